@@ -1,0 +1,52 @@
+"""tadoru itself, from this working tree, started the way a person starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from bench.install import Unavailable
+from bench.peers.base import Job, Peer, Ready
+
+PROGRAM = Path(__file__).resolve().parents[2] / "tadoru"
+COMMAND = (
+    "links {url} --delay 0 --ignore-robots --depth 100 --limit 0 --concurrency {concurrency} --processes auto "
+    "--format json -o {output}"
+)
+
+
+def prepare(cache: Path) -> Ready:
+    """The first call of `./tadoru` sets up its environment; it must not be part of a measurement."""
+    if not PROGRAM.exists():
+        raise Unavailable("./tadoru is not there yet")
+    done = subprocess.run([str(PROGRAM), "--version"], check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise Unavailable(f"./tadoru --version failed: {' '.join(done.stderr.strip().splitlines()[-1:])}")
+    return Ready(done.stdout.split()[-1], command)
+
+
+def command(job: Job) -> list[str]:
+    extra = shlex.split(os.environ.get("BENCH_TADORU_OPTIONS", ""))
+    filled = COMMAND.format(url=job.url, concurrency=job.concurrency, output=job.output)
+    return [str(PROGRAM), *filled.split(), *extra]
+
+
+def recorded(job: Job) -> int:
+    """Internal URLs with an answer of 200: other media types than HTML are among them."""
+    try:
+        entries = json.loads(job.output.read_text())["internal_urls"]
+        return sum(1 for entry in entries if entry["status_code"] == 200)
+    except (OSError, ValueError, KeyError):
+        return 0
+
+
+PEER = Peer(
+    name="tadoru",
+    work="parses with Lexbor, stores every link in SQLite, writes JSON",
+    prepare=prepare,
+    recorded=recorded,
+    repeats=True,
+)

@@ -1,0 +1,51 @@
+"""Tadoru: one polite crawl engine, several jobs.
+
+The map, top to bottom (no import goes up; `ARCHITECTURE.md` has the walls and their reasons):
+
+    cli/      the command line
+    demo/     the bundled site
+    jobs/     links: what to read from pages, and how to show it; launch: putting a crawl together
+    engine/   the loop: lease, gate, pace, fetch, handle, store
+    fetch/    the network door        store/   the database door
+    options, settings, config, log
+    parse/    pages, links, sitemaps   rules/   URLs, scope, robots, pace, retry   model/   values
+
+The public Python API is what is named here:
+
+    import tadoru
+    result = tadoru.links("https://example.com/", depth=2)
+    for page in result.internal_urls: print(page.depth, page.url, page.status_code)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tadoru.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from tadoru.jobs.links.api import links, links_async
+    from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
+
+__all__ = ["CrawlResult", "FailedUrl", "UrlInfo", "__version__", "links", "links_async"]
+
+_HOMES = {
+    "links": "tadoru.jobs.links.api",
+    "links_async": "tadoru.jobs.links.api",
+    "CrawlResult": "tadoru.jobs.links.result",
+    "FailedUrl": "tadoru.jobs.links.result",
+    "UrlInfo": "tadoru.jobs.links.result",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: `tadoru --version` must not wait for a crawler."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tadoru' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

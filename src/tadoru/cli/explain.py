@@ -1,0 +1,55 @@
+"""`tadoru explain URL`: would it be crawled, and which rule says so?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tadoru.cli.options import GroupedCommand, effective, job_options
+from tadoru.errors import UsageError
+from tadoru.options import LinksOptions
+from tadoru.settings import JOBS
+
+USED = (
+    "depth", "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "allow_private", "subdomains", "trap_limit",
+    "strip_tracking", "strip_sessions", "proxy", "insecure", "state",
+)  # fmt: skip
+
+
+@click.command(
+    cls=GroupedCommand, groups=JOBS["links"], short_help="Say why a URL would or would not be crawled.",
+    examples=(("tadoru explain https://example.com/private/ --start https://example.com", "scope, robots.txt and pace for one URL"),),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)  # fmt: skip
+@click.argument("url")
+@click.option("--job", type=click.Choice(["links"]), default="links", help="Which job's rules.")
+@click.option("--start", metavar="URL", help="The start of the crawl; the URL's own site when left out.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
+@job_options("links", LinksOptions(), only=USED)
+def explain(url: str, job: str, start: str | None, config_file: str | None, as_json: bool, **values: Any) -> int:
+    """Say whether a URL would be crawled, and which rule decides. Asks only for robots.txt."""
+    options, _ = effective(job, LinksOptions, values, config_file)
+    if options.state is not None and not Path(options.state).is_file():
+        raise UsageError(f"There is no crawl in {options.state}: check --state.")
+    from tadoru.jobs.explain import explain_url
+    from tadoru.jobs.launch import run_loop
+
+    answer = run_loop(explain_url(url, start, options))
+    if as_json:
+        json.dump(answer.to_dict(), sys.stdout, ensure_ascii=False, indent=2)
+        sys.stdout.write("\n")
+    else:
+        for label, words in _lines(answer.rows):
+            sys.stdout.write(f"{label:<10} {words}\n")
+        sys.stdout.write(f"{'→ crawled' if answer.crawled else '→ not crawled'}: {answer.because}\n")
+    return 0
+
+
+def _lines(rows: dict[str, str]) -> Iterator[tuple[str, str]]:
+    yield from ((label, "".join(char if char.isprintable() else "\ufffd" for char in words)) for label, words in rows.items())

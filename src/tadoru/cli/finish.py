@@ -1,0 +1,50 @@
+"""After a `links` crawl: suppress what is known, write the result, annotate, and say which gates were exceeded."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tadoru.cli.links import opened_output
+from tadoru.cli.show import Display
+from tadoru.errors import UsageError
+from tadoru.jobs.links.gates import Gates
+from tadoru.jobs.links.report import LinksReport, write
+from tadoru.jobs.links.report.annotations import write_annotations
+from tadoru.jobs.links.result import CrawlResult
+from tadoru.jobs.links.stream import stored_edges
+from tadoru.jobs.links.suppress import Suppressions
+from tadoru.options import LinksOptions
+
+
+def judge_and_write(result: CrawlResult, options: LinksOptions, database: str, display: Display) -> list[str]:
+    """Write the report where it was asked for; the sentences of the gates that were exceeded."""
+    result = _suppressed(result, options, display)
+    report = LinksReport(
+        result=result,
+        edges=lambda: stored_edges(database),
+        broken=result.bad_links,
+        show_external=options.include_external or options.check,
+        checked=options.check or options.fragments or options.fail_on is not None,
+    )
+    with opened_output(options.output) as out:
+        write(report, options.format, out, colour=options.output is None and out.isatty() and "NO_COLOR" not in os.environ)
+    if options.output is not None:
+        display.note(f"Wrote {options.output}.")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        write_annotations(report.broken, sys.stderr)
+    return Gates.parse(options.fail_on).exceeded(result) if options.fail_on else []
+
+
+def _suppressed(result: CrawlResult, options: LinksOptions, display: Display) -> CrawlResult:
+    if options.suppress is None:
+        return result
+    try:
+        text = Path(options.suppress).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The suppression file {options.suppress} can not be read ({error}).") from None
+    outcome = Suppressions.parse(text, options.suppress).apply(result.bad_links)
+    for entry in outcome.unused:
+        display.note(f"{options.suppress}, line {entry.line}: nothing matched “{entry.text}”; it can go.")
+    return result.with_bad_links(outcome.kept)

@@ -1,0 +1,180 @@
+"""`tadoru links URL`: the command around the job. Checks what it was given before it asks anybody for anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+
+from tadoru.cli.options import GroupedCommand, effective, job_options
+from tadoru.config import shown
+from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.options import LinksOptions
+from tadoru.settings import JOBS
+
+EXAMPLES = (
+    ("tadoru links https://example.com", "the site as a tree"),
+    ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
+    ("tadoru links https://example.com -f html -o links.html", "a page with a picture of the site"),
+    ("tadoru links https://example.com --state site.db", "a crawl that can be resumed"),
+)
+
+
+@click.command(
+    cls=GroupedCommand, groups=JOBS["links"], examples=EXAMPLES, short_help="Map a site's links.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)  # fmt: skip
+@click.argument("urls", nargs=-1, metavar="URL")
+@job_options("links", LinksOptions())
+@click.option("--seed-file", metavar="FILE|-", help="With --list: read the URLs from a file, one a line.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
+@click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything).")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on.")
+def links(urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
+    """Crawl a site breadth-first and show how its pages link to each other."""
+    options, settled = effective("links", LinksOptions, values, config_file)
+    if show_config:
+        listing = shown(LinksOptions, options, settled, "links")
+        json.dump({"file": str(settled.file) if settled.file else None, "links": listing}, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+        return 0
+    given = (*urls, *_read_seeds(seed_file))
+    _check(options, given)
+    if dry_run:
+        from tadoru.cli.plan import print_plan
+
+        return print_plan(options, given, sys.stdout)
+    return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+
+
+def _read_seeds(name: str | None) -> Iterator[str]:
+    if name is None:
+        return
+    try:
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"The seed file {name} can not be read ({error}).") from None
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield line.strip()
+
+
+def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
+    """Everything that can be wrong with the command itself, before any network use."""
+    from tadoru.jobs.links.gates import Gates
+    from tadoru.jobs.links.run import build_scope, judging
+    from tadoru.rules.url import typed
+
+    starts = [typed(url) for url in urls]
+    if len(starts) > 1 and not options.list:
+        raise UsageError("Give one URL to crawl from, or --list to request several and follow nothing.")
+    if not starts and not (options.state and Path(options.state).is_file()):
+        raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
+    build_scope(options, starts)
+    judging(options)
+    if options.fail_on:
+        Gates.parse(options.fail_on)
+    for name, flag in ((options.output, "--output"), (options.state, "--state")):
+        if name is not None:
+            _check_writable(Path(name), flag)
+
+
+def _check_writable(path: Path, flag: str) -> None:
+    folder = path.parent
+    if path.is_dir():
+        raise UsageError(f"{flag} {path} is a folder: give the name of a file.")
+    if not folder.is_dir():
+        raise UsageError(f"{flag} {path} can not be written: there is no folder {folder}.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"{flag} {path} can not be written: check its permissions.")
+
+
+def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
+    from tadoru.cli.finish import judge_and_write
+    from tadoru.cli.show import Display
+    from tadoru.clock import SystemClock
+    from tadoru.jobs import launch
+    from tadoru.jobs.links.run import prepare, read_result, start_state
+
+    clock = SystemClock()
+    with _database(options) as database:
+        display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
+        prepared = launch.run_loop(prepare(options, urls, database.name, durable=database.kept))
+        if prepared.resumed:
+            display.note(f"Resuming the crawl of {prepared.starts[0]}.")
+        began = clock.monotonic()
+        with display:
+            ended = launch.run(prepared.plan, display.notify, display.watch)
+        stopped = None
+        if ended.stopped:
+            stopped = "time limit" if ended.out_of_time else "interrupted"
+        elif ended.limit_reached:
+            stopped = f"limit of {options.limit} pages"
+        result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
+        gates = judge_and_write(result, options, prepared.plan.database, display)
+        if stopped == "interrupted":
+            database.kept = True
+            raise Interrupted(f"Stopped; to go on: tadoru links {prepared.starts[0]} --state {database.name}")
+        state = launch.run_loop(start_state(prepared))
+        if state is not None and state.status == "error":
+            raise SeedUnreachable(f"{prepared.starts[0]} could not be reached: {state.reason}")
+        if state is not None:
+            raise NothingToCrawl(f"Nothing could be crawled from {prepared.starts[0]}: {state.reason}.")
+        if gates:
+            raise GateExceeded(" ".join(gates))
+    return 0
+
+
+class _Database:
+    """The crawl's file, and whether it stays."""
+
+    def __init__(self, name: str, kept: bool) -> None:
+        self.name = name
+        self.kept = kept
+
+
+@contextmanager
+def _database(options: LinksOptions) -> Iterator[_Database]:
+    """`--state`, or a temporary file that goes away unless there is something to resume."""
+    if options.state is not None:
+        yield _Database(options.state, kept=True)
+        return
+    handle, name = tempfile.mkstemp(prefix="tadoru-links-", suffix=".db")
+    os.close(handle)
+    database = _Database(name, kept=False)
+    try:
+        yield database
+    finally:
+        if not database.kept:
+            for suffix in ("", "-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.unlink(name + suffix)
+
+
+@contextmanager
+def opened_output(name: str | None) -> Iterator[TextIO]:
+    """stdout, or a file that appears whole or not at all."""
+    if name is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    path = Path(name)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("w", encoding="utf-8", newline="") as out:
+            yield out
+        unfinished.replace(path)
+    except OSError as error:
+        raise UsageError(f"--output {path} can not be written ({error.strerror or error}).") from None
+    finally:
+        unfinished.unlink(missing_ok=True)

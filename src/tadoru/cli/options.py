@@ -1,0 +1,108 @@
+"""From the settings table to click: flags, their help in groups, and the values that were really given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tadoru import config
+from tadoru.config import Effective, Options
+from tadoru.errors import UsageError
+from tadoru.settings import JOBS, Setting
+
+
+class Parsed(click.ParamType[Any]):
+    """A click type around a setting's own parser."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.name = setting.metavar or "value"
+        self._setting = setting
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return self._setting.parse(value)
+        except UsageError as error:
+            raise UsageError(f"{self._setting.flags[0]} {error}.") from None
+
+
+class GroupedCommand(click.Command):
+    """A command whose help shows its options in their groups, and its examples."""
+
+    def __init__(self, *args: Any, groups: Sequence[Setting] = (), examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._group_of = {setting.name: setting.group for setting in groups}
+        self._examples = examples
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                rows.setdefault(self._group_of.get(parameter.name or "", "This command"), []).append(record)
+        for group, records in rows.items():
+            with formatter.section(group):
+                formatter.write_dl(records)
+        if self._examples:
+            with formatter.section("Examples"):
+                formatter.write_dl(list(self._examples))
+
+
+def job_options(job: str, shown_defaults: object, only: Iterable[str] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with the options of a job. None of them has a click default: what was not given stays out."""
+    wanted = [setting for setting in JOBS[job] if only is None or setting.name in set(only)]
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for setting in reversed(wanted):
+            function = _option(setting, shown_defaults)(function)
+        return function
+
+    return decorate
+
+
+def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    names = [name for name in setting.flags if name.startswith("-") and not name.startswith("--")]
+    first, *aliases = [name for name in setting.flags if name.startswith("--")]
+    hidden = aliases
+    words = setting.help
+    default = getattr(shown_defaults, setting.name)
+    if not setting.is_flag and default not in (None, (), "") and not setting.secret and setting.name != "user_agent":
+        words += f" [{default:g}]" if isinstance(default, float) else f" [{default}]"
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        common: dict[str, Any] = {"default": None, "expose_value": True}
+        if setting.is_flag:
+            common.update(is_flag=True, flag_value=True)
+        else:
+            common.update(type=Parsed(setting), metavar=setting.metavar, multiple=setting.many)
+        for alias in hidden:
+            function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(function)
+        return click.option(*names, first, setting.name, help=words, **common)(function)
+
+    return decorate
+
+
+def given(job: str, values: dict[str, Any]) -> dict[str, Any]:
+    """Only what was really on the command line; aliases folded into their setting."""
+    found: dict[str, Any] = {}
+    known = {setting.name: setting for setting in JOBS[job]}
+    for key, value in values.items():
+        name = key.partition("__")[0]
+        if name in known and value not in (None, ()):
+            found[name] = found.get(name, ()) + value if known[name].many else value
+    return found
+
+
+def effective(job: str, kind: type[Options], values: dict[str, Any], config_file: str | None) -> tuple[Options, Effective]:
+    """The options of this run from every source, with warnings said on stderr."""
+    path = Path(config_file) if config_file else None
+    if path is not None and not path.is_file():
+        raise UsageError(f"There is no configuration file {path}: check --config.")
+    settled = config.resolve(job, given(job, values), os.environ, path, Path.cwd())
+    for warning in settled.warnings:
+        sys.stderr.write(f"tadoru: {warning}\n")
+    return config.build(kind, settled), settled

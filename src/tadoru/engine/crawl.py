@@ -1,0 +1,255 @@
+"""The loop: lease, gate, pace, fetch, handle, store. One `Crawl` in one process; several on one store make one crawl together.
+
+A URL holds its place among the `concurrency` requests until what came of it is committed, so a killed process loses at most that
+many answers, and they are asked for again. Answers that arrive together are written together.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+
+from tadoru.clock import Clock
+from tadoru.engine.gate import Gate
+from tadoru.engine.job import Job, Policy
+from tadoru.engine.lanes import Lane, Lanes
+from tadoru.engine.notices import LeasesRecovered, Notify
+from tadoru.engine.visit import Visit
+from tadoru.fetch.base import Fetcher
+from tadoru.rules.scope import Scope
+from tadoru.store.base import CrawlStore, Lease, Outcome
+
+LANES = 256
+"""Hosts asked at a time by one process."""
+SHORTEST_POLL, LONGEST_POLL = 0.003, 0.25
+"""How often an idle process looks whether a sibling found work."""
+RECOVERY_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """Why a crawl returned."""
+
+    stopped: bool
+    """Stopped before its work was done: by the person, or by the time limit."""
+    out_of_time: bool = False
+    limit_reached: bool = False
+
+
+class Crawl:
+    """One process's share of a crawl."""
+
+    def __init__(self, *, job: Job, policy: Policy, store: CrawlStore, fetcher: Fetcher, clock: Clock, notify: Notify) -> None:
+        self._policy = policy
+        self._store = store
+        self._clock = clock
+        self._notify = notify
+        self._gate = Gate(job.scope, check_external=job.check_external, follow=job.follow, trap_cap=policy.trap_cap)
+        self._visit = Visit(
+            job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, gate=self._gate, notify=notify, worker=lambda: self._worker
+        )
+        self._lanes = Lanes(LANES)
+        self._worker = 0
+        self._busy = 0
+        """Requests begun and not yet committed."""
+        self._outcomes: list[tuple[Lane, Outcome]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._wake = asyncio.Event()
+        self._answered = asyncio.Event()
+        self._stopping = False
+        self._out_of_time = False
+        self._poll = SHORTEST_POLL
+        self._recovered_at = 0.0
+        self._scope_text: str | None = None
+
+    def stop(self) -> None:
+        """Begin no more requests; `run` returns when those in flight are written."""
+        self._stopping = True
+        self._wake.set()
+
+    async def run(self) -> Ended:
+        """Work until nothing is left, the budget is spent, or `stop` is called."""
+        self._worker = await self._store.join(self._policy.lease_ttl)
+        await self._recover()
+        writer = asyncio.create_task(self._write())
+        keeper = asyncio.create_task(self._keep_alive())
+        feeder = asyncio.create_task(self._feed())
+        try:
+            await asyncio.wait({writer, keeper, feeder}, return_when=asyncio.FIRST_COMPLETED)
+            for task in (writer, keeper):
+                if task.done():
+                    task.result()
+            limit_reached = await feeder
+            await self._drain(writer)
+        finally:
+            await _cancel({writer, keeper, feeder, *self._tasks})
+            await self._store.leave(self._worker)
+        return Ended(stopped=self._stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
+
+    async def _feed(self) -> bool:
+        """Keep requests going. True when the limit ended it."""
+        started = self._clock.monotonic()
+        while not self._stopping:
+            left = self._policy.budget.time_left(started, self._clock.monotonic())
+            if left is not None and left <= 0:
+                self._stopping = self._out_of_time = True
+                break
+            self._wake.clear()
+            await self._start_due()
+            leased = await self._lease_more()
+            if leased:
+                await self._start_due()
+            elif not self._busy and not self._lanes.waiting:
+                ended = await self._nothing_left()
+                if ended is not None:
+                    return ended
+            await self._rest(left)
+        return False
+
+    async def _start_due(self) -> None:
+        """Begin every request that may begin now."""
+        while self._busy < self._policy.concurrency and not self._stopping:
+            now = self._clock.now()
+            lane = self._lanes.pop_due(now)
+            if lane is None:
+                return
+            if not await self._start(lane):
+                lane.due = max(lane.due, now + SHORTEST_POLL)
+            self._lanes.schedule(lane)
+
+    async def _start(self, lane: Lane) -> bool:
+        """Begin the next request of a lane. False when its host's slot is not free yet."""
+        lease = lane.queue[0]
+        is_ready = self._visit.is_ready(lane, lease)
+        refusal = self._visit.refusal(lease) if is_ready else None
+        if refusal is None and lane.is_paced:
+            if is_ready and lane.pace is not None:
+                wait = await self._store.take_slot(self._worker, lane.host, self._visit.hold(lane.pace))
+                if wait > 0:
+                    lane.due = self._clock.now() + wait
+                    return False
+            lane.sending = True
+        lane.queue.popleft()
+        self._busy += 1
+        lane.in_flight += 1
+        if refusal is not None:
+            self._finished(lane, refusal)
+        else:
+            self._begin(lane, lease, took_slot=is_ready and lane.is_paced)
+        return True
+
+    def _begin(self, lane: Lane, lease: Lease, *, took_slot: bool) -> None:
+        task = asyncio.create_task(self._process(lane, lease, took_slot))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _process(self, lane: Lane, lease: Lease, took_slot: bool) -> None:
+        outcome = await self._visit.visit(lane, lease, took_slot=took_slot, on_sent=lambda: self._sent(lane))
+        self._sent(lane)
+        self._finished(lane, outcome)
+
+    def _finished(self, lane: Lane, outcome: Outcome) -> None:
+        self._outcomes.append((lane, outcome))
+        self._answered.set()
+
+    def _sent(self, lane: Lane) -> None:
+        """The request of a lane is out, or will not go out: the next one may line up for its slot."""
+        if lane.sending:
+            lane.sending = False
+            lane.due = self._clock.now() + (lane.pace.gap if lane.pace else 0.0)
+            self._lanes.schedule(lane)
+            self._wake.set()
+
+    async def _lease_more(self) -> bool:
+        free_depth = min(64, max(4, self._policy.concurrency * 2))
+        wants = self._lanes.wants(2, free_depth)
+        rooms = self._lanes.room_for_hosts()
+        if not wants and not rooms:
+            return False
+        await self._refresh_scope()
+        leased = await self._store.lease(
+            self._worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
+        )
+        now = self._clock.now()
+        self._lanes.take(leased.leases, leased.hosts, now)
+        self._lanes.drop_idle(now, 5.0)
+        if leased.leases:
+            self._poll = SHORTEST_POLL
+        return bool(leased.leases)
+
+    async def _refresh_scope(self) -> None:
+        """The start may have moved to another host while a sibling asked it."""
+        text = await self._store.get_meta("scope")
+        if text is not None and text != self._scope_text:
+            self._scope_text = text
+            self._gate.change_scope(Scope.from_dict(json.loads(text)))
+
+    async def _nothing_left(self) -> bool | None:
+        """Whether the crawl is over (True: because of the limit), or None when siblings or waiting retries may bring more."""
+        counts = await self._store.counts()
+        if counts.processing == 0:
+            if counts.queued == 0:
+                return False
+            if not self._policy.budget.room(counts.counted, 0, 1):
+                return True
+        await self._recover()
+        return None
+
+    async def _recover(self) -> None:
+        now = self._clock.monotonic()
+        if now - self._recovered_at >= RECOVERY_EVERY or not self._recovered_at:
+            self._recovered_at = now
+            count = await self._store.recover()
+            if count:
+                self._notify(LeasesRecovered(count=count))
+
+    async def _rest(self, left: float | None) -> None:
+        """Until something happens, a lane is due, or it is time to look again."""
+        room = self._busy < self._policy.concurrency
+        timeout = LONGEST_POLL
+        if room:
+            due = self._lanes.next_due()
+            timeout = self._poll if due is None else min(max(0.0, due - self._clock.now()), LONGEST_POLL)
+            if due is None and not self._busy:
+                self._poll = min(self._poll * 1.5, LONGEST_POLL)
+        if left is not None:
+            timeout = min(timeout, left)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), timeout)
+
+    async def _write(self) -> None:
+        """Commit what was answered, as much at a time as there is."""
+        while True:
+            await self._answered.wait()
+            await asyncio.sleep(0)
+            self._answered.clear()
+            batch, self._outcomes = self._outcomes, []
+            await self._store.finish(self._worker, [outcome for _, outcome in batch], max_depth=self._policy.budget.max_depth)
+            for lane, _ in batch:
+                lane.in_flight -= 1
+                self._lanes.schedule(lane)
+            self._busy -= len(batch)
+            self._wake.set()
+
+    async def _drain(self, writer: asyncio.Task[None]) -> None:
+        """Wait for the requests in flight and for their commit."""
+        while self._busy:
+            self._wake.clear()
+            if writer.done():
+                writer.result()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), LONGEST_POLL)
+
+    async def _keep_alive(self) -> None:
+        while True:
+            await self._clock.sleep(self._policy.lease_ttl / 4)
+            if not await self._store.renew(self._worker, self._policy.lease_ttl):
+                self._worker = await self._store.join(self._policy.lease_ttl)
+
+
+async def _cancel(tasks: set[asyncio.Task[bool] | asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,58 @@
+"""The gate: what becomes of each URL that turns up, decided before any network use. Scope, shape and traps; robots come later."""
+
+from __future__ import annotations
+
+from tadoru.rules import traps
+from tadoru.rules.scope import Admission, Scope
+from tadoru.rules.url import host_key
+from tadoru.store.base import PageStatus, Purpose, Target
+from tadoru.store.recent import Recent
+
+
+class Gate:
+    """Turns a URL into a `Target`. Remembers recent decisions: most links of a page were seen on the page before."""
+
+    def __init__(self, scope: Scope, *, check_external: bool, follow: bool, trap_cap: int) -> None:
+        self.scope = scope
+        self._check_external = check_external
+        self._follow = follow
+        self._trap_cap = trap_cap
+        self._recent: Recent[str, Target] = Recent(100_000)
+
+    def change_scope(self, scope: Scope) -> None:
+        """The site moved: earlier decisions no longer hold."""
+        self.scope = scope
+        self._recent.clear()
+
+    def target(self, url: str) -> Target:
+        """The decision about a URL found on a page."""
+        found = self._recent.get(url)
+        if found is None:
+            found = self._recent[url] = self._decide(url)
+        return found
+
+    def seed(self, url: str) -> Target:
+        """The decision about a URL the person named: in scope by definition, unless excluded."""
+        verdict = self.scope.decide(url)
+        if verdict.admission is Admission.REFUSED:
+            return Target(url, host_key(url), PageStatus.SKIPPED, verdict.reason)
+        return Target(url, host_key(url), PageStatus.QUEUED)
+
+    def _decide(self, url: str) -> Target:
+        verdict, host = self.scope.decide(url), host_key(url)
+        if verdict.admission is Admission.REFUSED:
+            return Target(url, host, PageStatus.SKIPPED, verdict.reason)
+        if verdict.admission is Admission.EXTERNAL:
+            if self._check_external:
+                return Target(url, host, PageStatus.QUEUED, verdict.reason, Purpose.CHECK, internal=False)
+            return Target(url, host, PageStatus.DISCOVERED, verdict.reason, internal=False)
+        if not self._follow:
+            return Target(url, host, PageStatus.DISCOVERED, "list mode: only the given URLs are requested")
+        if self._trap_cap:
+            shape = traps.shape_refusal(url)
+            if shape is not None:
+                return Target(url, host, PageStatus.SKIPPED, f"trap: {shape}", trap=None)
+            trap = traps.pattern(url, self._trap_cap)
+            if trap is not None:
+                return Target(url, host, PageStatus.QUEUED, trap=(trap.key, trap.why, trap.cap))
+        return Target(url, host, PageStatus.QUEUED)

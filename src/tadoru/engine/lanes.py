@@ -1,0 +1,104 @@
+"""Lanes: one queue of leased URLs for each host this process is asking, and which of them may send next.
+
+A lane with a gap sends one request at a time, when its store slot is free; a lane without one sends as many as there is room for.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+
+from tadoru.rules.pace import Pace
+from tadoru.store.base import HostState, Lease
+
+
+class Lane:
+    """One host, as this process sees it."""
+
+    __slots__ = ("due", "host", "in_flight", "idle_since", "pace", "queue", "scheduled", "sending")
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.queue: deque[Lease] = deque()
+        self.pace: Pace | None = None
+        self.due = 0.0
+        self.in_flight = 0
+        self.sending = False
+        """A request of a paced lane is between its slot and its being sent."""
+        self.scheduled = False
+        self.idle_since = 0.0
+
+    @property
+    def is_paced(self) -> bool:
+        return self.pace is None or self.pace.gap > 0
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.queue and not self.in_flight
+
+
+class Lanes:
+    """All lanes, and the order in which they are due."""
+
+    def __init__(self, capacity: int) -> None:
+        self.by_host: dict[str, Lane] = {}
+        self._capacity = capacity
+        self._heap: list[tuple[float, int, Lane]] = []
+        self._count = 0
+
+    def take(self, leases: list[Lease], hosts: dict[str, HostState], now: float) -> None:
+        """Put newly leased URLs into their lanes."""
+        for state in hosts.values():
+            lane = self.by_host.get(state.host) or self.by_host.setdefault(state.host, Lane(state.host))
+            lane.pace = state.pace
+            lane.due = max(lane.due, now + state.wait) if state.wait and not lane.sending else lane.due
+        for lease in leases:
+            self.by_host[lease.host].queue.append(lease)
+        for state in hosts.values():
+            self.schedule(self.by_host[state.host])
+
+    def schedule(self, lane: Lane) -> None:
+        """Line a lane up, if it has something to send and is not lined up already."""
+        if lane.queue and not lane.scheduled and not (lane.sending and lane.is_paced):
+            lane.scheduled = True
+            self._count += 1
+            heapq.heappush(self._heap, (lane.due, self._count, lane))
+
+    def pop_due(self, now: float) -> Lane | None:
+        """The next lane that may send now, taken out of the line."""
+        if self._heap and self._heap[0][0] <= now:
+            lane = heapq.heappop(self._heap)[2]
+            lane.scheduled = False
+            return lane
+        return None
+
+    def next_due(self) -> float | None:
+        return self._heap[0][0] if self._heap else None
+
+    def wants(self, paced_depth: int, free_depth: int) -> dict[str, int]:
+        """How many more URLs each lane would like to hold."""
+        wanted = {}
+        for host, lane in self.by_host.items():
+            room = (paced_depth if lane.is_paced else free_depth) - len(lane.queue)
+            if room * 2 > (paced_depth if lane.is_paced else free_depth):
+                wanted[host] = room
+        return wanted
+
+    def room_for_hosts(self) -> int:
+        return max(0, self._capacity - len(self.by_host))
+
+    def drop_idle(self, now: float, patience: float) -> None:
+        """Forget lanes that have had nothing to do for a while, so that other hosts find room."""
+        if len(self.by_host) < self._capacity // 2:
+            return
+        for host, lane in list(self.by_host.items()):
+            if not lane.is_empty:
+                lane.idle_since = 0.0
+            elif not lane.idle_since:
+                lane.idle_since = now
+            elif now - lane.idle_since > patience and not lane.scheduled:
+                del self.by_host[host]
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(lane.queue) for lane in self.by_host.values())

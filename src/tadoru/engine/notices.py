@@ -1,0 +1,86 @@
+"""What the engine announces while it works. The command line turns notices into progress and logs; a web page may do the same.
+
+In this product an *event* is a calendar event; what happens inside a crawl is a notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """The root of all notices."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageDone(Notice):
+    """An answer was read."""
+
+    url: str
+    status: int
+    depth: int
+    links: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFailed(Notice):
+    """A URL gave no usable answer, for good."""
+
+    url: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRetried(Notice):
+    """A URL will be asked again."""
+
+    url: str
+    kind: str
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRefused(Notice):
+    """A URL was not requested."""
+
+    url: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSlowed(Notice):
+    """A host asked for patience, or answers ever slower."""
+
+    host: str
+    gap: float
+    pause: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteMoved(Notice):
+    """The start URL redirected to another host, which is now the site."""
+
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasesRecovered(Notice):
+    """Work of a process that died was taken back."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageBroke(Notice):
+    """Our own code failed on a page: the page is recorded as unparsable, and this is a bug to report."""
+
+    url: str
+    trace: str
+
+
+Notify = Callable[[Notice], None]

@@ -1,0 +1,94 @@
+"""robots.txt of each origin: asked once for all workers of a crawl, kept at most a day, remembered here as parsed rules."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tadoru.clock import Clock
+from tadoru.engine.drive import Send, follow
+from tadoru.model.web import Failure, FailureKind, Request, Response
+from tadoru.rules import retry, robots
+from tadoru.store.base import CrawlStore, RobotsRecord
+from tadoru.store.recent import Recent
+
+POLL = 0.02
+"""How often to look whether a sibling process has the answer."""
+
+
+class Asked(NamedTuple):
+    """What became of asking for a robots.txt."""
+
+    rules: robots.Robots
+    failure: FailureKind | None
+    """Why there was no answer, when there was none."""
+
+
+class RobotsCache:
+    """Rules by origin. Many pages may wait for one robots.txt: it is one task."""
+
+    def __init__(self, store: CrawlStore, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
+        self._store = store
+        self._send = send
+        self._clock = clock
+        self._worker = worker
+        self._timeout = timeout
+        self._rules: Recent[str, tuple[Asked, float]] = Recent(2_000)
+        self._asking: dict[str, asyncio.Task[Asked]] = {}
+
+    def known(self, origin: str) -> Asked | None:
+        """The rules, when they are at hand and fresh: the fast way."""
+        held = self._rules.get(origin)
+        return held[0] if held is not None and held[1] > self._clock.now() else None
+
+    async def ask(self, origin: str) -> Asked:
+        """The rules of an origin, asked for when nobody has them."""
+        held = self.known(origin)
+        if held is not None:
+            return held
+        task = self._asking.get(origin)
+        if task is None:
+            task = self._asking[origin] = asyncio.create_task(self._find(origin))
+            task.add_done_callback(lambda _: self._asking.pop(origin, None))
+        return await asyncio.shield(task)
+
+    async def _find(self, origin: str) -> Asked:
+        hold = self._timeout * 4 + 30
+        while (claim := await self._store.claim_robots(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
+            await self._clock.sleep(POLL)
+        if claim is True:
+            record = await self._fetch(origin)
+            await self._store.put_robots(origin, record)
+        else:
+            assert isinstance(claim, RobotsRecord)
+            record = claim
+        failure = FailureKind(record.failure) if record.failure else None
+        asked = Asked(robots.read(status=record.status, failure=failure, body=record.body), failure)
+        keep = robots.MAX_AGE if record.is_settled else 60.0
+        self._rules[origin] = (asked, self._clock.now() + keep - min(record.age, keep))
+        return asked
+
+    async def _fetch(self, origin: str) -> RobotsRecord:
+        """Ask, following redirects and asking again after passing faults, as for any page."""
+        template = Request(url=origin, timeout=self._timeout, max_bytes=robots.MAX_BYTES, truncate=True)
+        attempt = 0
+        while True:
+            answer = await follow(self._send, f"{origin}/robots.txt", template, robots.MAX_REDIRECTS)
+            if isinstance(answer, Response):
+                after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
+                decision = retry.decide(status=answer.status, failure=None, attempt=attempt, retry_after=after, jitter=0.5)
+            else:
+                decision = retry.decide(status=None, failure=answer.kind, attempt=attempt, retry_after=None, jitter=0.5)
+            if not isinstance(decision, retry.Retry) or decision.after > self._timeout:
+                return _record(answer)
+            attempt += 1
+            await self._clock.sleep(decision.after)
+
+
+def _record(answer: Response | Failure) -> RobotsRecord:
+    if isinstance(answer, Response):
+        return RobotsRecord(answer.status, None, "", answer.body[: robots.MAX_BYTES], 0.0)
+    if answer.kind in (FailureKind.TOO_MANY_REDIRECTS, FailureKind.REDIRECT_LOOP, FailureKind.BAD_REDIRECT):
+        return RobotsRecord(302, None, answer.message, b"", 0.0)
+    return RobotsRecord(None, answer.kind, answer.message, b"", 0.0)

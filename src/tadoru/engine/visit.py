@@ -1,0 +1,198 @@
+"""One visit: a leased URL, from the robots check to the outcome that the store will write."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import traceback
+from collections.abc import Callable
+
+from tadoru.clock import Clock
+from tadoru.engine.drive import location
+from tadoru.engine.facts import page_facts
+from tadoru.engine.gate import Gate
+from tadoru.engine.job import Found, Job, Page, Policy
+from tadoru.engine.lanes import Lane
+from tadoru.engine.notices import HostSlowed, Notify, PageBroke, PageDone, PageFailed, PageRefused, PageRetried, SiteMoved
+from tadoru.engine.robots_cache import RobotsCache
+from tadoru.fetch.base import Fetcher
+from tadoru.model.web import Answer, FailureKind, Request, Response
+from tadoru.parse.bounds import PageTooComplex
+from tadoru.rules import pace as pacing
+from tadoru.rules import retry
+from tadoru.rules.url import host_key, origin
+from tadoru.store.base import Again, Completed, CrawlStore, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target
+
+HOST_DOWN = frozenset({FailureKind.DNS, FailureKind.REFUSED, FailureKind.CONNECT_TIMEOUT, FailureKind.TLS, FailureKind.BLOCKED_ADDRESS})
+"""Failures of robots.txt that say that no page of the host can be had either."""
+
+
+class Visit:
+    """How this crawl visits a URL."""
+
+    def __init__(
+        self, *, job: Job, policy: Policy, store: CrawlStore, fetcher: Fetcher, clock: Clock, gate: Gate, notify: Notify, worker: Callable[[], int]
+    ) -> None:
+        self._job = job
+        self._policy = policy
+        self._store = store
+        self._fetcher = fetcher
+        self._clock = clock
+        self._gate = gate
+        self._notify = notify
+        self._worker = worker
+        self._robots = RobotsCache(store, self._send_politely, clock, worker, policy.timeout)
+        self._random = random.Random()
+
+    def hold(self, pace: pacing.Pace) -> float:
+        """For how long a taken slot keeps others away while its request is on its way out."""
+        return pace.gap + self._policy.timeout
+
+    def is_ready(self, lane: Lane, lease: Lease) -> bool:
+        """Whether nothing has to be asked before this URL: its host has a pace, its robots.txt is at hand."""
+        return lane.pace is not None and (not self._policy.obey_robots or self._robots.known(origin(lease.url)) is not None)
+
+    def refusal(self, lease: Lease) -> Outcome | None:
+        """What robots.txt, already at hand, refuses: no slot is spent on it."""
+        asked = self._robots.known(origin(lease.url)) if self._policy.obey_robots else None
+        if asked is None:
+            return None
+        verdict = asked.rules.allows(lease.url)
+        if verdict.allowed:
+            return None
+        if asked.failure is not None and asked.failure in HOST_DOWN:
+            return self._after_failure(lease, asked.failure, f"The host could not be reached ({asked.failure}).")
+        self._notify(PageRefused(url=lease.url, reason=verdict.reason))
+        return Refused(lease=lease, reason=verdict.reason)
+
+    async def visit(self, lane: Lane, lease: Lease, *, took_slot: bool, on_sent: Callable[[], None]) -> Outcome:
+        """`on_sent` is called as soon as the next request of the lane may line up."""
+        if not took_slot and not self.is_ready(lane, lease):
+            crawl_delay = None
+            if self._policy.obey_robots:
+                crawl_delay = (await self._robots.ask(origin(lease.url))).rules.paced_delay
+                refusal = self.refusal(lease)
+                if refusal is not None:
+                    return refusal
+            lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, crawl_delay))
+        answer = await self._ask(lane, lease, on_sent, took_slot)
+        return await self._outcome(lane, lease, answer)
+
+    async def _ask(self, lane: Lane, lease: Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
+        timeout = self._policy.timeout * (2 if lease.attempt else 1)
+        if lease.purpose is Purpose.CHECK:
+            head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
+            answer = await self._send(lane, head, on_sent, took_slot)
+            if isinstance(answer, Response) and answer.status < 400:
+                return answer
+            get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
+            return await self._send(lane, get, on_sent, took_slot=False)
+        request = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=self._job.body_types)
+        return await self._send(lane, request, on_sent, took_slot)
+
+    async def _send_politely(self, request: Request) -> Answer:
+        """Send outside of any lane (robots.txt, a flow), keeping the host's pace all the same."""
+        lane = Lane(host_key(request.url))
+        lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, None))
+        return await self._send(lane, request, lambda: None, took_slot=False)
+
+    async def _send(self, lane: Lane, request: Request, on_sent: Callable[[], None], took_slot: bool) -> Answer:
+        """One request in its slot; the gap to the next one starts when it has gone out."""
+        assert lane.pace is not None
+        if lane.pace.gap <= 0:
+            on_sent()
+            return await self._fetcher.fetch(request)
+        worker = self._worker()
+        while not took_slot:
+            wait = await self._store.take_slot(worker, lane.host, self.hold(lane.pace))
+            took_slot = wait <= 0
+            if not took_slot:
+                await self._clock.sleep(wait)
+        marks: list[asyncio.Task[None]] = []
+
+        async def mark() -> None:
+            await self._store.sent(worker, lane.host)
+            on_sent()
+
+        def went_out() -> None:
+            if not marks:
+                marks.append(asyncio.create_task(mark()))
+
+        try:
+            return await self._fetcher.fetch(request, went_out)
+        finally:
+            went_out()
+            await marks[0]
+
+    async def _outcome(self, lane: Lane, lease: Lease, answer: Answer) -> Outcome:
+        await self._observe(lane, answer)
+        if not isinstance(answer, Response):
+            return self._after_failure(lease, answer.kind, answer.message)
+        after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
+        decision = retry.decide(status=answer.status, failure=None, attempt=lease.attempt, retry_after=after, jitter=self._random.random())
+        if isinstance(decision, retry.Retry):
+            self._notify(PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
+            return Again(lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}.")
+        if answer.is_redirect:
+            return await self._redirected(lease, answer)
+        return self._completed(lease, answer)
+
+    async def _observe(self, lane: Lane, answer: Answer) -> None:
+        """Let the answer change the host's pace, and tell everybody when it did."""
+        assert lane.pace is not None
+        if isinstance(answer, Response):
+            after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
+            changed, pause = pacing.observe(lane.pace, status=answer.status, latency=answer.timings.ttfb, retry_after=after)
+        else:
+            changed, pause = pacing.observe(lane.pace, status=None, latency=None, retry_after=None)
+        if changed == lane.pace and not pause:
+            return
+        was, lane.pace = lane.pace.gap, changed
+        if changed.base > 0 or changed.gap != was or pause:
+            await self._store.set_pace(lane.host, changed, pause)
+        if pause:
+            lane.due = max(lane.due, self._clock.now() + pause)
+        if changed.gap > was or pause:
+            self._notify(HostSlowed(host=lane.host, gap=changed.gap, pause=pause))
+
+    def _after_failure(self, lease: Lease, kind: FailureKind, message: str) -> Outcome:
+        decision = retry.decide(status=None, failure=kind, attempt=lease.attempt, retry_after=None, jitter=self._random.random())
+        if isinstance(decision, retry.Retry):
+            self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
+            return Again(lease=lease, after=decision.after, kind=kind, message=message)
+        self._notify(PageFailed(url=lease.url, kind=kind, message=message))
+        return Failed(lease=lease, kind=kind, message=message)
+
+    async def _redirected(self, lease: Lease, response: Response) -> Outcome:
+        url = location(response)
+        if url is None:
+            return self._after_failure(lease, FailureKind.BAD_REDIRECT, f"Redirect ({response.status}) without a usable Location.")
+        if lease.hops >= self._policy.max_redirects:
+            message = f"More than {self._policy.max_redirects} redirects, the last one to {url}."
+            return self._after_failure(lease, FailureKind.TOO_MANY_REDIRECTS, message)
+        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=response.timings.ttfb or 0.0))
+        return Completed(lease=lease, facts=page_facts(response, Found()), redirect=await self._redirect_target(lease, url))
+
+    async def _redirect_target(self, lease: Lease, url: str) -> Target:
+        if lease.seed and lease.purpose is Purpose.PAGE:
+            if host_key(url) != host_key(lease.url) and not self._gate.scope.is_internal(url):
+                self._gate.change_scope(self._gate.scope.moved(lease.url, url))
+                await self._store.set_meta("scope", json.dumps(self._gate.scope.to_dict()))
+                self._notify(SiteMoved(old=lease.url, new=url))
+            return self._gate.seed(url)
+        return self._gate.target(url)
+
+    def _completed(self, lease: Lease, response: Response) -> Outcome:
+        try:
+            found = Found() if lease.purpose is Purpose.CHECK else self._job.handle(Page(url=lease.url, depth=lease.depth, response=response))
+        except PageTooComplex as error:
+            return self._after_failure(lease, FailureKind.UNPARSABLE, f"The page can not be read: {error}.")
+        except Exception:
+            self._notify(PageBroke(url=lease.url, trace=traceback.format_exc()))
+            return Failed(lease=lease, kind=FailureKind.UNPARSABLE, message="The page could not be read; this is a fault of Tadoru.")
+        target = self._gate.target
+        links = [FoundLink(target(link.url), link.kind, link.text, link.rel, link.position, link.fragment) for link in found.links]
+        seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
+        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
+        return Completed(lease=lease, facts=page_facts(response, found), links=links, anchors=found.anchors)

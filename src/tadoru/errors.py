@@ -1,0 +1,64 @@
+"""Every error Tadoru raises, one root, and the exit code each one ends a command with.
+
+    TadoruError                    1
+    ├── UsageError                 2   the person's input: option, URL, file, configuration
+    │   └── ConfigError            2   a configuration file or variable, named with its key
+    ├── SeedUnreachable            1   the start could not be resolved, connected to or read
+    ├── NothingToCrawl             4   robots.txt or the scope leave nothing
+    ├── BrowserMissing             3   pages need a browser and there is none
+    ├── GateExceeded              10   a limit the person asked for (`--fail-on`) was passed
+    ├── StoreError                 1   the database: locked, full, corrupt, foreign
+    └── Interrupted              130   stopped by the person; state is kept
+
+What a *site* does wrong is not here: a broken answer is data (`model.web.Failure`), never an exception.
+"""
+
+from __future__ import annotations
+
+
+class TadoruError(Exception):
+    """The root: one sentence for a person, and what to do next."""
+
+    exit_code = 1
+
+
+class UsageError(TadoruError):
+    """The command was given something it can not use."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """A configuration key or variable is unknown or has a value that does not fit."""
+
+
+class SeedUnreachable(TadoruError):
+    """The start URL gave no answer at all."""
+
+
+class NothingToCrawl(TadoruError):
+    """Robots rules or the chosen scope leave no page to request."""
+
+    exit_code = 4
+
+
+class BrowserMissing(TadoruError):
+    """Pages need a browser to be read and none is installed."""
+
+    exit_code = 3
+
+
+class GateExceeded(TadoruError):
+    """A gate set with `--fail-on` was exceeded."""
+
+    exit_code = 10
+
+
+class StoreError(TadoruError):
+    """The database can not be read or written."""
+
+
+class Interrupted(TadoruError):
+    """Stopped by Ctrl-C or SIGTERM; everything done so far is kept."""
+
+    exit_code = 130

@@ -1,0 +1,20 @@
+"""The network door: one method. Nothing else in the product opens a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from tadoru.model.web import Answer, Request
+
+
+class Fetcher(Protocol):
+    """Sends one request and returns the answer. Follows no redirect, retries nothing, paces nothing, raises for no fault of a site."""
+
+    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+        """`sent` is called once, at the moment the request has gone out: pacing counts from there."""
+        ...
+
+    async def close(self) -> None:
+        """Close pooled connections."""
+        ...

@@ -1,0 +1,172 @@
+"""Secrets and the origins they were given for: authentication, custom headers, cookies a person brings along.
+
+Nothing here is ever sent to an origin that was not named for it, which is why a cross-origin redirect or link carries none
+of it. Cookies that a site sets during the crawl are `fetch.cookies`.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from tadoru.errors import UsageError
+from tadoru.fetch.base import Fetcher
+from tadoru.model.web import Answer, Headers, Request
+from tadoru.rules.url import origin, parts
+
+TRANSPORT_HEADERS = frozenset({"host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "trailer"})
+"""What belongs to the connection: setting it by hand would break the framing or speak for another host."""
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HTTP_ONLY = "#HttpOnly_"
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """A cookie from a file; `domain` with a leading dot reaches its subdomains."""
+
+    domain: str
+    path: str
+    secure: bool
+    name: str
+    value: str = field(repr=False)
+
+    def reaches(self, url: str) -> bool:
+        """Whether it goes with a request for this canonical URL."""
+        target = parts(url)
+        exact = self.domain.removeprefix(".")
+        host_fits = target.host == exact or (self.domain.startswith(".") and target.host.endswith(self.domain))
+        return host_fits and path_fits(target.path, self.path) and (target.scheme == "https" or not self.secure)
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Headers for some origins, and cookies that know their own place. Every `with_…` returns a richer copy."""
+
+    by_origin: tuple[tuple[str, Headers], ...] = ()
+    cookies: tuple[Cookie, ...] = ()
+
+    def for_url(self, url: str) -> Headers:
+        """The headers to add to a request for this canonical URL; nothing for an origin that was not named."""
+        if not self:
+            return ()
+        here = origin(url)
+        own = [header for named, headers in self.by_origin if named == here for header in headers]
+        pairs = [value for name, value in own if name.lower() == "cookie"]
+        pairs += [f"{cookie.name}={cookie.value}" for cookie in self.cookies if cookie.reaches(url)]
+        others = tuple(header for header in own if header[0].lower() != "cookie")
+        return (*others, ("Cookie", "; ".join(pairs))) if pairs else others
+
+    def __bool__(self) -> bool:
+        return bool(self.by_origin or self.cookies)
+
+    def with_headers(self, origins: Iterable[str], headers: Headers) -> Credentials:
+        """Also send these headers to these origins (`scheme://host[:port]`, canonical)."""
+        for name, value in headers:
+            _check_header(name, value)
+        return replace(self, by_origin=(*self.by_origin, *((named, headers) for named in origins)))
+
+    def with_basic(self, origins: Iterable[str], username: str, password: str) -> Credentials:
+        """Also authenticate with a user name and password (RFC 7617)."""
+        if ":" in username:
+            raise UsageError("A user name for basic authentication can not hold a colon.")
+        token = base64.b64encode(f"{username}:{password}".encode()).decode("ascii")
+        return self.with_headers(origins, (("Authorization", f"Basic {token}"),))
+
+    def with_bearer(self, origins: Iterable[str], token: str) -> Credentials:
+        """Also authenticate with a bearer token (RFC 6750)."""
+        return self.with_headers(origins, (("Authorization", f"Bearer {token}"),))
+
+    def with_api_key(self, origins: Iterable[str], header: str, value: str) -> Credentials:
+        """Also send an API key in the header its service asks for."""
+        return self.with_headers(origins, ((header, value),))
+
+    def with_cookies(self, origins: Iterable[str], pairs: Iterable[str]) -> Credentials:
+        """Also send these `name=value` cookies."""
+        cookies = tuple(_cookie_pair(pair) for pair in pairs)
+        return self.with_headers(origins, (("Cookie", "; ".join(cookies)),)) if cookies else self
+
+    def with_cookie_file(self, text: str, now: float) -> Credentials:
+        """Also send the cookies of a Netscape `cookies.txt`, each to the hosts it names, but for those that have expired."""
+        return replace(self, cookies=(*self.cookies, *_read_cookie_file(text, now)))
+
+    def redacted(self) -> dict[str, list[str]]:
+        """What is sent where, for printing: names only."""
+        shown: dict[str, list[str]] = {}
+        for named, headers in self.by_origin:
+            shown.setdefault(named, []).extend(f"{name}: ***" for name, _ in headers)
+        for cookie in self.cookies:
+            shown.setdefault(cookie.domain, []).append(f"Cookie: {cookie.name}=***")
+        return shown
+
+    def __repr__(self) -> str:
+        return f"Credentials({self.redacted()})"
+
+
+class WithCredentials:
+    """A fetcher that adds to each request what was given for its origin."""
+
+    def __init__(self, inner: Fetcher, credentials: Credentials) -> None:
+        self._inner = inner
+        self._credentials = credentials
+
+    async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
+        """Send the request with its credentials."""
+        secrets = self._credentials.for_url(request.url)
+        if secrets:
+            request = replace(request, headers=request.headers + secrets)
+        return await self._inner.fetch(request, sent)
+
+    async def close(self) -> None:
+        """Close what is inside."""
+        await self._inner.close()
+
+
+def path_fits(path: str, prefix: str) -> bool:
+    """RFC 6265, 5.1.4: the same path, or one below it."""
+    return path == prefix or (path.startswith(prefix) and (prefix.endswith("/") or path[len(prefix)] == "/"))
+
+
+def parse_header(text: str) -> tuple[str, str]:
+    """`Name: value` as a person types it."""
+    name, colon, value = text.partition(":")
+    if not colon:
+        raise UsageError("A header is written as 'Name: value'.")
+    name, value = name.strip(), value.strip()
+    _check_header(name, value)
+    return name, value
+
+
+def _check_header(name: str, value: str) -> None:
+    # The value stays out of every message: it is what has to be kept secret.
+    if not _TOKEN.fullmatch(name):
+        raise UsageError(f"{name!r} is not a header name.")
+    if name.lower() in TRANSPORT_HEADERS:
+        raise UsageError(f"The header {name} can not be set: it belongs to the connection.")
+    if not (value.isprintable() or value.replace("\t", "").isprintable()):
+        raise UsageError(f"The value of the header {name} holds a line break or another control character.")
+
+
+def _cookie_pair(text: str) -> str:
+    name, equals, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not equals or not _TOKEN.fullmatch(name) or ";" in value or not value.isprintable():
+        raise UsageError("A cookie is written as 'name=value', without semicolons.")
+    return f"{name}={value}"
+
+
+def _read_cookie_file(text: str, now: float) -> Iterable[Cookie]:
+    for number, line in enumerate(text.splitlines(), 1):
+        content = line.removeprefix(_HTTP_ONLY)
+        if not content.strip() or (content.startswith("#") and content is line):
+            continue
+        fields = content.split("\t")
+        if len(fields) != 7 or not fields[4].removeprefix("-").split(".")[0].isdigit():
+            raise UsageError(f"Line {number} of the cookie file is not in the Netscape cookies.txt format.")
+        domain, subdomains, path, secure, expires, name, value = fields
+        if 0 < float(expires) <= now:
+            continue
+        _cookie_pair(f"{name}={value}")
+        domain = domain.lower().removeprefix(".")
+        yield Cookie(f".{domain}" if subdomains.upper() == "TRUE" else domain, path or "/", secure.upper() == "TRUE", name, value)

@@ -1,0 +1,120 @@
+"""The address guard: which addresses may be connected to, asked with the addresses themselves and not with names.
+
+A name is looked up once, its answers are filtered here, and `fetch.http` connects to exactly those answers and asks again
+at the last moment, so a DNS answer that changes between check and connect changes nothing. Which addresses are refused is
+`rules.address`; connecting is `fetch.http`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from tadoru.clock import Clock
+from tadoru.rules.address import Exemptions, refusal
+
+Resolver = Callable[[str], Awaitable[Sequence[str]]]
+"""Host name to addresses; raises OSError when there are none."""
+
+DNS_SECONDS = 60.0
+"""How long an answer is reused. Every use is checked again."""
+DNS_NAMES = 10_000
+DNS_THREADS = 16
+
+
+class BlockedAddress(Exception):
+    """No address of the host may be connected to; the text says why."""
+
+
+class Unresolved(OSError):
+    """The name has no address that we can find."""
+
+
+class Guard:
+    """Decides on addresses, given the hosts the person named themselves."""
+
+    def __init__(self, exemptions: Exemptions, proxy: tuple[str, int] | None = None) -> None:
+        self._exemptions = exemptions
+        self._proxy = proxy
+
+    def exempt(self, host: str, port: int) -> bool:
+        """Whether the person named this host and port themselves, as a place to crawl or as their proxy."""
+        return (host, port) == self._proxy or self._exemptions.covers(host, port)
+
+    def allowed(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
+        """The addresses of `host` that may be connected to; BlockedAddress when none may."""
+        if self.exempt(host, port):
+            return list(addresses)
+        reasons = {address: refusal(address) for address in addresses}
+        allowed = [address for address, reason in reasons.items() if reason is None]
+        if not allowed:
+            reason = next(iter(reasons.values()), "it has no address")
+            raise BlockedAddress(f"Refused to connect to {host}: {reason}.")
+        return allowed
+
+
+class Names:
+    """DNS answers, asked once for everybody who waits and kept for a short time."""
+
+    def __init__(self, clock: Clock, resolver: Resolver | None = None) -> None:
+        self._clock = clock
+        self._threads = None if resolver else ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="dns")
+        self._resolver = resolver or self._ask_system
+        self._known: dict[str, tuple[float, Sequence[str]]] = {}
+        self._asking: dict[str, asyncio.Task[Sequence[str]]] = {}
+
+    def known(self, host: str) -> Sequence[str]:
+        """The addresses of a name that was asked for a short while ago; empty when it has to be asked."""
+        expiry, answer = self._known.get(host, (0.0, ()))
+        return answer if expiry > self._clock.monotonic() else ()
+
+    async def ask(self, host: str) -> Sequence[str]:
+        """The addresses of a name, asked now; Unresolved when it has none."""
+        task = self._asking.get(host)
+        if task is None:
+            task = self._asking[host] = asyncio.create_task(self._ask_once(host))
+            task.add_done_callback(_retrieve)
+        # One request that gives up must not take the answer from the others.
+        return await asyncio.shield(task)
+
+    async def _ask_once(self, host: str) -> Sequence[str]:
+        try:
+            answer = await self._resolver(host)
+        except (OSError, UnicodeError) as error:
+            raise Unresolved(f"{host} can not be resolved") from error
+        finally:
+            del self._asking[host]
+        if not answer:
+            raise Unresolved(f"{host} has no address")
+        self._known.pop(host, None)
+        self._known[host] = (self._clock.monotonic() + DNS_SECONDS, answer)
+        if len(self._known) > DNS_NAMES:
+            del self._known[next(iter(self._known))]
+        return answer
+
+    async def _ask_system(self, host: str) -> Sequence[str]:
+        # Threads of our own: the loop's default ones are few, and slow names would hold up everything else that uses them.
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _look_up, host)
+
+    async def close(self) -> None:
+        """Give up on names that are still being asked for."""
+        asking = list(self._asking.values())
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _look_up(host: str) -> list[str]:
+    answers = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+def _retrieve(task: asyncio.Task[Sequence[str]]) -> None:
+    """Mark the outcome as seen: everybody who asked may have given up by now."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,180 @@
+"""Bounds on what a site can make us hold: header bytes, and bodies that grow when they are decompressed.
+
+Decompression is done here and not by the HTTP client, in small steps, so that a bomb is stopped one step past the cap
+instead of after it has filled the memory. Reading from the network is not here (`fetch.http`).
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+import brotli  # type: ignore[import-untyped]
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+HEADER_LINE_BYTES = 64 * 1024
+HEADER_COUNT = 256
+HEADER_TOTAL_BYTES = 256 * 1024
+STEP = 64 * 1024
+"""How much one step of decompression may produce: the most a body can pass its cap by."""
+MAX_LAYERS = 4
+ZSTD_WINDOW_LOG = 23
+"""8 MiB, what RFC 9659 allows for HTTP: a frame that asks for more memory is refused."""
+
+
+class TooLarge(Exception):
+    """The body passed its cap."""
+
+
+class HeadersTooLarge(Exception):
+    """The response headers together passed `HEADER_TOTAL_BYTES`."""
+
+
+class BadEncoding(Exception):
+    """The body is not what its Content-Encoding says."""
+
+
+class _Layer(Protocol):
+    def feed(self, data: bytes) -> Iterator[bytes]: ...
+
+    def complete(self) -> bool: ...
+
+
+class _Zlib:
+    """gzip (one or several members) and deflate (with the zlib header, or raw as some servers send it)."""
+
+    def __init__(self, gzip: bool) -> None:
+        self._gzip = gzip
+        self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16) if gzip else None
+        self._head = b""
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._stream is None:
+            data = self._head = self._head + data
+            if len(data) < 2:
+                return
+            self._stream = zlib.decompressobj(zlib.MAX_WBITS if _has_zlib_header(data) else -zlib.MAX_WBITS)
+        while data:
+            if self._stream.eof:
+                # What follows the end is another gzip member, or padding that every browser ignores.
+                if not (self._gzip and data.startswith(b"\x1f\x8b")):
+                    return
+                self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            piece = self._stream.decompress(data, STEP)
+            data = self._stream.unconsumed_tail or self._stream.unused_data
+            if piece:
+                yield piece
+        # A full last step may leave output inside the decompressor with no input left to push it out.
+        while not self._stream.eof and (piece := self._stream.decompress(b"", STEP)):
+            yield piece
+
+    def complete(self) -> bool:
+        return self._stream is not None and self._stream.eof
+
+
+class _Brotli:
+    def __init__(self) -> None:
+        self._stream = brotli.Decompressor()
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        if self._stream.is_finished():
+            return
+        yield self._stream.process(data, output_buffer_limit=STEP)
+        while not self._stream.is_finished() and not self._stream.can_accept_more_data():
+            yield self._stream.process(b"", output_buffer_limit=STEP)
+
+    def complete(self) -> bool:
+        return bool(self._stream.is_finished())
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._stream = self._new()
+
+    @staticmethod
+    def _new() -> zstd.ZstdDecompressor:
+        return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: ZSTD_WINDOW_LOG})
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        while True:
+            if self._stream.eof:
+                if not data:
+                    return
+                self._stream = self._new()
+            yield self._stream.decompress(data, STEP)
+            data = self._stream.unused_data if self._stream.eof else b""
+            if not self._stream.eof and self._stream.needs_input:
+                return
+
+    def complete(self) -> bool:
+        return self._stream.eof
+
+
+def _has_zlib_header(data: bytes) -> bool:
+    return data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
+
+
+def _layers(content_encoding: str) -> list[_Layer]:
+    """The decoders in the order they are applied; an encoding nobody knows ("utf-8", "none") means the body is as it is."""
+    names = [name.strip().lower() for name in content_encoding.split(",")]
+    layers: list[_Layer] = []
+    for name in reversed(names):
+        if name in ("gzip", "x-gzip"):
+            layers.append(_Zlib(gzip=True))
+        elif name == "deflate":
+            layers.append(_Zlib(gzip=False))
+        elif name == "br":
+            layers.append(_Brotli())
+        elif name == "zstd":
+            layers.append(_Zstd())
+    if len(layers) > MAX_LAYERS:
+        raise BadEncoding(f"the body is compressed {len(layers)} times over")
+    return layers
+
+
+class Body:
+    """Collects a body as it comes in, decoded, and refuses to pass `cap` bytes before, between or after the decodings."""
+
+    def __init__(self, content_encoding: str, cap: int) -> None:
+        self._layers: Sequence[_Layer] = _layers(content_encoding)
+        self._cap = cap
+        self._pieces: list[bytes] = []
+        self._sizes = [0] * (len(self._layers) + 1)
+
+    @property
+    def transferred(self) -> int:
+        """Bytes as they came over the wire."""
+        return self._sizes[0]
+
+    def feed(self, data: bytes) -> None:
+        """Take what came over the wire."""
+        try:
+            self._push(data, 0)
+        except (zlib.error, brotli.error, zstd.ZstdError) as error:
+            raise BadEncoding("the body is not what its Content-Encoding says") from error
+
+    def finish(self) -> bytes:
+        """The whole decoded body; BadEncoding when the compressed data stops in the middle."""
+        if self.transferred and not all(layer.complete() for layer in self._layers):
+            raise BadEncoding("the compressed body ends in the middle")
+        return b"".join(self._pieces)
+
+    def _push(self, data: bytes, depth: int) -> None:
+        self._sizes[depth] += len(data)
+        if depth == len(self._layers):
+            if self._sizes[depth] > self._cap:
+                raise TooLarge
+            self._pieces.append(data)
+            return
+        # Compressed data can be larger than what it holds, by a little; data that never yields anything must still end.
+        if self._sizes[depth] > self._cap + STEP:
+            raise TooLarge
+        for piece in self._layers[depth].feed(data):
+            self._push(piece, depth + 1)

@@ -1,0 +1,110 @@
+"""Why a URL would or would not be crawled: every rule that a crawl asks, asked for one URL."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from tadoru.clock import SystemClock
+from tadoru.engine.drive import follow
+from tadoru.jobs.access import access_for
+from tadoru.jobs.launch import build_fetcher
+from tadoru.jobs.links.run import build_scope
+from tadoru.model.web import Request, Response
+from tadoru.options import LinksOptions
+from tadoru.rules import address, robots, traps
+from tadoru.rules.address import Exemptions
+from tadoru.rules.scope import Admission, Scope
+from tadoru.rules.url import Cleaning, canonical, host_key, is_address, origin, parts, typed
+from tadoru.store.open import open_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """The verdict, the rule that decided, and what every rule said."""
+
+    url: str
+    crawled: bool
+    because: str
+    rows: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"url": self.url, "crawled": self.crawled, "because": self.because, **self.rows}
+
+
+async def explain_url(text: str, start: str | None, options: LinksOptions) -> Explanation:
+    """Ask every rule. Only robots.txt is requested, and only if the URL gets that far."""
+    url = typed(text)
+    url = canonical(url, cleaning=Cleaning(options.strip_tracking, options.strip_sessions)) or url
+    starts: tuple[str, ...] = (typed(start) if start else f"{origin(url)}/",)
+    rows = {"url": url, "start": starts[0]}
+    if options.state is not None:
+        starts = await _stored(url, options.state, starts, rows)
+    verdict = await _ask_all(url, build_scope(options, starts), starts, options, rows)
+    return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
+
+
+async def _stored(url: str, database: str, starts: tuple[str, ...], rows: dict[str, str]) -> tuple[str, ...]:
+    """What a stored crawl knows of the URL, and where it began."""
+    store = open_store(database, SystemClock())
+    try:
+        text = await store.get_meta("scope")
+        if text is not None:
+            starts = Scope.from_dict(json.loads(text)).sites
+            rows["start"] = starts[0]
+        rows["known"] = "not found by this crawl"
+        async for page in store.pages():
+            if page.url == url:
+                reason = page.skip_reason or page.error_message or (f"answered {page.status_code}" if page.status_code else "")
+                rows["known"] = f"{page.status}, {page.depth} links from the start" + (f": {reason}" if reason else "")
+                rows["found on"] = page.parent_url or "given as a start"
+                break
+    finally:
+        await store.close()
+    return starts
+
+
+async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]) -> str | None:
+    """The reason of the first rule that refuses."""
+    verdict = scope.decide(url)
+    rows["scope"] = verdict.reason
+    if verdict.admission is not Admission.FOLLOW:
+        return verdict.reason
+    if options.trap_limit:
+        shape, trap = traps.shape_refusal(url), traps.pattern(url, options.trap_limit)
+        rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
+        if shape:
+            return f"trap: {shape}"
+    exemptions = Exemptions.for_urls(starts) | Exemptions(allow_all=options.allow_private)
+    where = parts(url)
+    refusal = address.refusal(where.host.strip("[]")) if is_address(where.host) and not exemptions.covers(where.host, where.port) else None
+    rows["address"] = refusal or "allowed as far as the name tells; checked again when connecting"
+    if refusal:
+        return refusal
+    return await _ask_robots(url, exemptions, starts, options, rows)
+
+
+async def _ask_robots(url: str, exemptions: Exemptions, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]) -> str | None:
+    crawl_delay = None
+    refusal = None
+    if options.ignore_robots:
+        rows["robots"] = "ignored, as asked"
+    else:
+        fetcher = build_fetcher(access_for(options, exemptions, starts), 1)
+        try:
+            template = Request(url=url, timeout=options.timeout, max_bytes=robots.MAX_BYTES, truncate=True)
+            answer = await follow(fetcher.fetch, f"{origin(url)}/robots.txt", template, robots.MAX_REDIRECTS)
+        finally:
+            await fetcher.close()
+        if isinstance(answer, Response):
+            rules = robots.read(status=answer.status, failure=None, body=answer.body)
+        else:
+            rules = robots.read(status=None, failure=answer.kind, body=b"")
+        said = rules.allows(url)
+        crawl_delay = rules.paced_delay
+        rows["robots"] = said.reason
+        refusal = None if said.allowed else said.reason
+    gap = max(options.delay, crawl_delay or 0.0)
+    rows["pace"] = f"one request every {gap:g} s to {host_key(url)}" + (" (its Crawl-delay)" if (crawl_delay or 0) > options.delay else "")
+    return refusal

@@ -1,0 +1,232 @@
+"""Where a crawl's objects meet: store, fetcher, engine, and the sibling processes that share the work.
+
+A sibling is a whole engine of its own on the same store, as a second invocation of the command would be; so one process more
+needs no protocol between processes, and one process less is a dead worker like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from tadoru.clock import Clock, SystemClock
+from tadoru.engine.crawl import Crawl, Ended
+from tadoru.engine.job import Job, Policy
+from tadoru.engine.notices import Notice, Notify
+from tadoru.fetch import chain
+from tadoru.fetch.base import Fetcher
+from tadoru.fetch.credentials import Credentials
+from tadoru.rules.address import Exemptions
+from tadoru.store.base import Counts, CrawlStore
+from tadoru.store.open import open_store
+
+T = TypeVar("T")
+WATCH_EVERY = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How the crawl presents itself to servers, and where it may connect."""
+
+    user_agent: str
+    exemptions: Exemptions = Exemptions()
+    credentials: Credentials = Credentials()
+    proxy: str | None = None
+    verify_tls: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A crawl, ready to run. Picklable, so that a sibling can be given it."""
+
+    job: Job
+    policy: Policy
+    access: Access
+    database: str
+    durable: bool = True
+    processes: int = 1
+
+    def share(self) -> Plan:
+        """One process's part: its share of the places for requests in flight."""
+        return replace(self, policy=replace(self.policy, concurrency=max(1, -(-self.policy.concurrency // self.processes))))
+
+
+def pick_processes(asked: int | None, delay: float) -> int:
+    """`auto`: a paced crawl of a site never needs more than one core; an unpaced one takes them all."""
+    if asked is not None:
+        return asked
+    return (os.cpu_count() or 1) if delay == 0 else 1
+
+
+def run_loop(main: Coroutine[Any, Any, T]) -> T:
+    """Run on uvloop where there is one."""
+    factory: Callable[[], asyncio.AbstractEventLoop] | None = None
+    if sys.platform != "win32":
+        import uvloop
+
+        factory = uvloop.new_event_loop
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(main)
+
+
+def build_fetcher(access: Access, concurrency: int) -> Fetcher:
+    return chain.build(
+        user_agent=access.user_agent,
+        exemptions=access.exemptions,
+        credentials=access.credentials,
+        proxy=access.proxy,
+        verify_tls=access.verify_tls,
+        connections=concurrency,
+    )
+
+
+async def crawl(
+    plan: Plan,
+    notify: Notify,
+    *,
+    watch: Callable[[Counts], None] | None = None,
+    steer: Callable[[Crawl], None] | None = None,
+    clock: Clock | None = None,
+) -> Ended:
+    """This process's share. `steer` is handed the crawl before it starts, to be able to stop it."""
+    clock = clock or SystemClock()
+    store = open_store(plan.database, clock, durable=plan.durable)
+    fetcher = build_fetcher(plan.access, plan.policy.concurrency)
+    try:
+        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify)
+        if steer is not None:
+            steer(work)
+        async with _watched(store, watch, clock):
+            return await work.run()
+    finally:
+        await fetcher.close()
+        await store.close()
+
+
+@asynccontextmanager
+async def _watched(store: CrawlStore, watch: Callable[[Counts], None] | None, clock: Clock) -> AsyncIterator[None]:
+    if watch is None:
+        yield
+        return
+
+    async def look() -> None:
+        while True:
+            watch(await store.counts())
+            await clock.sleep(WATCH_EVERY)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+        watch(await store.counts())
+
+
+def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = None) -> Ended:
+    """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
+    siblings = Siblings(plan)
+    siblings.start()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
+    finally:
+        siblings.join()
+
+
+async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None, siblings: Siblings) -> Ended:
+    """Ctrl-C or SIGTERM once: finish what is in flight. Twice: stop now; leases are given back either way."""
+    held: list[Crawl] = []
+    task = asyncio.create_task(crawl(plan, notify, watch=watch, steer=held.append))
+    asked = 0
+
+    def asked_to_stop() -> None:
+        nonlocal asked
+        asked += 1
+        siblings.stop()
+        if asked == 1 and held:
+            held[0].stop()
+        else:
+            task.cancel()
+
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, asked_to_stop)
+    try:
+        ended = await task
+    except asyncio.CancelledError:
+        if not asked:
+            raise
+        return Ended(stopped=True)
+    return ended
+
+
+# A fork costs milliseconds and no second import; nothing has started a thread yet when siblings start.
+_Process = multiprocessing.get_context("fork").Process if sys.platform == "linux" else multiprocessing.get_context("spawn").Process
+
+
+class Siblings:
+    """The other processes of this crawl. They end by themselves when the work is done, or when this process is gone."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._processes = [_Process(target=_sibling, args=(plan,), name=f"tadoru-{n}") for n in range(1, plan.processes)]
+
+    def start(self) -> None:
+        for process in self._processes:
+            process.start()
+
+    def stop(self) -> None:
+        for process in self._processes:
+            if process.is_alive():
+                process.terminate()
+
+    def join(self) -> None:
+        for process in self._processes:
+            process.join()
+
+
+def _sibling(plan: Plan) -> None:
+    """The main function of a sibling."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent tells when to stop; a terminal's Ctrl-C reaches both.
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    run_loop(_sibling_share(plan.share()))
+
+
+async def _sibling_share(plan: Plan) -> None:
+    loop = asyncio.get_running_loop()
+    held: list[Crawl] = []
+    task = asyncio.create_task(crawl(plan, _silent, steer=held.append))
+    asked = 0
+
+    def asked_to_stop() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1 and held:
+            held[0].stop()
+        else:
+            task.cancel()
+
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGTERM, asked_to_stop)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        loop.add_reader(parent.sentinel, task.cancel)
+    with suppress(asyncio.CancelledError):
+        await task
+
+
+def _silent(notice: Notice) -> None:
+    """A sibling's pages show in the shared counts."""

@@ -1,0 +1,49 @@
+"""The Python API: `tadoru.links(url, …) -> CrawlResult`, and its twin for a running event loop."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tadoru.clock import SystemClock
+from tadoru.engine.notices import Notice, Notify
+from tadoru.errors import UsageError
+from tadoru.jobs import launch
+from tadoru.jobs.links.result import CrawlResult
+from tadoru.jobs.links.run import prepare, read_result
+from tadoru.options import LinksOptions
+
+
+def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
+    """Map the links of a site. Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
+
+    What a site does wrong is in the result; a `tadoru.errors.UsageError` means that the call itself was wrong.
+    """
+    return launch.run_loop(links_async(url, notify=notify, **options))
+
+
+async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
+    """The same, awaited. Cancelling it stops the crawl; with `state=FILE` it can be gone on with."""
+    try:
+        chosen = LinksOptions(**options)
+    except TypeError as error:
+        raise UsageError(f"links() was given an option it does not know: {error}.") from None
+    clock = SystemClock()
+    with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
+        database = chosen.state or str(Path(folder) / "links.db")
+        prepared = await prepare(chosen, [url], database, durable=chosen.state is not None)
+        began = clock.monotonic()
+        ended = await launch.crawl(prepared.plan, notify or _silent)
+        stopped = None
+        if ended.stopped:
+            stopped = "time limit" if ended.out_of_time else "interrupted"
+        elif ended.limit_reached:
+            stopped = f"limit of {chosen.limit} pages"
+        return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped)
+
+
+def _silent(notice: Notice) -> None:
+    """Nobody is watching."""
+
+

@@ -1,0 +1,22 @@
+"""What a form is given to write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, Edge
+
+
+@dataclass(frozen=True, slots=True)
+class LinksReport:
+    """A crawl, its links, and how much of it to show."""
+
+    result: CrawlResult
+    edges: Callable[[], Iterable[Edge]]
+    """Streams the links between pages from the store; may be called more than once."""
+    broken: tuple[BrokenLink, ...] = ()
+    """Usually `result.bad_links`."""
+    show_external: bool = False
+    checked: bool = False
+    """Whether links were checked, so that none being broken is worth a sentence."""

@@ -1,0 +1,117 @@
+"""The numbers and the tree behind every form: how each URL came out, how many there are of each, who is whose child."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
+
+
+class Outcome(StrEnum):
+    """How a URL came out, in the order a reader cares for."""
+
+    BROKEN = "broken"
+    BLOCKED = "blocked"
+    REDIRECT = "redirect"
+    OK = "ok"
+    UNREAD = "unread"
+
+
+def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> Outcome:
+    """A failure decides; a code that was accepted is no failure and counts as fine."""
+    if failed is not None:
+        return Outcome.BLOCKED if failed.blocked else Outcome.BROKEN
+    if info.status_code is None:
+        return Outcome.UNREAD
+    if info.redirect_to or 300 <= info.status_code <= 399:
+        return Outcome.REDIRECT
+    return Outcome.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Counts over the internal URLs."""
+
+    failed: Mapping[str, FailedUrl]
+    outcomes: Mapping[Outcome, int]
+    statuses: tuple[tuple[str, int], ...]
+    """Label and count, the codes in order, then what has none."""
+    depths: tuple[tuple[int, int], ...]
+    """Depth and count, every depth up to the deepest."""
+    rate: float
+    """Pages a second."""
+    first_seen: datetime | None
+
+    @classmethod
+    def of(cls, result: CrawlResult) -> Figures:
+        failed = {failure.url: failure for failure in result.failed_urls}
+        outcomes: Counter[Outcome] = Counter()
+        statuses: Counter[str] = Counter()
+        depths: Counter[int] = Counter()
+        for info in result.internal_urls:
+            failure = failed.get(info.url)
+            outcomes[outcome_of(info, failure)] += 1
+            statuses[_status_label(info, failure)] += 1
+            depths[info.depth] += 1
+        duration = result.crawl_duration
+        return cls(
+            failed=failed,
+            outcomes=outcomes,
+            statuses=tuple(sorted(statuses.items())),
+            depths=tuple((depth, depths[depth]) for depth in _every(depths)),
+            rate=result.total_processed / duration if duration > 0 else 0.0,
+            first_seen=min((info.discovered_at for info in result.internal_urls), default=None),
+        )
+
+    def outcome(self, info: UrlInfo) -> Outcome:
+        return outcome_of(info, self.failed.get(info.url))
+
+
+def _every(depths: Mapping[int, int]) -> Iterable[int]:
+    # A start list or a resumed state may name a depth far from the others; empty ones are shown only when they are few.
+    deepest = max(depths, default=-1)
+    return range(deepest + 1) if deepest <= 2 * len(depths) else sorted(depths)
+
+
+def _status_label(info: UrlInfo, failed: FailedUrl | None) -> str:
+    code = info.status_code
+    if code is None and failed is not None:
+        code = failed.status_code
+    if code is not None:
+        return str(code)
+    return "no answer" if failed is not None else "not requested"
+
+
+def children_of(infos: Iterable[UrlInfo]) -> dict[str | None, list[UrlInfo]]:
+    """The shortest-path tree: each URL's children sorted by URL, under None what has no parent here.
+
+    A parent counts only when it is less deep than its child, so that data of any origin is a tree.
+    """
+    by_url = {info.url: info for info in infos}
+    children: dict[str | None, list[UrlInfo]] = {}
+    for info in sorted(by_url.values(), key=lambda info: (info.depth, info.url)):
+        parent = by_url.get(info.parent_url) if info.parent_url else None
+        key = parent.url if parent is not None and parent.depth < info.depth else None
+        children.setdefault(key, []).append(info)
+    return children
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """`1 page`, `2,000 pages`."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def duration_words(seconds: float) -> str:
+    """`0.42 s`, `12.3 s`, `4 min 10 s`, `2 h 5 min`."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,179 @@
+"""The text form: the site as a tree, then external URLs, links that do not work, and a summary.
+
+Lines are written as they are made, and the tree is walked with a stack of our own, so that neither the size nor the depth of a
+site matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TextIO
+
+from tadoru.jobs.links.broken import status_words
+from tadoru.jobs.links.report.base import LinksReport
+from tadoru.jobs.links.report.escape import clip, printable, readable_url, shortener
+from tadoru.jobs.links.report.figures import Figures, Outcome, children_of, counted, duration_words
+from tadoru.jobs.links.result import BrokenKind, BrokenLink, UrlInfo
+
+_DEEPEST_INDENT = 24
+"""Branches are drawn this far; below, a number says how deep a line is. Else a chain of pages would cost its length squared."""
+
+_PLACES = 10
+"""Places that lead to a broken link, of which the text shows so many."""
+
+_BAR = 32
+
+Say = Callable[[str], None]
+"""Writes one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """Writes a piece of text in a colour, or plainly."""
+
+    on: bool
+
+    def red(self, text: str) -> str:
+        return self._paint("31", text)
+
+    def yellow(self, text: str) -> str:
+        return self._paint("33", text)
+
+    def cyan(self, text: str) -> str:
+        return self._paint("36", text)
+
+    def faint(self, text: str) -> str:
+        return self._paint("2", text)
+
+    def bold(self, text: str) -> str:
+        return self._paint("1", text)
+
+    def _paint(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.on and text else text
+
+
+def write_text(report: LinksReport, out: TextIO, *, colour: bool = False) -> None:
+    """Writes the whole report; with `colour` in the colours of a terminal."""
+
+    def say(line: str) -> None:
+        # A GitHub log takes `##[...]` anywhere in a line for a command; a space makes it words again.
+        out.write(line.replace("##[", "## [") + "\n")
+
+    paint = Palette(colour)
+    figures = Figures.of(report.result)
+    short = shortener(report.result.start_url, (info.url for info in report.result.internal_urls))
+    _write_tree(report.result.internal_urls, figures, short, paint, say)
+    if report.show_external:
+        _write_external(report.result.external_urls, figures, paint, say)
+    _write_bad_links(report, short, paint, say)
+    _write_summary(report, figures, paint, say)
+
+
+def _write_tree(infos: Iterable[UrlInfo], figures: Figures, short: Callable[[str], str], paint: Palette, say: Say) -> None:
+    children = children_of(infos)
+    # (info, the branches drawn before its own, whether it is its parent's last child, levels below a root)
+    stack = [(info, "", True, 0) for info in reversed(children.get(None, []))]
+    while stack:
+        info, prefix, last, level = stack.pop()
+        name, branch, below = short(info.url), "", prefix
+        if level == 0:
+            name = paint.bold(readable_url(info.url))
+        elif level <= _DEEPEST_INDENT:
+            branch = prefix + ("└── " if last else "├── ")
+            below = prefix + ("    " if last else "│   ")
+        else:
+            branch = f"{prefix}[{level}] "
+        say(f"{paint.faint(branch)}{name}{_remarks(info, figures, short, paint)}")
+        own = children.get(info.url, [])
+        stack.extend((child, below, child is own[-1], level + 1) for child in reversed(own))
+
+
+def _remarks(info: UrlInfo, figures: Figures, short: Callable[[str], str], paint: Palette) -> str:
+    """What follows the name: how it came out when that is not plainly well, and the title."""
+    failed = figures.failed.get(info.url)
+    match figures.outcome(info):
+        case Outcome.BROKEN:
+            words = paint.red("✗ " + _failure_words(info, failed.error_message if failed else ""))
+        case Outcome.BLOCKED:
+            words = paint.yellow("⊘ " + _failure_words(info, failed.error_message if failed else ""))
+        case Outcome.REDIRECT:
+            words = paint.cyan(f"{info.status_code} → {short(info.redirect_to)}" if info.redirect_to else str(info.status_code))
+        case Outcome.UNREAD:
+            words = paint.faint(f"· not requested: {printable(info.not_fetched)}" if info.not_fetched else "· not requested")
+        case _:
+            words = "" if info.status_code == 200 else paint.faint(str(info.status_code))
+    title = paint.faint(clip(printable(info.title), 60))
+    return "".join(f"  {piece}" for piece in (words, title) if piece)
+
+
+def _failure_words(info: UrlInfo, message: str) -> str:
+    return status_words(info.status_code) if info.status_code is not None else printable(message) or "no answer"
+
+
+def _write_external(infos: Iterable[UrlInfo], figures: Figures, paint: Palette, say: Say) -> None:
+    ordered = sorted(infos, key=lambda info: info.url)
+    say(f"\n{paint.bold('External links')} ({len(ordered):,})")
+    for info in ordered:
+        # An external URL is requested only for a check; that it was not is nothing to remark on.
+        unread = figures.outcome(info) is Outcome.UNREAD
+        say(f"  {readable_url(info.url)}{'' if unread else _remarks(info, figures, readable_url, paint)}")
+
+
+def _write_bad_links(report: LinksReport, short: Callable[[str], str], paint: Palette, say: Say) -> None:
+    headings: tuple[tuple[BrokenKind, str], ...] = (
+        ("broken", "Broken links"),
+        ("fragment", "Links to missing fragments"),
+        ("blocked", "Blocked links, which a visitor may be able to open"),
+    )
+    for kind, heading in headings:
+        links = [link for link in report.broken if link.kind == kind]
+        if links:
+            say(f"\n{paint.bold(heading)} ({len(links):,})")
+        for link in links:
+            _write_bad_link(link, short, paint, say)
+    if report.checked and not report.broken:
+        say("\nEvery link works.")
+
+
+def _write_bad_link(link: BrokenLink, short: Callable[[str], str], paint: Palette, say: Say) -> None:
+    mark = paint.yellow("⊘") if link.kind == "blocked" else paint.red("✗")
+    say(f"{mark} {readable_url(link.url)}  {paint.faint(printable(link.error))}")
+    for source in link.sources[:_PLACES]:
+        text = clip(printable(source.anchor_text), 60)
+        say(f"    on {short(source.page_url)}" + (f"  “{text}”" if text else ""))
+    if len(link.sources) > _PLACES:
+        say(paint.faint(f"    and {counted(len(link.sources) - _PLACES, 'more place')}"))
+
+
+def _write_summary(report: LinksReport, figures: Figures, paint: Palette, say: Say) -> None:
+    result = report.result
+    say(f"\n{paint.bold('Summary')}")
+    lines = [("URLs", f"{result.total_processed:,} requested of {result.total_found:,} found")]
+    if result.external_urls:
+        lines.append(("External", f"{len(result.external_urls):,}"))
+    lines.append(("Status", "   ".join(f"{label}: {count:,}" for label, count in figures.statuses) or "none"))
+    if result.failed_urls:
+        lines.append(("Failed", f"{len(result.failed_urls):,}"))
+    if report.checked or report.broken:
+        lines.append(("Links", _link_counts(report.broken)))
+    lines.append(("Time", f"{duration_words(result.crawl_duration)}, {figures.rate:.1f} pages a second"))
+    lines.extend(("Trap", f"cut off {printable(' '.join((trap.pattern, trap.reason)))}") for trap in result.traps)
+    if result.stopped:
+        lines.append(("Stopped", printable(result.stopped)))
+    for label, words in lines:
+        say(f"  {label:<9} {words}")
+    _write_depths(figures.depths, paint, say)
+
+
+def _link_counts(links: tuple[BrokenLink, ...]) -> str:
+    counts = [(sum(link.kind == kind for link in links), kind) for kind in ("broken", "fragment", "blocked")]
+    words = {"broken": "broken", "fragment": "to a missing fragment", "blocked": "blocked"}
+    return ", ".join(f"{count:,} {words[kind]}" for count, kind in counts if count) or "every one works"
+
+
+def _write_depths(depths: tuple[tuple[int, int], ...], paint: Palette, say: Say) -> None:
+    most = max((count for _, count in depths), default=0)
+    for depth, count in depths:
+        bar = "█" * max(1 if count else 0, round(_BAR * count / most))
+        say(f"  Depth {depth:<3} {paint.cyan(bar)}{' ' if bar else ''}{count:,}")

@@ -1,0 +1,274 @@
+"""What a crawl of links came to: the seed's values under the seed's names, and the JSON they are exchanged as.
+
+Fields beyond the seed's follow after them, in the values and in the JSON alike. No judging and no formatting here:
+`broken` decides what is broken, `report` shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal, NamedTuple, cast
+
+from tadoru.errors import UsageError
+
+BrokenKind = Literal["broken", "blocked", "fragment"]
+
+
+class Edge(NamedTuple):
+    """One link between two pages. A named tuple, because a site has millions."""
+
+    source: str
+    target: str
+    text: str
+    rel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a link was found."""
+
+    page_url: str
+    anchor_text: str
+    fragment: str = ""
+    """What followed `#` in the link, without the `#`."""
+    position: int | None = None
+    """Its number on the page, in document order, from 0."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "page_url": self.page_url,
+            "anchor_text": self.anchor_text,
+            "fragment": self.fragment,
+            "position": self.position,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Source:
+        return cls(data["page_url"], data["anchor_text"], data.get("fragment", ""), data.get("position"))
+
+
+@dataclass(frozen=True, slots=True)
+class UrlInfo:
+    """A URL that was found, requested or not."""
+
+    url: str
+    depth: int
+    parent_url: str | None
+    status_code: int | None
+    discovered_at: datetime
+    title: str = ""
+    content_type: str | None = None
+    redirect_to: str | None = None
+    """Where its redirects end."""
+    not_fetched: str | None = None
+    """Why it was not requested; None when it was."""
+
+    def __post_init__(self) -> None:
+        _check_aware(self.discovered_at)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "url": self.url,
+            "depth": self.depth,
+            "parent_url": self.parent_url,
+            "status_code": self.status_code,
+            "discovered_at": iso_utc(self.discovered_at),
+            "title": self.title,
+            "content_type": self.content_type,
+            "redirect_to": self.redirect_to,
+            "not_fetched": self.not_fetched,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> UrlInfo:
+        return cls(
+            data["url"],
+            int(data["depth"]),
+            data["parent_url"],
+            data["status_code"],
+            datetime.fromisoformat(data["discovered_at"]),
+            data.get("title", ""),
+            data.get("content_type"),
+            data.get("redirect_to"),
+            data.get("not_fetched"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FailedUrl:
+    """A URL whose request came to nothing: no answer, or one that is not accepted."""
+
+    url: str
+    error_message: str
+    attempted_at: datetime
+    parent_url: str | None
+    error_type: str = ""
+    status_code: int | None = None
+    blocked: bool = False
+    sources: tuple[Source, ...] = ()
+
+    def __post_init__(self) -> None:
+        _check_aware(self.attempted_at)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "url": self.url,
+            "error_message": self.error_message,
+            "attempted_at": iso_utc(self.attempted_at),
+            "parent_url": self.parent_url,
+            "error_type": self.error_type,
+            "status_code": self.status_code,
+            "blocked": self.blocked,
+            "sources": [source.to_dict() for source in self.sources],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FailedUrl:
+        return cls(
+            data["url"],
+            data["error_message"],
+            datetime.fromisoformat(data["attempted_at"]),
+            data["parent_url"],
+            data.get("error_type", ""),
+            data.get("status_code"),
+            bool(data.get("blocked", False)),
+            tuple(Source.from_dict(source) for source in data.get("sources", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenLink:
+    """A link target that does not work, with every place that leads to it."""
+
+    url: str
+    status_code: int | None
+    error: str
+    kind: BrokenKind
+    sources: tuple[Source, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "url": self.url,
+            "status_code": self.status_code,
+            "error": self.error,
+            "kind": self.kind,
+            "sources": [source.to_dict() for source in self.sources],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> BrokenLink:
+        if data["kind"] not in ("broken", "blocked", "fragment"):
+            raise ValueError(f"unknown kind of broken link: {data['kind']!r}")
+        sources = tuple(Source.from_dict(source) for source in data.get("sources", ()))
+        return cls(data["url"], data["status_code"], data["error"], cast(BrokenKind, data["kind"]), sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """A family of URLs without end that was cut off."""
+
+    pattern: str
+    reason: str = ""
+    skipped: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"pattern": self.pattern, "reason": self.reason, "skipped": self.skipped}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Trap:
+        return cls(data["pattern"], data.get("reason", ""), data.get("skipped"))
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlResult:
+    """A whole crawl."""
+
+    start_url: str
+    internal_urls: tuple[UrlInfo, ...]
+    external_urls: tuple[UrlInfo, ...]
+    failed_urls: tuple[FailedUrl, ...]
+    total_processed: int
+    total_found: int
+    crawl_duration: float
+    broken_links: tuple[BrokenLink, ...] = ()
+    """Broken targets and missing fragments."""
+    blocked_links: tuple[BrokenLink, ...] = ()
+    """Targets that refuse us; a visitor may well see them."""
+    traps: tuple[Trap, ...] = ()
+    stopped: str | None = None
+    """Why the crawl ended before everything was seen; None when it did not."""
+
+    @property
+    def redirects(self) -> tuple[UrlInfo, ...]:
+        """The URLs that lead elsewhere."""
+        return tuple(info for info in (*self.internal_urls, *self.external_urls) if info.redirect_to)
+
+    @property
+    def bad_links(self) -> tuple[BrokenLink, ...]:
+        """Broken, fragment and blocked together, as a report takes them."""
+        return self.broken_links + self.blocked_links
+
+    def with_bad_links(self, links: Iterable[BrokenLink]) -> CrawlResult:
+        """The same crawl with these links, each kind in its own place."""
+        links = tuple(links)
+        return replace(
+            self,
+            broken_links=tuple(link for link in links if link.kind != "blocked"),
+            blocked_links=tuple(link for link in links if link.kind == "blocked"),
+        )
+
+    def fields(self) -> Iterator[tuple[str, Any]]:
+        """Name and JSON value of each field in turn; the long lists come as iterators, so that a writer need not hold them."""
+        yield "start_url", self.start_url
+        yield "internal_urls", (info.to_dict() for info in self.internal_urls)
+        yield "external_urls", (info.to_dict() for info in self.external_urls)
+        yield "failed_urls", (failed.to_dict() for failed in self.failed_urls)
+        yield "total_processed", self.total_processed
+        yield "total_found", self.total_found
+        yield "crawl_duration", self.crawl_duration
+        yield "broken_links", (link.to_dict() for link in self.broken_links)
+        yield "blocked_links", (link.to_dict() for link in self.blocked_links)
+        yield (
+            "redirects",
+            ({"url": info.url, "status_code": info.status_code, "redirect_to": info.redirect_to} for info in self.redirects),
+        )
+        yield "traps", (trap.to_dict() for trap in self.traps)
+        yield "stopped", self.stopped
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON document."""
+        return {name: list(value) if isinstance(value, Iterator) else value for name, value in self.fields()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CrawlResult:
+        """Reads what `to_dict` wrote, and the bare form of the seed. Raises UsageError for anything else."""
+        try:
+            return cls(
+                data["start_url"],
+                tuple(UrlInfo.from_dict(item) for item in data["internal_urls"]),
+                tuple(UrlInfo.from_dict(item) for item in data["external_urls"]),
+                tuple(FailedUrl.from_dict(item) for item in data["failed_urls"]),
+                int(data["total_processed"]),
+                int(data["total_found"]),
+                float(data["crawl_duration"]),
+                tuple(BrokenLink.from_dict(item) for item in data.get("broken_links", ())),
+                tuple(BrokenLink.from_dict(item) for item in data.get("blocked_links", ())),
+                tuple(Trap.from_dict(item) for item in data.get("traps", ())),
+                data.get("stopped"),
+            )
+        except KeyError as missing:
+            raise UsageError(f"This is no result of `tadoru links`: the field {missing} is missing.") from None
+        except (TypeError, ValueError, AttributeError) as problem:
+            raise UsageError(f"This is no result of `tadoru links`: {problem}.") from None
+
+
+def iso_utc(moment: datetime) -> str:
+    """ISO 8601 in UTC, with a `Z`."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _check_aware(moment: datetime) -> None:
+    if moment.tzinfo is None:
+        raise ValueError("a time needs its zone")

@@ -1,0 +1,115 @@
+r"""The suppression file: links known to be bad that shall not be reported, each with its reason.
+
+    # one entry a line; a line that starts with a hash is a comment
+    https://example.com/gone                                  # kept for history, ticket 12
+    /^https://intranet\./                                     # only reachable from the office
+    https://example.com/old   from=/archive/                  # the archive is not edited any more
+
+An entry is a whole URL, or a regular expression between slashes that is searched for in the URL. `from=` limits it to links
+found on pages whose URL matches that regular expression. Entries that matched nothing are told, so that the file does not rot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tadoru.errors import UsageError
+from tadoru.jobs.links.result import BrokenLink
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the file."""
+
+    line: int
+    text: str
+    target: str | re.Pattern[str]
+    page: re.Pattern[str] | None
+    reason: str
+
+    def covers(self, link: BrokenLink) -> bool:
+        """Whether the entry speaks of this target, whatever page it is linked from."""
+        if isinstance(self.target, str):
+            return link.url in (self.target, self.target + "/")
+        return self.target.search(link.url) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is left to report, and what the file did."""
+
+    kept: tuple[BrokenLink, ...]
+    suppressed: int
+    """Links that vanished wholly."""
+    unused: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressions:
+    """A whole file."""
+
+    entries: tuple[Entry, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the suppression file") -> Suppressions:
+        """Reads the file's text. Raises UsageError with the line's number."""
+        entries = []
+        for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+            line = raw.strip()
+            if line and not line.startswith("#"):
+                try:
+                    entries.append(_parse_entry(number, line))
+                except (ValueError, re.error) as problem:
+                    raise UsageError(f"{name}, line {number}: {problem}.") from None
+        return cls(tuple(entries))
+
+    def apply(self, links: Iterable[BrokenLink]) -> Outcome:
+        """Takes away what the entries cover: a whole link, or only the places a `from=` names."""
+        kept, suppressed = [], 0
+        used: set[int] = set()
+        for link in links:
+            left = self._reduce(link, used)
+            if left is None:
+                suppressed += 1
+            else:
+                kept.append(left)
+        unused = tuple(entry for entry in self.entries if entry.line not in used)
+        return Outcome(tuple(kept), suppressed, unused)
+
+    def _reduce(self, link: BrokenLink, used: set[int]) -> BrokenLink | None:
+        sources, whole = link.sources, False
+        for entry in self.entries:
+            if not entry.covers(link):
+                continue
+            if entry.page is None:
+                used.add(entry.line)
+                whole = True
+                continue
+            page = entry.page
+            if any(page.search(source.page_url) for source in link.sources):
+                used.add(entry.line)
+                sources = tuple(source for source in sources if not page.search(source.page_url))
+        if whole or (link.sources and not sources):
+            return None
+        return replace(link, sources=sources)
+
+
+def _parse_entry(number: int, line: str) -> Entry:
+    body, _, reason = line.partition(" # ")
+    target_text, found, page_text = body.strip().partition(" from=")
+    target_text, page_text = target_text.strip(), page_text.strip()
+    if found and not page_text:
+        raise ValueError("after from= comes a regular expression for the page")
+    return Entry(number, line, _parse_target(target_text), re.compile(page_text) if found else None, reason.strip())
+
+
+def _parse_target(text: str) -> str | re.Pattern[str]:
+    if text.startswith("/"):
+        if len(text) < 3 or not text.endswith("/"):
+            raise ValueError(f"“{text}” is a regular expression without its closing slash")
+        return re.compile(text[1:-1])
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://\S+", text):
+        raise ValueError(f"“{text}” is neither a URL nor a /regular expression/")
+    return text

@@ -1,0 +1,40 @@
+"""Lines on stderr while a command works: for people, or as JSON for machines. Never on stdout, never with secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, TextIO
+
+from tadoru.clock import Clock, to_datetime
+
+LEVELS = ("error", "warning", "info", "debug")
+
+
+class Log:
+    """A stream, a form and a level."""
+
+    def __init__(self, stream: TextIO, clock: Clock, *, form: str = "text", level: str = "warning") -> None:
+        self._stream = stream
+        self._clock = clock
+        self._form = form
+        self._rank = LEVELS.index(level)
+
+    def write(self, level: str, what: str, **fields: Any) -> None:
+        """One line: what happened, and its particulars."""
+        if LEVELS.index(level) > self._rank:
+            return
+        if self._form == "json":
+            stamp = to_datetime(self._clock.now()).isoformat(timespec="milliseconds")
+            record = {"time": stamp, "level": level, "worker": os.getpid(), "event": what, **fields}
+            self._stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+        else:
+            tail = "".join(f" {name}={_printable(value)}" for name, value in fields.items())
+            self._stream.write(f"{level}: {what}{tail}\n" if level != "info" else f"{what}{tail}\n")
+
+
+def _printable(value: Any) -> str:
+    """Crawled text must not steer a terminal."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return "".join(char if char.isprintable() else "\ufffd" for char in str(value))

@@ -1,0 +1,66 @@
+"""The options of each job as typed values, with their defaults: what the Python API takes and what flags, variables and files fill.
+
+How they are spelt outside is in `settings`; where their values come from is in `config`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tadoru.version import PROJECT_URL, VERSION
+
+USER_AGENT = f"Tadoru/{VERSION} (+{PROJECT_URL})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlOptions:
+    """What every crawling job understands."""
+
+    depth: int | None = None
+    limit: int = 0
+    max_time: float | None = None
+    scope: str = "host"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    delay: float = 1.0
+    concurrency: int = 4
+    processes: int | None = None
+    timeout: float = 30.0
+    max_response_size: int = 10 * 1024 * 1024
+    ignore_robots: bool = False
+    user_agent: str = USER_AGENT
+    header: tuple[str, ...] = ()
+    cookies: str | None = None
+    auth_type: str | None = None
+    auth_username: str | None = None
+    auth_password: str | None = None
+    auth_token: str | None = None
+    auth_header: str | None = None
+    auth_value: str | None = None
+    proxy: str | None = None
+    insecure: bool = False
+    allow_private: bool = False
+    strip_tracking: bool = False
+    strip_sessions: bool = False
+    trap_limit: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinksOptions(CrawlOptions):
+    """What `tadoru links` understands beyond it."""
+
+    depth: int | None = 3
+    limit: int = 1000
+    timeout: float = 10.0
+    subdomains: bool = False
+    list: bool = False
+    check: bool = False
+    fragments: bool = False
+    accept: str = "200..299"
+    ignore: tuple[str, ...] = ()
+    suppress: str | None = None
+    fail_on: str | None = None
+    format: str = "text"
+    output: str | None = None
+    include_external: bool = False
+    state: str | None = None

@@ -1,0 +1,116 @@
+"""Refuses markup that would cost the HTML parser out of all proportion to its size.
+
+Building a tree is quadratic in the worst case: each tag may walk the open elements, unclosed formatting (`<b x=1><p><b x=2>…`)
+is copied into every block that follows (25 KB of it make two million elements), and each attribute is compared with those before
+it on its tag. `check` estimates these from the tags alone. Nearly every page passes a glance that costs a small part of the
+parsing; the others are read tag by tag. It is an estimate: what slips through is left to the limits of the process.
+"""
+
+from __future__ import annotations
+
+import re
+
+FEW_TAGS = 2_000
+"""So many can not pass `MAX_COPIES` in any order."""
+MANY_TAGS = 30_000
+"""Up to here depth alone costs a second or so at worst."""
+MAX_COPIES = 1_000_000
+"""Elements made by copying unclosed formatting."""
+MAX_STEPS = 250_000_000
+"""Open elements walked over, summed over all tags."""
+LONG_TAG = 64 * 1024
+MAX_ATTRIBUTES = 10_000
+"""On one tag."""
+
+_FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+_FORMATTING_TAG = re.compile(rb"<(?:[biu][\s/>]|s(?:[\s/>]|mall|tr(?:ong|ike))|em|tt|code|font|big|nobr)[^>]*")
+_ATTRIBUTES = rb"""((?:[^>"'=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)"""
+_TOKEN = re.compile(
+    rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))"
+    rb"|(?:script|style|textarea|title|xmp|iframe|noembed|noframes)(?=[\s/>]).*?(?:</(?=script|style|text|titl|xmp|ifr|noe|nof)|\Z)"
+    rb"|/([a-z][^\s/>]*+)|([a-z][^\s/>]*+)" + _ATTRIBUTES + rb")",
+    re.DOTALL,
+)
+_QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
+_CHILDLESS = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt".split())
+
+
+class PageTooComplex(ValueError):
+    """A page whose markup can not be read within the bounds."""
+
+
+def check(body: bytes) -> None:
+    """Raise `PageTooComplex` when building the tree of this page would take too long or too much memory."""
+    tags = body.count(b"<")
+    if tags <= FEW_TAGS and not _has_long_tag(body):
+        return
+    lowered = body.lower()
+    if tags > MANY_TAGS or _open_formatting(lowered) * tags > MAX_COPIES or _has_long_tag(lowered):
+        _read_closely(lowered)
+
+
+def _open_formatting(body: bytes) -> int:
+    """How many formatting elements can be open at once, at most: the parser keeps three of those that are alike."""
+    tags = _FORMATTING_TAG.findall(body)
+    return min(len(tags), 3 * len(set(tags)))
+
+
+def _has_long_tag(body: bytes) -> bool:
+    """Whether so many bytes are without a `>`: looked at from the end of each stretch, most bytes need no look."""
+    position = 0
+    while position + LONG_TAG < len(body):
+        position = body.rfind(b">", position, position + LONG_TAG) + 1
+        if not position:
+            return True
+    return False
+
+
+def _read_closely(body: bytes) -> None:
+    """Follow the tags as the parser would, as far as the sums need it, and stop at the first one that goes over."""
+    open_elements: dict[bytes, int] = {}
+    depth = steps = copies = 0
+    formatting = _Formatting()
+    for match in _TOKEN.finditer(body):
+        closed, name, attributes = match.groups()
+        steps += depth
+        copies += formatting.size
+        if steps > MAX_STEPS:
+            raise PageTooComplex(f"elements nested {depth} deep")
+        if copies > MAX_COPIES:
+            raise PageTooComplex(f"{formatting.size} formatting elements open at once")
+        if name is not None:
+            if len(attributes) > LONG_TAG and len(_QUOTED.sub(b" ", attributes).split()) > MAX_ATTRIBUTES:
+                raise PageTooComplex("too many attributes on one tag")
+            if name in _CHILDLESS or name in _CLOSED_BY_THE_NEXT:
+                continue
+            if name in _FORMATTING:
+                formatting.opened(name, attributes)
+            open_elements[name] = open_elements.get(name, 0) + 1
+            depth += 1
+        elif closed is not None and open_elements.get(closed):
+            open_elements[closed] -= 1
+            depth -= 1
+            if closed in _FORMATTING:
+                formatting.closed(closed)
+
+
+class _Formatting:
+    """The formatting elements that are open: of those with the same attributes the parser keeps three."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._open: dict[bytes, list[bytes]] = {}
+        self._alike: dict[tuple[bytes, bytes], int] = {}
+
+    def opened(self, name: bytes, attributes: bytes) -> None:
+        alike = self._alike.get((name, attributes), 0)
+        if alike < 3:
+            self._alike[name, attributes] = alike + 1
+            self._open.setdefault(name, []).append(attributes)
+            self.size += 1
+
+    def closed(self, name: bytes) -> None:
+        if of_this_name := self._open.get(name):
+            self._alike[name, of_this_name.pop()] -= 1
+            self.size -= 1

@@ -1,0 +1,107 @@
+"""A parsed page: the only room that knows the HTML parser (Lexbor, through selectolax).
+
+The parser builds the tree that a browser without scripts builds: the content of `<noscript>` is part of the page, that of
+`<template>`, comments and scripts is not. Links and the head are read from it in `links` and `head`.
+
+Selectors given to `Document.select` must be lists of simple ones (`a[href],area[href]`): those take one walk over the tree, in
+document order, while a combinator takes a walk for each element, which is too long on hostile pages.
+"""
+
+from __future__ import annotations
+
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
+
+from tadoru.parse.bounds import PageTooComplex, check
+from tadoru.parse.decode import as_utf8
+from tadoru.rules.url import canonical
+
+__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "text_of"]
+
+Element = LexborNode
+"""What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""
+
+_OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
+_UNSEEN = frozenset({"script", "style", "template"})
+_MOST_NODES = 500
+
+
+class Document:
+    """A page as a tree. Holds the parser's memory: use it, take what you need, drop it."""
+
+    __slots__ = ("encoding", "size", "tree")
+
+    def __init__(self, tree: LexborHTMLParser, encoding: str, size: int) -> None:
+        self.tree = tree
+        self.encoding = encoding
+        self.size = size
+        """Bytes of the page as UTF-8."""
+
+    @classmethod
+    def parse(cls, body: bytes, content_type: str | None = None) -> Document:
+        """Decode and parse a page. Raises `PageTooComplex` for markup made to exhaust the parser, and for nothing else."""
+        data, encoding = as_utf8(body, content_type)
+        check(data)
+        try:
+            return cls(LexborHTMLParser(data, options=_OPTIONS), encoding, len(data))
+        except (SelectolaxError, ValueError) as error:
+            raise PageTooComplex(f"the parser gave up: {error}") from None
+
+    def select(self, selectors: str) -> list[Element]:
+        """The elements that match a list of simple selectors, in document order."""
+        return self.tree.css(selectors)
+
+    def base_url(self, page_url: str) -> str:
+        """What the page's references are relative to: the first `<base href>`, when it is usable, else the page."""
+        for base in self.tree.css("base[href]"):
+            return canonical(base.attributes.get("href") or "", page_url) or page_url
+        return page_url
+
+    def title(self) -> str | None:
+        """The title in the head; None when there is none."""
+        head = self.tree.head
+        element = head.css_first("title") if head is not None else None
+        return text_of(element, 2_000) if element is not None else None
+
+    def anchors(self) -> frozenset[str]:
+        """Everything a fragment can point at: every id, and the name of every `<a>`."""
+        found: set[str | None] = set()
+        for element in self.tree.css("[id],a[name]"):
+            attributes = element.attributes
+            found.add(attributes.get("id"))
+            if element.tag == "a":
+                found.add(attributes.get("name"))
+        return frozenset(name for name in found if name)
+
+
+def collapsed(text: str) -> str:
+    """Runs of white space as one space, none at the ends."""
+    return " ".join(text.split())
+
+
+def text_of(element: Element, limit: int, raw: str | None = None) -> str:
+    """The text a reader sees in an element, white space collapsed, cut at `limit` characters; `raw` when it is at hand."""
+    text = element.text() if raw is None else raw
+    if "{" in text or ");" in text:
+        # The look of code: leave out what an inline style or script brought in.
+        text = _visible_text(element)
+    if len(text) > 8 * limit:
+        text = text.lstrip()[: 8 * limit]
+    return " ".join(text.split())[:limit].rstrip()
+
+
+def _visible_text(element: Element) -> str:
+    """The text nodes below an element, without those of elements that show none. Enough of them for any name or heading."""
+    pieces: list[str] = []
+    unread = [element.first_child]
+    for _ in range(_MOST_NODES):
+        if not unread:
+            break
+        node = unread.pop()
+        if node is None:
+            continue
+        unread.append(node.next)
+        if node.is_text_node:
+            pieces.append(node.text_content or "")
+        elif node.tag not in _UNSEEN:
+            unread.append(node.first_child)
+    return "".join(pieces)

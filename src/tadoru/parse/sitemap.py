@@ -1,0 +1,317 @@
+"""Sitemaps: reading one (XML, index, plain text, RSS or Atom, gzipped or not), and the flow that finds all of a site.
+
+`read` takes bytes and returns what could be read, with the problems in sentences; it never raises, and neither a gzip bomb nor
+XML entities make it grow. `discover` yields the URLs it needs and is sent the answers: the engine does the fetching.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, deque
+from collections.abc import Generator, Iterator
+from typing import Literal, NamedTuple
+from xml.parsers import expat
+
+from tadoru.model.web import Answer, Failure
+from tadoru.parse.decode import decode
+from tadoru.rules.url import canonical, host_key
+
+MAX_BYTES = 50 * 1024 * 1024
+MAX_URLS = 50_000
+"""Both are the protocol's own limits for one file."""
+MAX_NESTING = 5
+MAX_PROBLEMS = 100
+
+_CHUNK = 64 * 1024
+_LONGEST_VALUE = 4096
+_DEEPEST = 64
+_MOST_MEMBERS = 1000
+
+Kind = Literal["urlset", "index", "text", "feed"]
+_ROOTS: dict[str, Kind] = {"urlset": "urlset", "sitemapindex": "index", "rss": "feed", "feed": "feed", "rdf": "feed"}
+_ITEMS = frozenset({"url", "sitemap", "item", "entry"})
+_URL_TAGS = frozenset({"loc", "link"})
+_DATE_TAGS = frozenset({"lastmod", "pubdate", "updated", "date"})
+
+
+class SitemapEntry(NamedTuple):
+    """A page that a sitemap names."""
+
+    url: str
+    lastmod: str | None
+    """As written."""
+
+
+class Sitemap(NamedTuple):
+    """One sitemap file."""
+
+    kind: Kind
+    entries: tuple[SitemapEntry, ...]
+    sitemaps: tuple[str, ...]
+    """Of an index: the sitemaps it names."""
+    problems: tuple[str, ...]
+
+
+class Discovered(NamedTuple):
+    """All that the sitemaps of a site name."""
+
+    entries: tuple[SitemapEntry, ...]
+    sitemaps: tuple[str, ...]
+    """Those that were read."""
+    problems: tuple[str, ...]
+
+
+class _Stop(Exception):
+    """Enough has been read, or all that may be; the argument is the problem."""
+
+
+def read(body: bytes, url: str, *, max_bytes: int = MAX_BYTES, max_urls: int = MAX_URLS) -> Sitemap:
+    """What the sitemap at `url` (canonical) says."""
+    found = _Found(url, max_urls)
+    chunks = _plain_chunks(body, max_bytes)
+    try:
+        first = next(chunks, b"").lstrip()
+        if first[:4].lstrip(b"\xef\xbb\xbf\xfe\xff\x00").startswith(b"<"):
+            _read_xml(first, chunks, found)
+        else:
+            found.kind = "text"
+            _read_text(b"".join((first, *_until_stopped(chunks, found))), found)
+    except _Stop as stop:
+        found.problems.append(str(stop))
+    return found.sitemap()
+
+
+def discover(
+    robots_sitemaps: tuple[str, ...], origin: str, *, max_sitemaps: int = 500, max_urls: int = 250_000
+) -> Generator[str, Answer, Discovered]:
+    """Yields the URL of each sitemap to fetch: those of robots.txt, else `/sitemap.xml` of the origin; then those they name."""
+    guess = f"{origin.rstrip('/')}/sitemap.xml"
+    search = _Search(max_sitemaps, max_urls)
+    for named in robots_sitemaps:
+        if (url := canonical(named, guess)) is None:
+            search.problem(f"robots.txt names {named[:200]!r} as a sitemap, which is not a URL.")
+        else:
+            search.add(url, 0)
+    if not robots_sitemaps:
+        search.add(guess, 0)
+    while search.waiting and not search.is_full:
+        url, depth = search.waiting.popleft()
+        answer = yield url
+        if isinstance(answer, Failure):
+            search.problem(f"{url}: {answer.message}")
+        elif answer.status != 200:
+            # A site need not have a sitemap where nobody said there was one.
+            if robots_sitemaps or answer.status not in (404, 410):
+                search.problem(f"{url}: answered with status {answer.status}.")
+        else:
+            search.take(url, depth, read(answer.body, answer.url, max_urls=min(MAX_URLS, max_urls - len(search.entries))))
+    return search.result()
+
+
+class _Search:
+    """What a discovery knows so far."""
+
+    def __init__(self, max_sitemaps: int, max_urls: int) -> None:
+        self.waiting: deque[tuple[str, int]] = deque()
+        self.entries: dict[str, SitemapEntry] = {}
+        self._known: set[str] = set()
+        self._read: list[str] = []
+        self._problems: dict[str, None] = {}
+        self._max_sitemaps = max_sitemaps
+        self._max_urls = max_urls
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.entries) >= self._max_urls
+
+    def add(self, url: str, depth: int) -> None:
+        if url in self._known:
+            self.problem(f"{url}: named more than once, or by itself; it is read once.")
+        elif depth > MAX_NESTING:
+            self.problem(f"{url}: nested more than {MAX_NESTING} indexes deep, not read.")
+        elif len(self._known) >= self._max_sitemaps:
+            self.problem(f"More than {self._max_sitemaps} sitemaps: the rest is not read.")
+        else:
+            self._known.add(url)
+            self.waiting.append((url, depth))
+
+    def take(self, url: str, depth: int, sitemap: Sitemap) -> None:
+        self._read.append(url)
+        for entry in sitemap.entries:
+            self.entries.setdefault(entry.url, entry)
+        for problem in sitemap.problems:
+            self.problem(f"{url}: {problem}")
+        for child in sitemap.sitemaps:
+            self.add(child, depth + 1)
+
+    def problem(self, text: str) -> None:
+        if len(self._problems) < MAX_PROBLEMS:
+            self._problems[text] = None
+
+    def result(self) -> Discovered:
+        if self.is_full and self.waiting:
+            self.problem(f"More than {self._max_urls} URLs: the rest is not read.")
+        return Discovered(tuple(self.entries.values()), tuple(self._read), tuple(self._problems))
+
+
+class _Found:
+    """What has been read of one sitemap. Faults of single URLs are counted: however many, they make one sentence."""
+
+    def __init__(self, url: str, max_urls: int) -> None:
+        self.kind: Kind = "urlset"
+        self.problems: list[str] = []
+        self._url = url
+        self._site = host_key(url)
+        self._max_urls = max_urls
+        self._entries: list[SitemapEntry] = []
+        self._sitemaps: list[str] = []
+        self._faults: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
+
+    def add(self, text: str, lastmod: str | None) -> None:
+        """Take one URL as written."""
+        if len(self._entries) + len(self._sitemaps) >= self._max_urls:
+            raise _Stop(f"More than {self._max_urls} URLs: the rest is not read.")
+        absolute = canonical(text)
+        url = absolute or canonical(text, self._url)
+        if url is None or not text or (absolute is None and self.kind == "text"):
+            self._fault("not a URL", text)
+            return
+        if absolute is None:
+            self._fault("relative, though they must be absolute", text)
+        elif host_key(url) != self._site:
+            self._fault("of another site", text)
+        if self.kind == "index":
+            self._sitemaps.append(url)
+        else:
+            self._entries.append(SitemapEntry(url, lastmod or None))
+
+    def sitemap(self) -> Sitemap:
+        counted = [f"URLs {fault}: {count}, the first is {self._examples[fault]!r}." for fault, count in self._faults.items()]
+        problems = counted + self.problems
+        if not (self._entries or self._sitemaps or problems):
+            problems = ["Names no URL."]
+        return Sitemap(self.kind, tuple(self._entries), tuple(self._sitemaps), tuple(problems))
+
+    def _fault(self, fault: str, text: str) -> None:
+        self._faults[fault] += 1
+        self._examples.setdefault(fault, text[:200])
+
+
+def _plain_chunks(body: bytes, max_bytes: int) -> Iterator[bytes]:
+    """The body in pieces, unzipped where it is gzipped, up to the cap."""
+    pieces = (body[at : at + _CHUNK] for at in range(0, len(body), _CHUNK))
+    total = 0
+    for chunk in _unzipped(pieces) if body.startswith(b"\x1f\x8b") else pieces:
+        total += len(chunk)
+        if total > max_bytes:
+            yield chunk[: max_bytes - total]
+            raise _Stop(f"Larger than {max_bytes} bytes: the rest is not read.")
+        yield chunk
+
+
+def _unzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Gzip data, of one or several members, unzipped at most a chunk at a time; what follows the last member is not looked at."""
+    unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    members = 1
+    for piece in pieces:
+        rest, is_done = piece, False
+        while not is_done:
+            try:
+                chunk = unzip.decompress(rest, _CHUNK)
+            except zlib.error as error:
+                raise _Stop(f"Broken gzip data ({error}).") from None
+            yield chunk
+            rest = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
+            if unzip.eof and rest:
+                members += 1
+                if members > _MOST_MEMBERS or rest[0] != 0x1F:
+                    return
+                unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            # Without input there may still be output that did not fit into the chunk.
+            is_done = not rest and len(chunk) < _CHUNK
+    if not unzip.eof:
+        raise _Stop("The gzip data is cut off.")
+
+
+def _until_stopped(chunks: Iterator[bytes], found: _Found) -> Iterator[bytes]:
+    """Chunks, with the reason for an early end among the problems: what came before it is still to be read."""
+    try:
+        yield from chunks
+    except _Stop as stop:
+        found.problems.append(str(stop))
+
+
+def _read_text(body: bytes, found: _Found) -> None:
+    for line in decode(body, "text/plain; charset=utf-8").text.splitlines():
+        if text := line.strip():
+            found.add(text, None)
+
+
+def _read_xml(first: bytes, chunks: Iterator[bytes], found: _Found) -> None:
+    reader = _XmlReader(found)
+    try:
+        reader.parser.Parse(first, False)
+        for chunk in chunks:
+            reader.parser.Parse(chunk, False)
+        reader.parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise _Stop(f"Broken XML ({error}): what comes after is not read.") from None
+    except (ValueError, LookupError) as error:
+        raise _Stop(f"The XML is in an encoding that can not be read ({error}).") from None
+
+
+class _XmlReader:
+    """Listens to the XML parser. Names are taken without their namespace: sitemaps are found with and without it."""
+
+    def __init__(self, found: _Found) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.EntityDeclHandler = self._entity
+        self._found = found
+        self._path: list[str] = []
+        self._url = ""
+        self._date = ""
+        self._value = ""
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2].lower()
+        if not self._path:
+            if name not in _ROOTS:
+                raise _Stop(f"Not a sitemap: the root element is <{name[:40]}>.")
+            self._found.kind = _ROOTS[name]
+        self._path.append(name)
+        if len(self._path) > _DEEPEST:
+            raise _Stop(f"Elements nested more than {_DEEPEST} deep: the rest is not read.")
+        self._value = ""
+        if name in _ITEMS:
+            self._url = self._date = ""
+        elif name == "link" and self._is_in_item() and attributes.get("rel", "alternate") == "alternate":
+            self._url = self._url or attributes.get("href", "").strip()
+
+    def _end(self, tag: str) -> None:
+        name = self._path[-1]
+        if self._is_in_item():
+            value = self._value.strip()
+            if name in _URL_TAGS:
+                self._url = self._url or value
+            elif name in _DATE_TAGS:
+                self._date = self._date or value
+        elif name in _ITEMS and len(self._path) > 1:
+            self._found.add(self._url, self._date)
+        self._path.pop()
+        self._value = ""
+
+    def _text(self, data: str) -> None:
+        if len(self._value) < _LONGEST_VALUE:
+            self._value += data[:_LONGEST_VALUE]
+
+    def _entity(self, *_declaration: object) -> None:
+        raise _Stop("The XML declares entities, which a sitemap has no use for: it is not read.")
+
+    def _is_in_item(self) -> bool:
+        """Whether this is a direct child of an item: `<image:loc>` in `<image:image>` is none."""
+        return len(self._path) > 1 and self._path[-2] in _ITEMS

@@ -1,0 +1,141 @@
+"""Endless URL spaces on one site: calendars, facets, session ids, ever-growing paths.
+
+`shape_refusal` refuses a URL for what it is by itself. `pattern` names the class of URLs it belongs to when that class may
+have no end; the store counts how many of a class are known and the engine refuses what is over the cap. Nothing is counted here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from tadoru.rules.url import is_session_name
+
+MAX_URL_LENGTH = 2_083
+"""The longest URL that browsers, proxies and servers commonly took; the longer ones in links are made by mistake."""
+MAX_SEGMENTS = 30
+MAX_SAME_SEGMENT = 3
+MAX_CYCLES = 2
+"""How often a group of segments may follow itself."""
+MAX_SAME_PAIR = 2
+MAX_SAME_NAME = 20
+"""Lists are written as a repeated parameter: many values are ordinary, the same value again is not."""
+SESSION_CAP = 20
+FACET_PARAMETERS = 3
+
+
+def shape_refusal(url: str) -> str | None:
+    """Why a canonical URL looks like one of an endless, ever-growing series; None when it does not."""
+    if len(url) > MAX_URL_LENGTH:
+        return f"longer than {MAX_URL_LENGTH} characters"
+    head, _, query = url.partition("?")
+    segments = head.split("/")[3:]
+    if not segments[-1]:
+        segments.pop()
+    if len(segments) > MAX_SEGMENTS:
+        return f"more than {MAX_SEGMENTS} path segments"
+    if len(segments) > MAX_SAME_SEGMENT and len(set(segments)) < len(segments):
+        reason = _repetition(segments)
+        if reason:
+            return reason
+    return _repeated_parameter(query) if query.count("&") >= MAX_SAME_PAIR else None
+
+
+def _repetition(segments: list[str]) -> str | None:
+    segment, times = Counter(segments).most_common(1)[0]
+    # Numbers repeat by chance: /tiles/1/1/1/1.png
+    if times > MAX_SAME_SEGMENT and not segment.isdigit():
+        return f"the path segment {segment!r} occurs {times} times"
+    for length in range(2, len(segments) // (MAX_CYCLES + 1) + 1):
+        for start in range(len(segments) - length * (MAX_CYCLES + 1) + 1):
+            cycle = segments[start : start + length]
+            if segments[start : start + length * (MAX_CYCLES + 1)] == cycle * (MAX_CYCLES + 1):
+                return f"the path repeats {'/'.join(cycle)!r}"
+    return None
+
+
+def _repeated_parameter(query: str) -> str | None:
+    pairs = query.split("&")
+    if len(set(pairs)) < len(pairs):
+        pair, times = Counter(pairs).most_common(1)[0]
+        if times > MAX_SAME_PAIR:
+            return f"the parameter {pair!r} occurs {times} times"
+    if len(pairs) > MAX_SAME_NAME:
+        name, times = Counter(pair.partition("=")[0] for pair in pairs).most_common(1)[0]
+        if times > MAX_SAME_NAME:
+            return f"the parameter {name!r} occurs {times} times"
+    return None
+
+
+class Trap(NamedTuple):
+    """A class of URLs that may be endless."""
+
+    key: str
+    """The same for all URLs of the class."""
+    why: str
+    """What kind of class, in words."""
+    cap: int
+    """How many of its URLs are enough."""
+
+
+_YEAR, _MONTH, _DAY = r"(?:1[89]|2\d)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
+_COMPACT = rf"{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
+_DASHED = rf"{_YEAR}-(?:W[0-5]\d|{_MONTH}(?:-{_DAY})?)"
+# Only at the end: what follows a date in a path is an article's title.
+_PATH_DATE = re.compile(rf"/(?:{_YEAR}/{_MONTH}(?:/{_DAY})?|{_DASHED}|{_COMPACT})(?=(?:\.[a-z]{{2,5}})?/?$)")
+_DATE_VALUE = re.compile(
+    rf"(?:{_DASHED}|{_COMPACT}|{_YEAR}(?:/|%2F|\.){_MONTH}(?:(?:/|%2F|\.){_DAY})?|\d\d?(?:/|%2F|[.-])\d\d?(?:/|%2F|[.-]){_YEAR})"
+    r"(?:T.*)?"
+)
+_DATE_NAME = re.compile(r"(?:.*[_\-\[.])?(?:year|month|day|week|date)\]?", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+")
+_TOKEN = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[0-9A-Za-z]{16,}")
+_CONTENT_NAME = re.compile(r"(?:.*[_-])?(?:u?u?id|guid|key|v|doc|item|post|product|article|node|hash|file)", re.IGNORECASE)
+_PATH_SESSION = re.compile(r";[A-Za-z]*sess(?:ion)?_?id=[^/;]*", re.IGNORECASE)
+
+
+def pattern(url: str, cap: int = 500) -> Trap | None:
+    """The possibly endless class a canonical URL belongs to; None for an ordinary one."""
+    head, _, query = url.partition("?")
+    path, session = _PATH_SESSION.subn(";{session}", head) if ";" in head else (head, 0)
+    path, date = _PATH_DATE.subn("/{date}", path)
+    if not query and not date and not session:
+        return None
+    pairs = [pair.partition("=") for pair in query.split("&")] if query else []
+    kinds = [_kind(name, value) for name, _, value in pairs]
+    if kinds.count("") + kinds.count("number") >= FACET_PARAMETERS:
+        return Trap(f"{path}?{'&'.join(sorted({name for name, _, _ in pairs}))}", "facets", cap)
+    if date or "date" in kinds:
+        return Trap(_key(path, pairs, kinds, ("date", "session")), "calendar", cap)
+    if session or "session" in kinds:
+        return Trap(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP)
+    if "number" in kinds:
+        return Trap(_key(path, pairs, kinds, ("number",)), "pagination", 10 * cap)
+    return None
+
+
+def _kind(name: str, value: str) -> str:
+    """What a parameter's value is: a date, a session, a number, or something else (empty)."""
+    if is_session_name(name):
+        return "session"
+    if value.isalpha():
+        return ""
+    if _DATE_VALUE.fullmatch(value):
+        return "date"
+    if _NUMBER.fullmatch(value):
+        return "date" if _DATE_NAME.fullmatch(name) else "number"
+    # The likes of ?id=5f2b6c… name one page each for ever; a session's names change with every visit.
+    if len(value) >= 16 and _TOKEN.fullmatch(value) and not _CONTENT_NAME.fullmatch(name):
+        return "session"
+    return ""
+
+
+def _key(path: str, pairs: list[tuple[str, str, str]], kinds: list[str], collapsed: tuple[str, ...]) -> str:
+    if not pairs:
+        return path
+    shown = (
+        f"{name}={{{kind}}}" if kind in collapsed else f"{name}{mark}{value}"
+        for (name, mark, value), kind in zip(pairs, kinds, strict=True)
+    )
+    return f"{path}?{'&'.join(shown)}"

@@ -1,0 +1,327 @@
+"""URLs: parsing as browsers do (WHATWG, by `ada_url`), and the one canonical form that every other part compares and stores.
+
+Canonical: absolute http or https, WHATWG serialisation, no fragment, no user information, no empty query, no dot at the end of
+the host, percent-escapes in upper case and only where they are needed. Because it is so regular, `parts`, `origin` and
+`host_key` read it by cutting strings, and must be given nothing else.
+
+Which URLs are wanted is not here: see `scope` and `traps`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from ada_url import join_url, normalize_url
+
+from tadoru.errors import UsageError
+
+_TRACKING_NAME = re.compile(
+    r"utm_.*|gclid|gclsrc|dclid|gbraid|wbraid|_ga|_gl|fbclid|igshid|igsh|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id|mc_cid|mc_eid"
+    r"|_hsenc|_hsmi|__hstc|__hssc|__hsfp|hsctatracking|mkt_tok|vero_id|vero_conv|oly_anon_id|oly_enc_id|wickedid|s_cid",
+    re.IGNORECASE,
+)
+_SESSION_NAME = re.compile(
+    r"phpsessid|jsessionid|sid|sess(?:ion)?[_-]?(?:id|key)|aspsessionid.*|asp\.net_sessionid|cfid|cftoken|oscsid|xtcsid|zenid",
+    re.IGNORECASE,
+)
+_PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
+
+# An escape right after a stray "%" or "%X" is left alone: decoding it could complete a new escape ("%%341" is not "%41").
+_ESCAPE = re.compile(r"(%|%[0-9A-Fa-f])?%([0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_DECODED = {f"{byte:02x}": chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)}
+
+_EDGE = "".join(map(chr, range(0x21)))
+"""C0 controls and space: what the parser strips at both ends."""
+_TABS = {9: None, 10: None, 13: None}
+"""What the parser removes everywhere."""
+
+
+def is_session_name(name: str) -> bool:
+    """Whether a parameter of this name carries a session id."""
+    return _SESSION_NAME.fullmatch(name) is not None
+
+
+def is_tracking_name(name: str) -> bool:
+    """Whether a parameter of this name only tells where the visitor came from."""
+    return _TRACKING_NAME.fullmatch(name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """Which parameters that do not change the page are removed."""
+
+    strip_tracking: bool = False
+    strip_sessions: bool = False
+
+    def clean(self, url: str) -> str:
+        """A canonical URL without them."""
+        head, mark, query = url.partition("?")
+        if self.strip_sessions and ";" in head:
+            # Not in the host, where ";" is allowed too. Parsed again for "/a/..;jsessionid=1", whose dots only now are a segment.
+            start = origin(head)
+            head = normalize_url(start + _PATH_SESSION.sub("", head[len(start) :]))
+        kept = "&".join(pair for pair in query.split("&") if not self._removes(pair.partition("=")[0])) if mark else ""
+        return f"{head}?{kept}" if kept else head
+
+    def _removes(self, name: str) -> bool:
+        return (self.strip_tracking and is_tracking_name(name)) or (self.strip_sessions and is_session_name(name))
+
+
+NO_CLEANING = Cleaning()
+
+
+def canonical(text: str, base: str | None = None, *, cleaning: Cleaning = NO_CLEANING) -> str | None:
+    """The canonical form, or None when `text` is not an http or https URL (relative to `base`, if there is one)."""
+    try:
+        href = normalize_url(text) if base is None else join_url(base, text)
+    except ValueError:
+        return None
+    return _tidied(href.partition("#")[0], cleaning)
+
+
+def _tidied(url: str, cleaning: Cleaning) -> str | None:
+    """What the WHATWG serialisation (without fragment) leaves to do."""
+    if not url.startswith(("http://", "https://")):
+        return None
+    # A special URL has a host and a path, so the first slash from here on ends the authority.
+    end = url.index("/", 8)
+    if url[end - 1] == "." or "@" in url or ".:" in url:
+        authority = _tidied_authority(url[:end])
+        if authority is None:
+            return None
+        url = authority + url[end:]
+    if "%" in url:
+        url = _ESCAPE.sub(_unescape, url)
+    if url[-1] == "?" and url.index("?") == len(url) - 1:
+        url = url[:-1]
+    if cleaning.strip_tracking or cleaning.strip_sessions:
+        url = cleaning.clean(url)
+    return url
+
+
+def _tidied_authority(start: str) -> str | None:
+    """`scheme://authority` without user information and the host's last dot; None when that leaves a name with an empty end."""
+    scheme, _, authority = start.partition("://")
+    host, colon, port = authority.rpartition("@")[2].partition(":")
+    if host.startswith("["):
+        return f"{scheme}://{host}{colon}{port}"
+    host = host.removesuffix(".")
+    if not host or host.endswith("."):
+        return None
+    return f"{scheme}://{host}{colon}{port}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    stray, octet = match.groups()
+    if stray:
+        return f"{stray}%{octet.upper()}"
+    return _DECODED[octet.lower()]
+
+
+class UrlParts(NamedTuple):
+    """A canonical URL in pieces."""
+
+    scheme: str
+    host: str
+    """In brackets when it is an IPv6 address."""
+    port: int
+    path: str
+    query: str
+    """Without its question mark; empty when there is none."""
+
+
+def parts(url: str) -> UrlParts:
+    """The pieces of a canonical URL."""
+    scheme, _, rest = url.partition("://")
+    authority, _, tail = rest.partition("/")
+    path, _, query = tail.partition("?")
+    host, port = split_port(authority)
+    return UrlParts(scheme, host, port or (443 if scheme == "https" else 80), "/" + path, query)
+
+
+def split_port(host_key: str) -> tuple[str, int | None]:
+    """`("a", 8080)` of `a:8080`, `("[::1]", None)` of `[::1]`."""
+    host, colon, port = host_key.rpartition(":")
+    if not colon or host_key[-1] == "]":
+        return host_key, None
+    return host, int(port)
+
+
+def host_key(url: str) -> str:
+    """The site of a canonical URL: its host, with the port when it is not the default of the scheme."""
+    return url.split("/", 3)[2]
+
+
+def origin(url: str) -> str:
+    """`scheme://host[:port]` of a canonical URL."""
+    return url[: url.index("/", 8)]
+
+
+_ROOTED = ("/", "http://", "https://")
+"""References that begin so depend on the base's origin at most."""
+_SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
+"""`http:?q` against an http base is a relative reference in disguise."""
+_LONGEST_KEPT = 512
+
+Resolved = tuple[str, str]
+
+
+class Resolver:
+    """Resolves the references of pages, remembering across pages: the links of a site's navigation are the same on most of them.
+
+    A reference depends on the base's origin when it begins with a slash or a scheme, on its directory when it is another path,
+    so there is one table for each origin and directory. Their entries together stay below `capacity`.
+    """
+
+    def __init__(self, cleaning: Cleaning = NO_CLEANING, capacity: int = 50_000) -> None:
+        self._cleaning = cleaning
+        self._capacity = capacity
+        self._tables: dict[str, dict[str, Resolved]] = {}
+        self._size = 0
+        self._base: str | None = None
+        self._rooted: dict[str, Resolved] = {}
+        self._nearby: dict[str, Resolved] = {}
+
+    def __len__(self) -> int:
+        """What counts against the capacity: tables and their entries."""
+        return self._size
+
+    def resolve(self, href: str, base: str) -> Resolved | None:
+        """(canonical URL, decoded fragment) of a reference on the page `base`, itself canonical; None: nothing to follow."""
+        if base is not self._base:
+            self._enter(base)
+        # A fragment begins at the first hash wherever that stands, so what is before it resolves alike for all of them.
+        front, mark, fragment = href.partition("#")
+        if mark and href.isprintable():
+            fragment = unquote(fragment.rstrip(" ")) if "%" in fragment else fragment.rstrip(" ")
+            if not front.rstrip(" "):
+                return base, fragment
+            found = (self._rooted if front.startswith(_ROOTED) else self._nearby).get(front) or self._missed(front, base)
+            return None if found is None else (found[0], fragment)
+        found = (self._rooted if href.startswith(_ROOTED) else self._nearby).get(href)
+        return found if found is not None else self._missed(href, base)
+
+    def _missed(self, href: str, base: str) -> Resolved | None:
+        if href[:5].lower() == "data:":
+            # An image within the page, perhaps of many kilobytes, which the parser would read to the end.
+            return None
+        # With tabs, newlines, controls or broken text within, only the parser can say what it begins with.
+        start = href.lstrip(" ")[:1] if href.isprintable() else None
+        if start in ("", "#"):
+            return base, unquote(href.strip(" ")[1:])
+        try:
+            url, _, fragment = join_url(base, href).partition("#")
+        except ValueError:
+            return None
+        tidied = _tidied(url, self._cleaning)
+        if tidied is None:
+            return None
+        found = tidied, fragment and unquote(fragment)
+        if start not in (None, "?") and len(href) <= _LONGEST_KEPT and not _SAME_SCHEME.match(href):
+            (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
+            self._size += 1
+            if self._size > self._capacity:
+                self._forget_oldest()
+        return found
+
+    def _enter(self, base: str) -> None:
+        if self._size > self._capacity:
+            self._forget_oldest()
+        self._base = base
+        self._rooted = self._table(origin(base))
+        path_end = base.find("?")
+        self._nearby = self._table(base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1])
+
+    def _table(self, key: str) -> dict[str, Resolved]:
+        table = self._tables.get(key)
+        if table is None:
+            table = self._tables[key] = {}
+            self._size += 1
+        return table
+
+    def _forget_oldest(self) -> None:
+        while self._size > self._capacity // 2:
+            oldest = next(iter(self._tables))
+            self._size -= 1 + len(self._tables.pop(oldest))
+        # The tables at hand may be among the forgotten ones: look them up again.
+        self._base = None
+
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+_NUMERIC_OPAQUE = frozenset({"tel", "sms", "fax", "callto"})
+"""Schemes whose rest looks like a port."""
+_EXAMPLE = "give one such as https://example.com/"
+
+
+def typed(text: str) -> str:
+    """The canonical form of a URL as a person types it; a `UsageError` that says what is wrong with it otherwise."""
+    text = text.translate(_TABS).strip(_EDGE + "\u3000\xa0")
+    if not text:
+        raise UsageError(f"The URL is empty: {_EXAMPLE}.")
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise UsageError(f"The URL {text!r} is not UTF-8 text: write it with percent-escapes, or {_EXAMPLE}.")
+    scheme, rest = _typed_scheme(text)
+    authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
+    _check_authority(text, authority)
+    url = canonical(f"{scheme or 'http'}://{rest}")
+    if url is None:
+        raise UsageError(f"{authority!r} is not a valid host name: check its spelling, or {_EXAMPLE}.")
+    if scheme is None and not _is_local(url, authority):
+        url = canonical(f"https://{rest}") or url
+    return url
+
+
+def _typed_scheme(text: str) -> tuple[str | None, str]:
+    """(http or https, or None when none was typed; what follows the slashes)."""
+    match = _SCHEME.match(text)
+    if match is None:
+        rest = text.lstrip("/\\") if text.startswith(("//", "\\\\")) else text
+        return None, rest
+    name, rest = match[1].lower(), text[match.end() :]
+    if name in ("http", "https"):
+        return name, rest.lstrip("/\\")
+    authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
+    if rest.startswith("//") or name in _NUMERIC_OPAQUE:
+        is_host = False
+    elif "." in name or name == "localhost" or rest[:1].isdigit() or rest.startswith(":"):
+        is_host = True
+    else:
+        is_host = "@" in authority and name != "mailto"
+    if not is_host:
+        raise UsageError(f"{name}: URLs can not be crawled: give one that begins with https:// or http://.")
+    return None, text
+
+
+def _check_authority(text: str, authority: str) -> None:
+    """Name the usual mistakes before the parser says no more than no."""
+    if not authority:
+        raise UsageError(f"{text!r} has no host: {_EXAMPLE}.")
+    if "@" in authority:
+        # Without the text: it may hold a password.
+        raise UsageError("A URL must not hold a user name or password: use --auth-type, --auth-username and --auth-password.")
+    if authority.startswith("["):
+        if canonical(f"http://{authority.partition(']')[0]}]/") is None or "]" not in authority:
+            raise UsageError(f"{authority!r} is not a valid IPv6 address: write it as in http://[2001:db8::1]/.")
+    elif authority.count(":") > 1:
+        raise UsageError(f"{authority!r} has several colons: put an IPv6 address in brackets, as in http://[2001:db8::1]/.")
+    port = authority.rpartition("]")[2].partition(":")[2]
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port[:9]) < 65536):
+        raise UsageError(f"{port!r} in {authority!r} is not a port: give a number from 1 to 65535.")
+
+
+def _is_local(url: str, authority: str) -> bool:
+    """Whether http is the likelier scheme: this machine, an address, or a port (other than that of https) was named."""
+    port = authority.rpartition("]")[2].partition(":")[2]
+    if port:
+        return port != "443"
+    host = parts(url).host
+    return is_address(host) or host == "localhost" or host.endswith(".localhost")
+
+
+def is_address(host: str) -> bool:
+    """Whether the host of a canonical URL is an IP address: the parser lets no other name end in a number."""
+    return host[0] == "[" or host.rpartition(".")[2].isdigit()

@@ -1,0 +1,179 @@
+"""How each option is spelt: its flags, its key in a file, what values it takes, and a line of help. One table for everything:
+the command line, `TADORU_*` variables, configuration files, `--show-config` and the generated reference all read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tadoru.errors import UsageError
+
+Parse = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One option."""
+
+    name: str
+    """The field of the job's options, and the key in a configuration file."""
+    flags: tuple[str, ...]
+    """The first is the name everywhere; the rest are the seeds' names."""
+    parse: Parse
+    help: str
+    group: str
+    metavar: str = ""
+    many: bool = False
+    is_flag: bool = False
+    secret: bool = False
+    linktadoru: str | None = None
+    """LinkTadoru's key for it, in its file and (upper case, after `LT_`) its environment."""
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
+        raise UsageError("must be a text that is not empty")
+    return str(value)
+
+
+def flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if str(value).strip().lower() in ("1", "true", "yes", "on"):
+        return True
+    if str(value).strip().lower() in ("0", "false", "no", "off"):
+        return False
+    raise UsageError("must be true or false")
+
+
+def whole(least: int, most: int | None = None) -> Parse:
+    """A whole number within bounds."""
+    bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
+
+    def parse(value: Any) -> int:
+        try:
+            number = int(str(value).strip())
+        except ValueError:
+            number = least - 1
+        if isinstance(value, bool) or number < least or (most is not None and number > most):
+            raise UsageError(f"must be a whole number {bounds}")
+        return number
+
+    return parse
+
+
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def duration(value: Any) -> float:
+    """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h|)\s*", str(value))
+    if match is None or isinstance(value, bool):
+        raise UsageError("must be a time such as 1.5, 500ms or 2s")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def positive_duration(value: Any) -> float:
+    seconds = duration(value)
+    if seconds <= 0:
+        raise UsageError("must be a time longer than 0, such as 10 or 500ms")
+    return seconds
+
+
+def delay(value: Any) -> float:
+    """A gap between requests. A bare number over 60 was most likely meant as milliseconds."""
+    seconds = duration(value)
+    if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
+        raise UsageError(f"is in seconds, and {value} would be very long: write {value}ms for milliseconds or {value}s if you mean it")
+    return seconds
+
+
+_SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1024**2, "mb": 1024**2, "mib": 1024**2, "g": 1024**3, "gb": 1024**3, "gib": 1024**3}
+
+
+def size(value: Any) -> int:
+    """`10485760`, `10MB`, `512k`."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmg]?i?b?)\s*", str(value).lower())
+    if match is None or isinstance(value, bool) or match[2] not in _SIZES or float(match[1]) <= 0:
+        raise UsageError("must be a size such as 10485760, 512k or 10MB")
+    return int(float(match[1]) * _SIZES[match[2]])
+
+
+def choice(*options: str) -> Parse:
+    def parse(value: Any) -> str:
+        if value not in options:
+            raise UsageError(f"must be one of {', '.join(options)}")
+        return str(value)
+
+    return parse
+
+
+def auto_or_whole(value: Any) -> int | None:
+    """A number of processes; `auto` is None."""
+    number: int | None = None if str(value).strip().lower() == "auto" else whole(1, 256)(value)
+    return number
+
+
+def pattern(value: Any) -> str:
+    """A regular expression."""
+    try:
+        re.compile(str(value))
+    except re.error as error:
+        raise UsageError(f"must be a regular expression ({error})") from None
+    return str(value)
+
+
+def _s(name: str, flags: str, parse: Parse, group: str, help: str, **more: Any) -> Setting:
+    return Setting(name=name, flags=tuple(flags.split()), parse=parse, group=group, help=help, **more)
+
+
+FORMS = ("text", "json", "csv", "dot", "html")
+
+CRAWL: tuple[Setting, ...] = (
+    _s("depth", "--depth --max-depth", whole(0), "What to crawl", "Links to follow from the start, at most.", metavar="N", linktadoru="max_depth"),
+    _s("limit", "--limit --max-urls --max-pages", whole(0), "What to crawl", "Pages to request, exactly; 0 for no limit.", metavar="N", linktadoru="limit"),
+    _s("max_time", "--max-time", positive_duration, "What to crawl", "Stop after this long.", metavar="TIME"),
+    _s("scope", "--scope", choice("host", "domain", "path"), "What to crawl", "What belongs to the site: its host, its whole domain, or only below the start's path.", metavar="host|domain|path"),
+    _s("include", "--include --include-patterns", pattern, "What to crawl", "Request only URLs that match this regular expression (repeatable).", metavar="REGEX", many=True, linktadoru="include_patterns"),
+    _s("exclude", "--exclude --exclude-patterns", pattern, "What to crawl", "Never request URLs that match it (repeatable).", metavar="REGEX", many=True, linktadoru="exclude_patterns"),
+    _s("strip_tracking", "--strip-tracking", flag, "What to crawl", "Drop utm_*, gclid and other tracking parameters from URLs.", is_flag=True),
+    _s("strip_sessions", "--strip-sessions", flag, "What to crawl", "Drop session ids from URLs.", is_flag=True),
+    _s("trap_limit", "--trap-limit", whole(0), "What to crawl", "URLs to request of one endless-looking kind (calendar, facets); 0: no limit.", metavar="N"),
+    _s("delay", "--delay -r", delay, "Politeness", "Seconds between two requests to a host.", metavar="TIME", linktadoru="request_delay"),
+    _s("concurrency", "--concurrency -c", whole(1, 100), "Politeness", "Requests in flight at a time.", metavar="N", linktadoru="concurrency"),
+    _s("processes", "--processes", auto_or_whole, "Politeness", "Processes to crawl with; auto: every core when there is no delay.", metavar="N|auto"),
+    _s("timeout", "--timeout -t", positive_duration, "Politeness", "Patience for connecting, for an answer, and for its body.", metavar="TIME", linktadoru="request_timeout"),
+    _s("max_response_size", "--max-response-size", size, "Politeness", "Give up on larger bodies.", metavar="SIZE", linktadoru="max_response_size"),
+    _s("ignore_robots", "--ignore-robots --no-robots --ignore-robots-txt", flag, "Politeness", "Do not read robots.txt: only for sites that are yours.", is_flag=True, linktadoru="ignore_robots_txt"),
+    _s("user_agent", "--user-agent -u", text, "Politeness", "How to introduce yourself.", metavar="TEXT", linktadoru="user_agent"),
+    _s("header", "--header -H", text, "Access", "Send this header to the site, “Name: value” (repeatable).", metavar="HEADER", many=True, secret=True, linktadoru="headers"),
+    _s("cookies", "--cookies", text, "Access", "Send the cookies of this file (cookies.txt).", metavar="FILE"),
+    _s("auth_type", "--auth-type", choice("basic", "bearer", "api-key"), "Access", "Sign in to the site.", metavar="basic|bearer|api-key", linktadoru="auth_type"),
+    _s("auth_username", "--auth-username", text, "Access", "User name for basic.", metavar="NAME", linktadoru="auth_basic_username"),
+    _s("auth_password", "--auth-password", text, "Access", "Password for basic; better in TADORU_AUTH_PASSWORD.", metavar="WORD", secret=True, linktadoru="auth_basic_password"),
+    _s("auth_token", "--auth-token", text, "Access", "Token for bearer; better in TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True, linktadoru="auth_bearer_token"),
+    _s("auth_header", "--auth-header", text, "Access", "Header name for api-key.", metavar="NAME", linktadoru="auth_apikey_header"),
+    _s("auth_value", "--auth-value", text, "Access", "Key for api-key; better in TADORU_AUTH_VALUE.", metavar="VALUE", secret=True, linktadoru="auth_apikey_value"),
+    _s("proxy", "--proxy", text, "Access", "Send everything through this HTTP proxy.", metavar="URL", secret=True),
+    _s("insecure", "--insecure", flag, "Access", "Accept any TLS certificate.", is_flag=True),
+    _s("allow_private", "--allow-private", flag, "Access", "Let pages lead to private and loopback addresses.", is_flag=True),
+)  # fmt: skip
+
+LINKS: tuple[Setting, ...] = (
+    _s("subdomains", "--subdomains", flag, "What to crawl", "The whole domain; the same as --scope domain.", is_flag=True),
+    _s("list", "--list", flag, "What to crawl", "Request exactly the given URLs and follow nothing.", is_flag=True),
+    _s("check", "--check", flag, "Checking", "Request external links too and report every broken link with the pages that lead to it.", is_flag=True),
+    _s("fragments", "--fragments", flag, "Checking", "Check that #fragments exist on the pages they point into.", is_flag=True),
+    _s("accept", "--accept", text, "Checking", "Status codes that count as working.", metavar="CODES"),
+    _s("ignore", "--ignore", pattern, "Checking", "Do not report links that match this regular expression (repeatable).", metavar="REGEX", many=True),
+    _s("suppress", "--suppress", text, "Checking", "A file of links known to be bad, each with its reason.", metavar="FILE"),
+    _s("fail_on", "--fail-on", text, "Checking", "Exit 10 when exceeded: broken, blocked, fragment, redirects, errors, any, or e.g. broken>5.", metavar="WHAT"),
+    _s("format", "--format -f", choice(*FORMS), "Output", "How to show the result.", metavar="|".join(FORMS)),
+    _s("output", "--output -o", text, "Output", "Write the result to this file.", metavar="FILE"),
+    _s("include_external", "--include-external", flag, "Output", "List external URLs too.", is_flag=True),
+    _s("state", "--state", text, "Output", "Keep the crawl in this file, to resume it or to share it between processes.", metavar="FILE"),
+)  # fmt: skip
+
+JOBS: dict[str, tuple[Setting, ...]] = {"links": CRAWL + LINKS}

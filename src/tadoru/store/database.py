@@ -1,0 +1,174 @@
+"""One SQLite file: opening it, its transactions, its version, and its errors as sentences.
+
+One connection a process, used from the event loop itself: each statement is short, and a thread would fight the parser for the
+interpreter lock at every row. Only waiting for another process's transaction is asynchronous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from importlib import resources
+from pathlib import Path
+
+from tadoru.clock import Clock, to_datetime
+from tadoru.errors import StoreError
+from tadoru.store.recent import Recent
+
+APPLICATION_ID = 0x7AD0_0001
+"""Marks a SQLite file as a Tadoru crawl."""
+SCHEMA_VERSION = 1
+LOCK_PATIENCE = 30.0
+"""Seconds to wait for another program's transaction before giving up."""
+
+
+def stamp(seconds: float) -> str:
+    """Epoch seconds as the text a SQLite user expects: UTC, sortable, understood by its date functions."""
+    return to_datetime(seconds).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """SQLite's errors as one sentence each."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(_sentence(error, path)) from error
+
+
+def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_NOTADB"):
+        return f"{path} is not a SQLite database: give another file, or remove this one."
+    if name.startswith("SQLITE_CORRUPT"):
+        return f"The database {path} is damaged ({error}): restore a copy, or start a new crawl with another file."
+    if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
+        return f"The database {path} could not be written ({error}): free some disk space and run the same command again."
+    if name.startswith("SQLITE_READONLY") or name.startswith("SQLITE_CANTOPEN"):
+        return f"The database {path} can not be opened for writing: check the folder and its permissions."
+    if name.startswith("SQLITE_BUSY"):
+        return f"The database {path} is locked by another program: close it there and run the same command again."
+    return f"The database {path} failed: {error}."
+
+
+class Database:
+    """A connection with its caches. The rooms of the store (`Frontier`, `Hosts`, `Reader`) are built on it."""
+
+    def __init__(self, path: str, clock: Clock, *, durable: bool = True) -> None:
+        self.path = path
+        self.clock = clock
+        self.known: Recent[str, tuple[int, int]] = Recent(100_000)
+        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
+        self.texts: Recent[str, int] = Recent(50_000)
+        self.host_ids: Recent[str, int] = Recent(50_000)
+        self._turn = asyncio.Lock()
+        with translated(path):
+            self.sql = sqlite3.connect(path, isolation_level=None, timeout=LOCK_PATIENCE, cached_statements=256)
+            self._prepare(durable)
+
+    def _prepare(self, durable: bool) -> None:
+        sql = self.sql
+        sql.execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
+        if self.path != ":memory:":
+            sql.execute("PRAGMA journal_mode = WAL")
+        sql.execute("PRAGMA cache_size = -32768")
+        sql.execute("PRAGMA temp_store = MEMORY")
+        self._install()
+        sql.execute("PRAGMA busy_timeout = 0")
+
+    def _install(self) -> None:
+        """Create the schema in an empty file; refuse a file that is somebody else's or newer than this program."""
+        sql = self.sql
+        sql.execute("BEGIN IMMEDIATE")
+        try:
+            if sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
+                sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                schema = resources.files("tadoru.store").joinpath("sql/schema.sql").read_text(encoding="utf-8")
+                for statement in _statements(schema):
+                    sql.execute(statement)
+            self._check_origin()
+        except BaseException:
+            sql.execute("ROLLBACK")
+            sql.close()
+            raise
+        sql.execute("COMMIT")
+
+    def _check_origin(self) -> None:
+        if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
+        version = self.sql.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            raise StoreError(f"{self.path} was written by a newer Tadoru (format {version}): update Tadoru to read it.")
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[sqlite3.Connection]:
+        """One transaction that writes. Rolled back, and everything cached forgotten, when its body raises."""
+        async with self._turn:
+            with translated(self.path):
+                await self._begin()
+                try:
+                    yield self.sql
+                    self.sql.execute("COMMIT")
+                except BaseException:
+                    self._forget()
+                    if self.sql.in_transaction:
+                        self.sql.execute("ROLLBACK")
+                    raise
+
+    async def _begin(self) -> None:
+        pause, waited = 0.001, 0.0
+        while True:
+            try:
+                self.sql.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY") or waited > LOCK_PATIENCE:
+                    raise
+            await asyncio.sleep(pause)
+            waited += pause
+            pause = min(pause * 1.5, 0.02)
+
+    def _forget(self) -> None:
+        self.known.clear()
+        self.texts.clear()
+        self.host_ids.clear()
+
+    def host_id(self, name: str) -> int:
+        """The number of a host, made known when it is new. Call inside `write`."""
+        found = self.host_ids.get(name)
+        if found is None:
+            row = self.sql.execute("SELECT id FROM hosts WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                row = self.sql.execute("INSERT INTO hosts(name) VALUES (?) RETURNING id", (name,)).fetchone()
+            found = self.host_ids[name] = row[0]
+        return found
+
+    async def get_meta(self, key: str) -> str | None:
+        with translated(self.path):
+            row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    async def set_meta(self, key: str, value: str) -> None:
+        async with self.write() as sql:
+            sql.execute("INSERT INTO crawl_meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
+
+    async def close(self) -> None:
+        self.sql.close()
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: `executescript` would end the transaction they must share."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+
+
+def is_crawl(path: Path) -> bool:
+    """Whether a file is there and has something in it: an empty file is as good as none."""
+    return path.is_file() and path.stat().st_size > 0

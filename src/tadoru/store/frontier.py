@@ -1,0 +1,150 @@
+"""Leases: who may request which URL. Built so that `kill -9` loses nothing and two workers never share a URL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from tadoru.rules.budget import Budget
+from tadoru.rules.pace import Pace
+from tadoru.store import workers
+from tadoru.store.base import Counts, HostState, Lease, Leased, Outcome, PageStatus, Purpose, Target
+from tadoru.store.batch import TOO_DEEP, Batch
+from tadoru.store.database import Database, stamp, translated
+
+_LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
+    SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ? ORDER BY depth, id LIMIT ?)
+    RETURNING id, url, depth, hops, retry_count, purpose, is_seed"""
+_HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at FROM hosts"
+
+
+class Frontier(Database):
+    """The queue half of the store."""
+
+    async def join(self, ttl: float) -> int:
+        me = workers.current()
+        async with self.write() as sql:
+            row = sql.execute(
+                "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id", (*me, self.clock.now() + ttl)
+            ).fetchone()
+        number: int = row[0]
+        return number
+
+    async def renew(self, worker: int, ttl: float) -> bool:
+        async with self.write() as sql:
+            return bool(sql.execute("UPDATE workers SET expires_at = ? WHERE id = ?", (self.clock.now() + ttl, worker)).rowcount)
+
+    async def leave(self, worker: int) -> None:
+        async with self.write() as sql:
+            self._take_back(sql, worker)
+
+    async def recover(self) -> int:
+        here, now = workers.machine_name(), self.clock.now()
+        with translated(self.path):
+            rows = self.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
+        gone = [row[0] for row in rows if row[4] < now or workers.is_dead(workers.Identity(*row[1:4]), here)]
+        if not gone:
+            return 0
+        async with self.write() as sql:
+            return sum(self._take_back(sql, worker) for worker in gone)
+
+    def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
+        """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
+        held = sql.execute("SELECT host_id, count(*) FROM pages WHERE owner = ? GROUP BY host_id", (worker,)).fetchall()
+        sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
+        sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", [(count, host) for host, count in held])
+        total: int = sum(count for _, count in held)
+        self._count(sql, {PageStatus.PROCESSING: -total, PageStatus.QUEUED: total})
+        sql.execute(
+            "UPDATE hosts SET next_at = min(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?", (self.clock.now(), worker)
+        )
+        sql.execute("DELETE FROM robots WHERE owner = ? AND fetched_at IS NULL", (worker,))
+        sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
+        return total
+
+    @staticmethod
+    def _count(sql: sqlite3.Connection, deltas: Mapping[PageStatus, int]) -> None:
+        sql.executemany(
+            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+            [(name, delta) for name, delta in deltas.items() if delta],
+        )
+
+    async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
+        async with self.write() as sql:
+            before = self._known(sql)
+            batch = Batch(self, worker=0, max_depth=None)
+            for target in targets:
+                batch.know(target, depth, None, seed=seed)
+            batch.flush()
+            return self._known(sql) - before
+
+    async def widen(self, max_depth: int | None) -> int:
+        async with self.write() as sql:
+            rows = sql.execute(
+                "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE status = 'skipped' AND skip_reason = ? AND depth <= ? "
+                "RETURNING host_id",
+                (TOO_DEEP, 2**31 if max_depth is None else max_depth),
+            ).fetchall()
+            sql.executemany("UPDATE hosts SET queued = queued + 1 WHERE id = ?", rows)
+            self._count(sql, {PageStatus.SKIPPED: -len(rows), PageStatus.QUEUED: len(rows)})
+        return len(rows)
+
+    @staticmethod
+    def _known(sql: sqlite3.Connection) -> int:
+        number: int = sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
+        return number
+
+    async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
+        async with self.write():
+            batch = Batch(self, worker, max_depth)
+            for outcome in outcomes:
+                batch.record(outcome)
+            batch.flush()
+        return batch.recorded
+
+    async def counts(self) -> Counts:
+        with translated(self.path):
+            rows = self.sql.execute("SELECT name, value FROM counters").fetchall()
+        return Counts(**{str(name): value for name, value in rows})
+
+    async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
+        counts = await self.counts()
+        wanted = sum(wants.values()) + new_hosts * per_host
+        budget = Budget(limit=limit)
+        if not counts.queued or not budget.room(counts.counted, counts.processing, wanted):
+            return Leased([], {})
+        async with self.write() as sql:
+            counts = await self.counts()
+            room = budget.room(counts.counted, counts.processing, wanted)
+            now = self.clock.now()
+            leases: list[Lease] = []
+            hosts: dict[str, HostState] = {}
+            for row in self._hosts_to_ask(sql, wants, new_hosts):
+                state = _host_state(row, now)
+                hosts[state.host] = state
+                want = min(wants.get(state.host, per_host), room - len(leases))
+                if want > 0:
+                    leases += self._lease_host(sql, worker, row[0], state.host, want, now)
+            self._count(sql, {PageStatus.PROCESSING: len(leases), PageStatus.QUEUED: -len(leases)})
+        return Leased(leases, hosts)
+
+    @staticmethod
+    def _hosts_to_ask(sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int) -> list[tuple[int, str]]:
+        rows = [row for host in wants for row in sql.execute(f"{_HOST} WHERE name = ?", (host,))]
+        if new_hosts > 0:
+            seen = {row[0] for row in rows}
+            waiting = sql.execute(f"{_HOST} WHERE queued > 0 ORDER BY next_at LIMIT ?", (new_hosts + len(seen),))
+            rows += [row for row in waiting if row[0] not in seen][:new_hosts]
+        return rows
+
+    def _lease_host(self, sql: sqlite3.Connection, worker: int, host_id: int, host: str, want: int, now: float) -> list[Lease]:
+        rows = sql.execute(_LEASE, (worker, stamp(now), host_id, now, want)).fetchall()
+        sql.execute("UPDATE hosts SET queued = queued - ? WHERE id = ?", (len(rows), host_id))
+        rows.sort(key=lambda row: (row[2], row[0]))
+        return [Lease(page, url, host, depth, hops, tries, Purpose(purpose), bool(seed)) for page, url, depth, hops, tries, purpose, seed in rows]
+
+
+def _host_state(row: tuple[object, ...], now: float) -> HostState:
+    _, name, gap, base, latency, baseline, strikes, next_at = row
+    pace = None if gap is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)  # type: ignore[arg-type]
+    return HostState(str(name), pace, max(0.0, float(next_at) - now))  # type: ignore[arg-type]

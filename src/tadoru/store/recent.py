@@ -1,0 +1,23 @@
+"""A bounded memory of what was met lately: the caches in front of the database."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Recent(dict[K, V]):
+    """A dict that drops its older half when it is full. Reading costs what a dict costs, which is the point."""
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self._capacity = capacity
+
+    def __setitem__(self, key: K, value: V) -> None:
+        if len(self) >= self._capacity:
+            for old in list(islice(self, self._capacity // 2)):
+                del self[old]
+        super().__setitem__(key, value)

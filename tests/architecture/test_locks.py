@@ -1,0 +1,50 @@
+"""The lock files fit `pyproject.toml` and each other, and say nothing about where they were made."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+PIN = re.compile(r"^(?P<name>[a-z0-9][a-z0-9-]*)==(?P<version>\S+)", re.MULTILINE)
+NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def pins(lock: Path) -> dict[str, str]:
+    return {found["name"]: found["version"] for found in PIN.finditer(lock.read_text("utf-8"))}
+
+
+def names(requirements: list[str]) -> set[str]:
+    """Normalised project names of requirement lines."""
+    return {re.sub(r"[-_.]+", "-", found[0]).lower() for line in requirements if (found := NAME.match(line))}
+
+
+@pytest.fixture(scope="module")
+def project(checkout: Path) -> dict[str, Any]:
+    return tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))
+
+
+def test_every_dependency_is_pinned(checkout: Path, project: dict[str, Any]) -> None:
+    assert names(project["project"]["dependencies"]) <= pins(checkout / "requirements.lock").keys()
+    assert names(project["dependency-groups"]["dev"]) <= pins(checkout / "requirements-dev.lock").keys()
+
+
+def test_the_development_lock_holds_the_other_one_in_the_same_versions(checkout: Path) -> None:
+    assert pins(checkout / "requirements.lock").items() <= pins(checkout / "requirements-dev.lock").items()
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_a_hash(lock: str, checkout: Path) -> None:
+    entries = re.split(r"\n(?=\S)", (checkout / lock).read_text("utf-8").strip())
+    assert len(entries) == len(pins(checkout / lock))
+    assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_names_no_place(lock: str, checkout: Path) -> None:
+    text = (checkout / lock).read_text("utf-8")
+    assert re.findall(r"\S*(?:://|--index|--extra-index|--find-links|file:)\S*|(?<!\S)/\S+", text) == []

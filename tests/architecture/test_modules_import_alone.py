@@ -1,0 +1,64 @@
+"""Each module loads without another having been loaded before it, and the command line loads little."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# One bare interpreter that forks for each module: as fresh as a new process each time, at a hundredth of the cost.
+IMPORT_EACH = """
+import importlib, json, os, sys, traceback
+failed = []
+for name in json.loads(sys.argv[1]):
+    child = os.fork()
+    if child == 0:
+        try:
+            importlib.import_module(name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        failed.append(name)
+print(json.dumps(failed))
+"""
+
+HEAVY = ("aiohttp", "rich", "selectolax", "sqlite3", "yaml")
+
+
+def run(source: Path, code: str, *arguments: str) -> str:
+    """Standard output of a bare interpreter that finds packages in `source`."""
+    environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-P", "-c", code, *arguments]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def modules(source: Path) -> list[str]:
+    files = sorted(source.rglob("*.py"))
+    names = [".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files]
+    return [name for name in names if not name.startswith(".")]
+
+
+def test_each_module_can_be_imported_first(checkout: Path) -> None:
+    names = modules(checkout / "src")
+    assert "tadoru.version" in names
+    assert json.loads(run(checkout / "src", IMPORT_EACH, json.dumps(names))) == []
+
+
+def test_a_module_that_needs_another_first_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.py").write_text("import sys\nsys.b_was_here = True\n")
+    (tmp_path / "b.py").write_text("import sys\nsys.b_was_here\n")
+    assert json.loads(run(tmp_path, IMPORT_EACH, '["a", "b"]')) == ["b"]
+    assert "b_was_here" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["tadoru", "tadoru.__main__", "tadoru.cli.main"])
+def test_the_way_in_loads_nothing_heavy(name: str, checkout: Path) -> None:
+    code = f"import sys, {name}; print(*sorted(set(sys.modules) & {set(HEAVY)!r}))"
+    assert run(checkout / "src", code).split() == []

@@ -1,0 +1,25 @@
+"""What every test shares: where the checkout is, settings for property tests, and an environment free of the person's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The gate must give the same answer twice, and a shared machine must not fail it by being slow.
+settings.register_profile("gate", derandomize=True, deadline=None)
+# `./test --hypothesis-profile=explore`: look for new failures.
+settings.register_profile("explore", max_examples=2000, deadline=None)
+settings.load_profile("gate")
+
+# Before anything reads them: a configured shell must not change what the tests see.
+for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_"))]:
+    del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The folder with `pyproject.toml`, `./tadoru` and `src`."""
+    return Path(__file__).resolve().parent.parent

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.errors import UsageError
+from tadoru.jobs.links.report import FORMS, LinksReport, write
+from tadoru.jobs.links.result import BrokenLink, Source, Trap
+from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
+
+
+def text_of(given: LinksReport, colour: bool = False) -> str:
+    out = io.StringIO()
+    write(given, "text", out, colour)
+    return out.getvalue()
+
+
+SMALL = """\
+https://garden.example/  The garden
+├── /about  About us
+│   └── /about/team  ✗ 404 Not Found
+├── /old  301 → /about
+└── /shop  · not requested: disallowed by robots.txt
+
+External links (1)
+  https://club.example/  ⊘ 403 Forbidden
+
+Broken links (1)
+✗ https://garden.example/about/team  404 Not Found
+    on /about  “Our team”
+    on /  “Who we are”
+
+Blocked links, which a visitor may be able to open (1)
+⊘ https://club.example/  403 Forbidden
+    on /  “The club”
+
+Summary
+  URLs      4 requested of 6 found
+  External  1
+  Status    200: 2   301: 1   404: 1   not requested: 1
+  Failed    2
+  Links     1 broken, 1 blocked
+  Time      2.5 s, 1.6 pages a second
+  Depth 0   ███████████ 1
+  Depth 1   ████████████████████████████████ 3
+  Depth 2   ███████████ 1
+"""
+
+
+def test_a_small_site_reads_well() -> None:
+    assert text_of(small()) == SMALL
+
+
+def test_the_order_of_urls_does_not_change_the_text() -> None:
+    given = invented(200)
+    turned = replace(given.result, internal_urls=given.result.internal_urls[::-1], external_urls=given.result.external_urls[::-1])
+    assert text_of(replace(given, result=turned)) == text_of(given)
+
+
+def test_external_urls_are_left_out_unless_they_are_asked_for() -> None:
+    assert "External links" not in text_of(replace(small(), show_external=False))
+
+
+def test_colour_adds_nothing_but_escapes() -> None:
+    coloured = text_of(small(), colour=True)
+    assert "\x1b[31m✗ 404 Not Found\x1b[0m" in coloured
+    for code in ("0", "1", "2", "31", "33", "36"):
+        coloured = coloured.replace(f"\x1b[{code}m", "")
+    assert coloured == SMALL
+
+
+def test_every_link_works_is_said_only_when_links_were_checked() -> None:
+    result = crawl(page(HOME))
+    assert "\nEvery link works.\n" in text_of(report(result, checked=True))
+    assert "Every link works" not in text_of(report(result))
+
+
+def test_an_empty_crawl_has_a_summary() -> None:
+    assert text_of(report(crawl())).startswith("\nSummary\n  URLs      0 requested of 0 found\n")
+
+
+def test_a_failure_without_status_gives_its_reason() -> None:
+    result = crawl(page(HOME, status=None), failed=(failure(HOME, None, "the name does not exist"),))
+    assert "https://garden.example/  ✗ the name does not exist\n" in text_of(report(result))
+    assert "Status    no answer: 1" in text_of(report(result))
+
+
+def test_stops_and_traps_are_in_the_summary() -> None:
+    result = replace(crawl(page(HOME)), stopped="time limit", traps=(Trap("/cal/{n}", "calendar", 9),))
+    assert "  Trap      cut off /cal/{n} calendar\n  Stopped   time limit\n" in text_of(report(result))
+
+
+def test_many_places_are_counted_after_the_first_ten() -> None:
+    sources = tuple(Source(f"{HOME}{number:02}", "") for number in range(13))
+    text = text_of(report(crawl(page(HOME)).with_bad_links([BrokenLink(HOME + "x", 404, "gone", "broken", sources)])))
+    assert "    on /09\n    and 3 more places\n" in text
+
+
+def test_pages_of_another_host_keep_their_whole_url() -> None:
+    other = "https://www.garden.example/a"
+    result = crawl(page(HOME), page(HOME + "b", 1, HOME), page(other, 1, HOME))
+    text = text_of(report(result))
+    assert "├── /b\n" in text
+    assert f"└── {other}\n" in text
+
+
+def test_paths_follow_the_host_that_a_start_url_redirects_to() -> None:
+    www = "https://www.garden.example/"
+    result = crawl(page(HOME, status=301, redirect_to=www), page(www, 1, HOME), page(www + "a", 2, www))
+    assert text_of(report(result)).startswith("https://garden.example/  301 → /\n└── /\n    └── /a\n")
+
+
+def test_escaped_letters_are_shown_as_letters_and_escaped_controls_are_not() -> None:
+    result = crawl(page(HOME), page(HOME + "%E6%97%A5%E6%9C%AC%20a", 1, HOME), page(HOME + "%C2%9B31m", 1, HOME), page(HOME + "%FF", 1, HOME))
+    text = text_of(report(result))
+    assert "/日本%20a\n" in text
+    assert "/%C2%9B31m\n" in text
+    assert "/%FF\n" in text
+
+
+def test_parents_that_make_no_tree_lose_no_url() -> None:
+    a, b, c = (HOME + name for name in "abc")
+    result = crawl(page(a, 1, b), page(b, 1, a), page(c, 1, c), page(HOME))
+    lines = text_of(report(result)).splitlines()
+    assert lines[:4] == [HOME, a, b, c]
+
+
+def test_a_chain_of_fifty_thousand_pages_is_written_without_recursion_and_in_little_space() -> None:
+    pages = [page(f"{HOME}{number}", number, f"{HOME}{number - 1}" if number else None) for number in range(50_000)]
+    text = text_of(report(crawl(*pages)))
+    assert "[49999] /49999\n" in text
+    assert len(text) < 15_000_000
+
+
+@given(st.text(), st.text())
+def test_crawled_text_never_brings_control_characters_or_lines(title: str, anchor: str) -> None:
+    result = crawl(page(HOME, title=title), failed=()).with_bad_links(
+        [BrokenLink(HOME + "x", None, title, "broken", (Source(HOME, anchor),))]
+    )
+    text = text_of(report(result))
+    assert text.splitlines() == text.removesuffix("\n").split("\n")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+    text.encode()
+
+
+def test_a_terminal_escape_in_a_title_is_taken_apart() -> None:
+    assert "\x1b" not in text_of(report(crawl(page(HOME, title="\x1b]0;owned\x07\x1b[2J"))))
+
+
+def test_a_command_of_a_build_log_in_a_title_is_taken_apart() -> None:
+    assert "##[" not in text_of(report(crawl(page(HOME, title="##[add-mask]the"))))
+
+
+def test_an_unknown_form_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="text, json, csv, dot, html"):
+        write(small(), "pdf", io.StringIO())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_the_same_twice_and_takes_an_empty_crawl(form: str) -> None:
+    first, second, empty = io.StringIO(), io.StringIO(), io.StringIO()
+    write(invented(500), form, first)
+    write(invented(500), form, second)
+    write(report(crawl()), form, empty)
+    assert first.getvalue() == second.getvalue()
+    assert empty.getvalue()
