@@ -33,6 +33,8 @@ class Usage:
     finished: bool
     """False when the time box ended it."""
     exit_code: int
+    others: float
+    """Cores that the rest of the machine took meanwhile, on average: above a quarter, a rate is not to be trusted."""
 
 
 def tree(pid: int) -> list[int]:
@@ -86,11 +88,32 @@ def _proportional(pid: int) -> int:
     return 0
 
 
-def run(command: Sequence[str], folder: Path, box: float) -> Usage:
-    """Run a command with `folder` as its current folder; its output goes to `folder/stdout` and `folder/stderr`."""
+def machine_cpu() -> float:
+    """Seconds that all cores together have been busy, or were kept from this machine by its host, since it started."""
+    user, nice, system, _idle, _waiting, irq, softirq, stolen = Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
+    return sum(map(int, (user, nice, system, irq, softirq, stolen))) / TICKS
+
+
+def tree_cpu(pid: int) -> float:
+    sampler = Sampler(pid)
+    sampler.sample()
+    return sampler.cpu
+
+
+def run(command: Sequence[str], folder: Path, box: float, server: int) -> Usage:
+    """Run a command in `folder`, where its output goes to `stdout` and `stderr`. `server` is the process that serves it."""
+    busy = machine_cpu() - tree_cpu(server)
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         started = time.monotonic()
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "TMPDIR": str(folder)},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
     sampler = Sampler(process.pid)
     ended = os.pidfd_open(process.pid)
     finished, wall = False, 0.0
@@ -106,7 +129,8 @@ def run(command: Sequence[str], folder: Path, box: float) -> Usage:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     cpu = max(sampler.cpu, usage.ru_utime + usage.ru_stime)
-    return Usage(wall, cpu, sampler.peak, finished, process.returncode)
+    others = (machine_cpu() - tree_cpu(server) - busy - cpu) / wall
+    return Usage(wall, cpu, sampler.peak, finished, process.returncode, max(others, 0.0))
 
 
 def end_group(group: int) -> None:

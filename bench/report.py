@@ -18,6 +18,10 @@ REQUIRED = (("Scrapy", 30.0, 45.0), ("Scrapy-tuned", 30.0, 45.0), ("wget2", 1 / 
 """Of whom tadoru must reach which multiple, and the goal beyond."""
 
 
+BUSY = 0.25
+"""Cores taken by the rest of the machine that make a rate doubtful."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One crawl by one peer."""
@@ -77,6 +81,8 @@ def _note(row: Row, expected: int) -> str:
         notes.append(f"its output has only {run.recorded} pages")
     if run.usage.finished and run.usage.exit_code:
         notes.append(f"exit code {run.usage.exit_code}")
+    if run.usage.others > BUSY:
+        notes.append(f"others took {run.usage.others:.1f} cores")
     return "; ".join(notes)
 
 

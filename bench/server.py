@@ -71,6 +71,7 @@ class Server:
     url: str
     name: str
     log: Path
+    pid: int
 
     def mark(self) -> int:
         """Where the log ends now."""
@@ -139,7 +140,7 @@ def serve(site: Site, folder: Path) -> Iterator[Server]:
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
     try:
         _wait_until_open(process, port)
-        yield Server(f"http://127.0.0.1:{port}/index.html", name, log)
+        yield Server(f"http://127.0.0.1:{port}/index.html", name, log, process.pid)
     finally:
         process.terminate()
         process.wait()

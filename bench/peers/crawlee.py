@@ -21,7 +21,7 @@ def prepare(cache: Path) -> Ready:
 
 PEER = Peer(
     name="crawlee",
-    work="ParselCrawler (lxml), memory storage, writes JSON Lines with every link",
+    work="ParselCrawler (lxml), memory storage, writes JSON Lines with the links of each page",
     prepare=prepare,
     recorded=count_lines,
 )

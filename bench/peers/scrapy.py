@@ -28,7 +28,7 @@ def prepare(form: str) -> Callable[[Path], Ready]:
 
 ORDINARY = Peer(
     name="Scrapy",
-    work="LinkExtractor (lxml) on every page, its own filter of duplicates, writes JSON Lines with every link",
+    work="LinkExtractor (lxml) on every page, its own filter of duplicates, writes JSON Lines with the links of each page",
     prepare=prepare("ordinary"),
     recorded=count_lines,
 )

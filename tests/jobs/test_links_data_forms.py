@@ -61,7 +61,9 @@ def test_json_gives_back_any_text(title: str) -> None:
 
 def test_csv_has_one_row_for_each_url_with_its_failure_in_it() -> None:
     rows = rows_of(small())
-    assert [row["url"] for row in rows] == [HOME + path for path in ("", "about", "old", "shop", "about/team")] + ["https://club.example/"]
+    assert [row["url"] for row in rows] == [HOME + path for path in ("", "about", "old", "shop", "about/team")] + [
+        "https://club.example/"
+    ]
     assert [row["type"] for row in rows] == ["internal"] * 5 + ["external"]
     assert (rows[4]["status_code"], rows[4]["error"], rows[4]["blocked"]) == ("404", "404 Not Found", "no")
     assert (rows[5]["status_code"], rows[5]["blocked"]) == ("403", "yes")
@@ -73,7 +75,9 @@ def test_csv_has_one_row_for_each_url_with_its_failure_in_it() -> None:
 
 def test_csv_begins_with_the_columns_in_their_order() -> None:
     header = written(small(), "csv").splitlines()[0]
-    assert header == "url,type,depth,parent_url,status_code,error,discovered_at,title,content_type,redirect_to,not_fetched,blocked"
+    assert (
+        header == "url,type,depth,parent_url,status_code,error,discovered_at,title,content_type,redirect_to,not_fetched,blocked"
+    )
 
 
 def test_csv_shows_external_urls_that_failed_even_when_the_others_are_not_asked_for() -> None:

@@ -17,7 +17,7 @@ def with_links(**counts: int) -> CrawlResult:
 
 
 @pytest.mark.parametrize(
-    ("text", "counts", "sentences"),
+    "text, counts, sentences",
     [
         ("broken", {}, []),
         ("broken", {"broken": 1}, ["1 broken link, none allowed."]),
@@ -44,7 +44,9 @@ def test_errors_counts_failed_urls_and_redirects_counts_redirects() -> None:
     assert Gates.parse("any,broken,redirects>1,errors>1").exceeded(result) == []
 
 
-@pytest.mark.parametrize("text", ["", "brokn", "broken,", "broken>", "broken>x", "broken<5", "broken>-1", "broken 5", "BROKEN", "broken>5>6"])
+@pytest.mark.parametrize(
+    "text", ["", "brokn", "broken,", "broken>", "broken>x", "broken<5", "broken>-1", "broken 5", "BROKEN", "broken>5>6"]
+)
 def test_an_unknown_gate_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(UsageError, match="broken, blocked, fragment, redirects, errors, any"):
         Gates.parse(text)

@@ -81,8 +81,15 @@ def test_very_many_directories_end_in_one_dot() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "directory"),
-    [(HOME, "/"), (HOME + "a", "/"), (HOME + "a/", "/a/"), (HOME + "a/b/c", "/a/"), (HOME + "?q=/x/y", "/"), ("https://[bad", "/")],
+    "url, directory",
+    [
+        (HOME, "/"),
+        (HOME + "a", "/"),
+        (HOME + "a/", "/a/"),
+        (HOME + "a/b/c", "/a/"),
+        (HOME + "?q=/x/y", "/"),
+        ("https://[bad", "/"),
+    ],
 )
 def test_a_directory_is_the_first_of_the_path(url: str, directory: str) -> None:
     assert directory_of(url) == directory
@@ -114,9 +121,27 @@ def test_children_stay_within_their_parents_angle() -> None:
         assert low < min(angles) < max(angles) < high
 
 
+@pytest.mark.parametrize("count", [60, 2000])
+def test_no_two_names_cover_each_other_and_the_start_has_its_own(count: int) -> None:
+    names = re.findall(
+        r'<text class="name[^"]*" x="([^"]+)" y="([^"]+)" text-anchor="(\w+)">([^<]*)</text>', drawn(invented(count)).svg
+    )
+    assert names[0][3] == "garden.example"
+    assert len(names) > 15
+    boxes = []
+    for x, y, anchor, words in names:
+        left = float(x) - {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor] * len(words) * 6
+        boxes.append((left, left + len(words) * 6, float(y)))
+    for number, (left, right, y) in enumerate(boxes):
+        assert not any(left < other[1] and other[0] < right and abs(y - other[2]) < 11 for other in boxes[:number])
+
+
 def test_a_link_to_a_broken_page_is_marked() -> None:
     assert len(re.findall(r'class="link bad"', drawn(small()).svg)) == 1
-    assert '<g class="dot broken" data-n="4"><title>/about/team\n404 Not Found · depth 2 · 2 links lead here</title><path' in drawn(small()).svg
+    assert (
+        '<g class="dot broken" data-n="4"><title>/about/team\n404 Not Found · depth 2 · 2 links lead here</title><path'
+        in drawn(small()).svg
+    )
 
 
 def test_links_of_a_menu_are_left_out_and_told() -> None:
@@ -149,7 +174,7 @@ def test_a_list_of_pages_without_parents_is_drawn_around_the_start() -> None:
     choice = chosen(report(crawl(*pages)))
     assert choice.dots[0].info == page(HOME)
     assert [dot.parent for dot in choice.dots] == [None, 0, 0, 0]
-    assert len({layout for layout in lay_out(choice.dots).polar}) == 4
+    assert len(set(lay_out(choice.dots).polar)) == 4
 
 
 def test_outcomes_are_the_classes_of_dots() -> None:
@@ -163,7 +188,8 @@ def sites(draw: st.DrawFn) -> list[UrlInfo]:
     count = draw(st.integers(1, 60))
     numbers = st.integers(0, count)
     return [
-        page(f"{HOME}{number}", draw(st.integers(0, 6)), f"{HOME}{draw(numbers)}" if draw(st.booleans()) else None) for number in range(count)
+        page(f"{HOME}{number}", draw(st.integers(0, 6)), f"{HOME}{draw(numbers)}" if draw(st.booleans()) else None)
+        for number in range(count)
     ]
 
 

@@ -56,21 +56,25 @@ def test_redirects_are_the_urls_that_lead_elsewhere() -> None:
 
 
 def test_bad_links_go_each_to_their_place() -> None:
-    kinds = [BrokenLink(kind, None, "", kind) for kind in ("blocked", "fragment", "broken")]  # type: ignore[arg-type]
+    kinds = [BrokenLink(kind, None, "", kind) for kind in ("blocked", "fragment", "broken")]
     result = small().result.with_bad_links(kinds)
     assert [link.kind for link in result.broken_links] == ["fragment", "broken"]
     assert [link.kind for link in result.blocked_links] == ["blocked"]
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    "change, words",
     [
         pytest.param(lambda document: document.pop("failed_urls"), "'failed_urls' is missing", id="a field is missing"),
         pytest.param(lambda document: document.update(internal_urls=7), "not iterable", id="a list is no list"),
-        pytest.param(lambda document: document.update(internal_urls=["x"]), "no result of `tadoru links`", id="a URL is a string"),
+        pytest.param(
+            lambda document: document.update(internal_urls=["x"]), "no result of `tadoru links`", id="a URL is a string"
+        ),
         pytest.param(lambda document: document["broken_links"][0].update(kind="odd"), "odd", id="an unknown kind"),
         pytest.param(
-            lambda document: document["internal_urls"][0].update(discovered_at="2026-01-01T00:00:00"), "zone", id="a time without zone"
+            lambda document: document["internal_urls"][0].update(discovered_at="2026-01-01T00:00:00"),
+            "zone",
+            id="a time without zone",
         ),
     ],
 )
@@ -85,7 +89,8 @@ def test_a_foreign_document_is_refused_with_a_sentence(change: object, words: st
 def test_any_text_survives_json(url: str, title: str, parent: str | None, status: int | None) -> None:
     source = Source(url, title, title, 3)
     result = CrawlResult(
-        url, (page(url, 1, parent, status, title=title),), (), (FailedUrl(url, title, START, parent, "", status, True, (source,)),),
-        1, 1, 0.5, (BrokenLink(url, status, title, "broken", (source,)),), (), (Trap(url, title, 4),), title,
+        url, (page(url, 1, parent, status, title=title),), (),
+        (FailedUrl(url, title, START, parent, "", status, True, (source,)),), 1, 1, 0.5,
+        (BrokenLink(url, status, title, "broken", (source,)),), (), (Trap(url, title, 4),), title,
     )  # fmt: skip
     assert CrawlResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result

@@ -116,7 +116,9 @@ def test_paths_follow_the_host_that_a_start_url_redirects_to() -> None:
 
 
 def test_escaped_letters_are_shown_as_letters_and_escaped_controls_are_not() -> None:
-    result = crawl(page(HOME), page(HOME + "%E6%97%A5%E6%9C%AC%20a", 1, HOME), page(HOME + "%C2%9B31m", 1, HOME), page(HOME + "%FF", 1, HOME))
+    result = crawl(
+        page(HOME), page(HOME + "%E6%97%A5%E6%9C%AC%20a", 1, HOME), page(HOME + "%C2%9B31m", 1, HOME), page(HOME + "%FF", 1, HOME)
+    )
     text = text_of(report(result))
     assert "/日本%20a\n" in text
     assert "/%C2%9B31m\n" in text

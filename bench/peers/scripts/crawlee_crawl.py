@@ -34,11 +34,12 @@ async def main(start: str, file: TextIO, concurrency: int) -> None:
         if "html" not in context.http_response.headers.get("content-type", ""):
             return
         selector, url = context.selector, context.request.url
+        links = dict.fromkeys((a.attrib["href"], "".join(a.css("*::text").getall())) for a in selector.css("a[href]"))
         record = {
             "url": url,
             "status": context.http_response.status_code,
             "title": selector.css("title::text").get(),
-            "links": [[urljoin(url, a.attrib["href"]), "".join(a.css("*::text").getall())] for a in selector.css("a[href]")],
+            "links": [[urljoin(url, href), text] for href, text in links],
         }
         file.write(json.dumps(record) + "\n")
         await context.enqueue_links(strategy="same-hostname")

@@ -26,7 +26,7 @@ seen = {START}
 class LinksSpider(scrapy.Spider):  # type: ignore[misc]
     name = "links"
     start_urls = (START,)
-    extractor = LinkExtractor(unique=False)
+    extractor = LinkExtractor()
     host = urlsplit(START).netloc
 
     def parse(self, response: Any) -> Iterator[Any]:

@@ -6,7 +6,7 @@ checked and bounded. What each layer does is in its own module.
 
 from __future__ import annotations
 
-from tadoru.clock import Clock, SystemClock
+from tadoru.clock import SystemClock
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.cookies import CookieJar, WithCookies
 from tadoru.fetch.credentials import Credentials, WithCredentials
@@ -27,10 +27,9 @@ def build(
     verify_tls: bool = True,
     keep_cookies: bool = False,
     resolver: Resolver | None = None,
-    clock: Clock | None = None,
 ) -> Fetcher:
     """The fetcher of a crawl. It needs no running loop until its first request."""
-    clock = clock or SystemClock()
+    clock = SystemClock()
     fetcher: Fetcher = HttpFetcher(
         user_agent=user_agent,
         exemptions=exemptions,

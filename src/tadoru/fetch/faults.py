@@ -29,6 +29,7 @@ _TIMEOUTS = {
     FailureKind.DOWNLOAD_TIMEOUT: "No complete body from {place} within {seconds:g} s.",
 }
 _LONG_HEADERS: _Named = FailureKind.HEADERS_TOO_LARGE, "{place} sent too many or too long headers."
+_INCOMPLETE: _Named = FailureKind.INCOMPLETE, "{place} ended the body before it was complete."
 _BY_TYPE: tuple[tuple[type[Exception], _Named], ...] = (
     (BlockedAddress, (FailureKind.BLOCKED_ADDRESS, "{error}")),
     (TooLarge, (FailureKind.TOO_LARGE, "The body is larger than {cap} bytes.")),
@@ -65,7 +66,7 @@ def _template(error: Exception, visit: Visit, proxied: bool) -> _Named:
     if not isinstance(error, aiohttp.ClientError | OSError):
         return FailureKind.PROTOCOL, f"What {{place}} answered can not be read ({type(error).__name__})."
     if visit.answered:
-        return FailureKind.INCOMPLETE, "{place} ended the body before it was complete."
+        return _INCOMPLETE
     return FailureKind.NETWORK, "{place} closed the connection without an answer."
 
 
@@ -81,12 +82,17 @@ def _unconnected(error: aiohttp.ClientConnectorError) -> _Named:
     return FailureKind.NETWORK, f"No connection to {{place}}: {reason}."
 
 
-def _unreadable(error: BaseException | None) -> _Named:
-    while error is not None:
-        if isinstance(error, LineTooLong) or "Too many headers" in str(error):
-            return _LONG_HEADERS
+def _unreadable(error: BaseException) -> _Named:
+    while error.__cause__ is not None:
         error = error.__cause__
-    return FailureKind.PROTOCOL, "What {place} answered is not HTTP."
+    # Only the first line is the parser's; what follows it is the site's.
+    said = str(getattr(error, "message", "")).partition("\n")[0]
+    if isinstance(error, LineTooLong) or said.startswith("Too many headers"):
+        return _LONG_HEADERS
+    if "chunk" in said:
+        # The headers were good, but came in one packet with the chunk that was not.
+        return _INCOMPLETE
+    return FailureKind.PROTOCOL, "What {place} answered is not valid HTTP."
 
 
 def _tls_reason(error: aiohttp.ClientSSLError) -> str:

@@ -53,27 +53,38 @@ class _Zlib:
     def __init__(self, gzip: bool) -> None:
         self._gzip = gzip
         self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16) if gzip else None
-        self._head = b""
+        self._undecided = b""
+        """What came where a stream begins, or might: two bytes tell."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        if self._stream is None:
-            data = self._head = self._head + data
-            if len(data) < 2:
-                return
-            self._stream = zlib.decompressobj(zlib.MAX_WBITS if _has_zlib_header(data) else -zlib.MAX_WBITS)
         while data:
-            if self._stream.eof:
-                # What follows the end is another gzip member, or padding that every browser ignores.
-                if not (self._gzip and data.startswith(b"\x1f\x8b")):
+            if self._stream is None or self._stream.eof:
+                data, self._undecided = self._undecided + data, b""
+                if len(data) < 2:
+                    self._undecided = data
                     return
-                self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+                if not self._begin(data):
+                    return
+            assert self._stream is not None
             piece = self._stream.decompress(data, STEP)
             data = self._stream.unconsumed_tail or self._stream.unused_data
             if piece:
                 yield piece
-        # A full last step may leave output inside the decompressor with no input left to push it out.
-        while not self._stream.eof and (piece := self._stream.decompress(b"", STEP)):
-            yield piece
+            # A full last step may leave output inside the decompressor with no input left to push it out.
+            while piece and not data and not self._stream.eof:
+                piece = self._stream.decompress(b"", STEP)
+                yield piece
+
+    def _begin(self, data: bytes) -> bool:
+        """Start a stream; False when what follows a complete one is padding, which every browser ignores."""
+        if self._stream is None:
+            zlib_header = data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
+            self._stream = zlib.decompressobj(zlib.MAX_WBITS if zlib_header else -zlib.MAX_WBITS)
+            return True
+        if self._gzip and data.startswith(b"\x1f\x8b"):
+            self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            return True
+        return False
 
     def complete(self) -> bool:
         return self._stream is not None and self._stream.eof
@@ -86,9 +97,11 @@ class _Brotli:
     def feed(self, data: bytes) -> Iterator[bytes]:
         if self._stream.is_finished():
             return
-        yield self._stream.process(data, output_buffer_limit=STEP)
-        while not self._stream.is_finished() and not self._stream.can_accept_more_data():
-            yield self._stream.process(b"", output_buffer_limit=STEP)
+        piece = self._stream.process(data, output_buffer_limit=STEP)
+        yield piece
+        while not self._stream.is_finished() and (piece or not self._stream.can_accept_more_data()):
+            piece = self._stream.process(b"", output_buffer_limit=STEP)
+            yield piece
 
     def complete(self) -> bool:
         return bool(self._stream.is_finished())
@@ -115,10 +128,6 @@ class _Zstd:
 
     def complete(self) -> bool:
         return self._stream.eof
-
-
-def _has_zlib_header(data: bytes) -> bool:
-    return data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
 
 
 def _layers(content_encoding: str) -> list[_Layer]:

@@ -7,6 +7,7 @@ needs no protocol between processes, and one process less is a dead worker like 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -137,12 +138,29 @@ def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = Non
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
     siblings = Siblings(plan)
     siblings.start()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    _tune()
     try:
         return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
     finally:
         siblings.join()
+
+
+def _tune() -> None:
+    """Settings for a process that does nothing but crawl: both were measured, parsing takes half the time with them.
+
+    glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep some.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "mallopt"):
+            libc.mallopt(_M_TRIM_THRESHOLD, 64 << 20)
+            libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
+            libc.mallopt(_M_TOP_PAD, 8 << 20)
+
+
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 
 
 async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None, siblings: Siblings) -> Ended:
@@ -200,8 +218,7 @@ class Siblings:
 def _sibling(plan: Plan) -> None:
     """The main function of a sibling."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent tells when to stop; a terminal's Ctrl-C reaches both.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    _tune()
     run_loop(_sibling_share(plan.share()))
 
 

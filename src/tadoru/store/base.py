@@ -14,6 +14,13 @@ from typing import NamedTuple, Protocol
 
 from tadoru.rules.pace import Pace
 
+TOO_DEEP = "deeper than the depth limit"
+"""Why a page is skipped that a shorter path, or a larger limit, brings back."""
+SHORTEST_WAIT = 0.002
+"""How soon to ask again for a slot that somebody holds and is about to use."""
+FAILED_ROBOTS_AGE = 60.0
+"""How long a robots.txt that could not be had is not asked for again."""
+
 
 class PageStatus(StrEnum):
     """Where a URL stands. The values are the seed's, in the database as they are here."""
@@ -264,7 +271,10 @@ class CrawlStore(Protocol):
         ...
 
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
-        """Make URLs known; how many were new. A seed lowers the depth of a known URL and is queued if it was only discovered."""
+        """Make URLs known; how many were new. A known URL comes closer, with all that lies behind it.
+
+        What comes closer and was too deep is for `widen` to queue. A seed is queued even if it was discovered or skipped before.
+        """
         ...
 
     async def widen(self, max_depth: int | None) -> int:
@@ -272,20 +282,27 @@ class CrawlStore(Protocol):
         ...
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
-        """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others, shallowest first.
+        """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 
+        Of a host the shallowest first, then the longest known; of other hosts those first that may be asked soonest.
         Never more than `limit` counted answers in all, whoever else is leasing (0: no limit).
         """
         ...
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
-        """Write outcomes, links and newly known URLs in one transaction; how many were still owned and so recorded."""
+        """Write outcomes, links and newly known URLs, all or nothing; how many were still owned and so recorded.
+
+        A page's depth is the shortest path known when this returns, whatever the lease said.
+        """
         ...
 
     async def counts(self) -> Counts: ...
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        """Ask to send to a paced host now. 0.0: yes, and nobody else may until `sent` or `hold` seconds; else ask again after so long."""
+        """Ask to send to a paced host now. 0.0: yes, and nobody else may until `sent` or for `hold` seconds.
+
+        Anything else: no, ask again after so many seconds.
+        """
         ...
 
     async def sent(self, worker: int, host: str) -> None:
@@ -297,7 +314,7 @@ class CrawlStore(Protocol):
         ...
 
     async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
-        """Remember a host's pace for every worker, and leave the host alone for `pause` seconds."""
+        """Remember a host's pace for every worker, and leave the host alone for `pause` seconds. The base never goes down."""
         ...
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
@@ -330,9 +347,14 @@ class CrawlStore(Protocol):
         ...
 
     def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
-        """Links with a fragment into pages whose anchors are known, with whether the anchor is there."""
+        """Links with a fragment into pages whose anchors are known, with whether the anchor is there.
+
+        By target, then source and position.
+        """
         ...
 
-    async def traps(self) -> list[TrapRecord]: ...
+    async def traps(self) -> list[TrapRecord]:
+        """The classes of URLs that were cut off, the one that was cut most first."""
+        ...
 
     async def close(self) -> None: ...

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
-from pathlib import Path
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError
@@ -56,47 +55,53 @@ def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
 class Database:
     """A connection with its caches. The rooms of the store (`Frontier`, `Hosts`, `Reader`) are built on it."""
 
-    def __init__(self, path: str, clock: Clock, *, durable: bool = True) -> None:
+    def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
         self.path = path
         self.clock = clock
+        self._patience = patience
         self.known: Recent[str, tuple[int, int]] = Recent(100_000)
         """url → (id, depth) of URLs met lately: most links of a page lead to these."""
         self.texts: Recent[str, int] = Recent(50_000)
         self.host_ids: Recent[str, int] = Recent(50_000)
         self._turn = asyncio.Lock()
         with translated(path):
-            self.sql = sqlite3.connect(path, isolation_level=None, timeout=LOCK_PATIENCE, cached_statements=256)
-            self._prepare(durable)
+            self.sql = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=256)
+            try:
+                self._prepare(durable)
+            except BaseException:
+                self.sql.close()
+                raise
 
     def _prepare(self, durable: bool) -> None:
         sql = self.sql
+        self._check_origin()  # Before anything is written: somebody else's file stays as it is.
         sql.execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
-        if self.path != ":memory:":
-            sql.execute("PRAGMA journal_mode = WAL")
+        sql.execute("PRAGMA journal_mode = WAL")
+        sql.execute("PRAGMA wal_autocheckpoint = 4000")
         sql.execute("PRAGMA cache_size = -32768")
-        sql.execute("PRAGMA temp_store = MEMORY")
-        self._install()
-        sql.execute("PRAGMA busy_timeout = 0")
+        if self._is_empty():
+            self._install()
+        sql.execute("PRAGMA busy_timeout = 0")  # From here on waiting is asynchronous.
+
+    def _is_empty(self) -> bool:
+        return not self.sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
 
     def _install(self) -> None:
-        """Create the schema in an empty file; refuse a file that is somebody else's or newer than this program."""
+        """Create the schema, unless another process was faster."""
         sql = self.sql
         sql.execute("BEGIN IMMEDIATE")
-        try:
-            if sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0] == 0:
-                sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-                schema = resources.files("tadoru.store").joinpath("sql/schema.sql").read_text(encoding="utf-8")
-                for statement in _statements(schema):
-                    sql.execute(statement)
-            self._check_origin()
-        except BaseException:
-            sql.execute("ROLLBACK")
-            sql.close()
-            raise
+        if self._is_empty():
+            sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            schema = resources.files("tadoru.store").joinpath("sql/schema.sql").read_text(encoding="utf-8")
+            for statement in _statements(schema):
+                sql.execute(statement)
         sql.execute("COMMIT")
 
     def _check_origin(self) -> None:
+        """Refuse a file that is somebody else's, or newer than this program."""
+        if self._is_empty():
+            return
         if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
         version = self.sql.execute("PRAGMA user_version").fetchone()[0]
@@ -125,9 +130,9 @@ class Database:
                 self.sql.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY") or waited > LOCK_PATIENCE:
+                if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY") or waited > self._patience:
                     raise
-            await asyncio.sleep(pause)
+            await self.clock.sleep(pause)
             waited += pause
             pause = min(pause * 1.5, 0.02)
 
@@ -146,6 +151,13 @@ class Database:
             found = self.host_ids[name] = row[0]
         return found
 
+    def count(self, deltas: Mapping[str, int]) -> None:
+        """Move the counters. Call inside `write`."""
+        self.sql.executemany(
+            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+            [(name, delta) for name, delta in deltas.items() if delta],
+        )
+
     async def get_meta(self, key: str) -> str | None:
         with translated(self.path):
             row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
@@ -153,7 +165,7 @@ class Database:
 
     async def set_meta(self, key: str, value: str) -> None:
         async with self.write() as sql:
-            sql.execute("INSERT INTO crawl_meta VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
+            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
 
     async def close(self) -> None:
         self.sql.close()
@@ -167,8 +179,3 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(pending):
             yield pending
             pending = ""
-
-
-def is_crawl(path: Path) -> bool:
-    """Whether a file is there and has something in it: an empty file is as good as none."""
-    return path.is_file() and path.stat().st_size > 0

@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store import workers
-from tadoru.store.base import Counts, HostState, Lease, Leased, Outcome, PageStatus, Purpose, Target
-from tadoru.store.batch import TOO_DEEP, Batch
+from tadoru.store.base import TOO_DEEP, Counts, HostState, Lease, Leased, Outcome, Purpose, Target
+from tadoru.store.batch import Batch
 from tadoru.store.database import Database, stamp, translated
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
-    SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ? ORDER BY depth, id LIMIT ?)
+    SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
+    ORDER BY depth, id LIMIT ?)
     RETURNING id, url, depth, hops, retry_count, purpose, is_seed"""
 _HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at FROM hosts"
+_WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND EXISTS (
+    SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
+    ORDER BY next_at, id LIMIT ?"""
+HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float]
 
 
 class Frontier(Database):
@@ -25,7 +30,8 @@ class Frontier(Database):
         me = workers.current()
         async with self.write() as sql:
             row = sql.execute(
-                "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id", (*me, self.clock.now() + ttl)
+                "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id",
+                (*me, self.clock.now() + ttl),
             ).fetchone()
         number: int = row[0]
         return number
@@ -39,60 +45,52 @@ class Frontier(Database):
             self._take_back(sql, worker)
 
     async def recover(self) -> int:
+        if not self._gone():
+            return 0
+        async with self.write() as sql:
+            return sum(self._take_back(sql, worker) for worker in self._gone())
+
+    def _gone(self) -> list[int]:
+        """The workers that died or stopped renewing."""
         here, now = workers.machine_name(), self.clock.now()
         with translated(self.path):
             rows = self.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
-        gone = [row[0] for row in rows if row[4] < now or workers.is_dead(workers.Identity(*row[1:4]), here)]
-        if not gone:
-            return 0
-        async with self.write() as sql:
-            return sum(self._take_back(sql, worker) for worker in gone)
+        return [row[0] for row in rows if row[4] < now or workers.is_dead(workers.Identity(*row[1:4]), here)]
 
     def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
-        held = sql.execute("SELECT host_id, count(*) FROM pages WHERE owner = ? GROUP BY host_id", (worker,)).fetchall()
+        held = sql.execute("SELECT count(*), host_id FROM pages WHERE owner = ? GROUP BY host_id", (worker,)).fetchall()
         sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
-        sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", [(count, host) for host, count in held])
-        total: int = sum(count for _, count in held)
-        self._count(sql, {PageStatus.PROCESSING: -total, PageStatus.QUEUED: total})
+        sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", held)
+        total: int = sum(count for count, _ in held)
+        self.count({"processing": -total, "queued": total})
+        # Its request may have gone out just before it died.
         sql.execute(
-            "UPDATE hosts SET next_at = min(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?", (self.clock.now(), worker)
+            "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
+            (self.clock.now(), worker),
         )
-        sql.execute("DELETE FROM robots WHERE owner = ? AND fetched_at IS NULL", (worker,))
+        sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
         sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
         return total
 
-    @staticmethod
-    def _count(sql: sqlite3.Connection, deltas: Mapping[PageStatus, int]) -> None:
-        sql.executemany(
-            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-            [(name, delta) for name, delta in deltas.items() if delta],
-        )
-
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
-        async with self.write() as sql:
-            before = self._known(sql)
-            batch = Batch(self, worker=0, max_depth=None)
+        async with self.write():
+            batch = Batch(self, worker=0, max_depth=depth)
             for target in targets:
                 batch.know(target, depth, None, seed=seed)
             batch.flush()
-            return self._known(sql) - before
+        return batch.inserted
 
     async def widen(self, max_depth: int | None) -> int:
+        deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
+        values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
         async with self.write() as sql:
-            rows = sql.execute(
-                "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE status = 'skipped' AND skip_reason = ? AND depth <= ? "
-                "RETURNING host_id",
-                (TOO_DEEP, 2**31 if max_depth is None else max_depth),
-            ).fetchall()
-            sql.executemany("UPDATE hosts SET queued = queued + 1 WHERE id = ?", rows)
-            self._count(sql, {PageStatus.SKIPPED: -len(rows), PageStatus.QUEUED: len(rows)})
-        return len(rows)
-
-    @staticmethod
-    def _known(sql: sqlite3.Connection) -> int:
-        number: int = sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
-        return number
+            found = sql.execute(f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id", values).fetchall()
+            total: int = sum(count for count, _ in found)
+            sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
+            sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
+            self.count({"skipped": -total, "queued": total})
+        return total
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         async with self.write():
@@ -119,32 +117,37 @@ class Frontier(Database):
             now = self.clock.now()
             leases: list[Lease] = []
             hosts: dict[str, HostState] = {}
-            for row in self._hosts_to_ask(sql, wants, new_hosts):
+            for row in self._hosts_to_ask(sql, wants, new_hosts, now):
                 state = _host_state(row, now)
                 hosts[state.host] = state
                 want = min(wants.get(state.host, per_host), room - len(leases))
                 if want > 0:
                     leases += self._lease_host(sql, worker, row[0], state.host, want, now)
-            self._count(sql, {PageStatus.PROCESSING: len(leases), PageStatus.QUEUED: -len(leases)})
+            self.count({"processing": len(leases), "queued": -len(leases)})
         return Leased(leases, hosts)
 
     @staticmethod
-    def _hosts_to_ask(sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int) -> list[tuple[int, str]]:
-        rows = [row for host in wants for row in sql.execute(f"{_HOST} WHERE name = ?", (host,))]
+    def _hosts_to_ask(sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
+        rows: list[HostRow] = [row for host in wants for row in sql.execute(f"{_HOST} WHERE name = ?", (host,))]
         if new_hosts > 0:
             seen = {row[0] for row in rows}
-            waiting = sql.execute(f"{_HOST} WHERE queued > 0 ORDER BY next_at LIMIT ?", (new_hosts + len(seen),))
+            waiting = sql.execute(_WAITING_HOSTS, (now, new_hosts + len(seen)))
             rows += [row for row in waiting if row[0] not in seen][:new_hosts]
         return rows
 
-    def _lease_host(self, sql: sqlite3.Connection, worker: int, host_id: int, host: str, want: int, now: float) -> list[Lease]:
+    @staticmethod
+    def _lease_host(sql: sqlite3.Connection, worker: int, host_id: int, host: str, want: int, now: float) -> list[Lease]:
         rows = sql.execute(_LEASE, (worker, stamp(now), host_id, now, want)).fetchall()
-        sql.execute("UPDATE hosts SET queued = queued - ? WHERE id = ?", (len(rows), host_id))
+        if rows:
+            sql.execute("UPDATE hosts SET queued = queued - ? WHERE id = ?", (len(rows), host_id))
         rows.sort(key=lambda row: (row[2], row[0]))
-        return [Lease(page, url, host, depth, hops, tries, Purpose(purpose), bool(seed)) for page, url, depth, hops, tries, purpose, seed in rows]
+        return [
+            Lease(page, url, host, depth, hops, tries, Purpose(purpose), bool(seed))
+            for page, url, depth, hops, tries, purpose, seed in rows
+        ]
 
 
-def _host_state(row: tuple[object, ...], now: float) -> HostState:
+def _host_state(row: HostRow, now: float) -> HostState:
     _, name, gap, base, latency, baseline, strikes, next_at = row
-    pace = None if gap is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)  # type: ignore[arg-type]
-    return HostState(str(name), pace, max(0.0, float(next_at) - now))  # type: ignore[arg-type]
+    pace = None if gap is None or base is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)
+    return HostState(name, pace, max(0.0, next_at - now))

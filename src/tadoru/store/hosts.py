@@ -1,4 +1,4 @@
-"""Hosts: the pace that every worker shares, and what robots.txt said. Two workers are as polite as one because this is in the store.
+"""Hosts: the pace that every worker shares, and what robots.txt said. In the store, so that two workers are as polite as one.
 
 A slot is taken, the request goes out, and only then does the gap start (`sent`): a slow connect can not bring two requests close
 together. A worker that dies between the two blocks nobody: its slot falls free when its death is noticed, or after `hold`.
@@ -7,13 +7,15 @@ together. A worker that dies between the two blocks nobody: its slot falls free 
 from __future__ import annotations
 
 from tadoru.rules.pace import Pace
-from tadoru.store.base import RobotsRecord
+from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 from tadoru.store.database import Database
 
-SHORTEST_WAIT = 0.002
-"""How soon to ask again for a slot that somebody holds and is about to use."""
-
-FAILED_ROBOTS_AGE = 60.0
+_SENT = """UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = nullif(slot_owner, ?)
+    WHERE name = ?"""
+_PACE = "SELECT gap, base, latency, baseline, strikes FROM hosts WHERE id = ?"
+_SET_PACE = """UPDATE hosts SET gap = max(?, coalesce(base, 0)), base = max(?, coalesce(base, 0)), latency = ?, baseline = ?,
+    strikes = ?, next_at = max(next_at, ?) WHERE id = ?"""
+_CLAIM = "INSERT OR REPLACE INTO robots(origin, owner, claimed_until) VALUES (?, ?, ?)"
 
 
 class Hosts(Database):
@@ -21,22 +23,21 @@ class Hosts(Database):
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
         async with self.write() as sql:
-            now = self.clock.now()
-            next_at, gap, owner = sql.execute("SELECT next_at, coalesce(gap, 0), slot_owner FROM hosts WHERE name = ?", (host,)).fetchone()
-            if next_at <= now:
-                sql.execute("UPDATE hosts SET next_at = ?, slot_owner = ? WHERE name = ?", (now + hold, worker, host))
-                return 0.0
-            wait: float = next_at - now
-            return wait if owner is None else max(SHORTEST_WAIT, min(wait, gap / 4))
+            number, now = self.host_id(host), self.clock.now()
+            next_at, gap, owner, until = sql.execute(
+                "SELECT next_at, coalesce(gap, 0), slot_owner, slot_until FROM hosts WHERE id = ?", (number,)
+            ).fetchone()
+            wait = float(next_at - now)
+            if owner is not None and until > now:
+                return max(wait, SHORTEST_WAIT, float(min(until - now, gap / 4)))
+            if wait > 0:
+                return wait
+            sql.execute("UPDATE hosts SET slot_owner = ?, slot_until = ? WHERE id = ?", (worker, now + hold, number))
+            return 0.0
 
     async def sent(self, worker: int, host: str) -> None:
         async with self.write() as sql:
-            now = self.clock.now()
-            sql.execute(
-                "UPDATE hosts SET next_at = CASE WHEN slot_owner = ? THEN ? + gap ELSE max(next_at, ? + gap) END, "
-                "slot_owner = CASE WHEN slot_owner = ? THEN NULL ELSE slot_owner END WHERE name = ?",
-                (worker, now, now, worker, host),
-            )
+            sql.execute(_SENT, (self.clock.now(), worker, host))
 
     async def begin_pace(self, host: str, pace: Pace) -> Pace:
         async with self.write() as sql:
@@ -45,15 +46,12 @@ class Hosts(Database):
                 "UPDATE hosts SET gap = max(coalesce(gap, 0), ?), base = ? WHERE id = ? AND (base IS NULL OR base < ?)",
                 (pace.gap, pace.base, number, pace.base),
             )
-            return Pace(*sql.execute("SELECT gap, base, latency, baseline, strikes FROM hosts WHERE id = ?", (number,)).fetchone())
+            return Pace(*sql.execute(_PACE, (number,)).fetchone())
 
     async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
         async with self.write() as sql:
-            self.host_id(host)
-            sql.execute(
-                "UPDATE hosts SET gap = ?, base = ?, latency = ?, baseline = ?, strikes = ?, next_at = max(next_at, ?) WHERE name = ?",
-                (pace.gap, pace.base, pace.latency, pace.baseline, pace.strikes, self.clock.now() + pause if pause > 0 else 0.0, host),
-            )
+            number, until = self.host_id(host), self.clock.now() + pause if pause > 0 else 0.0
+            sql.execute(_SET_PACE, (pace.gap, pace.base, pace.latency, pace.baseline, pace.strikes, until, number))
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         async with self.write() as sql:
@@ -67,7 +65,7 @@ class Hosts(Database):
                     return record
             elif row is not None and row[5] > now:
                 return False
-            sql.execute("INSERT OR REPLACE INTO robots(origin, owner, claimed_until) VALUES (?, ?, ?)", (origin, worker, now + hold))
+            sql.execute(_CLAIM, (origin, worker, now + hold))
             return True
 
     async def put_robots(self, origin: str, record: RobotsRecord) -> None:

@@ -1,12 +1,19 @@
-"""Opening a store by its name: a file, or `:memory:`."""
+"""Opening a store by its name: a file, `:memory:` (SQLite without a file), or `memory:` (plain Python)."""
 
 from __future__ import annotations
 
 from tadoru.clock import Clock
 from tadoru.store.base import CrawlStore
+from tadoru.store.database import LOCK_PATIENCE
+from tadoru.store.memory import MemoryStore
 from tadoru.store.sqlite import SqliteStore
 
 
-def open_store(name: str, clock: Clock, *, durable: bool = True) -> CrawlStore:
-    """The crawl kept under a name; made when it is not there. `durable` False is for a file nobody will open again."""
-    return SqliteStore(name, clock, durable=durable)
+def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlStore:
+    """The crawl kept under a name; made when it is not there.
+
+    `durable` False is for a file nobody will open again; `patience`: seconds to wait for another program's lock.
+    """
+    if name == "memory:":
+        return MemoryStore(clock)
+    return SqliteStore(name, clock, durable=durable, patience=patience)

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from tadoru.store.base import LinkRow, PageRow, TrapRecord
 from tadoru.store.database import Database, translated
 
-_PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title, onward.url,
-    p.skip_reason, p.last_error_type, p.last_error_message, p.added_at, p.crawled_at, p.ttfb_ms + p.download_time_ms
+_PAGES = """SELECT p.id, p.url, p.internal, p.purpose, p.status, p.depth, parent.url, p.status_code, p.content_type, p.title,
+    onward.url, p.skip_reason, p.last_error_type, p.last_error_message, p.added_at, p.crawled_at, p.ttfb_ms + p.download_time_ms
     FROM pages p LEFT JOIN pages parent ON parent.id = p.parent_id LEFT JOIN pages onward ON onward.id = p.redirect_id"""
-_LINKS = """SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text FROM link_relations r
-    JOIN pages s ON s.id = r.source_id JOIN pages t ON t.id = r.target_id
+_LINKS = """SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text FROM pages s
+    CROSS JOIN link_relations r ON r.source_id = s.id JOIN pages t ON t.id = r.target_id
     JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id JOIN texts f ON f.id = r.fragment_id"""
-_SETTLE_PARENTS = """UPDATE pages SET parent_id = coalesce(
-    (SELECT s.id FROM link_relations r JOIN pages s ON s.id = r.source_id
-     WHERE r.target_id = pages.id AND s.depth = pages.depth - 1 ORDER BY s.url LIMIT 1), parent_id)
-    WHERE is_seed = 0 AND hops = 0"""
+_LINKS_TO = _LINKS.replace("CROSS JOIN", "JOIN").replace(" FROM pages s", ", r.target_id FROM pages s")
+# A page's parent is the first by name of the pages that lead to it on a shortest path. Links go before redirects, and redirects
+# are followed step by step, because a loop of them must not make two pages each other's parent.
+_PARENTS_BY_LINK = """UPDATE pages SET parent_id = found.parent FROM (
+        SELECT p.id AS page, (SELECT s.id FROM link_relations r JOIN pages s ON s.id = r.source_id
+            WHERE r.target_id = p.id AND s.depth = p.depth - 1 ORDER BY s.url LIMIT 1) AS parent
+        FROM pages p WHERE p.is_seed = 0 OR p.hops > 0) AS found
+    WHERE found.page = pages.id AND found.parent IS NOT pages.parent_id"""
+_ROOTED = "UPDATE pages SET hops = 0 WHERE hops > 0 AND parent_id IS NOT NULL"
+_REDIRECTED_ONLY = """UPDATE pages SET hops = -1 WHERE parent_id IS NULL AND (is_seed = 0 OR hops > 0)
+    AND EXISTS (SELECT 1 FROM pages s WHERE s.redirect_id = pages.id AND s.depth = pages.depth)"""
+_PARENTS_BY_REDIRECT = """UPDATE pages SET hops = ?1 + 1, parent_id = found.parent FROM (
+        SELECT s.redirect_id AS page, s.id AS parent, min(s.url) FROM pages s JOIN pages t ON t.id = s.redirect_id
+        WHERE s.hops = ?1 AND t.hops = -1 AND t.depth = s.depth GROUP BY s.redirect_id) AS found
+    WHERE found.page = pages.id"""
 
 
 class Reader(Database):
@@ -26,13 +38,19 @@ class Reader(Database):
     async def settle(self) -> None:
         async with self.write() as sql:
             sql.execute("CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)")
-            sql.execute(_SETTLE_PARENTS)
+            sql.execute("CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL")
+            sql.execute(_PARENTS_BY_LINK)
+            sql.execute(_ROOTED)
+            sql.execute(_REDIRECTED_ONLY)
+            hops = 0
+            while sql.execute(_PARENTS_BY_REDIRECT, (hops,)).rowcount:
+                hops += 1
             sql.execute("PRAGMA optimize")
 
     async def pages(self) -> AsyncIterator[PageRow]:
         with translated(self.path):
             for row in self.sql.execute(f"{_PAGES} ORDER BY p.depth, p.url"):
-                yield PageRow(*row[:2], bool(row[2]), *row[3:14], _time(row[14]), _time(row[15]) if row[15] else None, row[16])
+                yield _page_row(row)
 
     async def links(self) -> AsyncIterator[LinkRow]:
         with translated(self.path):
@@ -42,24 +60,33 @@ class Reader(Database):
     async def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
         with translated(self.path):
             for page in page_ids:
-                for row in self.sql.execute(f"{_LINKS} WHERE r.target_id = ? ORDER BY s.url, r.position", (page,)):
-                    yield LinkRow(*row)
+                for row in self.sql.execute(f"{_LINKS_TO} WHERE r.target_id = ? ORDER BY s.url, r.position", (page,)):
+                    yield LinkRow(*row[:7])
 
     async def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
         with translated(self.path):
             rows = self.sql.execute(
-                f"{_LINKS.replace(' FROM', ', n.anchors FROM', 1)} JOIN page_anchors n ON n.page_id = r.target_id "
-                "WHERE r.fragment_id <> 0 ORDER BY t.id, s.url, r.position"
+                f"{_LINKS_TO} WHERE r.fragment_id <> 0 AND EXISTS (SELECT 1 FROM page_anchors n WHERE n.page_id = r.target_id) "
+                "ORDER BY t.url, s.url, r.position"
             )
-            held, anchors = "", frozenset[str]()
-            for *link, text in rows:
-                if text != held:
-                    held, anchors = text, frozenset(text.split("\n"))
+            held, anchors = 0, frozenset[str]()
+            for *link, page in rows:
+                if page != held:
+                    text = self.sql.execute("SELECT anchors FROM page_anchors WHERE page_id = ?", (page,)).fetchone()[0]
+                    held, anchors = page, frozenset(text.split("\n"))
                 yield LinkRow(*link), link[6] in anchors
 
     async def traps(self) -> list[TrapRecord]:
         with translated(self.path):
-            return [TrapRecord(*row) for row in self.sql.execute("SELECT * FROM traps WHERE refused > 0 ORDER BY refused DESC, key")]
+            rows = self.sql.execute(
+                "SELECT key, why, known, refused, example FROM traps WHERE refused > 0 ORDER BY refused DESC, key"
+            )
+            return [TrapRecord(*row) for row in rows]
+
+
+def _page_row(row: tuple[Any, ...]) -> PageRow:
+    number, url, internal, *rest, added, crawled, response_ms = row
+    return PageRow._make((number, url, bool(internal), *rest, _time(added), _time(crawled) if crawled else None, response_ms))
 
 
 def _time(text: str) -> datetime:

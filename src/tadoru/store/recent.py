@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -18,6 +19,15 @@ class Recent(dict[K, V]):
 
     def __setitem__(self, key: K, value: V) -> None:
         if len(self) >= self._capacity:
-            for old in list(islice(self, self._capacity // 2)):
-                del self[old]
+            self._drop(self._capacity // 2)
         super().__setitem__(key, value)
+
+    def add(self, entries: Mapping[K, V]) -> None:
+        """Many entries at the price of one."""
+        self.update(entries)
+        if len(self) > self._capacity:
+            self._drop(len(self) - self._capacity // 2)
+
+    def _drop(self, number: int) -> None:
+        for old in list(islice(self, number)):
+            del self[old]

@@ -29,7 +29,7 @@ def _read(path: str) -> str:
 
 def _start_tick(pid: int) -> str | None:
     """Field 22 of /proc/PID/stat; None when there is no such process; empty when it can not be told."""
-    if not os.path.isdir("/proc/self"):
+    if not Path("/proc/self").is_dir():
         return ""
     stat = _read(f"/proc/{pid}/stat")
     if not stat:
@@ -41,7 +41,7 @@ def _start_tick(pid: int) -> str | None:
 def machine_name() -> str:
     """The machine, its boot and the pid namespace: pids compare only within it."""
     try:
-        namespace = os.readlink("/proc/self/ns/pid")
+        namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         namespace = ""
     return f"{platform.node()}|{_read('/proc/sys/kernel/random/boot_id')}|{namespace}"

@@ -1,6 +1,7 @@
 """When a link is broken, and when it is merely blocked.
 
-Rules over values: what was answered comes in, a verdict goes out. Who is forgiven is in `suppress`, what fails a build in `gates`.
+Rules over values: what was answered comes in, a verdict goes out. Who is forgiven is in `suppress`, what fails a
+build in `gates`.
 """
 
 from __future__ import annotations

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import unquote
 
 from tadoru.engine.job import Found, Page
-from tadoru.model.web import Link
 from tadoru.parse import links as link_parser
 from tadoru.parse.html import Document
 from tadoru.rules.scope import Scope
@@ -22,7 +20,10 @@ class LinksJob:
     scope: Scope
     check_external: bool = False
     follow: bool = True
+    every_link: bool = False
+    """Keep every link with its text, not each target once: a report of broken links wants all places."""
     fragments: bool = False
+    """Keep where each fragment points, and what each page offers; wants `every_link`."""
     cleaning: Cleaning = Cleaning()
     body_types: tuple[str, ...] = HTML_TYPES
     _resolver: list[Resolver] = field(default_factory=list, compare=False, repr=False)
@@ -35,25 +36,15 @@ class LinksJob:
         if not self._resolver:
             self._resolver.append(Resolver(self.cleaning))
         document = Document.parse(response.body, response.header("content-type"))
-        found = link_parser.extract(document, page.url, self._resolver[0])
-        return Found(
-            links=self._worth_keeping(found, page.url),
-            title=document.title(),
-            anchors=sorted(document.anchors()) if self.fragments else None,
-        )
-
-    def _worth_keeping(self, links: list[Link], page_url: str) -> list[Link]:
-        """Each (target, text) once; jumps within the page only when fragments are checked."""
-        if self.fragments:
-            return [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
-        kept: dict[tuple[str, str], Link] = {}
-        for link in links:
-            if link.url != page_url or not link.fragment:
-                kept.setdefault((link.url, link.text), link)
-        return list(kept.values())
+        extract = link_parser.extract if self.every_link else link_parser.extract_targets
+        links = extract(document, page.url, self._resolver[0])
+        if not self.fragments:
+            return Found(links=links, title=document.title())
+        links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
+        return Found(links=links, title=document.title(), anchors=sorted(document.anchors()))
 
 
 def _anchor(fragment: str) -> str:
-    """The anchor a fragment names: text directives and percent-escapes away; `#top` is always there."""
-    name = unquote(fragment.partition(":~:")[0])
-    return "" if name.lower() == "top" else name
+    """The anchor a fragment names: text directives away; `#top` is always there, and `#/x` is a script's business."""
+    name = fragment.partition(":~:")[0]
+    return "" if name.lower() == "top" or name.startswith(("/", "!")) else name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from tadoru.engine.job import Policy
 from tadoru.errors import UsageError
 from tadoru.jobs.access import access_for
 from tadoru.jobs.launch import Plan, pick_processes
-from tadoru.jobs.links.broken import AcceptedCodes
+from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.collect import Judging, collect
 from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult
@@ -39,7 +38,7 @@ def judging(options: LinksOptions) -> Judging:
     """What counts as broken. Raises UsageError."""
     return Judging(
         accepted=AcceptedCodes.parse(options.accept),
-        ignore=tuple(re.compile(pattern) for pattern in options.ignore),
+        ignore=compile_patterns(options.ignore),
         fragments=options.fragments,
     )
 
@@ -97,6 +96,7 @@ def _plan(options: LinksOptions, scope: Scope, exemptions: Exemptions, database:
         scope=scope,
         check_external=options.check,
         follow=not options.list,
+        every_link=options.check or options.fragments,
         fragments=options.fragments,
         cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
     )

@@ -1,14 +1,14 @@
 -- One crawl. Version 1. The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a contract with
 -- everybody who queries a crawl by hand; the rest serves them.
 
--- Hosts: how many URLs wait, and the pace shared by every worker.
+-- Hosts: how many URLs wait, and the pace shared by every worker. Nobody sends before next_at, nor while another worker has the slot.
 CREATE TABLE hosts (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     queued INTEGER NOT NULL DEFAULT 0,
     gap REAL, base REAL, latency REAL, baseline REAL, strikes INTEGER NOT NULL DEFAULT 0,
     next_at REAL NOT NULL DEFAULT 0,
-    slot_owner INTEGER
+    slot_owner INTEGER, slot_until REAL NOT NULL DEFAULT 0
 );
 CREATE INDEX hosts_waiting ON hosts(next_at) WHERE queued > 0;
 
@@ -16,8 +16,9 @@ CREATE INDEX hosts_waiting ON hosts(next_at) WHERE queued > 0;
 CREATE TABLE pages (
     id INTEGER PRIMARY KEY,
     url TEXT NOT NULL UNIQUE,
-    status TEXT NOT NULL DEFAULT 'queued'
-        CHECK (status IN ('discovered', 'queued', 'processing', 'skipped', 'completed', 'error')),
+    -- Not `IN (...)`: SQLite would build a table for it at every insert, a third of the insert's cost.
+    status TEXT NOT NULL DEFAULT 'queued' CHECK (status = 'queued' OR status = 'processing' OR status = 'completed'
+        OR status = 'discovered' OR status = 'skipped' OR status = 'error'),
     host_id INTEGER NOT NULL,
     depth INTEGER NOT NULL,
     purpose TEXT NOT NULL DEFAULT 'page',

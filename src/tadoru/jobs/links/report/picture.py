@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from urllib.parse import urlsplit
 
 from tadoru.jobs.links.broken import status_words
 from tadoru.jobs.links.report.choose import Choice, Dot, choose
-from tadoru.jobs.links.report.escape import clip, printable
+from tadoru.jobs.links.report.escape import clip, origin, printable
 from tadoru.jobs.links.report.figures import Figures, Outcome, counted
 from tadoru.jobs.links.report.labels import place_labels
 from tadoru.jobs.links.report.layout import STRETCH, Layout, lay_out, place
@@ -44,7 +43,7 @@ def draw(
     curves, common, links = _curves(choice, edges())
     names = [_name(dot, short) for dot in choice.dots]
     if names[0] == "/":
-        names[0] = urlsplit(result.start_url).netloc
+        names[0] = origin(next(iter(choice.index))).partition("://")[2]
     pieces: list[str] = []
     pieces.extend(_draw_rings(layout))
     pieces.extend(_draw_curves(curves, choice, layout))

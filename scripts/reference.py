@@ -1,0 +1,95 @@
+"""Writes docs/reference/ from the code: options, configuration keys, exit codes, names of failures. A test fails when it is stale.
+
+    .venv/bin/python scripts/reference.py          write
+    .venv/bin/python scripts/reference.py --check  exit 1 when something would change
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+from tadoru import errors
+from tadoru.model.web import FailureKind
+from tadoru.options import LinksOptions
+from tadoru.settings import JOBS, Setting
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+NOTE = "<!-- Written by scripts/reference.py from the code; change it there. -->\n"
+
+
+def pages() -> dict[str, str]:
+    """File name → text."""
+    return {"links.md": _options("links", LinksOptions()), "exit-codes.md": _exit_codes(), "failures.md": _failures()}
+
+
+def _options(job: str, defaults: object) -> str:
+    lines = [NOTE, f"# `tadoru {job}`: every option\n"]
+    lines.append("Each option is a flag, a variable `TADORU_…`, and a key of the sections `crawl` or `links` in `tadoru.yml` or `tadoru.toml`;")
+    lines.append("flags win over variables, variables over the file. Times are `1.5`, `500ms`, `2s`, `10m`; sizes are `512k`, `10MB`.\n")
+    groups: dict[str, list[Setting]] = {}
+    for setting in JOBS[job]:
+        groups.setdefault(setting.group, []).append(setting)
+    for group, settings in groups.items():
+        lines += [f"## {group}\n", "| option | also | key | default | what it does |", "|---|---|---|---|---|"]
+        lines += [_row(setting, getattr(defaults, setting.name)) for setting in settings]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(setting: Setting, default: object) -> str:
+    first, *rest = sorted(setting.flags, key=lambda name: not name.startswith("--"))
+    also = ", ".join(f"`{name}`" for name in rest)
+    takes = "" if setting.is_flag else f" {setting.metavar}".replace("|", "\\|")
+    if default is None:
+        shown = "auto" if setting.name == "processes" else ""
+    elif isinstance(default, bool) or default == ():
+        shown = ""
+    elif setting.name == "user_agent":
+        shown = "`Tadoru/<version> (+<project>)`"
+    else:
+        shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+    return f"| `{first}{takes}` | {also} | `{setting.name}` | {shown} | {setting.help} |"
+
+
+def _exit_codes() -> str:
+    rows = {0: "done"}
+    for _, kind in inspect.getmembers(errors, inspect.isclass):
+        if issubclass(kind, errors.TadoruError) and kind is not errors.TadoruError:
+            sentence = (kind.__doc__ or "").strip().splitlines()[0].rstrip(".")
+            rows[kind.exit_code] = f"{rows[kind.exit_code]}; {sentence}" if kind.exit_code in rows else sentence
+    table = [f"| {code} | {words} |" for code, words in sorted(rows.items())]
+    return "\n".join([NOTE, "# Exit codes\n", "| code | when |", "|---|---|", *table, ""])
+
+
+def _failures() -> str:
+    source = inspect.getsource(FailureKind).splitlines()
+    rows, name = [], ""
+    for line in source[2:]:
+        text = line.strip()
+        if " = " in text:
+            name = text.split('"')[1]
+            rows.append([name, ""])
+        elif text.startswith('"""') and rows:
+            rows[-1][1] = text.strip('"')
+    table = [f"| `{name}` | {words} |" for name, words in rows]
+    text = "What a site does wrong is data: a URL without a usable answer is recorded under one of these names.\n"
+    return "\n".join([NOTE, "# Names of failures\n", text, "| name | when |", "|---|---|", *table, ""])
+
+
+def main() -> int:
+    """Write the pages, or say which are stale."""
+    stale = [name for name, text in pages().items() if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv:
+        for name in stale:
+            sys.stderr.write(f"docs/reference/{name} is stale: run scripts/reference.py\n")
+        return int(bool(stale))
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

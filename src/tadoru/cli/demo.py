@@ -1,0 +1,150 @@
+"""`tadoru demo`: serve the bundled site, run each job on it as a person would type it, and say where to look.
+
+What a job shows comes from its own command, called here with arguments; nothing is made for the demo alone. A new job is a new
+line in `JOBS`. The site itself is in `tadoru.demo`.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from tadoru.cli.main import run
+from tadoru.errors import UsageError
+
+SHOWN_LINES = 24
+"""Of each part of a job's text, so many lines are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoJob:
+    """A job's place in the demo."""
+
+    what: str
+    """What it is about to do, in a sentence."""
+    commands: Callable[[str, Path], list[list[str]]]
+    """The arguments of each command, for the site's address and the folder to write to."""
+    shown: str
+    """The file that is shown, shortened."""
+    made: tuple[tuple[str, str], ...]
+    """The files it leaves, and what each is."""
+    fresh: tuple[str, ...] = ()
+    """Files of an earlier demo that must not be taken up again."""
+
+
+def _links(url: str, folder: Path) -> list[list[str]]:
+    crawl = ["links", f"{url}/", "--delay", "0", "--depth", "6", "--trap-limit", "5", "--check", "--fragments"]
+    kept = ["--state", str(folder / "links.db")]
+    # The later commands read the kept crawl; they request nothing again.
+    return [
+        [*crawl, *kept, "-o", str(folder / "links.txt")],
+        [*crawl, *kept, "-q", "-f", "html", "-o", str(folder / "links.html")],
+        [*crawl, *kept, "-q", "-f", "json", "-o", str(folder / "links.json")],
+    ]
+
+
+JOBS = (
+    DemoJob(
+        what="Mapping the site's links, and checking each of them",
+        commands=_links,
+        shown="links.txt",
+        made=(
+            ("links.html", "the site as a picture, its pages and its broken links: open it in a browser"),
+            ("links.txt", "the whole tree"),
+            ("links.json", "the same for programs"),
+            ("links.db", "the crawl itself, SQLite: it can be resumed and queried"),
+        ),
+        fresh=("links.db", "links.db-wal", "links.db-shm"),
+    ),
+)
+
+
+@click.command(short_help="Try everything on a small bundled site.", context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--keep", metavar="DIR", default="tadoru-demo", help="Write the results to this folder.  [./tadoru-demo]")
+@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Serve the site on this port; 0: a free one.")
+@click.option("--serve-only", is_flag=True, help="Only serve the site, until Ctrl-C: to look at it, or to try commands on it.")
+def demo(keep: str, port: int, serve_only: bool) -> int:
+    """Serve a small bundled site on loopback and run every job on it. Needs no network and no service."""
+    if serve_only:
+        return _serve(port)
+    folder = _folder(keep)
+    from tadoru.demo.site import running_site
+
+    with running_site(port) as url:
+        _note(f"The town of Hoshimachi is at {url}/ for a moment.")
+        for job in JOBS:
+            code = _run_job(job, url, folder)
+            if code:
+                return code
+    _say_where_to_look(folder)
+    return 0
+
+
+def _serve(port: int) -> int:
+    from tadoru.demo.site import open_server
+
+    with open_server(port) as server:
+        print(f"{server.address}/", flush=True)
+        _note("Serving the demo site until Ctrl-C. In another terminal, try:")
+        _note(f"  tadoru links {server.address}/ --delay 0 --check")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            _note("")
+    return 0
+
+
+def _folder(name: str) -> Path:
+    """The folder, without what must not be taken up again."""
+    folder = Path(name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (folder / file for job in JOBS for file in job.fresh):
+            old.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {folder} can not be used ({error.strerror}): give another with --keep.") from None
+    return folder
+
+
+def _run_job(job: DemoJob, url: str, folder: Path) -> int:
+    _note(f"{job.what} ...")
+    for arguments in job.commands(url, folder):
+        print(f"$ {shlex.join(['tadoru', *arguments])}", flush=True)
+        code = run(arguments)
+        if code:
+            return code
+    print(f"\n{shortened((folder / job.shown).read_text('utf-8'), SHOWN_LINES)}", flush=True)
+    return 0
+
+
+def shortened(text: str, most: int) -> str:
+    """The text with each of its parts, which blank lines divide, cut to so many lines."""
+    return "\n\n".join(_cut(part.splitlines(), most) for part in text.strip("\n").split("\n\n"))
+
+
+def _cut(lines: list[str], most: int) -> str:
+    if len(lines) <= most + 1:
+        return "\n".join(lines)
+    return "\n".join([*lines[:most], f"  … {len(lines) - most} more lines"])
+
+
+def _say_where_to_look(folder: Path) -> None:
+    print("\nWhere to look")
+    files = [(str(folder / name), what) for job in JOBS for name, what in job.made]
+    width = max(len(name) for name, _ in files)
+    for name, what in files:
+        print(f"  {name:<{width}}  {what}")
+    print("\nWhat to try next")
+    print("  tadoru demo --serve-only                the site in your browser, with its broken pages")
+    print("  tadoru links https://example.com        your own site")
+    print("  tadoru links --help                     everything it can do")
+
+
+def _note(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()

@@ -1,0 +1,192 @@
+"""The pages of a crawl held in memory: what is known, where each stands, and how far from the start it is.
+
+The same rules as `learn` and `batch`, told without SQL: simple enough to be read as their explanation, and to be the oracle that
+the contract's differential test holds SQLite against. Leases and time belong to `memory`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from tadoru.store.base import TOO_DEEP, FoundLink, PageFacts, PageStatus, Purpose, Target, TrapRecord
+
+QUEUED, SKIPPED = PageStatus.QUEUED, PageStatus.SKIPPED
+
+
+@dataclass(slots=True, kw_only=True)
+class Page:
+    """One URL."""
+
+    number: int
+    url: str
+    host: str
+    status: PageStatus
+    depth: int
+    purpose: Purpose
+    internal: bool
+    seed: bool
+    hops: int
+    parent: Page | None
+    reason: str | None
+    added: float
+    redirect: Page | None = None
+    owner: int | None = None
+    not_before: float = 0.0
+    retries: int = 0
+    crawled: float | None = None
+    facts: PageFacts | None = None
+    error: tuple[str | None, str | None] = (None, None)
+    links: dict[int, tuple[Page, FoundLink]] = field(default_factory=dict)
+    """By position."""
+    anchors: frozenset[str] | None = None
+
+
+class Pages:
+    """Every known URL, with the frontier of each host and the counters."""
+
+    def __init__(self) -> None:
+        self.by_url: dict[str, Page] = {}
+        self.by_number: dict[int, Page] = {}
+        self.tally: Counter[str] = Counter()
+        self.traps: dict[str, TrapRecord] = {}
+        self._frontier: dict[str, list[tuple[int, int]]] = {}
+        """By host a heap of (depth, number). Entries that no longer hold are skipped when they come up."""
+
+    def move(self, page: Page, status: PageStatus) -> None:
+        """Give a page its new status; the only way a status changes."""
+        self.tally[page.status] -= 1
+        self.tally[status] += 1
+        if status is QUEUED and page.status is not QUEUED:
+            heappush(self._frontier.setdefault(page.host, []), (page.depth, page.number))
+        page.status = status
+
+    def take(self, host: str, number: int, now: float) -> Iterator[Page]:
+        """Up to so many queued pages of a host that may be asked for now, shallowest first, out of the frontier."""
+        heap, waiting = self._frontier.get(host, []), []
+        while heap and number > 0:
+            entry = heappop(heap)
+            page = self.by_number[entry[1]]
+            if page.status is not QUEUED or page.depth != entry[0]:
+                continue
+            if page.not_before > now:
+                waiting.append(entry)
+                continue
+            number -= 1
+            yield page
+        for entry in waiting:
+            heappush(heap, entry)
+
+    def has_due(self, host: str, now: float) -> bool:
+        """Whether a host has a queued page that may be asked for now."""
+        due = (self.by_number[number] for _, number in self._frontier.get(host, []))
+        return any(page.status is QUEUED and page.not_before <= now for page in due)
+
+    def know(
+        self,
+        target: Target,
+        depth: int,
+        parent: Page | None,
+        *,
+        now: float,
+        max_depth: int | None,
+        hops: int = 0,
+        seed: bool = False,
+    ) -> Page:
+        """A URL's page, made known when it is new, brought closer when this way to it is shorter."""
+        page = self.by_url.get(target.url)
+        if page is None:
+            return self._insert(target, depth, parent, now, max_depth, hops, seed)
+        if seed:
+            self._promote(page, target, hops)
+        if depth < page.depth:
+            self._lower(page, depth, parent, max_depth)
+        return page
+
+    def _insert(
+        self, target: Target, depth: int, parent: Page | None, now: float, max_depth: int | None, hops: int, seed: bool
+    ) -> Page:
+        status, reason = target.status, target.reason
+        if status is QUEUED:
+            if max_depth is not None and depth > max_depth and target.purpose is Purpose.PAGE:
+                status, reason = SKIPPED, TOO_DEEP
+            elif target.trap is not None and not seed and not self._within_trap(target.url, *target.trap):
+                status, reason = SKIPPED, f"trap: {target.trap[1]}"
+        page = Page(
+            number=len(self.by_number) + 1,
+            url=target.url,
+            host=target.host,
+            status=PageStatus.DISCOVERED,
+            depth=depth,
+            purpose=target.purpose,
+            internal=target.internal,
+            seed=seed,
+            hops=hops,
+            parent=parent,
+            reason=reason or None,
+            added=now,
+        )
+        self.by_url[page.url] = self.by_number[page.number] = page
+        self.tally[page.status] += 1
+        self.move(page, status)
+        return page
+
+    def _within_trap(self, url: str, key: str, why: str, cap: int) -> bool:
+        trap = self.traps.get(key, TrapRecord(key, why, 0, 0, url))
+        within = trap.known < cap
+        refused, example = (trap.refused, trap.example) if within else (trap.refused + 1, url)
+        self.traps[key] = TrapRecord(key, trap.why, trap.known + 1, refused, example)
+        return within
+
+    def _promote(self, page: Page, target: Target, hops: int) -> None:
+        if hops == 0 or not page.seed:
+            page.hops = hops
+        if hops == 0:
+            page.parent = None
+        page.seed = True
+        if target.status is QUEUED and page.status in (PageStatus.DISCOVERED, SKIPPED, QUEUED):
+            page.purpose, page.internal, page.reason = Purpose.PAGE, True, None
+            self.move(page, QUEUED)
+
+    def _lower(self, page: Page, depth: int, parent: Page | None, max_depth: int | None) -> None:
+        """Bring a page closer, and all that it leads to, as far as that shortens anything."""
+        work: deque[tuple[Page, int, Page | None]] = deque([(page, depth, parent)])
+        while work:
+            page, near, source = work.popleft()
+            if page.depth <= near:
+                continue
+            page.depth, page.parent = near, source
+            if page.status is QUEUED:
+                heappush(self._frontier[page.host], (near, page.number))
+            elif page.status is SKIPPED and page.reason == TOO_DEEP and (max_depth is None or near <= max_depth):
+                page.reason = None
+                self.move(page, QUEUED)
+            if page.redirect is not None:
+                work.appendleft((page.redirect, near, page))
+            work.extend((target, near + 1, page) for target, _ in page.links.values() if target.depth > near + 1)
+
+    def settle(self) -> None:
+        """Every page's parent becomes the first by name on a shortest path; links before redirects, redirects step by step."""
+        ordered = sorted(self.by_url.values(), key=lambda page: page.url)
+        loose = [page for page in ordered if not page.seed or page.hops > 0]
+        best: dict[int, Page] = {}
+        for source in ordered:
+            for target, _ in source.links.values():
+                if target.depth == source.depth + 1:
+                    best.setdefault(target.number, source)
+        for page in loose:
+            page.parent, page.hops = best.get(page.number), 0
+        redirecting = [page for page in ordered if page.redirect is not None and page.redirect.depth == page.depth]
+        open_ends = {page.number for page in loose if page.parent is None} & {page.redirect.number for page in redirecting if page.redirect}
+        hops = 0
+        while open_ends:
+            step = [page for page in redirecting if page.number not in open_ends and page.hops == hops]
+            for source in step:
+                if source.redirect is not None and source.redirect.number in open_ends:
+                    open_ends.discard(source.redirect.number)
+                    source.redirect.parent, source.redirect.hops = source, hops + 1
+            if not any(page.hops == hops + 1 for page in redirecting) and hops > len(redirecting):
+                break
+            hops += 1

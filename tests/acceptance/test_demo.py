@@ -1,0 +1,141 @@
+"""`tadoru demo` as a person meets it: it needs nothing, shows what each job finds, leaves files, and refuses in one sentence."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tadoru.cli.demo import JOBS, shortened
+
+
+def command(checkout: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
+    """What to start, and in which environment."""
+    return [sys.executable, "-P", "-m", "tadoru", *arguments], os.environ | {"PYTHONPATH": str(checkout / "src")}
+
+
+def run(checkout: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    line, environment = command(checkout, *arguments)
+    return subprocess.run(line, env=environment, cwd=cwd, capture_output=True, encoding="utf-8", timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """A demo in a folder where one ran before, and left a crawl of a site that is gone."""
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "tadoru-demo").mkdir()
+    (folder / "tadoru-demo" / "links.db").write_text("the crawl of another day")
+    return run(checkout, folder, "demo"), folder / "tadoru-demo"
+
+
+Shown = tuple[subprocess.CompletedProcess[str], Path]
+
+
+def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
+    done, folder = shown
+    assert done.returncode == 0, done.stderr
+    promised = {name for job in JOBS for name, _ in job.made}
+    assert {path.name for path in folder.iterdir() if path.stat().st_size} == promised
+    _, _, end = done.stdout.partition("Where to look\n")
+    assert all(f"tadoru-demo/{name} " in end for name in promised)
+    assert "tadoru demo --serve-only" in end
+    assert (folder / "links.html").read_text("utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
+def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
+    done, _ = shown
+    commands = [shlex.split(line[2:]) for line in done.stdout.splitlines() if line.startswith("$ ")]
+    assert {(line[0], line[1]) for line in commands} == {("tadoru", "links")}
+    assert "Broken links" in done.stdout
+    assert "Summary" in done.stdout
+    assert "Hoshimachi is at http://127.0.0.1:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 6
+
+
+def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
+    done, folder = shown
+    result = json.loads((folder / "links.json").read_text("utf-8"))
+    paths = {url["url"].removeprefix(result["start_url"]): url["status_code"] for url in result["internal_urls"]}
+    assert {path for path, status in paths.items() if status == 404} == {"town/map-1998.html", "docs/rate-limits.html"}
+    assert {path for path, status in paths.items() if status == 500} == {"town/statistics"}
+    assert {"town/", "archive/", "docs/python-client.html", "events/ski.html", "news/bus-winter.html"} <= set(paths)
+    assert paths["private/press.html"] is None
+    assert "festival-archive.html" not in paths
+    failed = {url["url"].removeprefix(result["start_url"]) for url in result["failed_urls"]}
+    assert {"town/map-1998.html", "docs/rate-limits.html", "town/statistics"} <= failed
+    assert f"✗ {result['start_url']}mobile/ " in done.stdout
+    for fragment in ("access.html#boat", "offices.html#sunday", "getting-started.html#moving-from-1-x"):
+        assert fragment in done.stdout
+
+
+def test_the_endless_calendar_is_cut_off_and_said_so(shown: Shown) -> None:
+    done, folder = shown
+    result = json.loads((folder / "links.json").read_text("utf-8"))
+    months = [url for url in result["internal_urls"] if "?month=" in url["url"] and url["status_code"] == 200]
+    assert len(months) == 5
+    assert "/calendar?month={date}" in done.stdout[done.stdout.index("Summary") :]
+
+
+def test_the_demo_asks_only_this_machine(shown: Shown) -> None:
+    _, folder = shown
+    result = json.loads((folder / "links.json").read_text("utf-8"))
+    answered = {urlsplit(url["url"]).hostname for url in result["internal_urls"] + result["external_urls"] if url["status_code"]}
+    assert answered == {"127.0.0.1"}
+
+
+def test_the_site_alone_is_served_until_ctrl_c(checkout: Path, tmp_path: Path) -> None:
+    line, environment = command(checkout, "demo", "--serve-only")
+    with subprocess.Popen(
+        line, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        url = urlsplit(process.stdout.readline().strip())
+        with closing(http.client.HTTPConnection(url.netloc, timeout=20)) as connection:
+            connection.request("GET", "/")
+            assert "空にいちばん近い町" in connection.getresponse().read().decode()
+        process.send_signal(signal.SIGINT)
+        _, notes = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "Traceback" not in notes
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_can_not_be_used_is_one_sentence(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    done = run(checkout, tmp_path, "demo", "--keep", "file")
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert "--keep" in done.stderr
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("more", [[], ["--serve-only"]], ids=["with jobs", "serving only"])
+def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        done = run(checkout, tmp_path, "demo", "--port", str(port), *more)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert f"Port {port} " in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text, short",
+    [
+        ("a\nb\nc\n", "a\nb\nc"),
+        ("a\nb\nc\nd\n", "a\nb\n  … 2 more lines"),
+        ("a\nb\nc\nd\n\n1\n2\n", "a\nb\n  … 2 more lines\n\n1\n2"),
+    ],
+    ids=["one line too many is shown all the same", "two are counted", "each part by itself"],
+)
+def test_each_part_of_a_long_text_is_cut(text: str, short: str) -> None:
+    assert shortened(text, 2) == short

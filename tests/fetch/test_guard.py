@@ -1,0 +1,133 @@
+"""Which of a name's addresses are used, and how names are asked for."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, Unresolved
+from tadoru.rules.address import Exemptions
+
+PUBLIC = "93.184.216.34"
+
+
+class HandClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 1000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+    async def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
+class Answers:
+    """A name server that gives its answers one after the other; the last one stays."""
+
+    def __init__(self, *answers: list[str] | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[str] = []
+        self.was_asked = asyncio.Event()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def __call__(self, host: str) -> list[str]:
+        self.asked.append(host)
+        self.was_asked.set()
+        await self.gate.wait()
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def test_public_addresses_pass_and_the_others_are_left_out() -> None:
+    mixed = ["127.0.0.1", PUBLIC, "10.0.0.1", "2606:2800:220:1::1", "::1"]
+    assert Guard(Exemptions()).allowed("a.example", 80, mixed) == [PUBLIC, "2606:2800:220:1::1"]
+
+
+def test_no_public_address_is_a_refusal_that_says_why() -> None:
+    with pytest.raises(BlockedAddress, match=r"a\.example: 10\.0\.0\.1 is a private address"):
+        Guard(Exemptions()).allowed("a.example", 80, ["10.0.0.1", "127.0.0.1"])
+
+
+EXEMPT = Exemptions.for_urls(["http://dev.example:8000/"])
+
+
+@pytest.mark.parametrize(
+    "host, port, passes",
+    [("dev.example", 8000, True), ("dev.example", 80, False), ("x.dev.example", 8000, False), ("127.0.0.1", 8000, False)],
+    ids=["what was named", "another port", "a subdomain", "the same address by another name"],
+)
+def test_an_exemption_is_for_exactly_the_host_and_port_that_were_named(host: str, port: int, passes: bool) -> None:
+    guard = Guard(EXEMPT)
+    assert guard.exempt(host, port) is passes
+    if passes:
+        assert guard.allowed(host, port, ["127.0.0.1"]) == ["127.0.0.1"]
+    else:
+        with pytest.raises(BlockedAddress):
+            guard.allowed(host, port, ["127.0.0.1"])
+
+
+def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
+    assert Guard(Exemptions(), proxy=("127.0.0.1", 3128)).exempt("127.0.0.1", 3128)
+    assert not Guard(Exemptions()).exempt("127.0.0.1", 3128)
+
+
+async def test_an_answer_is_kept_for_a_short_while() -> None:
+    clock = HandClock()
+    names = Names(clock, Answers([PUBLIC], ["10.0.0.1"]))
+    assert names.known("a.example") == ()
+    assert await names.ask("a.example") == [PUBLIC]
+    clock.seconds += DNS_SECONDS - 1
+    assert names.known("a.example") == [PUBLIC]
+    clock.seconds += 1
+    assert names.known("a.example") == ()
+    assert await names.ask("a.example") == ["10.0.0.1"]
+    await names.close()
+
+
+async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> None:
+    server = Answers([PUBLIC])
+    server.gate.clear()
+    names = Names(HandClock(), server)
+    first, second = (asyncio.create_task(names.ask("a.example")) for _ in range(2))
+    await server.was_asked.wait()
+    first.cancel()
+    server.gate.set()
+    assert await second == [PUBLIC]
+    assert server.asked == ["a.example"]
+    await names.close()
+
+
+@pytest.mark.parametrize("answer", [[], OSError("SERVFAIL"), UnicodeError("label too long")], ids=["empty", "failure", "no name"])
+async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: list[str] | Exception) -> None:
+    names = Names(HandClock(), Answers(answer, [PUBLIC]))
+    with pytest.raises(Unresolved):
+        await names.ask("a.example")
+    assert await names.ask("a.example") == [PUBLIC]
+    await names.close()
+
+
+async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
+    server = Answers([PUBLIC])
+    server.gate.clear()
+    names = Names(HandClock(), server)
+    waiting = asyncio.create_task(names.ask("slow.example"))
+    await server.was_asked.wait()
+    await names.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_the_system_resolves_localhost() -> None:
+    names = Names(HandClock())
+    assert set(await names.ask("localhost")) & {"127.0.0.1", "::1"}
+    await names.close()

@@ -1,0 +1,150 @@
+"""Parsing pages: the tree that links and heads are read from, and the bounds that keep hostile markup harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tadoru.parse import bounds
+from tadoru.parse.html import Document, PageTooComplex, text_of
+
+PAGE = "http://site.example/dir/page.html"
+
+
+def parsed(markup: str) -> Document:
+    return Document.parse(markup.encode(), "text/html; charset=utf-8")
+
+
+def test_a_page_is_decoded_before_it_is_parsed() -> None:
+    document = Document.parse('<meta charset="shift_jis"><p>日本語'.encode("cp932"), "text/html")
+    assert document.encoding == "shift_jis"
+    assert text_of(document.select("p")[0], 100) == "日本語"
+
+
+def test_a_byte_order_mark_does_not_push_the_head_into_the_body() -> None:
+    document = Document.parse(b"\xef\xbb\xbf<title>Here</title>", None)
+    title = document.select("title")[0]
+    assert title.parent is not None
+    assert title.parent.tag == "head"
+
+
+def test_elements_come_in_document_order_whatever_the_order_of_selectors() -> None:
+    document = parsed("<p>1<i>2</i></p><b>3</b><p>4")
+    assert [element.tag for element in document.select("b,p,i")] == ["p", "i", "b", "p"]
+
+
+@pytest.mark.parametrize(
+    "markup, base",
+    [
+        pytest.param("<p>", PAGE, id="none"),
+        pytest.param('<base href="/docs/">', "http://site.example/docs/", id="rooted"),
+        pytest.param('<base href="sub/">', "http://site.example/dir/sub/", id="relative"),
+        pytest.param('<base href="//cdn.example/x">', "http://cdn.example/x", id="other-host"),
+        pytest.param('<base target=_top><base href="/a/"><base href="/b/">', "http://site.example/a/", id="the-first-with-href"),
+        pytest.param('<base href="javascript:x">', PAGE, id="unusable"),
+        pytest.param("<base href>", PAGE, id="empty"),
+        pytest.param('<body><p><base href="/late/">', "http://site.example/late/", id="in-the-body"),
+        pytest.param('<template><base href="/no/"></template>', PAGE, id="in-a-template"),
+    ],
+)
+def test_the_base_is_the_first_usable_base_element(markup: str, base: str) -> None:
+    assert parsed(markup).base_url(PAGE) == base
+
+
+def test_fragments_can_point_at_ids_and_at_named_anchors_only() -> None:
+    document = parsed(
+        '<h1 id=top>x</h1><a name="old&amp;style">y</a><input name=field><p id=""><template><i id=t></i></template>'
+    )
+    assert document.anchors() == {"top", "old&style"}
+
+
+@pytest.mark.parametrize(
+    "markup, text",
+    [
+        pytest.param("<p> a \n\t b </p>", "a b", id="white-space"),
+        pytest.param("<p>a<b>b</b><!-- no -->c</p>", "abc", id="elements"),
+        pytest.param("<p>x<style>.a{}</style>y<script>f();</script>z</p>", "xyz", id="no-styles-or-scripts"),
+        pytest.param("<p>f({1}) <b>is</b> code</p>", "f({1}) is code", id="braces-alone-are-text"),
+        pytest.param("<p>abcdefghij klm</p>", "abcdefghij", id="cut"),
+        pytest.param("<p>" + " " * 500 + "late</p>", "late", id="long-white-space-first"),
+    ],
+)
+def test_text_is_what_a_reader_sees(markup: str, text: str) -> None:
+    limit = 10 if text == "abcdefghij" else 100
+    assert text_of(parsed(markup).select("p")[0], limit) == text
+
+
+def _numbered(markup: str) -> Callable[[int], str]:
+    return lambda count: "".join(markup.format(n) for n in range(count))
+
+
+HOSTILE: dict[str, tuple[Callable[[int], str], int]] = {
+    "nested-blocks": (lambda n: "<div>" * n, 200_000),
+    "nested-blocks-closed-at-the-end": (lambda n: "<div>" * n + "</div>" * n, 200_000),
+    "nested-blocks-with-false-ends": (lambda n: "<div></b>" * n, 200_000),
+    "nested-blocks-with-ends-in-comments": (lambda n: "<div><!--</div>-->" * n, 200_000),
+    "nested-blocks-behind-an-empty-comment": (lambda n: "<!-->" + "<div>" * n + "-->", 200_000),
+    "nested-blocks-with-ends-in-scripts": (lambda n: "<div><script></div></script>" * n, 200_000),
+    "nested-blocks-with-ends-in-attributes": (lambda n: '<div a="</div>">' * n, 200_000),
+    "nested-lists": (lambda n: "<ul><li>" * n, 100_000),
+    "nested-tables": (lambda n: "<table><tr><td>" * n, 100_000),
+    "nested-spans-in-upper-case": (lambda n: "<SPAN>" * n, 200_000),
+    "formatting-copied-into-every-block": (_numbered("<p><b x={}>"), 5_000),
+    "formatting-in-upper-case": (_numbered("<P><FONT SIZE={}>"), 5_000),
+    "formatting-before-many-blocks": (lambda n: _numbered("<p><i x={}>")(200) + "<p>x" * n, 10_000),
+    "attributes-without-end": (lambda n: "<a " + _numbered("a{} ")(n), 100_000),
+    "attributes-with-values": (lambda n: "<a " + _numbered("a{}=1 ")(n) + ">", 100_000),
+}
+
+
+@pytest.mark.parametrize("make, count", HOSTILE.values(), ids=HOSTILE.keys())
+def test_markup_made_to_exhaust_the_parser_is_refused(make: Callable[[int], str], count: int) -> None:
+    with pytest.raises(PageTooComplex):
+        parsed(make(count))
+
+
+def test_a_hundred_megabytes_of_nesting_are_refused() -> None:
+    with pytest.raises(PageTooComplex, match="deep"):
+        Document.parse(b"<div>" * 20_000_000)
+
+
+@pytest.mark.parametrize(
+    "make, count",
+    [
+        pytest.param(lambda n: "<div>" * n, 5_000, id="deep-but-bearable"),
+        pytest.param(lambda n: "<ul>" + "<li><a href=x>item</a>" * n, 40_000, id="a-long-list-of-unclosed-items"),
+        pytest.param(lambda n: "<table>" + "<tr><td>1<td>2<td>3" * n, 20_000, id="a-long-table-without-end-tags"),
+        pytest.param(lambda n: "<p><font size=2>sloppy" * n, 10_000, id="the-same-formatting-never-closed"),
+        pytest.param(_numbered('<p><code id="c{}">x</code> <em class=y>z</em>'), 10_000, id="formatting-that-is-closed"),
+        pytest.param(lambda n: "x<br>" * n, 100_000, id="many-line-breaks"),
+        pytest.param(lambda n: '<img src="data:image/png;base64,' + "A" * n + '">', 1_000_000, id="an-image-in-an-attribute"),
+        pytest.param(lambda n: "<p data-page='" + '{"a": 1, ' * n + "'>", 50_000, id="data-in-an-attribute"),
+        pytest.param(lambda n: "<script>" + "if (a < b) { " * n + "</script>", 100_000, id="a-long-script"),
+        pytest.param(lambda n: "word " * n, 1_000_000, id="a-long-text"),
+    ],
+)
+def test_large_but_honest_pages_are_read(make: Callable[[int], str], count: int) -> None:
+    assert parsed("<title>ok</title>" + make(count)).select("title")[0].text() == "ok"
+
+
+def test_no_page_below_the_first_glance_can_pass_the_limit_on_copies() -> None:
+    # Half of the tags open formatting, each of the other half copies them all.
+    assert (bounds.FEW_TAGS // 2) ** 2 <= bounds.MAX_COPIES
+
+
+@given(st.binary(max_size=2000), st.none() | st.text(max_size=40))
+def test_any_bytes_make_a_page(body: bytes, content_type: str | None) -> None:
+    document = Document.parse(body, content_type)
+    assert document.base_url(PAGE).startswith("http")
+    assert "" not in document.anchors()
+
+
+@settings(max_examples=25)
+@given(st.lists(st.sampled_from(["<a", "<b x", ">", "</b>", "<p>", "<!--", "-->", '"', "'", "=", "<script>", "</script>", " "])))
+def test_reading_closely_survives_any_sequence_of_tags(pieces: list[str]) -> None:
+    # So many that every page takes the slow way.
+    markup = "<br>" * (bounds.MANY_TAGS + 1) + "".join(pieces)
+    assert len(parsed(markup).select("br")) >= bounds.MANY_TAGS

@@ -1,0 +1,1 @@
+"""What tests share: the programmable site on loopback. No stand-ins for our own code."""
