@@ -1,7 +1,7 @@
-"""Writes docs/reference/ from the code: options, configuration keys, exit codes, names of failures. A test fails when it is stale.
+"""Writes docs/reference/ from the code: options, keys, exit codes, names of failures. A test fails when it is stale.
 
-    .venv/bin/python scripts/reference.py          write
-    .venv/bin/python scripts/reference.py --check  exit 1 when something would change
+.venv/bin/python scripts/reference.py          write
+.venv/bin/python scripts/reference.py --check  exit 1 when something would change
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ def pages() -> dict[str, str]:
 
 def _options(job: str, defaults: object) -> str:
     lines = [NOTE, f"# `tadoru {job}`: every option\n"]
-    lines.append("Each option is a flag, a variable `TADORU_…`, and a key of the sections `crawl` or `links` in `tadoru.yml` or `tadoru.toml`;")
-    lines.append("flags win over variables, variables over the file. Times are `1.5`, `500ms`, `2s`, `10m`; sizes are `512k`, `10MB`.\n")
+    lines.append(
+        f"Each option is a flag, a variable (`TADORU_DELAY` for `--delay`), and a key of the sections `crawl` or `{job}` in"
+    )
+    lines.append(
+        "`tadoru.yml` or `tadoru.toml`. Flags win over variables, variables over the file. What is repeatable is a list in a file"
+    )
+    lines.append("and one a line in a variable. Times are `1.5`, `500ms`, `2s`, `10m`; sizes are `512k`, `10MB`.\n")
     groups: dict[str, list[Setting]] = {}
     for setting in JOBS[job]:
         groups.setdefault(setting.group, []).append(setting)
@@ -80,7 +85,11 @@ def _failures() -> str:
 
 def main() -> int:
     """Write the pages, or say which are stale."""
-    stale = [name for name, text in pages().items() if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text]
+    stale = [
+        name
+        for name, text in pages().items()
+        if not (FOLDER / name).is_file() or (FOLDER / name).read_text(encoding="utf-8") != text
+    ]
     if "--check" in sys.argv:
         for name in stale:
             sys.stderr.write(f"docs/reference/{name} is stale: run scripts/reference.py\n")

@@ -1,4 +1,4 @@
-"""Scrapy, with a spider that does the work `tadoru links` does, in two forms: as one writes it, and as one tunes it.
+"""Scrapy, with a spider that does the work `tadoru links` does, in two forms: as its tutorial writes it, and as one tunes it.
 
 The two differ by about a factor of two, so a ratio to "Scrapy" says little unless it says to which.
 """

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tadoru.version import VERSION as __version__
+from tadoru.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
     from tadoru.jobs.links.api import links, links_async

@@ -1,7 +1,7 @@
 """Where option values come from: flags, then `TADORU_*` (and LinkTadoru's `LT_*`) variables, then a file, then defaults.
 
-A file has a `[crawl]` section for every job and one for each job; an unknown key is an error, with the likely spelling. LinkTadoru's
-flat keys are understood in `linktadoru.yml` and in a file named with `--config`.
+A file has a `[crawl]` section for every job and one for each job; an unknown key is an error, with the likely spelling.
+LinkTadoru's flat keys are understood in `linktadoru.yml` and in a file named with `--config`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tadoru.settings import JOBS, Setting
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
 SECTIONS = ("crawl", "links", "audit", "docs", "events", "serve")
 _LINKTADORU_ELSEWHERE = frozenset({
-    "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "log_level", "log_console", "log_file", "log_max_size",
-    "log_max_backups", "auth", "respect_robots",
+    "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "auth",
+    "log_level", "log_console", "log_file", "log_max_size", "log_max_backups",
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
@@ -41,16 +41,20 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
     """Put the values together. `flags` holds only what was given, already parsed."""
     settings = {setting.name: setting for setting in JOBS[job]}
     found = file or next((folder / name for name in FOUND_FILES if (folder / name).is_file()), None)
-    values: dict[str, Any] = {}
-    sources: dict[str, str] = {}
+    layers: list[dict[str, tuple[Any, str]]] = []
     if found is not None:
-        for name, value in _from_file(found, job, settings, given=file is not None).items():
-            values[name], sources[name] = value, str(found.name)
-    for name, (value, variable) in _from_environ(environ, settings).items():
-        values[name], sources[name] = value, variable
-    for name, value in flags.items():
-        values[name], sources[name] = value, "flag"
-    return Effective(values, sources, found, _strangers(environ, settings))
+        from_file = _from_file(found, job, settings, given=file is not None)
+        layers.append({name: (value, found.name) for name, value in from_file.items()})
+    layers.append(_from_environ(environ, settings))
+    layers.append({name: (value, "flag") for name, value in flags.items()})
+    merged: dict[str, tuple[Any, str]] = {}
+    for layer in layers:
+        if "scope" in layer:
+            merged.pop("subdomains", None)  # Two names for one thing: the stronger source decides.
+        merged |= layer
+    values = {name: value for name, (value, _) in merged.items()}
+    sources = {name: source for name, (_, source) in merged.items()}
+    return Effective(values, sources, found, _strangers(environ))
 
 
 def build(kind: type[Options], effective: Effective) -> Options:
@@ -66,7 +70,10 @@ def shown(kind: type[Options], options: Options, effective: Effective, job: str)
         value = getattr(options, field.name)
         if field.name in secret and value:
             value = "***"
-        listing[field.name] = {"value": list(value) if isinstance(value, tuple) else value, "source": effective.sources.get(field.name, "default")}
+        listing[field.name] = {
+            "value": list(value) if isinstance(value, tuple) else value,
+            "source": effective.sources.get(field.name, "default"),
+        }
     return listing
 
 
@@ -74,7 +81,9 @@ def _parsed(setting: Setting, value: Any, where: str) -> Any:
     try:
         if not setting.many:
             return setting.parse(value)
-        items = [f"{name}: {content}" for name, content in value.items()] if isinstance(value, Mapping) else value
+        items = value
+        if setting.name == "header" and isinstance(value, Mapping):  # Headers read best as keys and values.
+            items = [f"{name}: {content}" for name, content in value.items()]
         return tuple(setting.parse(item) for item in (items if isinstance(items, list) else [items]))
     except UsageError as error:
         raise ConfigError(f"{where} {error}.") from None
@@ -87,21 +96,26 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
         variable = ours if ours in environ else theirs
         if variable and environ.get(variable):
             raw = environ[variable]
-            value: Any = raw.split(",") if setting.many and setting.name != "header" else raw
+            # One a line: a comma may be part of a regular expression or of a header.
+            value: Any = [line for line in raw.splitlines() if line.strip()] if setting.many else raw
             found[setting.name] = (_parsed(setting, value, variable), variable)
     headers = [
-        f"{name.removeprefix('LT_HEADER_').replace('_', '-').title()}: {value}" for name, value in sorted(environ.items()) if name.startswith("LT_HEADER_")
+        f"{name.removeprefix('LT_HEADER_').replace('_', '-').title()}: {value}"
+        for name, value in sorted(environ.items())
+        if name.startswith("LT_HEADER_")
     ]
     if headers and "header" in settings and "header" not in found:
         found["header"] = (tuple(headers), "LT_HEADER_*")
     return found
 
 
-def _strangers(environ: Mapping[str, str], settings: Mapping[str, Setting]) -> tuple[str, ...]:
+def _strangers(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that look like ours and are not: said, because a misspelt one would do nothing in silence."""
     every = {f"TADORU_{setting.name.upper()}" for group in JOBS.values() for setting in group}
     return tuple(
-        f"{name} is not a variable of Tadoru{_did_you_mean(name, every)}." for name in sorted(environ) if name.startswith("TADORU_") and name not in every
+        f"{name} is not a variable of Tadoru{_did_you_mean(name, every)}"
+        for name in sorted(environ)
+        if name.startswith("TADORU_") and name not in every
     )
 
 
@@ -112,14 +126,14 @@ def _from_file(path: Path, job: str, settings: Mapping[str, Setting], *, given: 
     values: dict[str, Any] = {}
     for section, content in data.items():
         if section not in SECTIONS:
-            raise ConfigError(f"{path}: there is no section “{section}”{_did_you_mean(section, SECTIONS)}.")
-        if not isinstance(content, Mapping):
+            raise ConfigError(f"{path}: there is no section “{section}”{_did_you_mean(section, SECTIONS)}")
+        if content is not None and not isinstance(content, Mapping):
             raise ConfigError(f"{path}: the section “{section}” must hold keys and values.")
     for section in ("crawl", job):
-        for key, value in data.get(section, {}).items():
+        for key, value in (data.get(section) or {}).items():
             name = str(key).replace("-", "_")
             if name not in settings:
-                raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}.")
+                raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}")
             values[name] = _parsed(settings[name], value, f"{path}: {section}.{key}")
     return values
 
@@ -130,13 +144,18 @@ def _from_linktadoru(path: Path, data: Mapping[str, Any], settings: Mapping[str,
     auth = flat.get("auth")
     if isinstance(auth, Mapping):
         for kind, content in auth.items():
-            flat.update({f"auth_{kind}_{key}": value for key, value in content.items()} if isinstance(content, Mapping) else {f"auth_{kind}": content})
+            if isinstance(content, Mapping):
+                flat |= {f"auth_{kind}_{key}": value for key, value in content.items()}
+            else:
+                flat[f"auth_{kind}"] = content
     values: dict[str, Any] = {}
     for key, value in flat.items():
         if key in by_key:
             values[by_key[key].name] = _parsed(by_key[key], value, f"{path}: {key}")
+        elif key == "respect_robots" and "ignore_robots" in settings:
+            values["ignore_robots"] = not _parsed(settings["ignore_robots"], value, f"{path}: {key}")
         elif key not in _LINKTADORU_ELSEWHERE:
-            raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_ELSEWHERE])}.")
+            raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_ELSEWHERE])}")
     return values
 
 
@@ -144,7 +163,8 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"The configuration {path} can not be read ({error}).") from None
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+        raise ConfigError(f"The configuration {path} can not be read ({reason}).") from None
     data: Any
     if path.suffix == ".toml":
         import tomllib
@@ -159,7 +179,10 @@ def _load(path: Path) -> dict[str, Any]:
         try:
             data = yaml.safe_load(text)
         except yaml.YAMLError as error:
-            raise ConfigError(f"{path} is not valid YAML: {' '.join(str(error).split())}.") from None
+            # Not its own words: they quote the line, and it may hold a password.
+            mark = getattr(error, "problem_mark", None)
+            where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            raise ConfigError(f"{path} is not valid YAML{where}.") from None
     if data is None:
         return {}
     if not isinstance(data, dict):
@@ -169,4 +192,4 @@ def _load(path: Path) -> dict[str, Any]:
 
 def _did_you_mean(name: Any, known: Any) -> str:
     near = difflib.get_close_matches(str(name), [str(one) for one in known], n=1)
-    return f"; did you mean “{near[0]}”?" if near else ""
+    return f"; did you mean “{near[0]}”?" if near else "."

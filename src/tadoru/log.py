@@ -29,12 +29,14 @@ class Log:
             record = {"time": stamp, "level": level, "worker": os.getpid(), "event": what, **fields}
             self._stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
         else:
-            tail = "".join(f" {name}={_printable(value)}" for name, value in fields.items())
-            self._stream.write(f"{level}: {what}{tail}\n" if level != "info" else f"{what}{tail}\n")
+            tail = "".join(f" {name}={_shown(value)}" for name, value in fields.items())
+            self._stream.write(f"{printable(what)}{tail}\n" if level == "info" else f"{level}: {printable(what)}{tail}\n")
 
 
-def _printable(value: Any) -> str:
+def printable(text: str) -> str:
     """Crawled text must not steer a terminal."""
-    if isinstance(value, float):
-        return f"{value:.3g}"
-    return "".join(char if char.isprintable() else "\ufffd" for char in str(value))
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else printable(str(value))

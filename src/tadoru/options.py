@@ -1,4 +1,4 @@
-"""The options of each job as typed values, with their defaults: what the Python API takes and what flags, variables and files fill.
+"""The options of each job as typed values, with their defaults: what the Python API takes, and what flags and files fill.
 
 How they are spelt outside is in `settings`; where their values come from is in `config`.
 """

@@ -35,6 +35,9 @@ class Setting:
 def text(value: Any) -> str:
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
         raise UsageError("must be a text that is not empty")
+    # Before it becomes a header, a file name or part of a sentence.
+    if any(char < " " and char != "\t" for char in str(value)):
+        raise UsageError("must not hold line breaks or other control characters")
     return str(value)
 
 
@@ -48,22 +51,23 @@ def flag(value: Any) -> bool:
     raise UsageError("must be true or false")
 
 
-def whole(least: int, most: int | None = None) -> Parse:
+def whole(least: int, most: int = 10**9) -> Parse:
     """A whole number within bounds."""
-    bounds = f"from {least} to {most}" if most is not None else f"of at least {least}"
+    bounds = f"from {least} to {most:,}"
 
     def parse(value: Any) -> int:
         try:
             number = int(str(value).strip())
         except ValueError:
             number = least - 1
-        if isinstance(value, bool) or number < least or (most is not None and number > most):
+        if isinstance(value, bool) or not least <= number <= most:
             raise UsageError(f"must be a whole number {bounds}")
         return number
 
     return parse
 
 
+LONGEST = 366 * 24 * 3600.0
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -72,7 +76,10 @@ def duration(value: Any) -> float:
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h|)\s*", str(value))
     if match is None or isinstance(value, bool):
         raise UsageError("must be a time such as 1.5, 500ms or 2s")
-    return float(match[1]) * _UNITS[match[2]]
+    seconds = float(match[1]) * _UNITS[match[2]]
+    if seconds > LONGEST:
+        raise UsageError("must be at most a year")
+    return seconds
 
 
 def positive_duration(value: Any) -> float:
@@ -86,19 +93,21 @@ def delay(value: Any) -> float:
     """A gap between requests. A bare number over 60 was most likely meant as milliseconds."""
     seconds = duration(value)
     if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
-        raise UsageError(f"is in seconds, and {value} would be very long: write {value}ms for milliseconds or {value}s if you mean it")
+        hint = f"write {value}ms for milliseconds or {value}s if you mean it"
+        raise UsageError(f"is in seconds, and {value} would be very long: {hint}")
     return seconds
 
 
-_SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1024**2, "mb": 1024**2, "mib": 1024**2, "g": 1024**3, "gb": 1024**3, "gib": 1024**3}
+_SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
 def size(value: Any) -> int:
     """`10485760`, `10MB`, `512k`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmg]?i?b?)\s*", str(value).lower())
-    if match is None or isinstance(value, bool) or match[2] not in _SIZES or float(match[1]) <= 0:
+    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d*)?)\s*(?:([kmg]?)b?|([kmg])ib)\s*", str(value).lower())
+    number = int(float(match[1]) * _SIZES[match[2] or match[3] or ""]) if match else 0
+    if number < 1 or isinstance(value, bool):
         raise UsageError("must be a size such as 10485760, 512k or 10MB")
-    return int(float(match[1]) * _SIZES[match[2]])
+    return number
 
 
 def choice(*options: str) -> Parse:
@@ -118,44 +127,69 @@ def auto_or_whole(value: Any) -> int | None:
 
 def pattern(value: Any) -> str:
     """A regular expression."""
+    if not isinstance(value, str) or not value:
+        raise UsageError("must be a regular expression")
     try:
-        re.compile(str(value))
+        re.compile(value)
     except re.error as error:
         raise UsageError(f"must be a regular expression ({error})") from None
-    return str(value)
+    return value
 
 
-def _s(name: str, flags: str, parse: Parse, group: str, help: str, **more: Any) -> Setting:
-    return Setting(name=name, flags=tuple(flags.split()), parse=parse, group=group, help=help, **more)
+def _s(name: str, flags: str, parse: Parse, group: str, words: str, **more: Any) -> Setting:
+    return Setting(name=name, flags=tuple(flags.split()), parse=parse, group=group, help=words, **more)
 
 
 FORMS = ("text", "json", "csv", "dot", "html")
 
 CRAWL: tuple[Setting, ...] = (
-    _s("depth", "--depth --max-depth", whole(0), "What to crawl", "Links to follow from the start, at most.", metavar="N", linktadoru="max_depth"),
-    _s("limit", "--limit --max-urls --max-pages", whole(0), "What to crawl", "Pages to request, exactly; 0 for no limit.", metavar="N", linktadoru="limit"),
+    _s("depth", "--depth --max-depth", whole(0), "What to crawl",
+        "Links to follow from the start, at most.", metavar="N", linktadoru="max_depth"),
+    _s("limit", "--limit --max-urls --max-pages", whole(0), "What to crawl",
+        "Pages to request, exactly; 0 for no limit.", metavar="N", linktadoru="limit"),
     _s("max_time", "--max-time", positive_duration, "What to crawl", "Stop after this long.", metavar="TIME"),
-    _s("scope", "--scope", choice("host", "domain", "path"), "What to crawl", "What belongs to the site: its host, its whole domain, or only below the start's path.", metavar="host|domain|path"),
-    _s("include", "--include --include-patterns", pattern, "What to crawl", "Request only URLs that match this regular expression (repeatable).", metavar="REGEX", many=True, linktadoru="include_patterns"),
-    _s("exclude", "--exclude --exclude-patterns", pattern, "What to crawl", "Never request URLs that match it (repeatable).", metavar="REGEX", many=True, linktadoru="exclude_patterns"),
-    _s("strip_tracking", "--strip-tracking", flag, "What to crawl", "Drop utm_*, gclid and other tracking parameters from URLs.", is_flag=True),
+    _s("scope", "--scope", choice("host", "domain", "path"), "What to crawl",
+        "What belongs to the site: its host, its whole domain, or only below the start's path.", metavar="host|domain|path"),
+    _s("include", "--include --include-patterns", pattern, "What to crawl",
+        "Request only URLs that match this regular expression (repeatable).",
+        metavar="REGEX", many=True, linktadoru="include_patterns"),
+    _s("exclude", "--exclude --exclude-patterns", pattern, "What to crawl",
+        "Never request URLs that match it (repeatable).", metavar="REGEX", many=True, linktadoru="exclude_patterns"),
+    _s("strip_tracking", "--strip-tracking", flag, "What to crawl",
+        "Drop utm_*, gclid and other tracking parameters from URLs.", is_flag=True),
     _s("strip_sessions", "--strip-sessions", flag, "What to crawl", "Drop session ids from URLs.", is_flag=True),
-    _s("trap_limit", "--trap-limit", whole(0), "What to crawl", "URLs to request of one endless-looking kind (calendar, facets); 0: no limit.", metavar="N"),
-    _s("delay", "--delay -r", delay, "Politeness", "Seconds between two requests to a host.", metavar="TIME", linktadoru="request_delay"),
-    _s("concurrency", "--concurrency -c", whole(1, 100), "Politeness", "Requests in flight at a time.", metavar="N", linktadoru="concurrency"),
-    _s("processes", "--processes", auto_or_whole, "Politeness", "Processes to crawl with; auto: every core when there is no delay.", metavar="N|auto"),
-    _s("timeout", "--timeout -t", positive_duration, "Politeness", "Patience for connecting, for an answer, and for its body.", metavar="TIME", linktadoru="request_timeout"),
-    _s("max_response_size", "--max-response-size", size, "Politeness", "Give up on larger bodies.", metavar="SIZE", linktadoru="max_response_size"),
-    _s("ignore_robots", "--ignore-robots --no-robots --ignore-robots-txt", flag, "Politeness", "Do not read robots.txt: only for sites that are yours.", is_flag=True, linktadoru="ignore_robots_txt"),
-    _s("user_agent", "--user-agent -u", text, "Politeness", "How to introduce yourself.", metavar="TEXT", linktadoru="user_agent"),
-    _s("header", "--header -H", text, "Access", "Send this header to the site, “Name: value” (repeatable).", metavar="HEADER", many=True, secret=True, linktadoru="headers"),
+    _s("trap_limit", "--trap-limit", whole(0), "What to crawl",
+        "URLs to request of one endless-looking kind (calendar, facets); 0: no limit.", metavar="N"),
+    _s("delay", "--delay -r", delay, "Politeness",
+        "Seconds between two requests to a host.", metavar="TIME", linktadoru="request_delay"),
+    _s("concurrency", "--concurrency -c", whole(1, 100), "Politeness",
+        "Requests in flight at a time.", metavar="N", linktadoru="concurrency"),
+    _s("processes", "--processes", auto_or_whole, "Politeness",
+        "Processes to crawl with; auto: every core when there is no delay.", metavar="N|auto"),
+    _s("timeout", "--timeout -t", positive_duration, "Politeness",
+        "Patience for connecting, for an answer, and for its body.", metavar="TIME", linktadoru="request_timeout"),
+    _s("max_response_size", "--max-response-size", size, "Politeness",
+        "Give up on larger bodies.", metavar="SIZE", linktadoru="max_response_size"),
+    _s("ignore_robots", "--ignore-robots --no-robots --ignore-robots-txt", flag, "Politeness",
+        "Do not read robots.txt: only for sites that are yours.", is_flag=True, linktadoru="ignore_robots_txt"),
+    _s("user_agent", "--user-agent -u", text, "Politeness",
+        "How to introduce yourself.", metavar="TEXT", linktadoru="user_agent"),
+    _s("header", "--header -H", text, "Access",
+        "Send this header to the site, “Name: value” (repeatable).",
+        metavar="HEADER", many=True, secret=True, linktadoru="headers"),
     _s("cookies", "--cookies", text, "Access", "Send the cookies of this file (cookies.txt).", metavar="FILE"),
-    _s("auth_type", "--auth-type", choice("basic", "bearer", "api-key"), "Access", "Sign in to the site.", metavar="basic|bearer|api-key", linktadoru="auth_type"),
-    _s("auth_username", "--auth-username", text, "Access", "User name for basic.", metavar="NAME", linktadoru="auth_basic_username"),
-    _s("auth_password", "--auth-password", text, "Access", "Password for basic; better in TADORU_AUTH_PASSWORD.", metavar="WORD", secret=True, linktadoru="auth_basic_password"),
-    _s("auth_token", "--auth-token", text, "Access", "Token for bearer; better in TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True, linktadoru="auth_bearer_token"),
-    _s("auth_header", "--auth-header", text, "Access", "Header name for api-key.", metavar="NAME", linktadoru="auth_apikey_header"),
-    _s("auth_value", "--auth-value", text, "Access", "Key for api-key; better in TADORU_AUTH_VALUE.", metavar="VALUE", secret=True, linktadoru="auth_apikey_value"),
+    _s("auth_type", "--auth-type", choice("basic", "bearer", "api-key"), "Access",
+        "Sign in to the site.", metavar="basic|bearer|api-key", linktadoru="auth_type"),
+    _s("auth_username", "--auth-username", text, "Access",
+        "User name for basic.", metavar="NAME", linktadoru="auth_basic_username"),
+    _s("auth_password", "--auth-password", text, "Access",
+        "Password for basic; better in TADORU_AUTH_PASSWORD.", metavar="WORD", secret=True, linktadoru="auth_basic_password"),
+    _s("auth_token", "--auth-token", text, "Access",
+        "Token for bearer; better in TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True, linktadoru="auth_bearer_token"),
+    _s("auth_header", "--auth-header", text, "Access",
+        "Header name for api-key.", metavar="NAME", linktadoru="auth_apikey_header"),
+    _s("auth_value", "--auth-value", text, "Access",
+        "Key for api-key; better in TADORU_AUTH_VALUE.", metavar="VALUE", secret=True, linktadoru="auth_apikey_value"),
     _s("proxy", "--proxy", text, "Access", "Send everything through this HTTP proxy.", metavar="URL", secret=True),
     _s("insecure", "--insecure", flag, "Access", "Accept any TLS certificate.", is_flag=True),
     _s("allow_private", "--allow-private", flag, "Access", "Let pages lead to private and loopback addresses.", is_flag=True),
@@ -164,16 +198,20 @@ CRAWL: tuple[Setting, ...] = (
 LINKS: tuple[Setting, ...] = (
     _s("subdomains", "--subdomains", flag, "What to crawl", "The whole domain; the same as --scope domain.", is_flag=True),
     _s("list", "--list", flag, "What to crawl", "Request exactly the given URLs and follow nothing.", is_flag=True),
-    _s("check", "--check", flag, "Checking", "Request external links too and report every broken link with the pages that lead to it.", is_flag=True),
+    _s("check", "--check", flag, "Checking",
+        "Request external links too and report every broken link with the pages that lead to it.", is_flag=True),
     _s("fragments", "--fragments", flag, "Checking", "Check that #fragments exist on the pages they point into.", is_flag=True),
     _s("accept", "--accept", text, "Checking", "Status codes that count as working.", metavar="CODES"),
-    _s("ignore", "--ignore", pattern, "Checking", "Do not report links that match this regular expression (repeatable).", metavar="REGEX", many=True),
+    _s("ignore", "--ignore", pattern, "Checking",
+        "Do not report links that match this regular expression (repeatable).", metavar="REGEX", many=True),
     _s("suppress", "--suppress", text, "Checking", "A file of links known to be bad, each with its reason.", metavar="FILE"),
-    _s("fail_on", "--fail-on", text, "Checking", "Exit 10 when exceeded: broken, blocked, fragment, redirects, errors, any, or e.g. broken>5.", metavar="WHAT"),
+    _s("fail_on", "--fail-on", text, "Checking",
+        "Exit 10 when exceeded: broken, blocked, fragment, redirects, errors, any, or e.g. broken>5.", metavar="WHAT"),
     _s("format", "--format -f", choice(*FORMS), "Output", "How to show the result.", metavar="|".join(FORMS)),
     _s("output", "--output -o", text, "Output", "Write the result to this file.", metavar="FILE"),
     _s("include_external", "--include-external", flag, "Output", "List external URLs too.", is_flag=True),
-    _s("state", "--state", text, "Output", "Keep the crawl in this file, to resume it or to share it between processes.", metavar="FILE"),
+    _s("state", "--state", text, "Output",
+        "Keep the crawl in this file, to resume it or to share it between processes.", metavar="FILE"),
 )  # fmt: skip
 
 JOBS: dict[str, tuple[Setting, ...]] = {"links": CRAWL + LINKS}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +11,20 @@ import click
 
 from tadoru.cli.options import GroupedCommand, effective, job_options
 from tadoru.errors import UsageError
+from tadoru.log import printable
 from tadoru.options import LinksOptions
 from tadoru.settings import JOBS
 
 USED = (
-    "depth", "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "allow_private", "subdomains", "trap_limit",
-    "strip_tracking", "strip_sessions", "proxy", "insecure", "state",
+    "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "allow_private", "subdomains",
+    "trap_limit", "strip_tracking", "strip_sessions", "proxy", "insecure", "check", "state",
 )  # fmt: skip
 
 
 @click.command(
     cls=GroupedCommand, groups=JOBS["links"], short_help="Say why a URL would or would not be crawled.",
-    examples=(("tadoru explain https://example.com/private/ --start https://example.com", "scope, robots.txt and pace for one URL"),),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    examples=(("tadoru explain https://example.com/private/", "scope, robots.txt and pace for one URL"),),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.argument("url")
 @click.option("--job", type=click.Choice(["links"]), default="links", help="Which job's rules.")
@@ -45,11 +45,7 @@ def explain(url: str, job: str, start: str | None, config_file: str | None, as_j
         json.dump(answer.to_dict(), sys.stdout, ensure_ascii=False, indent=2)
         sys.stdout.write("\n")
     else:
-        for label, words in _lines(answer.rows):
-            sys.stdout.write(f"{label:<10} {words}\n")
-        sys.stdout.write(f"{'→ crawled' if answer.crawled else '→ not crawled'}: {answer.because}\n")
+        for label, words in answer.rows.items():
+            sys.stdout.write(f"{label:<10} {printable(words)}\n")
+        sys.stdout.write(f"→ {'crawled' if answer.crawled else 'not crawled'}: {printable(answer.because)}\n")
     return 0
-
-
-def _lines(rows: dict[str, str]) -> Iterator[tuple[str, str]]:
-    yield from ((label, "".join(char if char.isprintable() else "\ufffd" for char in words)) for label, words in rows.items())

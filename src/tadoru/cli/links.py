@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
@@ -29,7 +30,7 @@ EXAMPLES = (
 
 @click.command(
     cls=GroupedCommand, groups=JOBS["links"], examples=EXAMPLES, short_help="Map a site's links.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="URL")
 @job_options("links", LinksOptions())
@@ -40,12 +41,14 @@ EXAMPLES = (
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
 @click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on.")
-def links(urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
+def links(
+    urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
+) -> int:
     """Crawl a site breadth-first and show how its pages link to each other."""
     options, settled = effective("links", LinksOptions, values, config_file)
     if show_config:
-        listing = shown(LinksOptions, options, settled, "links")
-        json.dump({"file": str(settled.file) if settled.file else None, "links": listing}, sys.stdout, indent=2, ensure_ascii=False)
+        listing = {"file": str(settled.file) if settled.file else None, "links": shown(LinksOptions, options, settled, "links")}
+        json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
         sys.stdout.write("\n")
         return 0
     given = (*urls, *_read_seeds(seed_file))
@@ -62,8 +65,10 @@ def _read_seeds(name: str | None) -> Iterator[str]:
         return
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The seed file {name} can not be read ({error}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The seed file {name} can not be read (not UTF-8 text).") from None
+    except OSError as error:
+        raise UsageError(f"The seed file {name} can not be read ({error.strerror}).") from None
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             yield line.strip()
@@ -71,8 +76,11 @@ def _read_seeds(name: str | None) -> Iterator[str]:
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     """Everything that can be wrong with the command itself, before any network use."""
+    from tadoru.cli.finish import read_suppressions
+    from tadoru.jobs.access import access_for
     from tadoru.jobs.links.gates import Gates
     from tadoru.jobs.links.run import build_scope, judging
+    from tadoru.rules.address import Exemptions
     from tadoru.rules.url import typed
 
     starts = [typed(url) for url in urls]
@@ -82,10 +90,12 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
         raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
     build_scope(options, starts)
     judging(options)
+    access_for(options, Exemptions(), starts)
+    read_suppressions(options)
     if options.fail_on:
         Gates.parse(options.fail_on)
     for name, flag in ((options.output, "--output"), (options.state, "--state")):
-        if name is not None:
+        if name is not None and name != "-":
             _check_writable(Path(name), flag)
 
 
@@ -123,11 +133,15 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
         gates = judge_and_write(result, options, prepared.plan.database, display)
         if stopped == "interrupted":
+            # Not the command itself: it may hold a password.
+            where = "" if database.kept else f" with --state {shlex.quote(database.name)}"
             database.kept = True
-            raise Interrupted(f"Stopped; to go on: tadoru links {prepared.starts[0]} --state {database.name}")
+            done = f"{result.total_processed} page{'' if result.total_processed == 1 else 's'}"
+            raise Interrupted(f"Stopped after {done}; to go on, run the same command again{where}.")
         state = launch.run_loop(start_state(prepared))
         if state is not None and state.status == "error":
-            raise SeedUnreachable(f"{prepared.starts[0]} could not be reached: {state.reason}")
+            kind = (state.error_type or "no answer").replace("_", " ")
+            raise SeedUnreachable(f"{prepared.starts[0]} could not be reached ({kind}).")
         if state is not None:
             raise NothingToCrawl(f"Nothing could be crawled from {prepared.starts[0]}: {state.reason}.")
         if gates:
@@ -157,24 +171,4 @@ def _database(options: LinksOptions) -> Iterator[_Database]:
     finally:
         if not database.kept:
             for suffix in ("", "-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.unlink(name + suffix)
-
-
-@contextmanager
-def opened_output(name: str | None) -> Iterator[TextIO]:
-    """stdout, or a file that appears whole or not at all."""
-    if name is None:
-        yield sys.stdout
-        sys.stdout.flush()
-        return
-    path = Path(name)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with unfinished.open("w", encoding="utf-8", newline="") as out:
-            yield out
-        unfinished.replace(path)
-    except OSError as error:
-        raise UsageError(f"--output {path} can not be written ({error.strerror or error}).") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+                Path(name + suffix).unlink(missing_ok=True)

@@ -1,16 +1,24 @@
-"""`tadoru`: which command, and how its errors become one sentence and an exit code. Commands are imported when they are called."""
+"""`tadoru`: which command, and how errors become one sentence and an exit code. Commands are imported when they are called."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import os
+import signal
 import sys
+import traceback
 from collections.abc import Sequence
+from itertools import pairwise
+from types import FrameType
+from typing import Any
 
 import click
 
+from tadoru.clock import SystemClock
 from tadoru.errors import TadoruError, UsageError
+from tadoru.log import Log, printable
 from tadoru.version import VERSION
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -46,6 +54,15 @@ class LazyGroup(click.Group):
             raise UsageError(f"There is no command “{name}”; {hint}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read our output has had enough. Caught here, because click would call it a failure.
+            return _leave_stdout(0)
+        return result
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
@@ -56,10 +73,12 @@ class LazyGroup(click.Group):
                 ("tadoru links https://example.com", "the site as a tree"),
                 ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
                 ("tadoru demo", "see it work, without network"),
-            ])  # fmt: skip
+            ], col_max=60)  # fmt: skip
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]}, invoke_without_command=True)
+@click.group(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
+)
 @click.version_option(VERSION, "-V", "--version", message="tadoru %(version)s")
 @click.pass_context
 def tadoru(ctx: click.Context) -> None:
@@ -70,6 +89,11 @@ def tadoru(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Results are UTF-8 whatever the locale says, and no text of a page can stop them.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 
@@ -79,21 +103,36 @@ def run(arguments: list[str]) -> int:
         result = tadoru.main(arguments, prog_name="tadoru", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        return _say(_one_line(error.format_message()), 2)
+        return _say(arguments, error.format_message(), 2)
     except TadoruError as error:
-        return _say(str(error), error.exit_code)
+        return _say(arguments, str(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        return _say("Interrupted.", 130)
-    except BrokenPipeError:
-        # Whoever read our output has had enough. Python would complain again while flushing at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _say(arguments, "Interrupted.", 130)
+    except OSError as error:
+        return _leave_stdout(_say(arguments, f"Failed: {error.strerror or error}.", 1))
+    except Exception as error:
+        if "-vv" in arguments:
+            traceback.print_exc()
+        what = f"{type(error).__name__}: {error}"
+        return _say(arguments, f"This is a fault of Tadoru, please report it with the output of -vv: {what}", 1)
 
 
-def _one_line(message: str) -> str:
-    return " ".join(message.split())
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """SIGTERM behaves as Ctrl-C also where no crawl is running."""
+    raise KeyboardInterrupt
 
 
-def _say(sentence: str, code: int) -> int:
-    sys.stderr.write(f"tadoru: {sentence}\n")
+def _leave_stdout(code: int) -> int:
+    """Python would complain again while flushing what can not be written at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def _say(arguments: Sequence[str], message: str, code: int) -> int:
+    """One sentence on stderr, in the form that the person chose for log lines."""
+    sentence = printable(" ".join(message.split()))
+    if "--log-format=json" in arguments or ("--log-format", "json") in pairwise(arguments):
+        Log(sys.stderr, SystemClock(), form="json").write("error", sentence, exit_code=code)
+    else:
+        sys.stderr.write(f"tadoru: {sentence}\n")
     return code

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tadoru import config
 from tadoru.config import Effective, Options
@@ -33,7 +34,9 @@ class Parsed(click.ParamType[Any]):
 class GroupedCommand(click.Command):
     """A command whose help shows its options in their groups, and its examples."""
 
-    def __init__(self, *args: Any, groups: Sequence[Setting] = (), examples: Sequence[tuple[str, str]] = (), **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, groups: Sequence[Setting] = (), examples: Sequence[tuple[str, str]] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self._group_of = {setting.name: setting.group for setting in groups}
         self._examples = examples
@@ -41,18 +44,21 @@ class GroupedCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 rows.setdefault(self._group_of.get(parameter.name or "", "This command"), []).append(record)
+        rows["This command"] = rows.pop("This command")  # Last: what is about the job comes first.
         for group, records in rows.items():
             with formatter.section(group):
                 formatter.write_dl(records)
         if self._examples:
             with formatter.section("Examples"):
-                formatter.write_dl(list(self._examples))
+                formatter.write_dl(list(self._examples), col_max=60)
 
 
-def job_options(job: str, shown_defaults: object, only: Iterable[str] | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def job_options(
+    job: str, shown_defaults: object, only: Iterable[str] | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a command with the options of a job. None of them has a click default: what was not given stays out."""
     wanted = [setting for setting in JOBS[job] if only is None or setting.name in set(only)]
 
@@ -80,7 +86,9 @@ def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[...,
         else:
             common.update(type=Parsed(setting), metavar=setting.metavar, multiple=setting.many)
         for alias in hidden:
-            function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(function)
+            function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(
+                function
+            )
         return click.option(*names, first, setting.name, help=words, **common)(function)
 
     return decorate
@@ -90,9 +98,11 @@ def given(job: str, values: dict[str, Any]) -> dict[str, Any]:
     """Only what was really on the command line; aliases folded into their setting."""
     found: dict[str, Any] = {}
     known = {setting.name: setting for setting in JOBS[job]}
+    source = click.get_current_context().get_parameter_source
     for key, value in values.items():
         name = key.partition("__")[0]
-        if name in known and value not in (None, ()):
+        # Not by its value: `--processes auto` is None, and still wins over a file.
+        if name in known and source(key) is ParameterSource.COMMANDLINE:
             found[name] = found.get(name, ()) + value if known[name].many else value
     return found
 

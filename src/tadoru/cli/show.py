@@ -1,4 +1,4 @@
-"""What a person sees while a crawl runs: a bar on a terminal, a line now and then elsewhere, log lines when asked. All on stderr."""
+"""What a person sees while a crawl runs, all on stderr: a bar on a terminal, lines elsewhere, log lines when asked."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tadoru.store.base import Counts
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-PLAIN_EVERY = 10.0
-"""Seconds between two lines where there is no terminal."""
+PLAIN_FIRST, PLAIN_EVERY = 2.0, 10.0
+"""Seconds to the first line where there is no terminal, and between two of them."""
 
 
 class Display:
@@ -42,7 +42,7 @@ class Display:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._began = clock.monotonic()
-        self._said_at = self._began
+        self._say_at = self._began + PLAIN_FIRST
         self._first: int | None = None
 
     def note(self, sentence: str) -> None:
@@ -59,18 +59,22 @@ class Display:
             sys.stderr.write(f"{sentence}\n")
 
     def __enter__(self) -> Self:
-        self._began = self._said_at = self._clock.monotonic()
-        if self._bar:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-            self._progress = Progress(
-                TextColumn("[bold]{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[words]}"), TimeElapsedColumn(),
-                console=Console(stderr=True), transient=True, refresh_per_second=5,
-            )  # fmt: skip
-            self._task = self._progress.add_task("Crawling", total=None, words="")
-            self._progress.start()
+        self._began = self._clock.monotonic()
+        self._say_at = self._began + PLAIN_FIRST
         return self
+
+    def _start_bar(self) -> None:
+        """Not before the crawl reports: the bar has a thread, and a process with threads must not fork its siblings."""
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[words]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True), transient=True, refresh_per_second=5,
+        )  # fmt: skip
+        self._task = self._progress.add_task("Crawling", total=None, words="")
+        self._progress.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._progress is not None:
@@ -81,6 +85,8 @@ class Display:
         """Called several times a second with the counts of the whole crawl."""
         if self._first is None:
             self._first = counts.counted
+            if self._bar:
+                self._start_bar()
         now = self._clock.monotonic()
         done, waiting = counts.counted, counts.queued + counts.processing
         rate = (done - self._first) / max(now - self._began, 0.001)
@@ -90,8 +96,8 @@ class Display:
             words += f", about {_span((goal - done) / rate)} left"
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=max(goal, 1), words=words)
-        elif self._lines and now - self._said_at >= PLAIN_EVERY:
-            self._said_at = now
+        elif self._lines and done and waiting and now >= self._say_at:
+            self._say_at = now + PLAIN_EVERY
             self._log_or_line(words)
 
     def notify(self, notice: Notice) -> None:

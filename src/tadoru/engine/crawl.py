@@ -19,7 +19,7 @@ from tadoru.engine.notices import LeasesRecovered, Notify
 from tadoru.engine.visit import Visit
 from tadoru.fetch.base import Fetcher
 from tadoru.rules.scope import Scope
-from tadoru.store.base import CrawlStore, Lease, Outcome
+from tadoru.store.base import CrawlStore, Lease, Outcome, Released
 
 LANES = 256
 """Hosts asked at a time by one process."""
@@ -48,14 +48,21 @@ class Crawl:
         self._notify = notify
         self._gate = Gate(job.scope, check_external=job.check_external, follow=job.follow, trap_cap=policy.trap_cap)
         self._visit = Visit(
-            job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, gate=self._gate, notify=notify, worker=lambda: self._worker
+            job=job,
+            policy=policy,
+            store=store,
+            fetcher=fetcher,
+            clock=clock,
+            gate=self._gate,
+            notify=notify,
+            worker=lambda: self._worker,
         )
         self._lanes = Lanes(LANES)
         self._worker = 0
         self._busy = 0
         """Requests begun and not yet committed."""
         self._outcomes: list[tuple[Lane, Outcome]] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._group = asyncio.TaskGroup()
         self._wake = asyncio.Event()
         self._answered = asyncio.Event()
         self._stopping = False
@@ -63,28 +70,30 @@ class Crawl:
         self._poll = SHORTEST_POLL
         self._recovered_at = 0.0
         self._scope_text: str | None = None
+        self._lost = False
+        """Declared dead, and joined again: what the lanes hold is no longer ours."""
 
     def stop(self) -> None:
-        """Begin no more requests; `run` returns when those in flight are written."""
+        """Begin no more requests; `run` returns when those in flight are written. What only waits for its turn is given back."""
         self._stopping = True
+        self._visit.interrupt()
         self._wake.set()
 
     async def run(self) -> Ended:
-        """Work until nothing is left, the budget is spent, or `stop` is called."""
+        """Work until nothing is left, the budget is spent, or `stop` is called. Raises what the store or a listener raised."""
         self._worker = await self._store.join(self._policy.lease_ttl)
-        await self._recover()
-        writer = asyncio.create_task(self._write())
-        keeper = asyncio.create_task(self._keep_alive())
-        feeder = asyncio.create_task(self._feed())
         try:
-            await asyncio.wait({writer, keeper, feeder}, return_when=asyncio.FIRST_COMPLETED)
-            for task in (writer, keeper):
-                if task.done():
-                    task.result()
-            limit_reached = await feeder
-            await self._drain(writer)
+            await self._recover()
+            async with self._group:
+                helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
+                limit_reached = await self._feed()
+                await self._drain()
+                for helper in helpers:
+                    helper.cancel()
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None
         finally:
-            await _cancel({writer, keeper, feeder, *self._tasks})
+            await self._visit.close()
             await self._store.leave(self._worker)
         return Ended(stopped=self._stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
 
@@ -94,7 +103,8 @@ class Crawl:
         while not self._stopping:
             left = self._policy.budget.time_left(started, self._clock.monotonic())
             if left is not None and left <= 0:
-                self._stopping = self._out_of_time = True
+                self._out_of_time = True
+                self.stop()
                 break
             self._wake.clear()
             await self._start_due()
@@ -111,12 +121,15 @@ class Crawl:
     async def _start_due(self) -> None:
         """Begin every request that may begin now."""
         while self._busy < self._policy.concurrency and not self._stopping:
+            if self._lost:
+                self._lost = False
+                self._lanes.empty()
             now = self._clock.now()
             lane = self._lanes.pop_due(now)
             if lane is None:
                 return
-            if not await self._start(lane):
-                lane.due = max(lane.due, now + SHORTEST_POLL)
+            # A lane that has just sent goes behind those that have been due for longer.
+            lane.due = max(lane.due, now if await self._start(lane) else now + SHORTEST_POLL)
             self._lanes.schedule(lane)
 
     async def _start(self, lane: Lane) -> bool:
@@ -130,7 +143,7 @@ class Crawl:
                 if wait > 0:
                     lane.due = self._clock.now() + wait
                     return False
-            lane.sending = True
+            lane.sending = lease
         lane.queue.popleft()
         self._busy += 1
         lane.in_flight += 1
@@ -141,23 +154,27 @@ class Crawl:
         return True
 
     def _begin(self, lane: Lane, lease: Lease, *, took_slot: bool) -> None:
-        task = asyncio.create_task(self._process(lane, lease, took_slot))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._group.create_task(self._process(lane, lease, took_slot))
 
     async def _process(self, lane: Lane, lease: Lease, took_slot: bool) -> None:
-        outcome = await self._visit.visit(lane, lease, took_slot=took_slot, on_sent=lambda: self._sent(lane))
-        self._sent(lane)
+        outcome: Outcome
+        try:
+            outcome = await self._visit.visit(lane, lease, took_slot=took_slot, on_sent=lambda: self._sent(lane, lease))
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            outcome = Released(lease=lease)
+        self._sent(lane, lease)
         self._finished(lane, outcome)
 
     def _finished(self, lane: Lane, outcome: Outcome) -> None:
         self._outcomes.append((lane, outcome))
         self._answered.set()
 
-    def _sent(self, lane: Lane) -> None:
+    def _sent(self, lane: Lane, lease: Lease) -> None:
         """The request of a lane is out, or will not go out: the next one may line up for its slot."""
-        if lane.sending:
-            lane.sending = False
+        if lane.sending is lease:
+            lane.sending = None
             lane.due = self._clock.now() + (lane.pace.gap if lane.pace else 0.0)
             self._lanes.schedule(lane)
             self._wake.set()
@@ -168,7 +185,6 @@ class Crawl:
         rooms = self._lanes.room_for_hosts()
         if not wants and not rooms:
             return False
-        await self._refresh_scope()
         leased = await self._store.lease(
             self._worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
         )
@@ -177,6 +193,8 @@ class Crawl:
         self._lanes.drop_idle(now, 5.0)
         if leased.leases:
             self._poll = SHORTEST_POLL
+            # After the lease: whoever brought these pages in has told before where the site is.
+            await self._refresh_scope()
         return bool(leased.leases)
 
     async def _refresh_scope(self) -> None:
@@ -212,12 +230,14 @@ class Crawl:
         if room:
             due = self._lanes.next_due()
             timeout = self._poll if due is None else min(max(0.0, due - self._clock.now()), LONGEST_POLL)
-            if due is None and not self._busy:
+            if due is None:
                 self._poll = min(self._poll * 1.5, LONGEST_POLL)
         if left is not None:
             timeout = min(timeout, left)
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), timeout)
+            # Not wait_for: that of Python 3.11 loses a cancellation that comes together with the wake.
+            async with asyncio.timeout(timeout):
+                await self._wake.wait()
 
     async def _write(self) -> None:
         """Commit what was answered, as much at a time as there is."""
@@ -233,23 +253,15 @@ class Crawl:
             self._busy -= len(batch)
             self._wake.set()
 
-    async def _drain(self, writer: asyncio.Task[None]) -> None:
+    async def _drain(self) -> None:
         """Wait for the requests in flight and for their commit."""
         while self._busy:
             self._wake.clear()
-            if writer.done():
-                writer.result()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), LONGEST_POLL)
+            await self._wake.wait()
 
     async def _keep_alive(self) -> None:
         while True:
             await self._clock.sleep(self._policy.lease_ttl / 4)
             if not await self._store.renew(self._worker, self._policy.lease_ttl):
                 self._worker = await self._store.join(self._policy.lease_ttl)
-
-
-async def _cancel(tasks: set[asyncio.Task[bool] | asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+                self._lost = True

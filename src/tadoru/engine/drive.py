@@ -1,6 +1,6 @@
 """Driving flows: logic that needs several requests is a generator that yields a URL and is sent the answer.
 
-The driver owns the sending, so a flow can not be impolite. `follow` adds redirects, hop by hop, each hop sent by the same polite way.
+The driver owns the sending, so a flow can not be impolite. `follow` adds redirects, hop by hop, each sent the same polite way.
 """
 
 from __future__ import annotations
@@ -37,11 +37,15 @@ async def follow(send: Send, url: str, template: Request, hops: int = 5) -> Answ
             return answer
         target = location(answer)
         if target is None:
-            return Failure(url=url, kind=FailureKind.BAD_REDIRECT, message=f"Redirect ({answer.status}) without a usable Location.")
+            return Failure(
+                url=url, kind=FailureKind.BAD_REDIRECT, message=f"Redirect ({answer.status}) without a usable Location."
+            )
         if target in seen:
             return Failure(url=url, kind=FailureKind.REDIRECT_LOOP, message=f"The redirects from {url} lead back to {target}.")
         if len(seen) > hops:
-            return Failure(url=url, kind=FailureKind.TOO_MANY_REDIRECTS, message=f"More than {hops} redirects, the last one to {target}.")
+            return Failure(
+                url=url, kind=FailureKind.TOO_MANY_REDIRECTS, message=f"More than {hops} redirects, the last one to {target}."
+            )
         url = target
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from tadoru.engine.job import Found
 from tadoru.model.web import Response
@@ -42,6 +43,7 @@ def _number(text: str | None) -> int | None:
     return int(text) if text and text.isascii() and text.isdigit() else None
 
 
+@lru_cache(maxsize=1024)
 def _utc(text: str | None) -> str | None:
     """An HTTP date as the UTC text that SQLite's date functions read; None when it is not one."""
     if not text:

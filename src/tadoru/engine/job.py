@@ -1,4 +1,4 @@
-"""What the engine needs of a job. A job is a value, not a subclass of a crawler: it names its seeds and scope, and reads pages."""
+"""What the engine needs of a job. A job is a value, not a subclass of a crawler: it names its scope, and reads pages."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tadoru.store.base import HostState, Lease
 class Lane:
     """One host, as this process sees it."""
 
-    __slots__ = ("due", "host", "in_flight", "idle_since", "pace", "queue", "scheduled", "sending")
+    __slots__ = ("due", "host", "idle_since", "in_flight", "pace", "queue", "scheduled", "sending", "struck_at")
 
     def __init__(self, host: str) -> None:
         self.host = host
@@ -23,8 +23,10 @@ class Lane:
         self.pace: Pace | None = None
         self.due = 0.0
         self.in_flight = 0
-        self.sending = False
-        """A request of a paced lane is between its slot and its being sent."""
+        self.sending: Lease | None = None
+        """The request of a paced lane that has its turn and is not sent yet."""
+        self.struck_at = 0.0
+        """When the host last asked for patience."""
         self.scheduled = False
         self.idle_since = 0.0
 
@@ -66,11 +68,18 @@ class Lanes:
 
     def pop_due(self, now: float) -> Lane | None:
         """The next lane that may send now, taken out of the line."""
-        if self._heap and self._heap[0][0] <= now:
+        while self._heap and self._heap[0][0] <= now:
             lane = heapq.heappop(self._heap)[2]
             lane.scheduled = False
-            return lane
+            if lane.due <= now and lane.queue:
+                return lane
+            self.schedule(lane)  # It was put off after it had lined up.
         return None
+
+    def empty(self) -> None:
+        """Forget every URL that waits: they are somebody else's now."""
+        for lane in self.by_host.values():
+            lane.queue.clear()
 
     def next_due(self) -> float | None:
         return self._heap[0][0] if self._heap else None

@@ -53,6 +53,13 @@ class RobotsCache:
             task.add_done_callback(lambda _: self._asking.pop(origin, None))
         return await asyncio.shield(task)
 
+    async def close(self) -> None:
+        """Ask for nothing more."""
+        asking = list(self._asking.values())
+        for task in asking:
+            task.cancel()
+        await asyncio.gather(*asking, return_exceptions=True)
+
     async def _find(self, origin: str) -> Asked:
         hold = self._timeout * 4 + 30
         while (claim := await self._store.claim_robots(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:

@@ -6,7 +6,10 @@ import asyncio
 import json
 import random
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.engine.drive import location
@@ -24,7 +27,9 @@ from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
 from tadoru.store.base import Again, Completed, CrawlStore, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target
 
-HOST_DOWN = frozenset({FailureKind.DNS, FailureKind.REFUSED, FailureKind.CONNECT_TIMEOUT, FailureKind.TLS, FailureKind.BLOCKED_ADDRESS})
+HOST_DOWN = frozenset(
+    {FailureKind.DNS, FailureKind.REFUSED, FailureKind.CONNECT_TIMEOUT, FailureKind.TLS, FailureKind.BLOCKED_ADDRESS}
+)
 """Failures of robots.txt that say that no page of the host can be had either."""
 
 
@@ -32,7 +37,16 @@ class Visit:
     """How this crawl visits a URL."""
 
     def __init__(
-        self, *, job: Job, policy: Policy, store: CrawlStore, fetcher: Fetcher, clock: Clock, gate: Gate, notify: Notify, worker: Callable[[], int]
+        self,
+        *,
+        job: Job,
+        policy: Policy,
+        store: CrawlStore,
+        fetcher: Fetcher,
+        clock: Clock,
+        gate: Gate,
+        notify: Notify,
+        worker: Callable[[], int],
     ) -> None:
         self._job = job
         self._policy = policy
@@ -44,6 +58,26 @@ class Visit:
         self._worker = worker
         self._robots = RobotsCache(store, self._send_politely, clock, worker, policy.timeout)
         self._random = random.Random()
+        self._waiting: set[asyncio.Task[Any]] = set()
+
+    def interrupt(self) -> None:
+        """Cancel the visits that only wait: for a robots.txt, or for their host's next slot. What is sent is let finish."""
+        for task in list(self._waiting):
+            task.cancel()
+
+    async def close(self) -> None:
+        """Leave nothing running."""
+        await self._robots.close()
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self._waiting.add(task)
+        try:
+            yield
+        finally:
+            self._waiting.discard(task)
 
     def hold(self, pace: pacing.Pace) -> float:
         """For how long a taken slot keeps others away while its request is on its way out."""
@@ -71,25 +105,38 @@ class Visit:
         if not took_slot and not self.is_ready(lane, lease):
             crawl_delay = None
             if self._policy.obey_robots:
-                crawl_delay = (await self._robots.ask(origin(lease.url))).rules.paced_delay
+                with self._interruptible():
+                    crawl_delay = (await self._robots.ask(origin(lease.url))).rules.paced_delay
                 refusal = self.refusal(lease)
                 if refusal is not None:
                     return refusal
             lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, crawl_delay))
+        began = self._clock.now()
         answer = await self._ask(lane, lease, on_sent, took_slot)
-        return await self._outcome(lane, lease, answer)
+        await self._observe(lane, answer, began)
+        return await self._outcome(lease, answer)
 
     async def _ask(self, lane: Lane, lease: Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         if lease.purpose is Purpose.CHECK:
             head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
             answer = await self._send(lane, head, on_sent, took_slot)
-            if isinstance(answer, Response) and answer.status < 400:
+            # Some servers know no HEAD; one that is too busy for it wants to be left alone.
+            if isinstance(answer, Response) and (answer.status < 400 or answer.status in (429, 503)):
                 return answer
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
             return await self._send(lane, get, on_sent, took_slot=False)
         request = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=self._job.body_types)
-        return await self._send(lane, request, on_sent, took_slot)
+        answer = await self._send(lane, request, on_sent, took_slot)
+        if (
+            isinstance(answer, Response)
+            and answer.is_redirect
+            and (cookies := _cookies_set(answer))
+            and location(answer) == lease.url
+        ):
+            # "Come back with this cookie": done once, for this page only; a session is something the person asks for.
+            answer = await self._send(lane, replace(request, headers=(("Cookie", cookies),)), on_sent, took_slot=False)
+        return answer
 
     async def _send_politely(self, request: Request) -> Answer:
         """Send outside of any lane (robots.txt, a flow), keeping the host's pace all the same."""
@@ -108,7 +155,8 @@ class Visit:
             wait = await self._store.take_slot(worker, lane.host, self.hold(lane.pace))
             took_slot = wait <= 0
             if not took_slot:
-                await self._clock.sleep(wait)
+                with self._interruptible():
+                    await self._clock.sleep(wait)
         marks: list[asyncio.Task[None]] = []
 
         async def mark() -> None:
@@ -125,12 +173,13 @@ class Visit:
             went_out()
             await marks[0]
 
-    async def _outcome(self, lane: Lane, lease: Lease, answer: Answer) -> Outcome:
-        await self._observe(lane, answer)
+    async def _outcome(self, lease: Lease, answer: Answer) -> Outcome:
         if not isinstance(answer, Response):
             return self._after_failure(lease, answer.kind, answer.message)
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
-        decision = retry.decide(status=answer.status, failure=None, attempt=lease.attempt, retry_after=after, jitter=self._random.random())
+        decision = retry.decide(
+            status=answer.status, failure=None, attempt=lease.attempt, retry_after=after, jitter=self._random.random()
+        )
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=f"http_{answer.status}", after=decision.after))
             return Again(lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}.")
@@ -138,14 +187,18 @@ class Visit:
             return await self._redirected(lease, answer)
         return self._completed(lease, answer)
 
-    async def _observe(self, lane: Lane, answer: Answer) -> None:
+    async def _observe(self, lane: Lane, answer: Answer, began: float) -> None:
         """Let the answer change the host's pace, and tell everybody when it did."""
         assert lane.pace is not None
+        status, latency, after = None, None, None
         if isinstance(answer, Response):
+            status, latency = answer.status, answer.timings.ttfb
             after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
-            changed, pause = pacing.observe(lane.pace, status=answer.status, latency=answer.timings.ttfb, retry_after=after)
-        else:
-            changed, pause = pacing.observe(lane.pace, status=None, latency=None, retry_after=None)
+        changed, pause = pacing.observe(lane.pace, status=status, latency=latency, retry_after=after)
+        if began < lane.struck_at:  # Asked before the slow-down: the same trouble seen once more, or what was before it.
+            changed, pause = lane.pace, min(after or 0.0, pacing.MAX_HOLD)
+        elif status in (429, 503):
+            lane.struck_at = self._clock.now()
         if changed == lane.pace and not pause:
             return
         was, lane.pace = lane.pace.gap, changed
@@ -167,32 +220,55 @@ class Visit:
     async def _redirected(self, lease: Lease, response: Response) -> Outcome:
         url = location(response)
         if url is None:
-            return self._after_failure(lease, FailureKind.BAD_REDIRECT, f"Redirect ({response.status}) without a usable Location.")
+            return self._after_failure(
+                lease, FailureKind.BAD_REDIRECT, f"Redirect ({response.status}) without a usable Location."
+            )
         if lease.hops >= self._policy.max_redirects:
             message = f"More than {self._policy.max_redirects} redirects, the last one to {url}."
             return self._after_failure(lease, FailureKind.TOO_MANY_REDIRECTS, message)
-        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=response.timings.ttfb or 0.0))
+        self._notify(
+            PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=response.timings.ttfb or 0.0)
+        )
         return Completed(lease=lease, facts=page_facts(response, Found()), redirect=await self._redirect_target(lease, url))
 
     async def _redirect_target(self, lease: Lease, url: str) -> Target:
-        if lease.seed and lease.purpose is Purpose.PAGE:
-            if host_key(url) != host_key(lease.url) and not self._gate.scope.is_internal(url):
-                self._gate.change_scope(self._gate.scope.moved(lease.url, url))
-                await self._store.set_meta("scope", json.dumps(self._gate.scope.to_dict()))
+        if not lease.seed or lease.purpose is not Purpose.PAGE:
+            return self._gate.target(url)
+        scope = self._gate.scope
+        # A start that went to https first, say, is no longer the URL that was given, but it is on the same site.
+        start = next((site for site in scope.sites if site == lease.url or host_key(site) == host_key(lease.url)), lease.url)
+        moved = scope.moved(start, url)
+        if moved != scope:
+            self._gate.change_scope(moved)
+            await self._store.set_meta("scope", json.dumps(moved.to_dict()))
+            if not scope.is_internal(url):
                 self._notify(SiteMoved(old=lease.url, new=url))
-            return self._gate.seed(url)
-        return self._gate.target(url)
+        return self._gate.seed(url)
 
     def _completed(self, lease: Lease, response: Response) -> Outcome:
         try:
-            found = Found() if lease.purpose is Purpose.CHECK else self._job.handle(Page(url=lease.url, depth=lease.depth, response=response))
+            found = (
+                Found()
+                if lease.purpose is Purpose.CHECK
+                else self._job.handle(Page(url=lease.url, depth=lease.depth, response=response))
+            )
         except PageTooComplex as error:
             return self._after_failure(lease, FailureKind.UNPARSABLE, f"The page can not be read: {error}.")
         except Exception:
             self._notify(PageBroke(url=lease.url, trace=traceback.format_exc()))
-            return Failed(lease=lease, kind=FailureKind.UNPARSABLE, message="The page could not be read; this is a fault of Tadoru.")
+            return Failed(
+                lease=lease, kind=FailureKind.UNPARSABLE, message="The page could not be read; this is a fault of Tadoru."
+            )
         target = self._gate.target
-        links = [FoundLink(target(link.url), link.kind, link.text, link.rel, link.position, link.fragment) for link in found.links]
+        links = [
+            FoundLink(target(link.url), link.kind, link.text, link.rel, link.position, link.fragment) for link in found.links
+        ]
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
         return Completed(lease=lease, facts=page_facts(response, found), links=links, anchors=found.anchors)
+
+
+def _cookies_set(response: Response) -> str:
+    """The cookies of a response as a request sends them back."""
+    pairs = (line.partition(";")[0].strip() for line in response.header_all("set-cookie"))
+    return "; ".join(pair for pair in pairs if "=" in pair and pair.isprintable())

@@ -42,8 +42,10 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
     if options.cookies is not None:
         try:
             text = Path(options.cookies).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"The cookies file {options.cookies} can not be read ({error}).") from None
+        except UnicodeDecodeError:
+            raise UsageError(f"The cookies file {options.cookies} can not be read (not UTF-8 text).") from None
+        except OSError as error:
+            raise UsageError(f"The cookies file {options.cookies} can not be read ({error.strerror}).") from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
 

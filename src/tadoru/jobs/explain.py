@@ -39,20 +39,24 @@ async def explain_url(text: str, start: str | None, options: LinksOptions) -> Ex
     url = canonical(url, cleaning=Cleaning(options.strip_tracking, options.strip_sessions)) or url
     starts: tuple[str, ...] = (typed(start) if start else f"{origin(url)}/",)
     rows = {"url": url, "start": starts[0]}
+    sites = starts
     if options.state is not None:
-        starts = await _stored(url, options.state, starts, rows)
-    verdict = await _ask_all(url, build_scope(options, starts), starts, options, rows)
+        starts, sites = await _stored(url, options.state, starts, rows)
+    verdict = await _ask_all(url, build_scope(options, sites), starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
 
 
-async def _stored(url: str, database: str, starts: tuple[str, ...], rows: dict[str, str]) -> tuple[str, ...]:
-    """What a stored crawl knows of the URL, and where it began."""
+async def _stored(
+    url: str, database: str, starts: tuple[str, ...], rows: dict[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a stored crawl knows of the URL: the starts the person named, which alone are trusted, and the sites they led to."""
+    sites = starts
     store = open_store(database, SystemClock())
     try:
-        text = await store.get_meta("scope")
-        if text is not None:
-            starts = Scope.from_dict(json.loads(text)).sites
-            rows["start"] = starts[0]
+        known, scope = await store.get_meta("starts"), await store.get_meta("scope")
+        if known is not None and scope is not None:
+            starts, sites = tuple(json.loads(known)), Scope.from_dict(json.loads(scope)).sites
+            rows["start"] = sites[0]
         rows["known"] = "not found by this crawl"
         async for page in store.pages():
             if page.url == url:
@@ -62,30 +66,36 @@ async def _stored(url: str, database: str, starts: tuple[str, ...], rows: dict[s
                 break
     finally:
         await store.close()
-    return starts
+    return starts, sites
 
 
 async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]) -> str | None:
     """The reason of the first rule that refuses."""
     verdict = scope.decide(url)
     rows["scope"] = verdict.reason
-    if verdict.admission is not Admission.FOLLOW:
+    is_checked = verdict.admission is Admission.EXTERNAL and options.check
+    if is_checked:
+        rows["scope"] += "; --check requests it once and follows nothing"
+    elif verdict.admission is not Admission.FOLLOW:
         return verdict.reason
-    if options.trap_limit:
+    if options.trap_limit and not is_checked:
         shape, trap = traps.shape_refusal(url), traps.pattern(url, options.trap_limit)
         rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
         if shape:
             return f"trap: {shape}"
     exemptions = Exemptions.for_urls(starts) | Exemptions(allow_all=options.allow_private)
     where = parts(url)
-    refusal = address.refusal(where.host.strip("[]")) if is_address(where.host) and not exemptions.covers(where.host, where.port) else None
+    is_open = not is_address(where.host) or exemptions.covers(where.host, where.port)
+    refusal = None if is_open else address.refusal(where.host.strip("[]"))
     rows["address"] = refusal or "allowed as far as the name tells; checked again when connecting"
     if refusal:
         return refusal
     return await _ask_robots(url, exemptions, starts, options, rows)
 
 
-async def _ask_robots(url: str, exemptions: Exemptions, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]) -> str | None:
+async def _ask_robots(
+    url: str, exemptions: Exemptions, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]
+) -> str | None:
     crawl_delay = None
     refusal = None
     if options.ignore_robots:
@@ -106,5 +116,6 @@ async def _ask_robots(url: str, exemptions: Exemptions, starts: tuple[str, ...],
         rows["robots"] = said.reason
         refusal = None if said.allowed else said.reason
     gap = max(options.delay, crawl_delay or 0.0)
-    rows["pace"] = f"one request every {gap:g} s to {host_key(url)}" + (" (its Crawl-delay)" if (crawl_delay or 0) > options.delay else "")
+    whose = " (its Crawl-delay)" if (crawl_delay or 0) > options.delay else ""
+    rows["pace"] = f"one request every {gap:g} s to {host_key(url)}{whose}"
     return refusal

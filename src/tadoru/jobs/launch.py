@@ -13,17 +13,17 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.engine.crawl import Crawl, Ended
 from tadoru.engine.job import Job, Policy
 from tadoru.engine.notices import Notice, Notify
-from tadoru.fetch import chain
+from tadoru.errors import TadoruError
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.credentials import Credentials
 from tadoru.rules.address import Exemptions
@@ -80,6 +80,8 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
 
 
 def build_fetcher(access: Access, concurrency: int) -> Fetcher:
+    from tadoru.fetch import chain  # Late: the HTTP client takes 0.3 s to import, and a mistake in the command needs none.
+
     return chain.build(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
@@ -136,19 +138,25 @@ async def _watched(store: CrawlStore, watch: Callable[[Counts], None] | None, cl
 
 def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = None) -> Ended:
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
-    siblings = Siblings(plan)
+    import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
+    siblings = Siblings(plan, notify)
+    on_term = signal.getsignal(signal.SIGTERM)
     siblings.start()
     _tune()
     try:
         return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
+    except BaseException:
+        siblings.stop(now=True)
+        raise
     finally:
         siblings.join()
+        signal.signal(signal.SIGTERM, on_term)  # The loop leaves the system's own behind: to die without a word.
 
 
 def _tune() -> None:
     """Settings for a process that does nothing but crawl: both were measured, parsing takes half the time with them.
 
-    glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep some.
+    glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep it.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -172,7 +180,7 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts]
     def asked_to_stop() -> None:
         nonlocal asked
         asked += 1
-        siblings.stop()
+        siblings.stop(now=asked > 1)
         if asked == 1 and held:
             held[0].stop()
         else:
@@ -192,40 +200,46 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts]
 
 
 # A fork costs milliseconds and no second import; nothing has started a thread yet when siblings start.
-_Process = multiprocessing.get_context("fork").Process if sys.platform == "linux" else multiprocessing.get_context("spawn").Process
+_Fork = multiprocessing.get_context("fork").Process if sys.platform == "linux" else None
+_Process = _Fork or multiprocessing.get_context("spawn").Process
 
 
 class Siblings:
     """The other processes of this crawl. They end by themselves when the work is done, or when this process is gone."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._processes = [_Process(target=_sibling, args=(plan,), name=f"tadoru-{n}") for n in range(1, plan.processes)]
+    def __init__(self, plan: Plan, notify: Notify) -> None:
+        # Only a fork can hand over the caller's own notify; a spawned sibling shows in the shared counts alone.
+        told = notify if _Process is _Fork else _silent
+        self._processes = [_Process(target=_sibling, args=(plan, told), name=f"tadoru-{n}") for n in range(1, plan.processes)]
 
     def start(self) -> None:
         for process in self._processes:
             process.start()
 
-    def stop(self) -> None:
+    def stop(self, *, now: bool = False) -> None:
+        """Ask them to finish what is in flight; `now`: end them, because a second SIGTERM might be merged with the first."""
         for process in self._processes:
             if process.is_alive():
-                process.terminate()
+                process.kill() if now else process.terminate()
 
     def join(self) -> None:
         for process in self._processes:
             process.join()
 
 
-def _sibling(plan: Plan) -> None:
+def _sibling(plan: Plan, notify: Notify) -> None:
     """The main function of a sibling."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent tells when to stop; a terminal's Ctrl-C reaches both.
     _tune()
-    run_loop(_sibling_share(plan.share()))
+    # What is wrong with the store or the options the parent meets too, and says.
+    with suppress(TadoruError, KeyboardInterrupt):
+        run_loop(_sibling_share(plan.share(), notify))
 
 
-async def _sibling_share(plan: Plan) -> None:
+async def _sibling_share(plan: Plan, notify: Notify) -> None:
     loop = asyncio.get_running_loop()
     held: list[Crawl] = []
-    task = asyncio.create_task(crawl(plan, _silent, steer=held.append))
+    task = asyncio.create_task(crawl(plan, notify, steer=held.append))
     asked = 0
 
     def asked_to_stop() -> None:
@@ -246,4 +260,4 @@ async def _sibling_share(plan: Plan) -> None:
 
 
 def _silent(notice: Notice) -> None:
-    """A sibling's pages show in the shared counts."""
+    """Nobody is told."""

@@ -57,10 +57,12 @@ class Document:
         return page_url
 
     def title(self) -> str | None:
-        """The title in the head; None when there is none."""
+        """The first title that is not a drawing's; None when there is none."""
         head = self.tree.head
-        element = head.css_first("title") if head is not None else None
-        return text_of(element, 2_000) if element is not None else None
+        for element in (head.css("title") if head is not None else None) or self.tree.css("title"):
+            if element.parent is None or element.parent.tag != "svg":
+                return text_of(element, 2_000)
+        return None
 
     def anchors(self) -> frozenset[str]:
         """Everything a fragment can point at: every id, and the name of every `<a>`."""

@@ -98,7 +98,7 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
         if kind is LinkKind.REFRESH:
             reference = next((url for _, url in _resources(tag or "", attributes)), "") if tag == "meta" else ""
         else:
-            reference = _reference(attributes)
+            reference = attributes.get("href") or (_reference(attributes) if "xlink:href" in attributes else "")
         front = reference.partition("#")[0]
         if front in fronts:
             continue

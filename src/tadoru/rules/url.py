@@ -166,6 +166,8 @@ _ROOTED = ("/", "http://", "https://")
 _SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
 """`http:?q` against an http base is a relative reference in disguise."""
 _LONGEST_KEPT = 512
+_PLAIN = re.compile(r"((?:\.\./)*)(/?)([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?)", re.ASCII)
+"""References most pages are made of: unreserved characters only, and no dots but leading `../`. They join without a parser."""
 
 Resolved = tuple[str, str]
 
@@ -183,6 +185,7 @@ class Resolver:
         self._tables: dict[str, dict[str, Resolved]] = {}
         self._size = 0
         self._base: str | None = None
+        self._folder = ""
         self._rooted: dict[str, Resolved] = {}
         self._nearby: dict[str, Resolved] = {}
 
@@ -213,6 +216,9 @@ class Resolver:
         start = href.lstrip(" ")[:1] if href.isprintable() else None
         if start in ("", "#"):
             return base, unquote(href.strip(" ")[1:])
+        plain = _PLAIN.fullmatch(href)
+        if plain is not None and len(href) <= _LONGEST_KEPT and not (plain[1] and plain[2]):
+            return self._keep(href, (self._joined(base, plain), ""))
         try:
             url, _, fragment = join_url(base, href).partition("#")
         except ValueError:
@@ -222,11 +228,24 @@ class Resolver:
             return None
         found = tidied, fragment and unquote(fragment)
         if start not in (None, "?") and len(href) <= _LONGEST_KEPT and not _SAME_SCHEME.match(href):
-            (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
-            self._size += 1
-            if self._size > self._capacity:
-                self._forget_oldest()
+            self._keep(href, found)
         return found
+
+    def _keep(self, href: str, found: Resolved) -> Resolved:
+        (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
+        self._size += 1
+        if self._size > self._capacity:
+            self._forget_oldest()
+        return found
+
+    def _joined(self, base: str, plain: re.Match[str]) -> str:
+        if plain[2]:
+            return origin(base) + plain[0]
+        folder = self._folder
+        for _ in range(len(plain[1]) // 3):
+            # One folder up, but never above the root, whose slash is the third of the URL.
+            folder = folder[: folder.rindex("/", 0, -1) + 1] if folder.count("/") > 3 else folder
+        return folder + plain[3]
 
     def _enter(self, base: str) -> None:
         if self._size > self._capacity:
@@ -234,7 +253,8 @@ class Resolver:
         self._base = base
         self._rooted = self._table(origin(base))
         path_end = base.find("?")
-        self._nearby = self._table(base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1])
+        self._folder = base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1]
+        self._nearby = self._table(self._folder)
 
     def _table(self, key: str) -> dict[str, Resolved]:
         table = self._tables.get(key)

@@ -37,6 +37,10 @@ def translated(path: str) -> Iterator[None]:
         raise StoreError(_sentence(error, path)) from error
 
 
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
+
+
 def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
@@ -76,12 +80,24 @@ class Database:
         sql = self.sql
         self._check_origin()  # Before anything is written: somebody else's file stays as it is.
         sql.execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
-        sql.execute("PRAGMA journal_mode = WAL")
+        self._switch_to_wal()
         sql.execute("PRAGMA wal_autocheckpoint = 4000")
         sql.execute("PRAGMA cache_size = -32768")
         if self._is_empty():
             self._install()
         sql.execute("PRAGMA busy_timeout = 0")  # From here on waiting is asynchronous.
+
+    def _switch_to_wal(self) -> None:
+        """SQLite does not wait for others here, and two that switch at once may both fail: so wait for them, and try again."""
+        for last in (*[False] * 99, True):
+            try:
+                self.sql.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or last:
+                    raise
+            self.sql.execute("BEGIN IMMEDIATE")
+            self.sql.execute("COMMIT")
 
     def _is_empty(self) -> bool:
         return not self.sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
@@ -130,7 +146,7 @@ class Database:
                 self.sql.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if not getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY") or waited > self._patience:
+                if not _is_busy(error) or waited > self._patience:
                     raise
             await self.clock.sleep(pause)
             waited += pause

@@ -169,24 +169,34 @@ class Pages:
 
     def settle(self) -> None:
         """Every page's parent becomes the first by name on a shortest path; links before redirects, redirects step by step."""
-        ordered = sorted(self.by_url.values(), key=lambda page: page.url)
-        loose = [page for page in ordered if not page.seed or page.hops > 0]
-        best: dict[int, Page] = {}
+        ordered = sorted(self.by_url.values(), key=_name)
+        nearest: dict[int, Page] = {}
         for source in ordered:
             for target, _ in source.links.values():
                 if target.depth == source.depth + 1:
-                    best.setdefault(target.number, source)
-        for page in loose:
-            page.parent, page.hops = best.get(page.number), 0
-        redirecting = [page for page in ordered if page.redirect is not None and page.redirect.depth == page.depth]
-        open_ends = {page.number for page in loose if page.parent is None} & {page.redirect.number for page in redirecting if page.redirect}
-        hops = 0
-        while open_ends:
-            step = [page for page in redirecting if page.number not in open_ends and page.hops == hops]
-            for source in step:
-                if source.redirect is not None and source.redirect.number in open_ends:
-                    open_ends.discard(source.redirect.number)
-                    source.redirect.parent, source.redirect.hops = source, hops + 1
-            if not any(page.hops == hops + 1 for page in redirecting) and hops > len(redirecting):
-                break
-            hops += 1
+                    nearest.setdefault(target.number, source)
+        onward = {page.redirect.number for page in ordered if page.redirect is not None and page.redirect.depth == page.depth}
+        for page in ordered:
+            if not page.seed or page.hops > 0:
+                page.parent = nearest.get(page.number)
+                page.hops = -1 if page.parent is None and page.number in onward else 0
+        step = [page for page in ordered if page.hops == 0]
+        while step:
+            step = sorted(self._settle_step(step), key=_name)
+            rest = [page for page in ordered if page.hops < 0]
+            if not step and rest:  # A loop that was added by hand has no beginning.
+                step = [min(rest, key=lambda page: (page.depth, page.url))]
+                step[0].hops = 0
+
+    @staticmethod
+    def _settle_step(step: list[Page]) -> Iterator[Page]:
+        """The pages without a parent that these redirect to."""
+        for source in step:
+            target = source.redirect
+            if target is not None and target.hops < 0 and target.depth == source.depth:
+                target.parent, target.hops = source, source.hops + 1
+                yield target
+
+
+def _name(page: Page) -> str:
+    return page.url

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -23,13 +24,16 @@ _PARENTS_BY_LINK = """UPDATE pages SET parent_id = found.parent FROM (
             WHERE r.target_id = p.id AND s.depth = p.depth - 1 ORDER BY s.url LIMIT 1) AS parent
         FROM pages p WHERE p.is_seed = 0 OR p.hops > 0) AS found
     WHERE found.page = pages.id AND found.parent IS NOT pages.parent_id"""
-_ROOTED = "UPDATE pages SET hops = 0 WHERE hops > 0 AND parent_id IS NOT NULL"
 _REDIRECTED_ONLY = """UPDATE pages SET hops = -1 WHERE parent_id IS NULL AND (is_seed = 0 OR hops > 0)
     AND EXISTS (SELECT 1 FROM pages s WHERE s.redirect_id = pages.id AND s.depth = pages.depth)"""
+_THE_OTHERS = "UPDATE pages SET hops = 0 WHERE hops > 0"
 _PARENTS_BY_REDIRECT = """UPDATE pages SET hops = ?1 + 1, parent_id = found.parent FROM (
         SELECT s.redirect_id AS page, s.id AS parent, min(s.url) FROM pages s JOIN pages t ON t.id = s.redirect_id
         WHERE s.hops = ?1 AND t.hops = -1 AND t.depth = s.depth GROUP BY s.redirect_id) AS found
     WHERE found.page = pages.id"""
+
+# A loop that was added by hand has no beginning.
+_BEGINNING = "UPDATE pages SET hops = 0 WHERE id = (SELECT id FROM pages WHERE hops = -1 ORDER BY depth, url LIMIT 1)"
 
 
 class Reader(Database):
@@ -40,12 +44,18 @@ class Reader(Database):
             sql.execute("CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)")
             sql.execute("CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL")
             sql.execute(_PARENTS_BY_LINK)
-            sql.execute(_ROOTED)
             sql.execute(_REDIRECTED_ONLY)
-            hops = 0
-            while sql.execute(_PARENTS_BY_REDIRECT, (hops,)).rowcount:
-                hops += 1
+            sql.execute(_THE_OTHERS)
+            self._follow_redirects(sql)
+            while sql.execute(_BEGINNING).rowcount:
+                self._follow_redirects(sql)
             sql.execute("PRAGMA optimize")
+
+    @staticmethod
+    def _follow_redirects(sql: sqlite3.Connection) -> None:
+        hops = 0
+        while sql.execute(_PARENTS_BY_REDIRECT, (hops,)).rowcount:
+            hops += 1
 
     async def pages(self) -> AsyncIterator[PageRow]:
         with translated(self.path):

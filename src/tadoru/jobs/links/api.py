@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tadoru.jobs import launch
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.run import prepare, read_result
 from tadoru.options import LinksOptions
+from tadoru.settings import JOBS
 
 
 def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
@@ -20,15 +22,16 @@ def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlRes
 
     What a site does wrong is in the result; a `tadoru.errors.UsageError` means that the call itself was wrong.
     """
-    return launch.run_loop(links_async(url, notify=notify, **options))
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return launch.run_loop(links_async(url, notify=notify, **options))
+    raise UsageError("links() was called where an event loop is running: await links_async() there.")
 
 
 async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
     """The same, awaited. Cancelling it stops the crawl; with `state=FILE` it can be gone on with."""
-    try:
-        chosen = LinksOptions(**options)
-    except TypeError as error:
-        raise UsageError(f"links() was given an option it does not know: {error}.") from None
+    chosen = _checked(options)
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         database = chosen.state or str(Path(folder) / "links.db")
@@ -40,10 +43,28 @@ async def links_async(url: str, *, notify: Notify | None = None, **options: Any)
             stopped = "time limit" if ended.out_of_time else "interrupted"
         elif ended.limit_reached:
             stopped = f"limit of {chosen.limit} pages"
-        return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped)
+        return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
+
+
+def _checked(options: dict[str, Any]) -> LinksOptions:
+    """The options by the same rules as on the command line."""
+    known = {setting.name: setting for setting in JOBS["links"]}
+    checked: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in known:
+            raise UsageError(f"links() was given an option it does not know: {name}.")
+        setting = known[name]
+        try:
+            if value is None:
+                checked[name] = None
+            elif setting.many:
+                checked[name] = tuple(setting.parse(item) for item in ((value,) if isinstance(value, str) else value))
+            else:
+                checked[name] = setting.parse(value)
+        except UsageError as error:
+            raise UsageError(f"links(): {name} {error}.") from None
+    return LinksOptions(**checked)
 
 
 def _silent(notice: Notice) -> None:
     """Nobody is watching."""
-
-

@@ -1,9 +1,13 @@
-"""From a stored crawl to a `CrawlResult`: which URLs, which failed, which links are broken."""
+"""From a stored crawl to a `CrawlResult`: which URLs, which failed, which links are broken.
+
+One pass over the pages keeps what is odd about the crawl, redirects and failures; the URLs themselves may be millions, and are
+either loaded or left in the store (`stream`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from tadoru.jobs.links.broken import AcceptedCodes, Checked, describe, is_ignored, judge
@@ -12,6 +16,7 @@ from tadoru.model.web import FailureKind
 from tadoru.store.base import CrawlStore, LinkRow, PageRow, PageStatus
 
 STOPPED = "stopped before it was requested"
+_KINDS = {kind.value: kind for kind in FailureKind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,26 +28,96 @@ class Judging:
     fragments: bool = False
 
 
-async def collect(store: CrawlStore, start_url: str, judging: Judging, *, duration: float, stopped: str | None) -> CrawlResult:
-    """Read a crawl, in an order that does not depend on its timing."""
+class Odd:
+    """The pages that redirect, failed, or answered with a code that is not accepted; and how many pages there are."""
+
+    def __init__(self, accepted: AcceptedCodes) -> None:
+        self.internal = 0
+        self.external = 0
+        self._accepted = accepted
+        self._rows: dict[str, PageRow] = {}
+
+    def see(self, row: PageRow) -> None:
+        if row.internal:
+            self.internal += 1
+        else:
+            self.external += 1
+        is_bad = row.status_code is not None and row.status_code not in self._accepted
+        if row.redirect_url or row.status == PageStatus.ERROR or is_bad:
+            self._rows[row.url] = row
+
+    def __iter__(self) -> Iterator[PageRow]:
+        return iter(self._rows.values())
+
+    def end(self, row: PageRow) -> tuple[str, PageRow | None]:
+        """Where a page's redirects end: the URL, and its row unless there is nothing odd about it. Of a loop, what closes it."""
+        url, seen = row.url, {row.url}
+        last: PageRow | None = row
+        while last is not None and last.redirect_url and last.status != PageStatus.ERROR and last.redirect_url not in seen:
+            url = last.redirect_url
+            seen.add(url)
+            last = self._rows.get(url)
+        return url, last
+
+    def checked(self, row: PageRow) -> Checked:
+        """What requesting a URL came to, as `broken` judges it."""
+        url, last = self.end(row)
+        final_url = url if url != row.url else None
+        if last is None or last.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
+            return Checked(url=row.url, status_code=None, final_url=final_url)
+        return Checked(
+            url=row.url,
+            status_code=last.status_code,
+            failure=_KINDS.get(last.error_type or "") if last.status == PageStatus.ERROR else None,
+            message=last.error_message or "",
+            final_url=final_url,
+        )
+
+
+async def survey(store: CrawlStore, judging: Judging) -> Odd:
+    """One look at every page of a crawl that has ended."""
     await store.settle()
-    rows = [row async for row in store.pages()]
-    ends = _Redirects(rows)
-    internal = tuple(_url_info(row, ends) for row in rows if row.internal)
-    external = tuple(_url_info(row, ends) for row in rows if not row.internal)
-    bad = [(row, checked) for row, checked in ((row, ends.checked(row)) for row in rows) if judge(checked, judging.accepted) is not None]
-    broken = [link async for link in _broken(store, bad, judging)]
+    odd = Odd(judging.accepted)
+    async for row in store.pages():
+        odd.see(row)
+    return odd
+
+
+async def load_urls(store: CrawlStore, odd: Odd) -> tuple[tuple[UrlInfo, ...], tuple[UrlInfo, ...]]:
+    """Every internal and every external URL, in memory, in an order that does not depend on the crawl's timing."""
+    internal: list[UrlInfo] = []
+    external: list[UrlInfo] = []
+    async for row in store.pages():
+        (internal if row.internal else external).append(url_info(row, odd))
+    return tuple(internal), tuple(external)
+
+
+async def collect(
+    store: CrawlStore,
+    start_url: str,
+    judging: Judging,
+    odd: Odd,
+    urls: tuple[Collection[UrlInfo], Collection[UrlInfo]],
+    *,
+    duration: float,
+    stopped: str | None,
+) -> CrawlResult:
+    """The result of a crawl whose internal and external URLs are in `urls`."""
+    pages = [(row, odd.checked(row)) for row in odd]
+    broken = [link async for link in _broken(store, pages, judging)]
+    sources = {link.url: link.sources for link in broken}
     if judging.fragments:
         broken += [link async for link in _missing_fragments(store, judging)]
-    sources = {link.url: link.sources for link in broken}
     counts = await store.counts()
     result = CrawlResult(
         start_url=start_url,
-        internal_urls=internal,
-        external_urls=external,
-        failed_urls=tuple(_failed(row, checked, sources.get(row.url, ())) for row, checked in bad if not row.redirect_url),
+        internal_urls=urls[0],
+        external_urls=urls[1],
+        failed_urls=tuple(
+            _failed(row, checked, sources.get(row.url, ())) for row, checked in pages if _has_failed(row, checked, judging)
+        ),
         total_processed=counts.completed + counts.error,
-        total_found=len(rows),
+        total_found=odd.internal + odd.external,
         crawl_duration=round(duration, 3),
         traps=tuple(Trap(trap.key, trap.why, trap.refused) for trap in await store.traps()),
         stopped=stopped,
@@ -50,43 +125,8 @@ async def collect(store: CrawlStore, start_url: str, judging: Judging, *, durati
     return result.with_bad_links(broken)
 
 
-class _Redirects:
-    """Where redirects end. Only URLs that redirect are held."""
-
-    def __init__(self, rows: Sequence[PageRow]) -> None:
-        self._onward = {row.url: row.redirect_url for row in rows if row.redirect_url}
-        wanted = set(self._onward.values())
-        self._reached = {row.url: row for row in rows if row.url in wanted}
-
-    def end(self, row: PageRow) -> PageRow:
-        """The last URL of a chain; of a loop, the one that closes it."""
-        seen = {row.url}
-        while row.redirect_url and row.status != PageStatus.ERROR and row.redirect_url not in seen:
-            seen.add(row.redirect_url)
-            onward = self._reached.get(row.redirect_url)
-            if onward is None:
-                break
-            row = onward
-        return row
-
-    def checked(self, row: PageRow) -> Checked:
-        """What requesting a URL came to, as `broken` judges it."""
-        last = self.end(row)
-        failure = FailureKind(last.error_type) if last.status == PageStatus.ERROR and last.error_type in _KINDS else None
-        asked = last.status in (PageStatus.COMPLETED, PageStatus.ERROR)
-        return Checked(
-            url=row.url,
-            status_code=last.status_code if asked else None,
-            failure=failure,
-            message=last.error_message or "",
-            final_url=last.url if last is not row else None,
-        )
-
-
-_KINDS = frozenset(kind.value for kind in FailureKind)
-
-
-def _url_info(row: PageRow, ends: _Redirects) -> UrlInfo:
+def url_info(row: PageRow, odd: Odd) -> UrlInfo:
+    """A page as results show it."""
     reason = None
     if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
         reason = row.skip_reason or (STOPPED if row.status in (PageStatus.QUEUED, PageStatus.PROCESSING) else "external")
@@ -98,9 +138,14 @@ def _url_info(row: PageRow, ends: _Redirects) -> UrlInfo:
         discovered_at=row.added_at,
         title=row.title or "",
         content_type=row.content_type,
-        redirect_to=ends.end(row).url if row.redirect_url and row.status == PageStatus.COMPLETED else None,
+        redirect_to=odd.end(row)[0] if row.redirect_url and row.status == PageStatus.COMPLETED else None,
         not_fetched=reason,
     )
+
+
+def _has_failed(row: PageRow, checked: Checked, judging: Judging) -> bool:
+    """A redirect that leads to a failure has not failed itself: the page it leads to has."""
+    return row.status == PageStatus.ERROR or (not row.redirect_url and judge(checked, judging.accepted) is not None)
 
 
 def _failed(row: PageRow, checked: Checked, sources: tuple[Source, ...]) -> FailedUrl:
@@ -116,8 +161,8 @@ def _failed(row: PageRow, checked: Checked, sources: tuple[Source, ...]) -> Fail
     )
 
 
-async def _broken(store: CrawlStore, bad: list[tuple[PageRow, Checked]], judging: Judging) -> AsyncIterator[BrokenLink]:
-    for row, checked in sorted(bad, key=lambda pair: pair[0].url):
+async def _broken(store: CrawlStore, pages: Iterable[tuple[PageRow, Checked]], judging: Judging) -> AsyncIterator[BrokenLink]:
+    for row, checked in sorted(pages, key=lambda pair: pair[0].url):
         kind = judge(checked, judging.accepted)
         if kind is None or is_ignored(row.url, judging.ignore):
             continue

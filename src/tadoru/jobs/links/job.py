@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from tadoru.engine.job import Found, Page
 from tadoru.parse import links as link_parser
+from tadoru.parse.decode import as_utf8
 from tadoru.parse.html import Document
+from tadoru.parse.scan import Scanner
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, Resolver
 
@@ -26,18 +29,28 @@ class LinksJob:
     """Keep where each fragment points, and what each page offers; wants `every_link`."""
     cleaning: Cleaning = Cleaning()
     body_types: tuple[str, ...] = HTML_TYPES
-    _resolver: list[Resolver] = field(default_factory=list, compare=False, repr=False)
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        return Resolver(self.cleaning)
+
+    @cached_property
+    def _scanner(self) -> Scanner:
+        return Scanner(self._resolver)
 
     def handle(self, page: Page) -> Found:
         """Links and title of an HTML page; of anything else, nothing."""
         response = page.response
         if not response.body or not response.media_type.startswith(HTML_TYPES):
             return Found()
-        if not self._resolver:
-            self._resolver.append(Resolver(self.cleaning))
-        document = Document.parse(response.body, response.header("content-type"))
+        content_type = response.header("content-type")
+        if not self.every_link:
+            scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)
+            if scanned is not None:
+                return Found(links=scanned.links, title=scanned.title)
+        document = Document.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
-        links = extract(document, page.url, self._resolver[0])
+        links = extract(document, page.url, self._resolver)
         if not self.fragments:
             return Found(links=links, title=document.title())
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]

@@ -6,9 +6,10 @@ Fields beyond the seed's follow after them, in the values and in the JSON alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
 from tadoru.errors import UsageError
@@ -186,8 +187,9 @@ class CrawlResult:
     """A whole crawl."""
 
     start_url: str
-    internal_urls: tuple[UrlInfo, ...]
-    external_urls: tuple[UrlInfo, ...]
+    internal_urls: Collection[UrlInfo]
+    """May be read more than once, and need not be in memory: of a big crawl it is a view of the store."""
+    external_urls: Collection[UrlInfo]
     failed_urls: tuple[FailedUrl, ...]
     total_processed: int
     total_found: int
@@ -203,7 +205,7 @@ class CrawlResult:
     @property
     def redirects(self) -> tuple[UrlInfo, ...]:
         """The URLs that lead elsewhere."""
-        return tuple(info for info in (*self.internal_urls, *self.external_urls) if info.redirect_to)
+        return tuple(info for info in chain(self.internal_urls, self.external_urls) if info.redirect_to)
 
     @property
     def bad_links(self) -> tuple[BrokenLink, ...]:

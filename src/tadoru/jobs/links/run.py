@@ -1,21 +1,22 @@
-"""Running the job: from options to a plan, from a stored crawl to its result. The command and the Python API both come through here."""
+"""Running the job: from options to a plan, from a stored crawl to its result. The command and the Python API both come here."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tadoru.clock import SystemClock
+from tadoru.engine.gate import Gate
 from tadoru.engine.job import Policy
 from tadoru.errors import UsageError
 from tadoru.jobs.access import access_for
-from tadoru.jobs.launch import Plan, pick_processes
+from tadoru.jobs.launch import Access, Plan, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
-from tadoru.jobs.links.collect import Judging, collect
+from tadoru.jobs.links.collect import Judging, collect, load_urls, survey
 from tadoru.jobs.links.job import LinksJob
-from tadoru.jobs.links.result import CrawlResult
-from tadoru.engine.gate import Gate
+from tadoru.jobs.links.result import CrawlResult, UrlInfo
+from tadoru.jobs.links.stream import stored_urls
 from tadoru.options import LinksOptions
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import Budget
@@ -57,17 +58,19 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
         exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]")) | Exemptions.for_urls(starts)
         scope = await _agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
-        await store.set_meta("starts", json.dumps(starts))
         await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
         await store.recover()
         if known is None:
             gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
             await store.add([gate.seed(url) for url in starts], seed=True)
+            # Last: a process that was killed before it begins anew.
+            await store.set_meta("starts", json.dumps(starts))
         else:
             await store.widen(options.depth)
     finally:
         await store.close()
-    return Prepared(plan=_plan(options, scope, exemptions, database, durable), starts=starts, resumed=known is not None)
+    plan = _plan(options, scope, access_for(options, exemptions, starts), database, durable)
+    return Prepared(plan=plan, starts=starts, resumed=known is not None)
 
 
 def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tuple[str, ...]:
@@ -86,12 +89,14 @@ async def _agreed_scope(store: CrawlStore, scope: Scope) -> Scope:
     """The scope of this run, on the site that the start turned out to be."""
     text = await store.get_meta("scope")
     if text is not None:
-        scope = Scope(mode=scope.mode, sites=Scope.from_dict(json.loads(text)).sites, include=scope.include, exclude=scope.exclude)
+        scope = Scope(
+            mode=scope.mode, sites=Scope.from_dict(json.loads(text)).sites, include=scope.include, exclude=scope.exclude
+        )
     await store.set_meta("scope", json.dumps(scope.to_dict()))
     return scope
 
 
-def _plan(options: LinksOptions, scope: Scope, exemptions: Exemptions, database: str, durable: bool) -> Plan:
+def _plan(options: LinksOptions, scope: Scope, access: Access, database: str, durable: bool) -> Plan:
     job = LinksJob(
         scope=scope,
         check_external=options.check,
@@ -112,7 +117,7 @@ def _plan(options: LinksOptions, scope: Scope, exemptions: Exemptions, database:
     return Plan(
         job=job,
         policy=policy,
-        access=access_for(options, exemptions, scope.sites),
+        access=access,
         database=database,
         durable=durable,
         processes=pick_processes(options.processes, options.delay),
@@ -128,11 +133,18 @@ class StartState:
     error_type: str | None
 
 
-async def read_result(options: LinksOptions, prepared: Prepared, *, duration: float, stopped: str | None) -> CrawlResult:
-    """The result of a crawl from its store."""
-    store = open_store(prepared.plan.database, SystemClock(), durable=prepared.plan.durable)
+async def read_result(
+    options: LinksOptions, prepared: Prepared, *, duration: float, stopped: str | None, load: bool = False
+) -> CrawlResult:
+    """The result of a crawl from its store. With `load` it outlives the store; else its URLs are read from there each time."""
+    plan = prepared.plan
+    store = open_store(plan.database, SystemClock(), durable=plan.durable)
     try:
-        return await collect(store, prepared.starts[0], judging(options), duration=duration, stopped=stopped)
+        rules = judging(options)
+        odd = await survey(store, rules)
+        urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
+        urls = await load_urls(store, odd) if load else stored_urls(plan.database, odd)
+        return await collect(store, prepared.starts[0], rules, odd, urls, duration=duration, stopped=stopped)
     finally:
         await store.close()
 
@@ -148,7 +160,9 @@ async def start_state(prepared: Prepared) -> StartState | None:
             if row.url in prepared.starts:
                 if row.status not in (PageStatus.ERROR, PageStatus.SKIPPED):
                     return None
-                worst = worst or StartState(status=row.status, reason=row.error_message or row.skip_reason or "", error_type=row.error_type)
+                worst = worst or StartState(
+                    status=row.status, reason=row.error_message or row.skip_reason or "", error_type=row.error_type
+                )
         return worst
     finally:
         await store.close()

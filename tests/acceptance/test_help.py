@@ -1,0 +1,62 @@
+"""What a person reads first: help that fits and shows how, completion for shells, and every way to start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tadoru.settings import JOBS
+from tests.acceptance.command import PATIENCE, Tadoru
+
+
+@pytest.mark.parametrize("command", [[], ["links"], ["explain"], ["demo"]], ids=lambda command: " ".join(command) or "tadoru")
+@pytest.mark.parametrize("columns", ["80", "200"])
+def test_help_fits_the_terminal_and_a_hundred_columns(command: list[str], columns: str, tadoru: Tadoru) -> None:
+    done = tadoru(*command, "--help", env={"COLUMNS": columns})
+    assert (done.code, done.err) == (0, "")
+    assert max(map(len, done.out.splitlines())) <= min(int(columns), 100)
+    assert tadoru(*command, "-h", env={"COLUMNS": columns}).out == done.out
+
+
+def test_help_lists_the_commands_and_examples_and_is_what_no_command_gets(tadoru: Tadoru) -> None:
+    done = tadoru("--help")
+    assert all(f"\n  {name} " in done.out for name in ("links", "explain", "demo"))
+    assert "\nExamples:\n  tadoru links https://example.com " in done.out
+    assert tadoru().out == done.out
+
+
+def test_help_of_links_has_every_option_in_its_group_and_examples(tadoru: Tadoru) -> None:
+    text = tadoru("links", "--help").out
+    headings = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["What to crawl:", "Politeness:", "Access:", "Checking:", "Output:", "This command:", "Examples:"]
+    assert all(f" {setting.flags[0]}" in text for setting in JOBS["links"])
+    assert "--max-depth" not in text, "the seeds' names work and are not shown"
+    assert "tadoru links https://example.com --check --fail-on broken" in text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_complete(shell: str, tadoru: Tadoru) -> None:
+    done = tadoru(env={"_TADORU_COMPLETE": f"{shell}_source"})
+    assert done.code == 0
+    assert "_TADORU_COMPLETE" in done.out
+
+
+def test_completion_knows_commands_and_options(tadoru: Tadoru) -> None:
+    def completed(words: str, number: int) -> str:
+        env = {"_TADORU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(number)}
+        return tadoru(env=env).out
+
+    assert completed("tadoru li", 1) == "plain,links\n"
+    assert "plain,--fail-on\n" in completed("tadoru links --fa", 2)
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_the_version_is_one_line_however_it_is_started(flag: str, tadoru: Tadoru) -> None:
+    assert tadoru(flag).out == "tadoru 0.1.0\n"
+    code = f"from tadoru.cli.main import main; main([{flag!r}])"
+    installed = subprocess.run(
+        [sys.executable, "-c", code], env=tadoru.environment(), capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert installed.stdout == "tadoru 0.1.0\n"

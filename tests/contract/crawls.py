@@ -1,0 +1,117 @@
+"""Short ways to say what the contract's tests say all the time: targets, links, outcomes, and a whole crawl of a small graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from tadoru.store.base import (
+    Completed,
+    CrawlStore,
+    FoundLink,
+    Lease,
+    PageFacts,
+    PageRow,
+    PageStatus,
+    Purpose,
+    Target,
+)
+
+HOST = "a.example"
+TTL = 60.0
+
+
+def url(path: str, host: str = HOST) -> str:
+    return f"https://{host}/{path}"
+
+
+def target(path: str, host: str = HOST, status: PageStatus = PageStatus.QUEUED, reason: str = "") -> Target:
+    return Target(url(path, host), host, status, reason)
+
+
+def trapped(path: str, cap: int, key: str = "calendar of /") -> Target:
+    return Target(url(path), HOST, PageStatus.QUEUED, trap=(key, "calendar", cap))
+
+
+def external(path: str, *, check: bool = False) -> Target:
+    status, purpose = (PageStatus.QUEUED, Purpose.CHECK) if check else (PageStatus.DISCOVERED, Purpose.PAGE)
+    return Target(url(path, "b.example"), "b.example", status, "another site", purpose, internal=False)
+
+
+def to(*targets: Target | str) -> list[FoundLink]:
+    """Links to these, in this order."""
+    found = [target(each) if isinstance(each, str) else each for each in targets]
+    return [FoundLink(each, "a", f"to {each.url}", "", position, "") for position, each in enumerate(found)]
+
+
+def done(lease: Lease, *targets: Target | str, redirect: Target | str | None = None, status: int | None = None) -> Completed:
+    """An answer with links to these, or a redirect."""
+    onward = target(redirect) if isinstance(redirect, str) else redirect
+    code = status or (200 if onward is None else 301)
+    return Completed(lease=lease, facts=PageFacts(status_code=code), links=to(*targets), redirect=onward)
+
+
+async def lease(store: CrawlStore, worker: int, number: int = 1, *, host: str = HOST, limit: int = 0) -> list[Lease]:
+    """Up to so many URLs of one host."""
+    return (await store.lease(worker, {host: number}, new_hosts=0, per_host=0, limit=limit)).leases
+
+
+async def lease_one(store: CrawlStore, worker: int) -> Lease:
+    [only] = await lease(store, worker)
+    return only
+
+
+async def rows(store: CrawlStore) -> dict[str, PageRow]:
+    """Every page by its path (by its whole URL when it is of another host)."""
+    return {row.url.removeprefix(url("")): row async for row in store.pages()}
+
+
+async def row(store: CrawlStore, path: str) -> PageRow:
+    return (await rows(store))[path]
+
+
+async def statuses(store: CrawlStore) -> dict[str, str]:
+    return {path: found.status for path, found in (await rows(store)).items()}
+
+
+async def depths(store: CrawlStore) -> dict[str, int]:
+    return {path: found.depth for path, found in (await rows(store)).items()}
+
+
+async def started(store: CrawlStore, *paths: str) -> int:
+    """A worker of a crawl that starts at these."""
+    await store.add([target(path) for path in paths], seed=True)
+    return await store.join(TTL)
+
+
+async def crawl(
+    store: CrawlStore,
+    graph: Mapping[str, Collection[str]],
+    *,
+    max_depth: int | None = None,
+    choose: Callable[[Sequence[Lease]], int] = lambda held: 0,
+    redirects: Mapping[str, str] | None = None,
+    watch: Callable[[dict[str, int]], None] | None = None,
+) -> None:
+    """Crawl a graph to its end with two workers, finishing the held leases one by one in the order that `choose` says.
+
+    `watch` is shown the depths after each of them.
+    """
+    workers = [await store.join(TTL), await store.join(TTL)]
+    held: list[Lease] = []
+    owners: dict[int, int] = {}
+    while True:
+        for worker in workers:
+            for got in await lease(store, worker, 2):
+                held.append(got)
+                owners[got.page_id] = worker
+        if not held:
+            break
+        got = held.pop(choose(held))
+        path = got.url.removeprefix(url(""))
+        onward = (redirects or {}).get(path)
+        outcome = done(got, redirect=onward) if onward is not None else done(got, *graph.get(path, ()))
+        assert await store.finish(owners[got.page_id], [outcome], max_depth=max_depth) == 1
+        if watch is not None:
+            watch(await depths(store))
+    for worker in workers:
+        await store.leave(worker)

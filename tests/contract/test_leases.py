@@ -1,0 +1,173 @@
+"""Leases: each URL has one owner at a time, and no death of a worker loses one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tadoru.store.base import Again, Completed, CrawlStore, Failed, Lease, Outcome, PageFacts, PageStatus, Refused, Released
+from tests.contract.conftest import Open
+from tests.contract.crawls import HOST, TTL, done, external, lease, lease_one, row, started, statuses, target, to
+from tests.support.clock import FakeClock
+
+
+async def test_a_leased_url_is_nobody_elses(handles: Open) -> None:
+    one, two = handles(), handles()
+    first = await started(one, "x", "y", "z")
+    second = await two.join(TTL)
+    mine = await lease(one, first, 2)
+    theirs = await lease(two, second, 5)
+    assert {got.url for got in mine} & {got.url for got in theirs} == set()
+    assert len(mine) == 2
+    assert len(theirs) == 1
+    assert await lease(one, first, 5) == []
+
+
+async def test_the_shallowest_come_first_then_the_longest_known(store: CrawlStore) -> None:
+    worker = await store.join(TTL)
+    await store.add([target("deep")], seed=False, depth=2)
+    await store.add([target("late"), target("later")], seed=False, depth=1)
+    await store.add([target("start")], seed=True)
+    assert [got.url.rpartition("/")[2] for got in await lease(store, worker, 9)] == ["start", "late", "later", "deep"]
+
+
+async def test_a_page_that_came_closer_is_leased_before_those_it_overtook(store: CrawlStore) -> None:
+    worker = await store.join(TTL)
+    await store.add([target("far")], seed=False, depth=5)
+    await store.add([target("near")], seed=False, depth=3)
+    await store.add([target("far")], seed=False, depth=1)
+    assert [got.url.rpartition("/")[2] for got in await lease(store, worker, 9)] == ["far", "near"]
+
+
+async def test_what_a_lease_says_of_its_url(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.add([external("y", check=True)], seed=False, depth=2)
+    leased = await store.lease(worker, {}, new_hosts=5, per_host=5, limit=0)
+    by_host = {got.host: got for got in leased.leases}
+    assert by_host[HOST][1:] == ("https://a.example/x", HOST, 0, 0, 0, "page", True)
+    assert by_host["b.example"][1:] == ("https://b.example/y", "b.example", 2, 0, 0, "check", False)
+    assert set(leased.hosts) == {HOST, "b.example"}
+    assert leased.hosts[HOST].pace is None
+
+
+async def test_named_hosts_get_what_they_want_and_others_their_share(store: CrawlStore) -> None:
+    worker = await store.join(TTL)
+    await store.add([target(str(n), host) for host in ("a.example", "b.example", "c.example") for n in range(5)], seed=False)
+    leased = await store.lease(worker, {"b.example": 3, "unheard.example": 4}, new_hosts=1, per_host=2, limit=0)
+    assert [got.host for got in leased.leases] == ["b.example"] * 3 + ["a.example"] * 2
+    assert set(leased.hosts) == {"b.example", "a.example"}
+
+
+async def test_hosts_that_only_have_waiting_retries_do_not_keep_others_from_being_asked(store: CrawlStore) -> None:
+    worker = await store.join(TTL)
+    await store.add([target("x", "a.example"), target("x", "b.example")], seed=False)
+    [got] = (await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)).leases
+    await store.finish(worker, [Again(lease=got, after=30, kind="http_503", message="")], max_depth=None)
+    leased = await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)
+    assert [lease.host for lease in leased.leases] == ["b.example"]
+
+
+async def test_leaving_gives_every_lease_back(store: CrawlStore) -> None:
+    worker = await started(store, "x", "y")
+    await lease(store, worker, 2)
+    await store.leave(worker)
+    assert await statuses(store) == {"x": "queued", "y": "queued"}
+    assert not await store.renew(worker, TTL)
+    assert len(await lease(store, await store.join(TTL), 5)) == 2
+
+
+async def test_leaving_twice_is_harmless(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.leave(worker)
+    other = await store.join(TTL)
+    await lease_one(store, other)
+    await store.leave(worker)
+    assert (await store.counts()).processing == 1
+
+
+async def test_a_worker_that_renews_keeps_its_leases(handles: Open, clock: FakeClock) -> None:
+    store = handles()
+    worker = await started(store, "x")
+    await lease_one(store, worker)
+    for _ in range(5):
+        clock.advance(TTL - 1)
+        assert await store.renew(worker, TTL)
+        assert await handles().recover() == 0
+    assert (await store.counts()).processing == 1
+
+
+async def test_the_leases_of_a_worker_that_stopped_renewing_return(handles: Open, clock: FakeClock) -> None:
+    store = handles()
+    dead = await started(store, "x", "y", "z")
+    await lease(store, dead, 2)
+    living = await store.join(TTL * 3)
+    await lease(store, living, 1)
+    clock.advance(TTL + 1)
+    assert await handles().recover() == 2
+    assert not await store.renew(dead, TTL)
+    assert await store.renew(living, TTL)
+    assert await statuses(store) == {"x": "queued", "y": "queued", "z": "processing"}
+    assert await store.recover() == 0
+
+
+def _late(got: Lease) -> list[Outcome]:
+    return [
+        Completed(lease=got, facts=PageFacts(status_code=200), links=to("new"), redirect=None, anchors=["a"]),
+        Completed(lease=got, facts=PageFacts(status_code=301), redirect=target("new")),
+        Failed(lease=got, kind="dns_failure", message=""),
+        Again(lease=got, after=5.0, kind="http_503", message=""),
+        Refused(lease=got, reason="robots"),
+        Released(lease=got),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(6), ids=["completed", "redirect", "failed", "again", "refused", "released"])
+@pytest.mark.parametrize("again", [False, True], ids=["queued", "leased by another"])
+async def test_a_late_outcome_of_a_dead_worker_changes_nothing(
+    store: CrawlStore, clock: FakeClock, kind: int, again: bool
+) -> None:
+    dead = await started(store, "x")
+    got = await lease_one(store, dead)
+    clock.advance(TTL + 1)
+    await store.recover()
+    living = await store.join(TTL)
+    if again:
+        await lease_one(store, living)
+    before = [page async for page in store.pages()], await store.counts()
+    assert await store.finish(dead, [_late(got)[kind]], max_depth=None) == 0
+    assert ([page async for page in store.pages()], await store.counts()) == before
+
+
+async def test_an_outcome_is_recorded_once(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    got = await lease_one(store, worker)
+    assert await store.finish(worker, [done(got), done(got)], max_depth=None) == 1
+    assert await store.finish(worker, [Failed(lease=got, kind="tls_error", message="")], max_depth=None) == 0
+    assert (await store.counts()).counted == 1
+    assert (await row(store, "x")).status == PageStatus.COMPLETED
+
+
+class Treacherous(list[object]):
+    """A list that breaks while it is read."""
+
+    def __iter__(self):  # type: ignore[no-untyped-def]
+        yield from super().__iter__()
+        raise RuntimeError("broke in the middle")
+
+
+async def test_finish_is_all_or_nothing(store: CrawlStore) -> None:
+    worker = await started(store, "x", "y")
+    first, second = await lease(store, worker, 2)
+    before = [page async for page in store.pages()], await store.counts()
+    broken = Completed(lease=second, facts=PageFacts(status_code=200), links=Treacherous(to("p", "q")))  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="broke in the middle"):
+        await store.finish(worker, [done(first, "new"), broken], max_depth=None)
+    assert ([page async for page in store.pages()], await store.counts()) == before
+    assert [link async for link in store.links()] == []
+    assert await store.finish(worker, [done(first, "new"), done(second, "p", "new")], max_depth=None) == 2
+    assert [link.target_url.rpartition("/")[2] async for link in store.links()] == ["new", "p", "new"]
+    assert (await store.counts()).known == 4
+
+
+async def test_no_outcomes_are_no_work(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    assert await store.finish(worker, [], max_depth=None) == 0

@@ -1,0 +1,87 @@
+"""Starts, and what the crawl remembers of itself."""
+
+from __future__ import annotations
+
+from tadoru.store.base import Counts, CrawlStore, PageStatus, Refused
+from tests.contract.conftest import Open
+from tests.contract.crawls import done, external, lease, lease_one, row, rows, started, target
+
+
+async def test_seeds_are_known_once(store: CrawlStore) -> None:
+    assert await store.add([target("x"), target("y"), target("x")], seed=True) == 2
+    assert await store.add([target("y"), target("z")], seed=True) == 1
+    assert await store.counts() == Counts(queued=3)
+
+
+async def test_a_seed_that_was_done_is_not_done_again(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.finish(worker, [done(await lease_one(store, worker))], max_depth=None)
+    assert await store.add([target("x")], seed=True) == 0
+    assert await lease(store, worker) == []
+
+
+async def test_a_seed_that_was_only_discovered_is_queued(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.finish(worker, [done(await lease_one(store, worker), external("e"))], max_depth=None)
+    assert await store.add([target("e", "b.example")], seed=True) == 0
+    found = (await rows(store))["https://b.example/e"]
+    assert (found.status, found.depth, found.internal, found.purpose, found.skip_reason) == ("queued", 0, True, "page", None)
+    assert found.parent_url is None
+    [got] = await lease(store, worker, host="b.example")
+    assert got.seed
+
+
+async def test_a_seed_that_was_only_to_be_checked_is_read(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.finish(worker, [done(await lease_one(store, worker), external("e", check=True))], max_depth=None)
+    await store.add([target("e", "b.example")], seed=True)
+    [got] = await lease(store, worker, host="b.example")
+    assert (got.purpose, got.seed, got.depth) == ("page", True, 0)
+    assert (await store.counts()).queued == 0
+
+
+async def test_a_seed_that_was_too_deep_or_refused_is_queued(store: CrawlStore) -> None:
+    worker = await started(store, "x", "refused")
+    x, refused = await lease(store, worker, 2)
+    await store.finish(worker, [done(x, "deep"), Refused(lease=refused, reason="robots")], max_depth=0)
+    assert (await store.counts()).skipped == 2
+    await store.add([target("deep"), target("refused")], seed=True)
+    assert len(await lease(store, worker, 5)) == 2
+    assert (await row(store, "deep")).depth == 0
+
+
+async def test_a_seed_that_the_rules_exclude_stays_excluded_however_often_it_is_added(store: CrawlStore) -> None:
+    excluded = target("x", status=PageStatus.SKIPPED, reason="excluded by a pattern")
+    await store.add([excluded], seed=True)
+    await store.add([excluded], seed=True)
+    assert await store.counts() == Counts(skipped=1)
+    assert (await row(store, "x")).skip_reason == "excluded by a pattern"
+
+
+async def test_a_seed_added_later_brings_what_is_behind_it_closer(store: CrawlStore) -> None:
+    worker = await started(store, "start")
+    for links in (["a"], ["b"], ["c"]):
+        await store.finish(worker, [done(await lease_one(store, worker), *links)], max_depth=2)
+    assert {path: page.depth for path, page in (await rows(store)).items()} == {"start": 0, "a": 1, "b": 2, "c": 3}
+    await store.add([target("b")], seed=True)
+    found = await rows(store)
+    assert (found["b"].depth, found["b"].parent_url, found["c"].depth) == (0, None, 1)
+    assert found["c"].status == "skipped"
+    assert await store.widen(2) == 1
+
+
+async def test_urls_may_be_added_that_are_no_seeds(store: CrawlStore) -> None:
+    worker = await store.join(60)
+    await store.add([target("from-sitemap")], seed=False, depth=1)
+    got = await lease_one(store, worker)
+    assert (got.seed, got.depth) == (False, 1)
+
+
+async def test_meta_is_remembered_by_everybody(handles: Open) -> None:
+    one, two = handles(), handles()
+    assert await one.get_meta("scope") is None
+    await one.set_meta("scope", '{"mode": "host"}')
+    await two.set_meta("job", "links")
+    await one.set_meta("scope", "日本")
+    assert await two.get_meta("scope") == "日本"
+    assert await one.get_meta("job") == "links"

@@ -1,0 +1,128 @@
+"""The scanner against the tree: on the pages it takes, both say the same; what it can not know for sure it leaves to the tree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.parse.html import Document
+from tadoru.parse.links import extract_targets
+from tadoru.parse.scan import Scanned, Scanner
+from tadoru.rules.url import Resolver
+
+PAGE = "https://example.com/docs/guide/page.html?x=1"
+
+
+def scanned(markup: str) -> Scanned | None:
+    return Scanner(Resolver()).scan(markup.encode(), PAGE)
+
+
+def tree(markup: str) -> Scanned:
+    document = Document.parse(markup.encode(), "text/html; charset=utf-8")
+    return Scanned(extract_targets(document, PAGE, Resolver()), document.title())
+
+
+PLAIN = {
+    "an ordinary link": '<a href="a.html">A</a>',
+    "attributes before and after": '<a class="x y" id=q data-n="1" href="a.html" title="t">A</a>',
+    "single quotes": "<a href='a.html'>A</a>",
+    "no quotes": "<a href=a.html>A</a>",
+    "spaces around the sign": '<a href = "a.html">A</a>',
+    "no href": '<a name="top">A</a><a>B</a><a href="a.html">C</a>',
+    "href within a value": '<a title="see href=no.html" href="a.html">A</a>',
+    "a name that begins with href": '<a hreflang="de" href="a.html">A</a>',
+    "the first of two": '<a href="a.html" href="b.html">A</a>',
+    "new lines in the tag": '<a\n  class="x"\n  href="a.html"\n>A</a>',
+    "rel": '<a rel="NoFollow  ugc" href="a.html">A</a>',
+    "markup in the text": '<a href="a.html"><b>bold</b> and <i>not</i></a>',
+    "an image with alt": '<a href="a.html"><img src="i.png" alt="An  image"></a>',
+    "entities in text": '<a href="a.html">Fish &amp; Chips &eacute; &copy 1</a>',
+    "entities in the reference": '<a href="?a=1&amp;b=2">A</a><a href="?a=1&copy=2">B</a><a href="a&#64;b.html">C</a>',
+    "an escaped hash": '<a href="a.html&#35;x">A</a><a href="a.html">B</a>',
+    "jumps": '<a href="#x">A</a><a href="">B</a><a href="a.html#x">C</a><a href="a.html#y">D</a>',
+    "not for crawlers": '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="a.html">C</a>',
+    "a comment": '<!-- <a href="no.html">no</a> --><a href="a.html">A</a>',
+    "a comment within a link": '<a href="a.html">one<!-- two -->three</a>',
+    "a script": "<script>document.write('<a href=\"no.html\">no</a>')</script><a href=\"a.html\">A</a>",
+    "a style and a text area": '<style>a > b {}</style><textarea>&lt;a</textarea><a href="a.html">A</a>',
+    "an svg": '<svg><title>Icon</title><path d="M0 0"/></svg><a href="a.html">A</a>',
+    "noscript": '<noscript><a href="a.html">A</a></noscript>',
+    "an area": '<map><area href="a.html" alt="North"></map>',
+    "a title": "<title>Fish &amp;\n Chips</title><a href='a.html'>A</a>",
+    "doctype and instruction": '<!doctype html><?xml version="1.0"?><a href="a.html">A</a>',
+    "non-ASCII": '<a href="日本.html">日本　語</a>',
+    "the same link twice": '<a href="a.html">A</a><a href="a.html">B</a><a href="./a.html">C</a>',
+    "a query of the page": '<a href="?page=2">next</a>',
+}
+
+
+@pytest.mark.parametrize("markup", PLAIN.values(), ids=PLAIN.keys())
+def test_a_plain_page_scans_to_what_its_tree_says(markup: str) -> None:
+    page = f"<html><head><title>T</title></head><body>{markup}</body></html>" if "<title" not in markup else markup
+    assert scanned(page) == tree(page)
+
+
+NOT_PLAIN = {
+    "markup in an attribute": '<div data-x="<a href=\'no.html\'>"></div>',
+    "text and markup in an attribute": '<div title="a > b <a href=no.html>">x</div>',
+    "a base": '<base href="/other/"><a href="a.html">A</a>',
+    "a template": '<template><a href="no.html">no</a></template>',
+    "a refresh": '<meta http-equiv="refresh" content="0; url=/b">',
+    "tags in capitals": '<A HREF="a.html">A</A>',
+    "a comment without end": '<!-- <a href="no.html">',
+    "an odd comment": '<!--> <a href="a.html">A</a> -->',
+    "a script without end": "<script><a href=no.html>",
+    "a script in a comment in a script": "<script><!--<script></script>--></script>",
+    "a frameset": "<frameset><frame src=x></frameset>",
+    "a NUL": "<a href=a.html>\0</a>",
+    "CDATA": "<svg><![CDATA[<a href=no.html>]]></svg>",
+}
+
+
+@pytest.mark.parametrize("markup", NOT_PLAIN.values(), ids=NOT_PLAIN.keys())
+def test_what_takes_a_parser_is_left_to_the_parser(markup: str) -> None:
+    assert scanned(markup) is None
+
+
+def test_an_anchor_remembered_from_another_page_of_the_folder_means_the_same_there() -> None:
+    scanner = Scanner(Resolver())
+    body = b'<a href="a.html">A</a><a href="?q=1">B</a><a href="/root.html">C</a>'
+    for name in ("one.html", "two.html"):
+        result = scanner.scan(body, f"https://example.com/docs/{name}")
+        assert result is not None
+        assert [link.url for link in result.links] == [
+            "https://example.com/docs/a.html",
+            f"https://example.com/docs/{name}?q=1",
+            "https://example.com/root.html",
+        ]
+    elsewhere = scanner.scan(body, "https://example.com/other/one.html")
+    assert elsewhere is not None and elsewhere.links[0].url == "https://example.com/other/a.html"
+
+
+NAMES = st.sampled_from(["a.html", "b/", "../c", "/d?x=1&amp;y=2", "#e", "", "f.html#g", "https://other.example/h", "mailto:i@j", "?k"])
+TEXTS = st.sampled_from(["one", "two &amp; three", " ", "4 &lt; 5", "<b>six</b>", "<img src=x alt=seven>", "x = &quot;y&quot;", 'z="'])
+QUOTES = st.sampled_from(['"', "'"])
+ANCHORS = st.builds(lambda name, text, q, more: f"<a{more} href={q}{name}{q}>{text}</a>", NAMES, TEXTS, QUOTES, st.sampled_from(["", " class='k'", ' rel="next"', " id=1"]))  # fmt: skip
+PIECES = st.one_of(
+    ANCHORS,
+    ANCHORS.map(lambda anchor: f"<p>{anchor}</p>"),
+    ANCHORS.map(lambda anchor: f"<!-- {anchor} -->"),
+    ANCHORS.map(lambda anchor: f"<script>x('{anchor}')</script>"),
+    ANCHORS.map(lambda anchor: f"<div><ul><li>{anchor}<li>{anchor}</ul></div>"),
+    st.sampled_from(["text", "a < b", "a > b", "<br>", "<hr/>", '<div title="q">', "</div>", "<title>T</title>", "<svg><title>S</title></svg>", "</p>"]),
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_whatever_the_scanner_takes_it_reads_as_the_tree_does(markup: str) -> None:
+    found = scanned(f"<title>First</title>{markup}")
+    if found is not None:
+        assert found == tree(f"<title>First</title>{markup}")
+
+
+@given(st.lists(st.sampled_from(list('<>/="\' aAhref!-?b&;#x\n') + ["<a ", "href", "</a>", "<!--", "-->", "<script>", "</script>", "<p", "title"]), max_size=40).map("".join))  # fmt: skip
+def test_no_bytes_make_the_scanner_fail_or_find_what_the_tree_has_not(markup: str) -> None:
+    found = scanned(markup)
+    if found is not None:
+        assert {link.url for link in found.links} <= {link.url for link in tree(markup).links}

@@ -1,0 +1,1 @@
+"""What is particular to the SQLite store: processes, files, faults, names to query. The contract is in `tests/contract`."""

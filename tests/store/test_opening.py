@@ -1,0 +1,133 @@
+"""Opening a file: a crawl, nothing yet, or something else, which is then left as it is."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tadoru.errors import StoreError
+from tadoru.store.database import SCHEMA_VERSION
+from tadoru.store.memory import MemoryStore
+from tadoru.store.open import open_store
+from tadoru.store.sqlite import SqliteStore
+from tests.contract.crawls import target
+from tests.store import process
+from tests.support.clock import FakeClock
+
+
+def refusal(path: Path, patience: float = 0.01) -> str:
+    with pytest.raises(StoreError) as caught:
+        open_store(str(path), FakeClock(), patience=patience)
+    return str(caught.value)
+
+
+async def test_an_empty_file_becomes_a_crawl(tmp_path: Path) -> None:
+    file = tmp_path / "crawl.db"
+    file.touch()
+    store = open_store(str(file), FakeClock())
+    assert await store.add([target("x")], seed=True) == 1
+    await store.close()
+    store = open_store(str(file), FakeClock())
+    assert (await store.counts()).queued == 1
+    await store.close()
+
+
+async def test_names_choose_the_backend() -> None:
+    assert isinstance(open_store("memory:", FakeClock()), MemoryStore)
+    store = open_store(":memory:", FakeClock())
+    assert isinstance(store, SqliteStore)
+    await store.close()
+
+
+def test_a_text_file_is_refused_and_kept(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("milk\n")
+    assert refusal(notes) == f"{notes} is not a SQLite database: give another file, or remove this one."
+    assert notes.read_text() == "milk\n"
+
+
+def test_a_database_of_another_program_is_refused_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "photos.db"
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE photos(name)")
+    other.close()
+    before = file.read_bytes()
+    assert refusal(file) == f"{file} is a SQLite database, but not one of Tadoru's: give another file."
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+
+
+async def test_a_crawl_of_a_newer_program_is_refused_and_kept(tmp_path: Path) -> None:
+    file = tmp_path / "crawl.db"
+    store = SqliteStore(str(file), FakeClock())
+    store.sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    await store.close()
+    before = file.read_bytes()
+    assert refusal(file) == f"{file} was written by a newer Tadoru (format {SCHEMA_VERSION + 1}): update Tadoru to read it."
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["", "missing/crawl.db"], ids=["a folder", "a folder that is not there"])
+def test_what_can_not_be_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    assert refusal(path) == f"The database {path} can not be opened for writing: check the folder and its permissions."
+
+
+def test_a_file_that_another_program_holds_is_refused_after_a_while(tmp_path: Path) -> None:
+    file = tmp_path / "crawl.db"
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    expected = f"The database {file} is locked by another program: close it there and run the same command again."
+    assert refusal(file) == expected
+    other.close()
+
+
+async def test_a_damaged_file_is_said_to_be_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "crawl.db"
+    store = open_store(str(file), FakeClock())
+    await store.add([target(str(number)) for number in range(500)], seed=True)
+    await store.close()
+    with file.open("r+b") as raw:
+        raw.seek(8192)
+        raw.write(b"\xa5" * (file.stat().st_size - 8192))
+    expected = "is damaged (database disk image is malformed): restore a copy, or start a new crawl with another file."
+    assert refusal(file) == f"The database {file} {expected}"
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can look into, unlike those of `tmp_path`."""
+    folder = Path(tempfile.mkdtemp(prefix="tadoru-test-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def as_seen_by_a_visitor(checkout: Path, file: Path, *, folder_mode: int, file_mode: int | None = None) -> str:
+    if file_mode is not None:
+        file.chmod(file_mode)
+    file.parent.chmod(folder_mode)
+    return process.start(checkout, "visit", file).communicate()[0]
+
+
+@pytest.mark.parametrize("writable", [False, True], ids=["in a folder that can not be written", "in a folder that can"])
+async def test_a_file_that_may_only_be_read_says_so(checkout: Path, open_folder: Path, writable: bool) -> None:
+    file = open_folder / "crawl.db"
+    store = open_store(str(file), FakeClock())
+    await store.set_meta("job", "links")
+    await store.close()
+    said = as_seen_by_a_visitor(checkout, file, file_mode=0o444, folder_mode=0o777 if writable else 0o555)
+    assert said == f"The database {file} can not be opened for writing: check the folder and its permissions.\n"
+
+
+def test_a_folder_that_may_only_be_read_says_so(checkout: Path, open_folder: Path) -> None:
+    file = open_folder / "crawl.db"
+    said = as_seen_by_a_visitor(checkout, file, folder_mode=0o555)
+    assert said == f"The database {file} can not be opened for writing: check the folder and its permissions.\n"
+    assert not file.exists()

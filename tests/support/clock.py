@@ -1,0 +1,29 @@
+"""Time under a test's control: nothing waits, and sleeping is what makes time pass."""
+
+from __future__ import annotations
+
+import asyncio
+
+START = 1_700_000_000.0
+
+
+class FakeClock:
+    """A clock that stands still until somebody sleeps on it or moves it."""
+
+    def __init__(self, start: float = START) -> None:
+        self._passed = 0.0
+        self._start = start
+
+    def now(self) -> float:
+        return self._start + self._passed
+
+    def monotonic(self) -> float:
+        return self._passed
+
+    async def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+        await asyncio.sleep(0)
+
+    def advance(self, seconds: float) -> None:
+        """Let so much time pass."""
+        self._passed += max(0.0, seconds)
