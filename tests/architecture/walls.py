@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("rules",),
     ("parse",),
-    ("config", "plugins", "log"),
+    ("config", "settings", "options", "plugins", "log"),
     ("fetch", "store"),
     ("engine",),
     ("jobs",),
@@ -45,7 +45,6 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "click": ("cli/",),
     "playwright": ("fetch/browser.py",),
     "procrastinate": ("cluster/",),
-    "protego": ("rules/robots.py",),
     "publicsuffixlist": ("rules/scope.py",),
     "rich": ("cli/",),
     "selectolax": ("parse/html.py",),
@@ -56,6 +55,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "starlette": ("serve/",),
     "strawberry": ("serve/",),
     "uvicorn": ("serve/",),
+    "uvloop": ("jobs/launch.py",),
     "yaml": ("config.py",),
 }
 

@@ -110,3 +110,19 @@ async def test_tracking_parameters_and_session_ids_are_removed_on_request() -> N
         stripped = await crawl(site, depth=0, ignore_robots=True, strip_tracking=True, strip_sessions=True)
     assert len(kept.internal_urls) == 6
     assert set(by_path(site, stripped)) == {"/", "/a", "/a?id=1"}
+
+
+async def test_the_menu_of_an_error_page_is_not_followed() -> None:
+    async with Site() as site:
+        site.page("/", links=["/gone"])
+        site.page("/gone", links=["/only-there"], title="Not here", status=404)
+        result = await crawl(site)
+    assert {info.url: info.title for info in result.internal_urls} == {site.url("/"): "Page /", site.url("/gone"): "Not here"}
+
+
+async def test_a_length_beyond_all_measure_is_no_length() -> None:
+    async with Site() as site:
+        site.page("/", links=["/huge"])
+        site.reply("/huge", headers={"Content-Length": "9" * 30}, content_type="application/pdf")
+        pages = by_path(site, await crawl(site))
+    assert pages["/"].status_code == 200

@@ -100,7 +100,6 @@ async def test_a_robots_txt_that_redirects_to_nowhere_forbids_nothing(behaviour:
         assert by_path(site, await crawl(site))["/"].status_code == 200
 
 
-@pytest.mark.xfail(strict=True, reason="the fetcher does not keep the beginning of a longer body yet (Request.truncate)")
 async def test_only_the_first_500_kib_of_a_robots_txt_count() -> None:
     padding = "# nothing to see here, only words that fill the file\n"
     async with Site() as site:

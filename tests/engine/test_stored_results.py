@@ -13,7 +13,7 @@ from tadoru.jobs.links.report import LinksReport, write
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.run import read_result
 from tadoru.jobs.links.stream import stored_edges
-from tests.support.crawling import FastClock, Setup, set_up
+from tests.support.crawling import FastClock, Setup, crawl, set_up
 from tests.support.site import Site
 
 
@@ -68,3 +68,12 @@ def test_every_form_is_the_same_from_the_store(crawled: Setup, form: str) -> Non
 def test_the_json_form_reads_back_as_the_result(crawled: Setup) -> None:
     loaded, stored = both(crawled)
     assert CrawlResult.from_dict(json.loads(json.dumps(stored.to_dict()))) == loaded
+
+
+async def test_a_resumed_crawl_took_the_time_of_all_its_runs(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.page("/")
+        state = str(tmp_path / "crawl.db")
+        first = await crawl(site, state=state)
+        second = await crawl(site, state=state)
+    assert second.crawl_duration >= first.crawl_duration > 0

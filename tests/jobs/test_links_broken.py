@@ -76,7 +76,7 @@ def test_a_page_too_large_to_read_is_still_judged_by_its_status() -> None:
 def test_a_redirect_that_ends_in_an_error_is_broken_and_says_where_it_went() -> None:
     checked = Checked(URL, 404, final_url="https://garden.example/b")
     assert judge(checked, AcceptedCodes()) == "broken"
-    assert describe(checked) == "404 Not Found after a redirect to https://garden.example/b"
+    assert describe(checked) == "404 Not Found, after a redirect to https://garden.example/b"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ PLAIN = {
     "not for crawlers": '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="a.html">C</a>',
     "a comment": '<!-- <a href="no.html">no</a> --><a href="a.html">A</a>',
     "a comment within a link": '<a href="a.html">one<!-- two -->three</a>',
-    "a script": "<script>document.write('<a href=\"no.html\">no</a>')</script><a href=\"a.html\">A</a>",
+    "a script": '<script>document.write(\'<a href="no.html">no</a>\')</script><a href="a.html">A</a>',
     "a style and a text area": '<style>a > b {}</style><textarea>&lt;a</textarea><a href="a.html">A</a>',
     "an svg": '<svg><title>Icon</title><path d="M0 0"/></svg><a href="a.html">A</a>',
     "noscript": '<noscript><a href="a.html">A</a></noscript>',
@@ -64,7 +64,7 @@ def test_a_plain_page_scans_to_what_its_tree_says(markup: str) -> None:
 
 
 NOT_PLAIN = {
-    "markup in an attribute": '<div data-x="<a href=\'no.html\'>"></div>',
+    "markup in an attribute": "<div data-x=\"<a href='no.html'>\"></div>",
     "text and markup in an attribute": '<div title="a > b <a href=no.html>">x</div>',
     "a base": '<base href="/other/"><a href="a.html">A</a>',
     "a template": '<template><a href="no.html">no</a></template>',
@@ -97,20 +97,32 @@ def test_an_anchor_remembered_from_another_page_of_the_folder_means_the_same_the
             "https://example.com/root.html",
         ]
     elsewhere = scanner.scan(body, "https://example.com/other/one.html")
-    assert elsewhere is not None and elsewhere.links[0].url == "https://example.com/other/a.html"
+    assert elsewhere is not None
+    assert elsewhere.links[0].url == "https://example.com/other/a.html"
 
 
-NAMES = st.sampled_from(["a.html", "b/", "../c", "/d?x=1&amp;y=2", "#e", "", "f.html#g", "https://other.example/h", "mailto:i@j", "?k"])
-TEXTS = st.sampled_from(["one", "two &amp; three", " ", "4 &lt; 5", "<b>six</b>", "<img src=x alt=seven>", "x = &quot;y&quot;", 'z="'])
-QUOTES = st.sampled_from(['"', "'"])
-ANCHORS = st.builds(lambda name, text, q, more: f"<a{more} href={q}{name}{q}>{text}</a>", NAMES, TEXTS, QUOTES, st.sampled_from(["", " class='k'", ' rel="next"', " id=1"]))  # fmt: skip
+NAMES = st.sampled_from(
+    ["a.html", "b/", "../c", "/d?x=1&amp;y=2", "#e", "", "f.html#g", "https://other.example/h", "mailto:i@j", "?k"]
+)
+TEXTS = st.sampled_from(
+    ["one", "two &amp; three", " ", "4 &lt; 5", "<b>six</b>", "<img src=x alt=seven>", "x = &quot;y&quot;", 'z="']
+)
+MORE = st.sampled_from(["", " class='k'", ' rel="next"', " id=1"])
+ANCHORS = st.builds(
+    lambda name, text, quote, more: f"<a{more} href={quote}{name}{quote}>{text}</a>",
+    NAMES,
+    TEXTS,
+    st.sampled_from(["'", '"']),
+    MORE,
+)
+ODDITIES = ["text", "a < b", "a > b", "<br>", "<hr/>", '<div title="q">', "</div>", "<title>T</title>", "</p>"]
 PIECES = st.one_of(
     ANCHORS,
     ANCHORS.map(lambda anchor: f"<p>{anchor}</p>"),
     ANCHORS.map(lambda anchor: f"<!-- {anchor} -->"),
     ANCHORS.map(lambda anchor: f"<script>x('{anchor}')</script>"),
     ANCHORS.map(lambda anchor: f"<div><ul><li>{anchor}<li>{anchor}</ul></div>"),
-    st.sampled_from(["text", "a < b", "a > b", "<br>", "<hr/>", '<div title="q">', "</div>", "<title>T</title>", "<svg><title>S</title></svg>", "</p>"]),
+    st.sampled_from([*ODDITIES, "<svg><title>S</title></svg>"]),
 )
 
 
@@ -121,7 +133,10 @@ def test_whatever_the_scanner_takes_it_reads_as_the_tree_does(markup: str) -> No
         assert found == tree(f"<title>First</title>{markup}")
 
 
-@given(st.lists(st.sampled_from(list('<>/="\' aAhref!-?b&;#x\n') + ["<a ", "href", "</a>", "<!--", "-->", "<script>", "</script>", "<p", "title"]), max_size=40).map("".join))  # fmt: skip
+SCRAPS = [*"<>/=\"' aAhref!-?b&;#x\n", "<a ", "href", "</a>", "<!--", "-->", "<script>", "</script>", "<p", "title"]
+
+
+@given(st.lists(st.sampled_from(SCRAPS), max_size=40).map("".join))
 def test_no_bytes_make_the_scanner_fail_or_find_what_the_tree_has_not(markup: str) -> None:
     found = scanned(markup)
     if found is not None:

@@ -52,3 +52,12 @@ def test_depth_counts_up_to_and_with_its_limit(max_depth: int | None, depth: int
 )
 def test_time_runs_out_and_not_below(max_time: float | None, now: float, left: float | None) -> None:
     assert Budget(max_time=max_time).time_left(100.0, now) == left
+
+
+@pytest.mark.parametrize(
+    "queued, workers, share",
+    [(10, 1, 10), (10, 2, 5), (11, 2, 6), (1, 4, 1), (0, 3, 0), (5, 0, 5)],
+    ids=["alone", "halves", "rounded up", "one for whoever asks first", "nothing", "nobody has joined"],
+)
+def test_a_worker_takes_its_part_of_what_is_queued(queued: int, workers: int, share: int) -> None:
+    assert Budget.fair_share(queued, workers) == share

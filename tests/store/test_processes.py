@@ -48,6 +48,12 @@ def go(each: subprocess.Popen[str]) -> None:
     each.stdin.flush()
 
 
+def kill_unburied(victim: subprocess.Popen[str]) -> None:
+    """Kill, and wait until it has died, but leave it in the table of processes."""
+    victim.send_signal(signal.SIGKILL)
+    os.waitid(os.P_PID, victim.pid, os.WEXITED | os.WNOWAIT)
+
+
 async def seeded(database: Path, *paths: str) -> None:
     store = open_store(str(database), SystemClock())
     await store.add([target(path) for path in paths], seed=True)
@@ -103,8 +109,7 @@ async def test_a_process_that_is_killed_but_not_yet_buried_is_dead_too(database:
     await seeded(database, "1")
     victim = start("hold")
     line(victim)
-    victim.send_signal(signal.SIGKILL)
-    os.waitid(os.P_PID, victim.pid, os.WEXITED | os.WNOWAIT)  # It has died, and is still in the table of processes.
+    kill_unburied(victim)
     store = open_store(str(database), SystemClock())
     assert await store.recover() == 1
     await store.close()

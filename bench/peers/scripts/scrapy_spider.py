@@ -1,8 +1,9 @@
 """Runs in Scrapy's environment: URL OUTPUT CONCURRENCY ordinary|tuned. Nothing else of the benchmark is imported here.
 
-The ordinary spider is what Scrapy's tutorial teaches: `LinkExtractor`, `follow_all`, `allowed_domains`, default settings but for the
-pace; Scrapy's own filter drops what it knows. The tuned one remembers URLs itself, which spares Scrapy a Request and its fingerprint for
-each of the hundreds of links on a page, and switches off what the job does not need: cookies, console, statistics, referer.
+The ordinary spider is what Scrapy's tutorial teaches: `LinkExtractor`, `follow_all`, `allowed_domains`, default settings but
+for the pace; Scrapy's own filter drops what it knows. The tuned one remembers URLs itself, which spares Scrapy a Request and
+its fingerprint for each of the hundreds of links on a page, and switches off what the job does not need: cookies, console,
+statistics, referer.
 """
 
 from __future__ import annotations

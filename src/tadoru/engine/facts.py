@@ -40,7 +40,8 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isascii() and text.isdigit() else None
+    """A length, unless it is nonsense: a database holds 63 bits."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 @lru_cache(maxsize=1024)

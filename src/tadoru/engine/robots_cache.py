@@ -23,6 +23,7 @@ class Asked(NamedTuple):
     rules: robots.Robots
     failure: FailureKind | None
     """Why there was no answer, when there was none."""
+    message: str = ""
 
 
 class RobotsCache:
@@ -71,7 +72,7 @@ class RobotsCache:
             assert isinstance(claim, RobotsRecord)
             record = claim
         failure = FailureKind(record.failure) if record.failure else None
-        asked = Asked(robots.read(status=record.status, failure=failure, body=record.body), failure)
+        asked = Asked(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
         keep = robots.MAX_AGE if record.is_settled else 60.0
         self._rules[origin] = (asked, self._clock.now() + keep - min(record.age, keep))
         return asked

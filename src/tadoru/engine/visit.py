@@ -28,7 +28,14 @@ from tadoru.rules.url import host_key, origin
 from tadoru.store.base import Again, Completed, CrawlStore, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target
 
 HOST_DOWN = frozenset(
-    {FailureKind.DNS, FailureKind.REFUSED, FailureKind.CONNECT_TIMEOUT, FailureKind.TLS, FailureKind.BLOCKED_ADDRESS}
+    {
+        FailureKind.DNS,
+        FailureKind.REFUSED,
+        FailureKind.CONNECT_TIMEOUT,
+        FailureKind.TLS,
+        FailureKind.BLOCKED_ADDRESS,
+        FailureKind.PROXY,
+    }
 )
 """Failures of robots.txt that say that no page of the host can be had either."""
 
@@ -96,7 +103,7 @@ class Visit:
         if verdict.allowed:
             return None
         if asked.failure is not None and asked.failure in HOST_DOWN:
-            return self._after_failure(lease, asked.failure, f"The host could not be reached ({asked.failure}).")
+            return self._after_failure(lease, asked.failure, asked.message or f"The host could not be reached ({asked.failure}).")
         self._notify(PageRefused(url=lease.url, reason=verdict.reason))
         return Refused(lease=lease, reason=verdict.reason)
 

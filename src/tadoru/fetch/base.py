@@ -9,7 +9,8 @@ from tadoru.model.web import Answer, Request
 
 
 class Fetcher(Protocol):
-    """Sends one request and returns the answer. Follows no redirect, retries nothing, paces nothing, raises for no fault of a site."""
+    """Sends one request and returns the answer. Follows no redirect, retries nothing, paces nothing, and raises for no fault of a
+    site."""
 
     async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
         """`sent` is called once, at the moment the request has gone out: pacing counts from there."""

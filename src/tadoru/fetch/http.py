@@ -146,7 +146,7 @@ class HttpFetcher:
         request = visit.request
         visit.enter(FailureKind.DOWNLOAD_TIMEOUT)
         wanted = _is_wanted(response.headers.get("Content-Type", ""), request.body_types)
-        body, transferred = await _read_body(response, request.max_bytes) if wanted else (b"", 0)
+        body, transferred = await _read_body(response, request) if wanted else (b"", 0)
         if wanted:
             visit.took("download")
         version = response.version
@@ -163,21 +163,28 @@ class HttpFetcher:
         )
 
 
-async def _read_body(response: aiohttp.ClientResponse, cap: int) -> tuple[bytes, int]:
+async def _read_body(response: aiohttp.ClientResponse, request: Request) -> tuple[bytes, int]:
     """(the decoded body, its bytes on the wire)."""
+    cap = request.max_bytes
     content = response.content
     if content.at_eof():
         return b"", 0
     encoding = ",".join(response.headers.getall("Content-Encoding", ()))
     length = response.headers.get("Content-Length", "")
     if not encoding and length.isdigit():
-        if int(length) > cap:
+        if int(length) <= cap:
+            whole = await response.read()
+            return whole, len(whole)
+        if not request.truncate:
             raise TooLarge
-        whole = await response.read()
-        return whole, len(whole)
     body = Body(encoding, cap)
-    async for chunk in content.iter_any():
-        body.feed(chunk)
+    try:
+        async for chunk in content.iter_any():
+            body.feed(chunk)
+    except TooLarge:
+        if not request.truncate:
+            raise
+        return body.beginning(), body.transferred
     return body.finish(), body.transferred
 
 

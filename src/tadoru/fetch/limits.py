@@ -175,10 +175,16 @@ class Body:
             raise BadEncoding("the compressed body ends in the middle")
         return b"".join(self._pieces)
 
+    def beginning(self) -> bytes:
+        """What came before the cap."""
+        return b"".join(self._pieces)
+
     def _push(self, data: bytes, depth: int) -> None:
         self._sizes[depth] += len(data)
         if depth == len(self._layers):
-            if self._sizes[depth] > self._cap:
+            over = self._sizes[depth] - self._cap
+            if over > 0:
+                self._pieces.append(data[: max(0, len(data) - over)])
                 raise TooLarge
             self._pieces.append(data)
             return

@@ -131,11 +131,8 @@ def _reference(attributes: Attributes) -> str:
 
 
 def _anchor_text(element: Element, raw: str) -> str:
-    if len(raw) > MAX_TEXT or "{" in raw or ");" in raw:
-        text = text_of(element, MAX_TEXT, raw)
-    else:
-        text = " ".join(raw.split())
-    return text or _alternative(element)
+    is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
+    return (" ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)) or _alternative(element)
 
 
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}

@@ -1,9 +1,9 @@
-"""The pages that a page leads to, read from its bytes without building a tree: a map of links needs no more, and costs half as much.
+"""The pages that a page leads to, read from its bytes without building a tree: all that a map of links needs, for less.
 
-Only for *plain* pages: those where a look at the bytes proves that every `<a …>` is a start tag, and not part of a comment, a script or an
-attribute. A `Scanner` takes comments and raw text (script, style, title…) out, and gives up, for the tree to be built, as soon as
-anything is left that would need the rules of a parser: a `<` or `>` within an attribute, tags in capitals, `<base>`, `<template>`, a
-refresh. `tests/parse/test_scan.py` holds it against the tree: on plain pages they agree.
+Only for *plain* pages: those where a look at the bytes proves that every `<a …>` is a start tag, and not part of a comment, a
+script or an attribute. A `Scanner` takes comments and raw text (script, style, title…) out, and gives up, for the tree to be
+built, as soon as anything is left that would need the rules of a parser: a `<` or `>` within an attribute, tags in capitals,
+`<base>`, `<template>`, a refresh. `tests/parse/test_scan.py` holds it against the tree: on plain pages they agree.
 """
 
 from __future__ import annotations

@@ -21,6 +21,11 @@ class Budget:
             return wanted
         return max(0, min(wanted, self.limit - counted - in_flight))
 
+    @staticmethod
+    def fair_share(queued: int, workers: int) -> int:
+        """A worker's part of what is queued: while that is little, none shall idle because another took it all."""
+        return -(-queued // max(1, workers))
+
     def within_depth(self, depth: int) -> bool:
         """Whether a page this many links from the start is wanted."""
         return self.max_depth is None or depth <= self.max_depth

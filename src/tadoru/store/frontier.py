@@ -113,7 +113,8 @@ class Frontier(Database):
             return Leased([], {})
         async with self.write() as sql:
             counts = await self.counts()
-            room = budget.room(counts.counted, counts.processing, wanted)
+            workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
+            room = min(budget.room(counts.counted, counts.processing, wanted), budget.fair_share(counts.queued, workers))
             now = self.clock.now()
             leases: list[Lease] = []
             hosts: dict[str, HostState] = {}

@@ -93,7 +93,11 @@ class MemoryStore(MemoryHosts):
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
         counts, now = await self.counts(), self.clock.now()
-        room = Budget(limit=limit).room(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host)
+        budget = Budget(limit=limit)
+        room = min(
+            budget.room(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host),
+            budget.fair_share(counts.queued, len(self._workers)),
+        )
         if not counts.queued or not room:
             return Leased([], {})
         others = [host for host in self.hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]

@@ -18,11 +18,12 @@ _LINKS = """SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text FR
     JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id JOIN texts f ON f.id = r.fragment_id"""
 _LINKS_TO = _LINKS.replace("CROSS JOIN", "JOIN").replace(" FROM pages s", ", r.target_id FROM pages s")
 # A page's parent is the first by name of the pages that lead to it on a shortest path. Links go before redirects, and redirects
-# are followed step by step, because a loop of them must not make two pages each other's parent.
+# are followed step by step, because a loop of them must not make two pages each other's parent. (LIMIT -1: SQLite would otherwise
+# look for each parent twice.)
 _PARENTS_BY_LINK = """UPDATE pages SET parent_id = found.parent FROM (
         SELECT p.id AS page, (SELECT s.id FROM link_relations r JOIN pages s ON s.id = r.source_id
             WHERE r.target_id = p.id AND s.depth = p.depth - 1 ORDER BY s.url LIMIT 1) AS parent
-        FROM pages p WHERE p.is_seed = 0 OR p.hops > 0) AS found
+        FROM pages p WHERE p.is_seed = 0 OR p.hops > 0 LIMIT -1) AS found
     WHERE found.page = pages.id AND found.parent IS NOT pages.parent_id"""
 _REDIRECTED_ONLY = """UPDATE pages SET hops = -1 WHERE parent_id IS NULL AND (is_seed = 0 OR hops > 0)
     AND EXISTS (SELECT 1 FROM pages s WHERE s.redirect_id = pages.id AND s.depth = pages.depth)"""

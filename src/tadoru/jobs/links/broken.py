@@ -80,7 +80,7 @@ def describe(checked: Checked) -> str:
     else:
         words = status_words(checked.status_code)
     if checked.final_url and checked.final_url != checked.url:
-        words += f" after a redirect to {checked.final_url}"
+        words = f"{words.rstrip('.')}, after a redirect to {checked.final_url}"
     return words
 
 

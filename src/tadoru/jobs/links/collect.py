@@ -167,6 +167,8 @@ async def _broken(store: CrawlStore, pages: Iterable[tuple[PageRow, Checked]], j
         if kind is None or is_ignored(row.url, judging.ignore):
             continue
         sources = tuple([_source(link) async for link in store.links_to([row.page_id])])
+        if not sources and row.depth > 0:
+            continue  # Only a redirect leads there, and the link to that redirect is reported.
         yield BrokenLink(row.url, checked.status_code, describe(checked), kind, sources)
 
 

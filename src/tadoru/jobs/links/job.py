@@ -43,6 +43,12 @@ class LinksJob:
         response = page.response
         if not response.body or not response.media_type.startswith(HTML_TYPES):
             return Found()
+        found = self._read(page)
+        # The menu of an error page is no part of the site.
+        return found if response.status < 300 else Found(title=found.title)
+
+    def _read(self, page: Page) -> Found:
+        response = page.response
         content_type = response.header("content-type")
         if not self.every_link:
             scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)

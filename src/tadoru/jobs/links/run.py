@@ -144,6 +144,9 @@ async def read_result(
         odd = await survey(store, rules)
         urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
         urls = await load_urls(store, odd) if load else stored_urls(plan.database, odd)
+        # A resumed crawl took the time of all its runs.
+        duration += float(await store.get_meta("seconds") or 0.0)
+        await store.set_meta("seconds", str(duration))
         return await collect(store, prepared.starts[0], rules, odd, urls, duration=duration, stopped=stopped)
     finally:
         await store.close()

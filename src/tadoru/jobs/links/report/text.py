@@ -113,7 +113,8 @@ def _failure_words(info: UrlInfo, message: str) -> str:
 
 def _write_external(infos: Iterable[UrlInfo], figures: Figures, paint: Palette, say: Say) -> None:
     ordered = sorted(infos, key=lambda info: info.url)
-    say(f"\n{paint.bold('External links')} ({len(ordered):,})")
+    if ordered:
+        say(f"\n{paint.bold('External links')} ({len(ordered):,})")
     for info in ordered:
         # An external URL is requested only for a check; that it was not is nothing to remark on.
         unread = figures.outcome(info) is Outcome.UNREAD
