@@ -172,7 +172,15 @@ def test_very_long_references_are_resolved_but_not_kept() -> None:
 
 def test_a_remembered_reference_is_not_joined_again() -> None:
     resolver = Resolver()
-    first = resolver.resolve("g", "http://a.example/b/c")
-    assert resolver.resolve("g", "http://a.example/b/d?x") is first
-    rooted = resolver.resolve("/g", "http://a.example/b/c")
-    assert resolver.resolve("/g", "http://a.example/other/folder/") is rooted
+    first = resolver.resolve("g?h", "http://a.example/b/c")
+    assert resolver.resolve("g?h", "http://a.example/b/d?x") is first
+    rooted = resolver.resolve("/g?h", "http://a.example/b/c")
+    assert resolver.resolve("/g?h", "http://a.example/other/folder/") is rooted
+
+
+@given(
+    st.from_regex(r"(\.\./){0,4}/?[a-z0-9_~-][a-z._~-]{0,3}(/[a-z0-9_~-][a-z.]{0,2}){0,3}/?", fullmatch=True), st.integers(0, 3)
+)
+def test_a_plain_reference_joins_as_the_parser_joins_it(reference: str, depth: int) -> None:
+    base = f"http://a.example/{'f/' * depth}page?q=/x/"
+    assert Resolver().resolve(reference, base) == (canonical(reference, base), "")

@@ -54,7 +54,9 @@ def links(values: Iterable[str], page_url: str) -> tuple[HeaderLink, ...]:
         for name, quoted, bare in _PARAMETER.findall(rest):
             parameters.setdefault(name.lower(), quoted or bare)
         if (url := canonical(target.strip(), page_url)) is not None:
-            found.append(HeaderLink(url, tuple(parameters.get("rel", "").lower().split()), parameters.get("hreflang", "").lower()))
+            found.append(
+                HeaderLink(url, tuple(parameters.get("rel", "").lower().split()), parameters.get("hreflang", "").lower())
+            )
     return tuple(found)
 
 

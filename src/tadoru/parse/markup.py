@@ -1,7 +1,7 @@
 """Faults of a page's markup that its tree no longer shows, because the parser mends them: read from the bytes.
 
-Only what browsers and search engines act upon: two heads or bodies, and elements that end the head before its end tag. Whatever the
-tree still shows is read in `page`.
+Only what browsers and search engines act upon: two heads or bodies, and elements that end the head before its end tag. Whatever
+the tree still shows is read in `page`.
 """
 
 from __future__ import annotations
@@ -26,29 +26,31 @@ class Markup(NamedTuple):
 
     heads: int
     bodies: int
+    """One also when the tag is left out: the element is there all the same."""
     strays: tuple[str, ...]
     """Names of the elements in the head that do not belong there, each once."""
 
 
 def read_markup(data: bytes) -> Markup:
     """Look at a page in an encoding that contains ASCII."""
-    lowered = data.lower()
-    strays = dict.fromkeys(name.decode("ascii") for name in _TAG.findall(_plain(_head(lowered))))
-    return Markup(_count(_HEADS, lowered), _count(_BODIES, lowered), tuple(name for name in strays if name not in _BELONGS))
+    strays = dict.fromkeys(name.decode("ascii") for name in _TAG.findall(_plain(_head(data[:_LONGEST_HEAD]))))
+    return Markup(_count(_HEADS, data), _count(_BODIES, data), tuple(name for name in strays if name not in _BELONGS))
 
 
-def _head(lowered: bytes) -> bytes:
-    """What stands between the tags of the head; nothing when one of them is left out."""
-    opened = _HEADS.search(lowered, 0, _LONGEST_HEAD)
-    begin = lowered.find(b">", opened.end()) + 1 if opened else 0
-    end = lowered.find(b"</head", begin, _LONGEST_HEAD)
-    return lowered[begin:end] if begin and end > begin else b""
+def _head(data: bytes) -> bytes:
+    """What stands between the tags of the head, in lower case; nothing when one of them is left out."""
+    end = max(data.find(b"</head"), data.find(b"</HEAD"))
+    lowered = data[: max(end, 0)].lower()
+    opened = _HEADS.search(lowered)
+    return lowered[lowered.find(b">", opened.end()) + 1 :] if opened else b""
 
 
-def _count(tags: re.Pattern[bytes], lowered: bytes) -> int:
+def _count(tags: re.Pattern[bytes], data: bytes) -> int:
     """How many there are; only when there seem to be several is it worth a close look at comments, scripts and values."""
-    if lowered.count(tags.pattern[:5]) < 2:
-        return lowered.count(tags.pattern[:5])
+    name = tags.pattern[:5]
+    if data.count(name) + data.count(name.upper()) < 2:
+        return 1
+    lowered = data.lower()
     found = len(tags.findall(lowered))
     return found if found < 2 else len(tags.findall(_plain(lowered)))
 

@@ -46,7 +46,7 @@ def pixels(text: str, size: int) -> int:
 
 
 def columns(text: str) -> int:
-    """The length of a text in characters, full-width ones (Chinese, Japanese, Korean) counted twice: they take the room of two."""
+    """The length of a text in characters, full-width ones (Chinese, Japanese, Korean) counted twice: they are as wide as two."""
     return len(text) if text.isascii() else sum(2 if _is_wide(sign) else 1 for sign in text)
 
 

@@ -19,7 +19,7 @@ from tadoru.rules.url import Resolver
 MAX_TEXT = 200
 MAX_TITLE = 2_000
 _LONGEST_KEPT = 400
-_MOST_KEPT = 50_000
+_MOST_KEPT = 100_000
 
 _RAW = rb"s(?:cript|tyle)|t(?:itle|extarea)|xmp|iframe|no(?:embed|frames)"
 _SPECIAL = re.compile(rb"<(?:[!?A-Z]|(" + _RAW + rb")[\s/>]|(?:base|template|plaintext|frameset|select)[\s/>])")
@@ -102,7 +102,7 @@ class Scanner:
             raw = plain[begin:end] if 0 <= end - begin <= _LONGEST_KEPT else b""
             anchor = known.get(raw)
             if anchor is None:
-                anchor = self._read(plain, match, reference, page_url)
+                anchor = self._read(plain, match[0], inside, end, reference, page_url)
                 if raw and _DEPENDS_ON_FOLDER.match(front):
                     known[raw] = anchor
                     self._kept += 1
@@ -111,14 +111,13 @@ class Scanner:
                 links.append(Link(anchor.url, anchor.kind, anchor.text, anchor.rel, len(links), ""))
         return links
 
-    def _read(self, plain: bytes, match: re.Match[bytes], reference: bytes, page_url: str) -> _Known:
-        tag = match[0]
+    def _read(self, plain: bytes, tag: bytes, inside: int, end: int, reference: bytes, page_url: str) -> _Known:
         target = self._resolver.resolve(reference.decode("utf-8", "replace"), page_url)
         kind = LinkKind.AREA if tag.startswith(b"<area") else LinkKind.A
         if target is None:
             return _Known(None, kind, "", "")
         rel = _value(_attributes(tag).get(b"rel")).lower() if b"rel" in tag else ""
-        text = _value(_attributes(tag).get(b"alt"))[:MAX_TEXT] if kind is LinkKind.AREA else _anchor_text(plain, match.end(), tag)
+        text = _value(_attributes(tag).get(b"alt"))[:MAX_TEXT] if kind is LinkKind.AREA else _anchor_text(plain, inside, end, tag)
         return _Known(target[0], kind, text, rel)
 
     def _folder(self, page_url: str) -> dict[bytes, _Known]:
@@ -185,9 +184,8 @@ def _is_in_svg(body: bytes, position: int) -> bool:
     return body.rfind(b"<svg", 0, position) > body.rfind(b"</svg", 0, position)
 
 
-def _anchor_text(plain: bytes, start: int, tag: bytes) -> str:
+def _anchor_text(plain: bytes, start: int, end: int, tag: bytes) -> str:
     """The text up to the end of an anchor, or to the next one; else the alternative text of an image in it, or its own."""
-    end = plain.find(b"</a", start)
     segment = plain[start : end if 0 <= end < start + 8 * MAX_TEXT else start + 8 * MAX_TEXT]
     if b"<" not in segment:
         text = _text(segment)[:MAX_TEXT].rstrip()

@@ -65,7 +65,8 @@ def _is_currency(text: str) -> bool:
 
 _FORMS: dict[str, Callable[[str], bool]] = {
     **dict.fromkeys(
-        "startDate endDate datePublished dateModified datePosted uploadDate validThrough priceValidUntil dateCreated".split(), _is_date
+        "startDate endDate datePublished dateModified datePosted uploadDate validThrough priceValidUntil dateCreated".split(),
+        _is_date,
     ),
     **dict.fromkeys("price lowPrice highPrice ratingCount reviewCount".split(), _is_number),
     "priceCurrency": _is_currency,

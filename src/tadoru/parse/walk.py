@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from tadoru.parse.content import PARTS
 from tadoru.parse.html import Document, Element, collapsed, text_of
 from tadoru.parse.links import Attributes
 from tadoru.rules.url import canonical
@@ -19,8 +20,8 @@ MOST = 2_000
 """Headings, images or links kept of one page."""
 
 _DEPRECATED = frozenset(
-    "acronym applet basefont bgsound big blink center dir font frame frameset isindex keygen marquee nobr noembed noframes plaintext "
-    "spacer strike tt xmp".split()
+    "acronym applet basefont bgsound big blink center dir font frame frameset isindex keygen marquee nobr noembed noframes "
+    "plaintext spacer strike tt xmp".split()
 )
 _APP_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "___gatsby", "app-root", "svelte"})
 _PERMALINK_SIGNS = " \xa0¶#§🔗"
@@ -28,15 +29,19 @@ _SCRIPT_TYPES = re.compile(r"(?:text|application)/(?:x-)?(?:java|ecma)script|")
 _WEB = re.compile(r"\s*https?:", re.IGNORECASE)
 _OWN_FILE = re.compile(r"\s*(?:file:|[a-z]:\\)", re.IGNORECASE)
 _DOUBLED = re.compile(r"\s*https?:/*(?:https?:|[^/?#]*@?https?(?::|//))", re.IGNORECASE)
+_PARTS = frozenset(PARTS)
 _LABELS = ("aria-label", "aria-labelledby", "title")
 
 
 class Heading(NamedTuple):
-    """A heading; `is_image` when its only words are the alternative text of an image."""
+    """A heading."""
 
     level: int
     text: str
     is_image: bool
+    """Whether its only words are the alternative text of an image."""
+    is_aside: bool = False
+    """Whether it belongs to a menu or another part of the site, not to the text."""
 
 
 class Image(NamedTuple):
@@ -83,7 +88,7 @@ class Walk:
         self.canonicals: list[str] = []
         self.hreflangs: list[str] = []
         self.relations: list[tuple[str, str]] = []
-        self.headings: list[Heading] = []
+        self.headings: list[tuple[Heading, Element]] = []
         self.images: list[Image] = []
         self.empty_pictures = 0
         self.nameless: list[Nameless] = []
@@ -97,6 +102,8 @@ class Walk:
         self.names: set[str] = set()
         self.deprecated: dict[str, None] = {}
         self.app_root = ""
+        self.parts: list[Element] = []
+        """What `content` leaves out, and the main part."""
         self._web_anchors: list[tuple[Element, str]] = []
 
     def over(self, document: Document) -> None:
@@ -112,8 +119,11 @@ class Walk:
         elements = document.select("*")
         self.elements = len(elements)
         for element in elements:
-            if (taker := takers.get(element.tag or "")) is not None:
+            tag = element.tag or ""
+            if (taker := takers.get(tag)) is not None:
                 taker(element)
+            if tag in _PARTS:
+                self.parts.append(element)
 
     def linked(self, rel: str) -> tuple[str, ...]:
         """The URLs of the `<link>` elements with this relation."""
@@ -175,12 +185,16 @@ class Walk:
         href = attributes.get("href")
         if not href:
             return
+        if ":" not in href[:20]:
+            if href[0] != "#":
+                self._web_anchors.append((element, href))
+            return
         start = href[:200].lstrip().lower()
         if start.startswith("javascript:"):
             self.script_references.append(href[:MAX_TEXT])
         elif _OWN_FILE.match(start) or _DOUBLED.match(start) or (_WEB.match(start) and canonical(href, self.base) is None):
             self.malformed.append(href[:MAX_TEXT])
-        elif not start.startswith(("#", "mailto:", "tel:")) and len(self._web_anchors) < 10 * MOST:
+        elif not start.startswith(("#", "mailto:", "tel:")):
             self._web_anchors.append((element, href))
 
     def _image(self, element: Element) -> None:
@@ -188,7 +202,7 @@ class Walk:
         src = _source(attributes)
         self._resource(element)
         if len(self.images) < MOST:
-            alt = collapsed(attributes["alt"] or "")[: MAX_TEXT] if "alt" in attributes else None
+            alt = collapsed(attributes["alt"] or "")[:MAX_TEXT] if "alt" in attributes else None
             role = (attributes.get("role") or "").strip().lower()
             is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
             size = (attributes.get("width") or "", attributes.get("height") or "")
@@ -250,7 +264,7 @@ class Walk:
             attributes = image.attributes
             text = collapsed(attributes.get("alt") or attributes.get("aria-label") or "")[:MAX_TEXT]
             is_image = bool(text)
-        self.headings.append(Heading(int((element.tag or "h6")[1]), text, is_image))
+        self.headings.append((Heading(int((element.tag or "h6")[1]), text, is_image), element))
 
     def _deprecated(self, element: Element) -> None:
         self.deprecated[element.tag or ""] = None

@@ -209,6 +209,10 @@ class Resolver:
         return found if found is not None else self._missed(href, base)
 
     def _missed(self, href: str, base: str) -> Resolved | None:
+        plain = _PLAIN.fullmatch(href)
+        if plain is not None and not (plain[1] and plain[2]):
+            # Joined faster than remembered.
+            return self._joined(base, plain), ""
         if href[:5].lower() == "data:":
             # An image within the page, perhaps of many kilobytes, which the parser would read to the end.
             return None
@@ -216,9 +220,6 @@ class Resolver:
         start = href.lstrip(" ")[:1] if href.isprintable() else None
         if start in ("", "#"):
             return base, unquote(href.strip(" ")[1:])
-        plain = _PLAIN.fullmatch(href)
-        if plain is not None and len(href) <= _LONGEST_KEPT and not (plain[1] and plain[2]):
-            return self._keep(href, (self._joined(base, plain), ""))
         try:
             url, _, fragment = join_url(base, href).partition("#")
         except ValueError:
@@ -228,24 +229,20 @@ class Resolver:
             return None
         found = tidied, fragment and unquote(fragment)
         if start not in (None, "?") and len(href) <= _LONGEST_KEPT and not _SAME_SCHEME.match(href):
-            self._keep(href, found)
-        return found
-
-    def _keep(self, href: str, found: Resolved) -> Resolved:
-        (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
-        self._size += 1
-        if self._size > self._capacity:
-            self._forget_oldest()
+            (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
+            self._size += 1
+            if self._size > self._capacity:
+                self._forget_oldest()
         return found
 
     def _joined(self, base: str, plain: re.Match[str]) -> str:
         if plain[2]:
             return origin(base) + plain[0]
-        folder = self._folder
-        for _ in range(len(plain[1]) // 3):
-            # One folder up, but never above the root, whose slash is the third of the URL.
-            folder = folder[: folder.rindex("/", 0, -1) + 1] if folder.count("/") > 3 else folder
-        return folder + plain[3]
+        if not plain[1]:
+            return self._folder + plain[3]
+        # Folders up, but never above the root, whose slash is the third of the URL.
+        parts = self._folder.split("/")
+        return "/".join((*parts[: max(3, len(parts) - 1 - len(plain[1]) // 3)], plain[3]))
 
     def _enter(self, base: str) -> None:
         if self._size > self._capacity:
