@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ settings.register_profile("gate", derandomize=True, deadline=None)
 # `./test --hypothesis-profile=explore`: look for new failures.
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("gate")
+
+# A shell that starts us in the background leaves Ctrl-C ignored, and every command that a test starts would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before anything reads them: a configured shell must not change what the tests see.
 for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_"))]:

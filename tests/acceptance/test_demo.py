@@ -105,7 +105,10 @@ def test_the_site_alone_is_served_until_ctrl_c(checkout: Path, tmp_path: Path) -
             connection.request("GET", "/")
             assert "空にいちばん近い町" in connection.getresponse().read().decode()
         process.send_signal(signal.SIGINT)
-        _, notes = process.communicate(timeout=20)
+        try:
+            _, notes = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert process.returncode == 0
     assert "Traceback" not in notes
     assert list(tmp_path.iterdir()) == []

@@ -285,8 +285,8 @@ class CrawlStore(Protocol):
         """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 
         Of a host the shallowest first, then the longest known; of other hosts those first that may be asked soonest.
-        Never more than `limit` counted answers in all, whoever else is leasing (0: no limit), and while little is queued no more than
-        this worker's fair part of it.
+        Never more than `limit` counted answers in all, whoever else is leasing (0: no limit), and while little is queued no more
+        than this worker's fair part of it.
         """
         ...
 
