@@ -1,0 +1,158 @@
+"""What a page says: too little, nothing of its own, or that it does not exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.model.web import LinkKind
+from tadoru.parse.page import PageView
+
+_define = partial(define, group="content")
+
+EMPTY = _define(
+    "content-empty",
+    Severity.ERROR,
+    en=(
+        "No text",
+        "Besides menus the page has no words: there is nothing to read and nothing to find.",
+        "Add the content, or remove the page.",
+    ),
+    ja=(
+        "本文がない",
+        "メニューのほかに言葉がなく、読むものも検索されるものもありません。",
+        "内容を加えるか、ページを削除してください。",
+    ),
+)
+NEEDS_SCRIPT = _define(
+    "content-needs-javascript",
+    Severity.WARNING,
+    en=(
+        "Content needs JavaScript",
+        "The HTML is an empty shell that scripts fill: whoever does not run them sees nothing.",
+        "Render the pages on the server, or crawl with --render to see what browsers see.",
+    ),
+    ja=(
+        "JavaScriptがないと内容が出ない",
+        "HTMLは空の枠で、スクリプトを実行しない相手には何も見えません。",
+        "サーバー側で描画してください。--render を付けてクロールするとブラウザーと同じ内容を確認できます。",
+    ),
+)
+THIN = _define(
+    "content-thin",
+    Severity.NOTICE,
+    en=(
+        "Little content",
+        "Pages with little text of their own seldom answer anybody's question.",
+        "Say more, or join the page with a related one.",
+    ),
+    ja=(
+        "内容が少ない",
+        "独自の文章が少ないページは、検索した人の疑問に答えにくくなります。",
+        "内容を充実させるか、関連ページに統合してください。",
+    ),
+    threshold=Threshold(100, "words, two Chinese or Japanese characters counted as one"),
+)
+LOREM_IPSUM = _define(
+    "content-lorem-ipsum",
+    Severity.WARNING,
+    en=("Lorem ipsum", "Placeholder text was left on the page.", "Replace it."),
+    ja=("ダミーテキスト", "ダミーの文章 (Lorem ipsum など) が残っています。", "本来の文章に置き換えてください。"),
+)
+SOFT_404 = _define(
+    "content-soft-404",
+    Severity.WARNING,
+    en=(
+        "Soft 404",
+        "The page says that it was not found, but the status says that all is well: it stays in search results.",
+        "Answer with status 404 or 410.",
+    ),
+    ja=(
+        "ソフト404",
+        "「見つかりません」と表示しながら正常のステータスを返しているため、検索結果に残り続けます。",
+        "ステータス 404 か 410 を返してください。",
+    ),
+)
+PLACEHOLDER = _define(
+    "content-placeholder",
+    Severity.NOTICE,
+    en=(
+        "Page under construction",
+        "The page only says that there will be one.",
+        "Publish it when it is ready, or keep it out of the index until then.",
+    ),
+    ja=("工事中のページ", "準備中であることしか書かれていません。", "完成してから公開するか、それまで noindex にしてください。"),
+)
+LOW_RATIO = _define(
+    "content-text-ratio-low",
+    Severity.INFO,
+    en=(
+        "Little text for much HTML",
+        "Nearly all of the page is markup, which is slow to load and often a sign of bloat.",
+        "Remove unused markup, inline styles and scripts.",
+    ),
+    ja=(
+        "HTMLに対して文章が少ない",
+        "ページの大半がマークアップで、読み込みが遅くなります。",
+        "不要なマークアップやインラインのスタイル・スクリプトを減らしてください。",
+    ),
+    threshold=Threshold(2, "percent"),
+)
+
+_NOT_FOUND = re.compile(
+    r"\b(?:page|file|document|resource|article|product)\s+(?:was\s+|is\s+|could\s+not\s+be\s+|can(?:no|')?t\s+be\s+)?not\s+found\b"
+    r"|\b(?:page|document)\s+(?:could\s+not|can(?:no|')t)\s+be\s+found\b|\bpage\s+(?:does|do)(?:n.t|\s+not)\s+exist\b"
+    r"|^\W*(?:error\s+)?404\b(?:\W+error)?\W*(?:$|(?:page\s+)?not\s+found)|^\W*(?:404\W+)?not\s+found\W*$"
+    r"|ページが?(?:は)?見つかりません|お探しのページ|存在しないページ|ページは存在しません",
+    re.IGNORECASE,
+)
+_LONGEST_NOT_FOUND = 150
+"""Words: a page about errors is longer than an error page."""
+_LONGEST_PLACEHOLDER = 60
+_CONSTRUCTION = re.compile(r"\bcoming soon\b|\bunder construction\b|工事中|準備中|近日公開", re.IGNORECASE)
+_DUMMY = (b"lorem ipsum dolor", "これはダミーテキスト".encode(), "テキストが入ります".encode())
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.document
+    if page is None:
+        return
+    text = _searchable(page)
+    if dummy := next((dummy for dummy in _DUMMY if dummy in text), None):
+        yield LOREM_IPSUM.on(page.url, dummy.decode())
+    if context.is_indexable:
+        yield from _amount(context, page)
+
+
+def _searchable(page: PageView) -> bytes:
+    """The normalised text; when some of it is Japanese, once more without the spaces that were put between its characters."""
+    normal = page.content.normal
+    return normal if len(page.content.tokens) <= page.content.words else normal + b" " + normal.replace(b" ", b"")
+
+
+def _amount(context: PageContext, page: PageView) -> Iterator[Finding]:
+    words = page.content.words
+    names = " | ".join(filter(None, (page.head.title, *(heading.text for heading in page.headings if heading.level == 1))))
+    if page.app_root and words < 20 and _has_scripts(context, page):
+        yield NEEDS_SCRIPT.on(page.url, page.app_root, words=words)
+    elif not words and not page.images:
+        yield EMPTY.on(page.url)
+    elif words < _LONGEST_NOT_FOUND and any(_NOT_FOUND.search(name) for name in names.split(" | ")):
+        yield SOFT_404.on(page.url, names, words=words)
+    elif words < _LONGEST_PLACEHOLDER and _CONSTRUCTION.search(f"{names} {_searchable(page).decode('utf-8', 'replace')}"):
+        yield PLACEHOLDER.on(page.url, names, words=words)
+    elif words < (limit := context.limits[THIN]):
+        yield THIN.on(page.url, words=words, limit=limit)
+    percent = round(100 * page.text_share, 1)
+    if percent < (limit := context.limits[LOW_RATIO]) and words and page.size > 20_000:
+        yield LOW_RATIO.on(page.url, f"{percent} %", percent=percent, limit=limit)
+
+
+def _has_scripts(context: PageContext, page: PageView) -> bool:
+    return bool(context.links[LinkKind.SCRIPT]) or page.inline_script_bytes > 0
+
+
+GROUP = CheckGroup((EMPTY, NEEDS_SCRIPT, THIN, LOREM_IPSUM, SOFT_404, PLACEHOLDER, LOW_RATIO), run)

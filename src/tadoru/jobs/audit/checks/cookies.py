@@ -1,0 +1,79 @@
+"""Cookies that a page sets. Their values are never looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, define
+
+_define = partial(define, group="security")
+
+NOT_SECURE = _define(
+    "cookie-not-secure",
+    Severity.WARNING,
+    en=(
+        "Cookie without Secure",
+        "The cookie is also sent over unencrypted connections, where it can be read.",
+        "Add the Secure attribute.",
+    ),
+    ja=(
+        "CookieにSecureがない",
+        "暗号化されていない通信でも送られ、読み取られるおそれがあります。",
+        "Secure 属性を付けてください。",
+    ),
+)
+NOT_HTTP_ONLY = _define(
+    "cookie-not-http-only",
+    Severity.WARNING,
+    en=(
+        "Session cookie without HttpOnly",
+        "A script injected into the page can read it and take over the session.",
+        "Add the HttpOnly attribute.",
+    ),
+    ja=(
+        "セッションCookieにHttpOnlyがない",
+        "注入されたスクリプトに読み取られ、セッションを乗っ取られるおそれがあります。",
+        "HttpOnly 属性を付けてください。",
+    ),
+)
+NO_SAME_SITE = _define(
+    "cookie-without-same-site",
+    Severity.INFO,
+    en=(
+        "Cookie without SameSite",
+        "Whether other sites' requests carry it is left to the browser.",
+        "Add SameSite=Lax, or Strict; None only where it must be.",
+    ),
+    ja=(
+        "CookieにSameSiteがない",
+        "他サイトからの要求に付くかどうかがブラウザー任せになります。",
+        "SameSite=Lax か Strict を付けてください。None は必要な場合だけにします。",
+    ),
+)
+
+_SESSION = re.compile(r"sess|(?:^|[._-])sid(?:$|[._-])|auth|jwt|login|remember", re.IGNORECASE)
+_FOR_SCRIPTS = re.compile(r"csrf|xsrf", re.IGNORECASE)
+"""Scripts are meant to read these."""
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.page
+    if page is None:
+        return
+    cookies = [cookie for cookie in page.cookies if not cookie.is_removal]
+    if not cookies:
+        return
+    is_encrypted = page.url.startswith("https:")
+    if is_encrypted and (found := [cookie.name for cookie in cookies if not cookie.secure]):
+        yield NOT_SECURE.among(page.url, found)
+    sessions = [cookie for cookie in cookies if _SESSION.search(cookie.name) and not _FOR_SCRIPTS.search(cookie.name)]
+    if found := [cookie.name for cookie in sessions if not cookie.http_only]:
+        yield NOT_HTTP_ONLY.among(page.url, found)
+    if found := [cookie.name for cookie in cookies if not cookie.same_site]:
+        yield NO_SAME_SITE.among(page.url, found)
+
+
+GROUP = CheckGroup((NOT_SECURE, NOT_HTTP_ONLY, NO_SAME_SITE), run)

@@ -1,0 +1,161 @@
+"""Alternates in other languages, as one page states them. Whether they link back is a matter of the whole site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, define
+from tadoru.parse.page import PageView
+from tadoru.rules.url import canonical
+
+_define = partial(define, group="hreflang")
+
+INVALID = _define(
+    "hreflang-invalid-code",
+    Severity.ERROR,
+    en=(
+        "Invalid hreflang code",
+        "A code that is not a language, or a language and a region, is ignored.",
+        "Write codes such as en, en-GB or x-default (uk is Ukrainian, the region is GB).",
+    ),
+    ja=(
+        "hreflangのコードが不正",
+        "言語、または言語と地域でないコードは無視されます。",
+        "en、en-GB、x-default のように書いてください (日本語は jp ではなく ja)。",
+    ),
+)
+NO_SELF = _define(
+    "hreflang-missing-self",
+    Severity.WARNING,
+    en=(
+        "hreflang without the page itself",
+        "Each page of a set must name itself too, or the set may be ignored.",
+        "Add an entry with the page's own language and URL.",
+    ),
+    ja=(
+        "hreflangに自身がない",
+        "一組のページは互いに自身も含めて示す必要があります。",
+        "自身の言語とURLの項目を加えてください。",
+    ),
+)
+NO_DEFAULT = _define(
+    "hreflang-missing-x-default",
+    Severity.INFO,
+    en=(
+        "hreflang without x-default",
+        "Visitors whose language is not in the list get a page at random.",
+        "Add an x-default entry.",
+    ),
+    ja=(
+        "hreflangにx-defaultがない",
+        "一覧にない言語の訪問者に見せるページが決まりません。",
+        "x-default の項目を加えてください。",
+    ),
+)
+MULTIPLE = _define(
+    "hreflang-multiple",
+    Severity.WARNING,
+    en=("One language, several URLs", "The same code is given with different URLs.", "Keep one URL for each code."),
+    ja=("同じ言語に複数のURL", "同じコードに異なるURLが指定されています。", "コードごとにURLを一つにしてください。"),
+)
+NOT_CANONICAL = _define(
+    "hreflang-not-canonical",
+    Severity.WARNING,
+    en=(
+        "hreflang on a page that is not canonical",
+        "The page names another canonical URL: its alternates are not counted.",
+        "State hreflang on the canonical page only.",
+    ),
+    ja=(
+        "正規でないページのhreflang",
+        "別の正規URLを示しているため、hreflangは考慮されません。",
+        "正規ページにだけ hreflang を書いてください。",
+    ),
+)
+OUTSIDE_HEAD = _define(
+    "hreflang-outside-head",
+    Severity.WARNING,
+    en=("hreflang outside head", "Search engines ignore alternates in the body.", "Move the elements into the <head>."),
+    ja=("hreflangがheadの外にある", "本文にあるhreflangは無視されます。", "<head> の中に移してください。"),
+)
+RELATIVE = _define(
+    "hreflang-relative",
+    Severity.WARNING,
+    en=("hreflang with relative URL", "Alternates must be whole URLs, with the scheme.", "Write the whole URL."),
+    ja=("hreflangが相対URL", "スキームを含む完全なURLでなければなりません。", "完全なURLを書いてください。"),
+)
+LANG_MISMATCH = _define(
+    "hreflang-lang-mismatch",
+    Severity.NOTICE,
+    en=(
+        "hreflang and lang differ",
+        "The page calls itself one language in hreflang and another in <html lang>.",
+        "Let both say the same language.",
+    ),
+    ja=("hreflangとlangが異なる", "hreflangと <html lang> が異なる言語を示しています。", "同じ言語にしてください。"),
+)
+
+_CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?")
+_LANGUAGES = frozenset(
+    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo "
+    "es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu iw ja jv ka "
+    "kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl "
+    "nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv "
+    "sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+)
+_NO_REGIONS = frozenset({"uk", "en", "eu", "ap", "xx", "ja", "zh"})
+"""Two letters that are written for a region but are none."""
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.document
+    if page is None:
+        return
+    in_header = [(link.hreflang, link.url) for link in page.header_links if "alternate" in link.rel and link.hreflang]
+    alternates = [*page.head.hreflang, *in_header]
+    if not alternates and not page.hreflang_references:
+        return
+    urls: dict[str, set[str]] = {}
+    for code, url in alternates:
+        urls.setdefault(code, set()).add(url)
+    if invalid := [code for code in urls if not is_code(code)]:
+        yield INVALID.among(page.url, invalid)
+    if several := [code for code, targets in urls.items() if len(targets) > 1]:
+        yield MULTIPLE.among(page.url, several)
+    if "hreflang" in page.outside_head:
+        yield OUTSIDE_HEAD.on(page.url, page.hreflang_references[0])
+    if relative := [one for one in page.hreflang_references if canonical(one) is None and canonical(one, page.url) is not None]:
+        yield RELATIVE.among(page.url, relative)
+    yield from _set(page, urls)
+
+
+def _set(page: PageView, urls: dict[str, set[str]]) -> Iterator[Finding]:
+    """The entries together, against the page they stand on."""
+    if page.head.canonical not in (None, page.url):
+        yield NOT_CANONICAL.on(page.url, page.head.canonical or "")
+        return
+    own = [code for code, targets in urls.items() if page.url in targets]
+    if not own:
+        yield NO_SELF.on(page.url)
+    if "x-default" not in urls:
+        yield NO_DEFAULT.on(page.url, ", ".join(urls))
+    spoken = (page.head.lang or "").lower().partition("-")[0]
+    languages = {code.partition("-")[0] for code in own if code != "x-default"}
+    if is_code(spoken) and languages and spoken not in languages:
+        yield LANG_MISMATCH.on(page.url, f"{spoken} / {', '.join(sorted(languages))}")
+
+
+def is_code(code: str) -> bool:
+    """Whether a code, in lower case, is a language with or without a script and a region, or x-default."""
+    if code == "x-default":
+        return True
+    if not _CODE.fullmatch(code):
+        return False
+    language, *rest = code.split("-")
+    return (len(language) == 3 or language in _LANGUAGES) and not (rest and rest[-1] in _NO_REGIONS)
+
+
+GROUP = CheckGroup((INVALID, NO_SELF, NO_DEFAULT, MULTIPLE, NOT_CANONICAL, OUTSIDE_HEAD, RELATIVE, LANG_MISMATCH), run)

@@ -1,0 +1,259 @@
+"""The links of a page, as far as it shows them itself. Whether they work is a matter of the whole site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import unquote
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.model.web import Link, LinkKind
+from tadoru.parse.page import PageView
+from tadoru.rules.url import host_key, split_port
+
+_define = partial(define, group="links")
+
+NO_OUTGOING = _define(
+    "links-no-outgoing",
+    Severity.WARNING,
+    en=(
+        "No links to other pages of the site",
+        "A dead end: visitors and crawlers can only go back.",
+        "Link to related pages or to a menu.",
+    ),
+    ja=(
+        "サイト内の他ページへのリンクがない",
+        "行き止まりで、訪問者もクローラーも戻るしかありません。",
+        "関連ページやメニューへのリンクを置いてください。",
+    ),
+)
+TOO_MANY = _define(
+    "links-too-many",
+    Severity.INFO,
+    en=(
+        "Many internal links",
+        "Among so many links none stands out, for readers or for search engines.",
+        "Remove what is not needed, or divide the page.",
+    ),
+    ja=(
+        "内部リンクが多い",
+        "リンクが多すぎると、読者にも検索エンジンにも重要なものがわかりません。",
+        "不要なものを減らすか、ページを分けてください。",
+    ),
+    threshold=Threshold(1000, "links"),
+)
+TOO_MANY_EXTERNAL = _define(
+    "links-external-too-many",
+    Severity.INFO,
+    en=(
+        "Many external links",
+        "Pages with very many links to other sites look like link lists.",
+        "Keep those that help the reader.",
+    ),
+    ja=(
+        "外部リンクが多い",
+        "他サイトへのリンクが極端に多いと、リンク集と見なされます。",
+        "読者の役に立つものだけを残してください。",
+    ),
+    threshold=Threshold(100, "links"),
+)
+EMPTY = _define(
+    "link-without-text",
+    Severity.WARNING,
+    en=(
+        "Link without text",
+        "Nobody who can not see it can tell where it leads, and search engines learn nothing from it.",
+        "Add words, or an aria-label.",
+    ),
+    ja=(
+        "テキストのないリンク",
+        "見えない人には行き先がわからず、検索エンジンにも何も伝わりません。",
+        "言葉か aria-label を加えてください。",
+    ),
+)
+GENERIC = _define(
+    "link-generic-text",
+    Severity.INFO,
+    en=(
+        "Non-descriptive link text",
+        "Read by itself, as in a list of links, such a text says nothing about its target.",
+        "Say what the link leads to.",
+    ),
+    ja=(
+        "内容のわからないリンクテキスト",
+        "リンクだけを読んだとき、行き先が何かわかりません。",
+        "リンク先の内容がわかる言葉にしてください。",
+    ),
+)
+NOFOLLOW = _define(
+    "link-internal-nofollow",
+    Severity.NOTICE,
+    en=(
+        "Internal link with nofollow",
+        "The site asks search engines not to trust its own page.",
+        "Remove nofollow from links within the site.",
+    ),
+    ja=(
+        "内部リンクにnofollow",
+        "自サイトのページを信頼しないよう検索エンジンに伝えています。",
+        "サイト内のリンクから nofollow を外してください。",
+    ),
+)
+SCRIPT = _define(
+    "link-javascript",
+    Severity.NOTICE,
+    en=(
+        "Link that only runs a script",
+        "Search engines can not follow it, and it can not be opened in another tab.",
+        "Use a <button>, or put the address into href.",
+    ),
+    ja=(
+        "スクリプトを実行するだけのリンク",
+        "検索エンジンはたどれず、別のタブでも開けません。",
+        "<button> を使うか、href にURLを書いてください。",
+    ),
+)
+LOCALHOST = _define(
+    "link-localhost",
+    Severity.ERROR,
+    en=("Link to localhost", "The link works only on the machine of whoever wrote it.", "Replace it with the public URL."),
+    ja=("localhostへのリンク", "作成者のコンピューターでしか開けません。", "公開されているURLに置き換えてください。"),
+)
+TO_HTTP = _define(
+    "link-to-http",
+    Severity.NOTICE,
+    en=(
+        "Link from HTTPS to HTTP within the site",
+        "Visitors leave the encrypted site, or take a redirect for nothing.",
+        "Link to the https:// URL.",
+    ),
+    ja=(
+        "HTTPSページからサイト内HTTPへのリンク",
+        "暗号化が外れるか、無駄なリダイレクトが発生します。",
+        "https:// のURLにリンクしてください。",
+    ),
+)
+MALFORMED = _define(
+    "link-malformed",
+    Severity.ERROR,
+    en=("Malformed link", "The address is mistyped, or names a file on somebody's machine.", "Correct the href."),
+    ja=("不正なリンク", "URLの書き間違いか、個人のコンピューター上のファイルを指しています。", "href を修正してください。"),
+)
+BOOKMARK = _define(
+    "link-broken-bookmark",
+    Severity.WARNING,
+    en=(
+        "Link to a missing place on the page",
+        "The part after # names nothing on this page: the link does nothing.",
+        "Correct the fragment, or add the id.",
+    ),
+    ja=(
+        "ページ内リンクの行き先がない",
+        "# 以降の名前がページ内にないため、リンクが機能しません。",
+        "フラグメントを直すか、id を加えてください。",
+    ),
+)
+
+_GENERIC = frozenset(
+    {
+        "click here",
+        "here",
+        "click this",
+        "this link",
+        "link",
+        "more",
+        "read more",
+        "learn more",
+        "see more",
+        "more info",
+        "more information",
+        "this page",
+        "こちら",
+        "ここ",
+        "こちらをクリック",
+        "ここをクリック",
+        "詳細",
+        "詳しくはこちら",
+        "詳細はこちら",
+        "続きを読む",
+        "もっと見る",
+        "リンク",
+        "クリック",
+    }
+)
+_LOCAL = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]", "https://[::1]")
+_TOP = frozenset({"", "top"})
+"""Fragments every page has."""
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.document
+    if page is None:
+        return
+    url, site = page.url, host_key(page.url)
+    anchors = context.links[LinkKind.A]
+    others = [link for link in anchors if link.url != url]
+    is_internal = {target: host_key(target) == site for target in {link.url for link in others}}
+    internal = [link for link in others if is_internal[link.url]]
+    if not internal and not page.script_references:
+        yield NO_OUTGOING.on(url)
+    if len(others) > min(context.limits[TOO_MANY], context.limits[TOO_MANY_EXTERNAL]):
+        yield from _numbers(context, page, {link.url for link in internal}, {link.url for link in others})
+    if nameless := [one.href for one in page.nameless if not one.has_image]:
+        yield EMPTY.among(url, nameless)
+    if generic := [f"{link.text}: {link.url}" for link in others if link.text.lower().strip(" .…»>›→[]。") in _GENERIC]:
+        yield GENERIC.among(url, generic)
+    if unfollowed := [link.url for link in internal if "nofollow" in link.rel]:
+        yield NOFOLLOW.among(url, unfollowed)
+    if page.script_references:
+        yield SCRIPT.among(url, page.script_references)
+    if page.malformed_references:
+        yield MALFORMED.among(url, page.malformed_references)
+    yield from _targets(page, anchors, internal)
+
+
+def _numbers(context: PageContext, page: PageView, internal: set[str], others: set[str]) -> Iterator[Finding]:
+    """Each target is counted once."""
+    if len(internal) > (limit := context.limits[TOO_MANY]):
+        yield TOO_MANY.on(page.url, count=len(internal), limit=limit)
+    if len(others - internal) > (limit := context.limits[TOO_MANY_EXTERNAL]):
+        yield TOO_MANY_EXTERNAL.on(page.url, count=len(others - internal), limit=limit)
+
+
+def _targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Iterator[Finding]:
+    """Where links lead. A site that itself runs on this machine may link to itself."""
+    site = host_key(page.url)
+    if not _is_local(site):
+        suspects = [link.url for link in anchors if link.url.startswith(_LOCAL)]
+        if local := [url for url in suspects if _is_local(host_key(url))]:
+            yield LOCALHOST.among(page.url, local)
+    if page.url.startswith("https:") and (plain := [link.url for link in internal if link.url.startswith("http:")]):
+        yield TO_HTTP.among(page.url, plain)
+    known = page.anchors
+    lost = [
+        link.fragment
+        for link in anchors
+        if link.fragment and link.url == page.url and link.fragment not in known and link.fragment.lower() not in _TOP
+    ]
+    if lost:
+        # An id may itself be written with escapes, and is then meant by the same letters.
+        written = {unquote(name) for name in known if "%" in name}
+        lost = [fragment for fragment in lost if fragment not in written]
+    # What begins with these is for scripts and for text search, not the name of a place.
+    if lost := [fragment for fragment in lost if not fragment.startswith(("!", "/", ":~:")) and "=" not in fragment]:
+        yield BOOKMARK.among(page.url, [f"#{fragment}" for fragment in lost])
+
+
+def _is_local(key: str) -> bool:
+    host = split_port(key)[0]
+    return (
+        host in ("localhost", "[::1]")
+        or host.endswith(".localhost")
+        or (host.startswith("127.") and host.replace(".", "").isdigit())
+    )
+
+
+GROUP = CheckGroup(
+    (NO_OUTGOING, TOO_MANY, TOO_MANY_EXTERNAL, EMPTY, GENERIC, NOFOLLOW, SCRIPT, LOCALHOST, TO_HTTP, MALFORMED, BOOKMARK), run
+)

@@ -1,0 +1,72 @@
+"""`rel=next` and `rel=prev`: the order of a series of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, define
+from tadoru.model.web import LinkKind
+
+_define = partial(define, group="pagination")
+
+MULTIPLE = _define(
+    "pagination-multiple",
+    Severity.WARNING,
+    en=(
+        "Several next or previous pages",
+        "A page in a series can have one page before and one after it.",
+        "Keep one rel=next and one rel=prev.",
+    ),
+    ja=(
+        "次または前のページが複数",
+        "連続するページの前後はそれぞれ一つだけです。",
+        "rel=next と rel=prev を一つずつにしてください。",
+    ),
+)
+TO_SELF = _define(
+    "pagination-to-self",
+    Severity.WARNING,
+    en=(
+        "Page is its own next or previous page",
+        "The series never ends.",
+        "Leave rel=next out on the last page and rel=prev on the first.",
+    ),
+    ja=(
+        "自分自身が次または前のページ",
+        "一連のページが終わらなくなります。",
+        "最後のページでは rel=next を、最初のページでは rel=prev を省いてください。",
+    ),
+)
+NOT_LINKED = _define(
+    "pagination-not-in-anchor",
+    Severity.NOTICE,
+    en=(
+        "Next or previous page is not linked",
+        "Search engines find pages by <a> links; they no longer use rel=next.",
+        "Link to the next and the previous page on the page itself.",
+    ),
+    ja=(
+        "次・前のページへのリンクがない",
+        "検索エンジンは rel=next ではなく <a> リンクでページを見つけます。",
+        "ページ内に前後のページへのリンクを置いてください。",
+    ),
+)
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.document
+    if page is None or not (page.nexts or page.prevs):
+        return
+    if len(set(page.nexts)) > 1 or len(set(page.prevs)) > 1:
+        yield MULTIPLE.among(page.url, page.nexts if len(set(page.nexts)) > 1 else page.prevs)
+    named = dict.fromkeys((*page.nexts, *page.prevs))
+    if page.url in named:
+        yield TO_SELF.on(page.url)
+    linked = {link.url for link in context.links[LinkKind.A]}
+    if lost := [url for url in named if url not in linked and url != page.url]:
+        yield NOT_LINKED.among(page.url, lost)
+
+
+GROUP = CheckGroup((MULTIPLE, TO_SELF, NOT_LINKED), run)

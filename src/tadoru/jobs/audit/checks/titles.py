@@ -1,0 +1,159 @@
+"""Titles: the line people click in search results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from tadoru.jobs.audit.context import CheckGroup, PageContext
+from tadoru.model.finding import Finding, Severity, Threshold, define
+from tadoru.parse.measure import TITLE_SIZE, columns, pixels
+from tadoru.parse.page import PageView
+
+_define = partial(define, group="titles")
+
+MISSING = _define(
+    "title-missing",
+    Severity.ERROR,
+    en=(
+        "Title missing",
+        "The title is the line people click in search results; without one search engines make one up.",
+        "Give the page a <title> that says what it is.",
+    ),
+    ja=(
+        "タイトルがない",
+        "タイトルは検索結果でクリックされる行です。ないと検索エンジンが勝手に作ります。",
+        "内容を表す <title> を付けてください。",
+    ),
+)
+MULTIPLE = _define(
+    "title-multiple",
+    Severity.WARNING,
+    en=("Several titles", "Which one search engines show is left to chance.", "Keep one <title>."),
+    ja=("タイトルが複数ある", "どれが検索結果に出るかわかりません。", "<title> を一つにしてください。"),
+)
+TOO_LONG = _define(
+    "title-too-long",
+    Severity.NOTICE,
+    en=(
+        "Title too long",
+        "What does not fit is cut off in search results.",
+        "Put the important words first and shorten the rest.",
+    ),
+    ja=("タイトルが長すぎる", "収まらない部分は検索結果で省略されます。", "重要な語を先頭に置き、残りを短くしてください。"),
+    threshold=Threshold(60, "characters, full-width ones counted twice"),
+)
+TOO_WIDE = _define(
+    "title-too-wide",
+    Severity.NOTICE,
+    en=("Title too wide", "Search results cut titles by their width on the screen, not by characters.", "Shorten the title."),
+    ja=("タイトルの表示幅が広すぎる", "検索結果では文字数ではなく表示幅で省略されます。", "タイトルを短くしてください。"),
+    threshold=Threshold(561, "pixels"),
+)
+TOO_SHORT = _define(
+    "title-too-short",
+    Severity.NOTICE,
+    en=(
+        "Title too short",
+        "A word or two seldom say what the page is about and why to open it.",
+        "Say what the page offers, and whose it is.",
+    ),
+    ja=(
+        "タイトルが短すぎる",
+        "一、二語では、何のページかが伝わりにくくなります。",
+        "ページの内容とサイト名がわかるようにしてください。",
+    ),
+    threshold=Threshold(20, "characters, full-width ones counted twice"),
+)
+SAME_AS_H1 = _define(
+    "title-same-as-h1",
+    Severity.INFO,
+    en=(
+        "Title same as h1",
+        "Two lines could say more than one: the heading is read on the page, the title without it.",
+        "Add to the title what is clear on the page only, such as the name of the site.",
+    ),
+    ja=(
+        "タイトルがh1と同じ",
+        "見出しはページ内で、タイトルはページの外で読まれます。同じ文では機会を一つ失います。",
+        "サイト名など、ページの外では伝わらない情報をタイトルに加えてください。",
+    ),
+)
+OUTSIDE_HEAD = _define(
+    "title-outside-head",
+    Severity.WARNING,
+    en=(
+        "Title outside head",
+        "Search engines may ignore a <title> in the body.",
+        "Move it into the <head>, before any element that does not belong there.",
+    ),
+    ja=(
+        "titleがheadの外にある",
+        "本文にある <title> は検索エンジンに無視されることがあります。",
+        "<head> の中に移してください。",
+    ),
+)
+PLACEHOLDER = _define(
+    "title-placeholder",
+    Severity.WARNING,
+    en=("Placeholder title", "The title is one that a tool put there.", "Say what the page is."),
+    ja=("仮のタイトル", "ツールが自動で付けたタイトルのままです。", "ページの内容を表すタイトルにしてください。"),
+)
+
+_PLACEHOLDERS = frozenset(
+    {
+        "untitled",
+        "untitled document",
+        "untitled page",
+        "new page",
+        "document",
+        "title",
+        "page title",
+        "home",
+        "index",
+        "react app",
+        "vite app",
+        "welcome",
+        "無題",
+        "無題ドキュメント",
+        "無題のページ",
+        "新しいページ",
+        "タイトル",
+        "ホーム",
+        "ページタイトル",
+    }
+)
+
+
+def run(context: PageContext) -> Iterator[Finding]:
+    page = context.document
+    if page is None:
+        return
+    head = page.head
+    if not head.title:
+        yield MISSING.on(page.url)
+        return
+    if page.titles_in_head > 1:
+        yield MULTIPLE.on(page.url, head.title, count=page.titles_in_head)
+    if page.titles_in_head < 1:
+        yield OUTSIDE_HEAD.on(page.url, head.title)
+    if head.title.lower().strip(" .!|-") in _PLACEHOLDERS:
+        yield PLACEHOLDER.on(page.url, head.title)
+    elif context.is_indexable:
+        yield from _length(context, page, head.title)
+
+
+def _length(context: PageContext, page: PageView, title: str) -> Iterator[Finding]:
+    length, width = columns(title), pixels(title, TITLE_SIZE)
+    if length > (limit := context.limits[TOO_LONG]):
+        yield TOO_LONG.on(page.url, title, length=length, limit=limit)
+    elif length < (limit := context.limits[TOO_SHORT]):
+        yield TOO_SHORT.on(page.url, title, length=length, limit=limit)
+    if width > (limit := context.limits[TOO_WIDE]):
+        yield TOO_WIDE.on(page.url, title, pixels=width, limit=limit)
+    first = next((heading.text for heading in page.headings if heading.level == 1), None)
+    if first is not None and first.casefold() == title.casefold():
+        yield SAME_AS_H1.on(page.url, title)
+
+
+GROUP = CheckGroup((MISSING, MULTIPLE, TOO_LONG, TOO_WIDE, TOO_SHORT, SAME_AS_H1, OUTSIDE_HEAD, PLACEHOLDER), run)

@@ -1,0 +1,122 @@
+"""What a page check is given, and what a set of checks is: the door for built-in checks and for those of third parties alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from tadoru.errors import ConfigError
+from tadoru.model.finding import Check, Finding
+from tadoru.model.web import Answer, Failure, Link, LinkKind, Response
+from tadoru.parse.header_fields import Directive
+from tadoru.parse.page import PageView
+
+_DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
+_AT_ONCE = 10
+"""Seconds."""
+
+
+class Limits:
+    """The thresholds in force: those of the checks, with what the person set instead."""
+
+    def __init__(self, checks: Iterable[Check], chosen: Mapping[str, float] | None = None) -> None:
+        self._values = {check.id: check.threshold.default for check in checks if check.threshold is not None}
+        for name, value in (chosen or {}).items():
+            if name not in self._values:
+                raise ConfigError(f"{name!r} is not a check with a threshold: choose one of {', '.join(sorted(self._values))}.")
+            self._values[name] = value
+
+    def __getitem__(self, check: Check) -> float:
+        return self._values[check.id]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageContext:
+    """One URL with all that is known when its answer has arrived."""
+
+    url: str
+    limits: Limits
+    answer: Answer | None = None
+    """None when it was not requested."""
+    page: PageView | None = None
+    """The page, when the answer is HTML that was read."""
+    robots_rule: str | None = None
+    """The line of robots.txt that forbids the URL."""
+
+    @property
+    def response(self) -> Response | None:
+        return self.answer if isinstance(self.answer, Response) else None
+
+    @property
+    def failure(self) -> Failure | None:
+        return self.answer if isinstance(self.answer, Failure) else None
+
+    @cached_property
+    def document(self) -> PageView | None:
+        """The page, when it is one that visitors are meant to see: an error page or a redirect is not judged by its title."""
+        response = self.response
+        return self.page if response is not None and 200 <= response.status < 300 and not self.is_refreshed else None
+
+    @cached_property
+    def is_refreshed(self) -> bool:
+        """Whether the page sends its visitors on by itself, before they could read it."""
+        page = self.page
+        if page is None or page.head.refresh_url in (None, page.url):
+            return False
+        delay = _DELAY.match(page.head.refresh or "")
+        return delay is None or float(delay[0]) <= _AT_ONCE
+
+    @cached_property
+    def headers(self) -> dict[str, str]:
+        """The first value of each header field, by its name in lower case."""
+        response = self.response
+        return {name.lower(): value for name, value in reversed(response.headers)} if response is not None else {}
+
+    @cached_property
+    def links(self) -> dict[LinkKind, list[Link]]:
+        """The links of the page by their kind."""
+        by_kind: dict[LinkKind, list[Link]] = {kind: [] for kind in LinkKind}
+        for link in self.page.links if self.page is not None else ():
+            by_kind[link.kind].append(link)
+        return by_kind
+
+    @cached_property
+    def directives(self) -> tuple[Directive, ...]:
+        """Robots directives for everyone, of the page and of its header fields."""
+        page = self.page
+        if page is None:
+            return ()
+        return tuple(one for one in (*page.directives, *page.header_directives) if one.agent == "robots")
+
+    @cached_property
+    def is_indexable(self) -> bool:
+        """Whether a search engine may show the page itself: a good answer, no noindex, no canonical elsewhere."""
+        page = self.document
+        if page is None or any(one.name in ("noindex", "none") for one in self.directives):
+            return False
+        return page.head.canonical in (None, page.url)
+
+
+class PageChecks(Protocol):
+    """A set of page checks."""
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """What it looks for."""
+        ...
+
+    @property
+    def run(self) -> Callable[[PageContext], Iterator[Finding]]:
+        """Look: at most one finding for each check."""
+        ...
+
+
+@dataclass(frozen=True)
+class CheckGroup:
+    """A set of page checks made of a function."""
+
+    checks: tuple[Check, ...]
+    run: Callable[[PageContext], Iterator[Finding]] = field(repr=False)

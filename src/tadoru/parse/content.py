@@ -1,0 +1,178 @@
+"""The text of a page that matters: read without menus and scripts, counted, and brought into the form duplicates are compared in.
+
+What `content_hash` hashes: the text of `<main>` (or `role=main`), or of the body when there is none, without navigation, site
+header and footer, asides, scripts, styles, noscript and drawings; ASCII letters in lower case, ASCII punctuation and white space
+as one space, apostrophes left out, each Chinese or Japanese character a word of its own. Hashed by SHA-256, in UTF-8.
+
+How alike two texts are is judged in `rules.similar`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
+from zlib import crc32
+
+from tadoru.parse.html import Document, Element
+
+SHINGLE = 3
+"""Words that follow each other, taken together."""
+MOST_SHINGLED = 20_000
+"""Words of a page that are looked at for likeness."""
+_SHORT = 3
+
+_UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "nav", "aside", "iframe"})
+_SITE_PARTS = frozenset({"header", "footer"})
+"""Of the site when they stand by themselves; within an article they are part of it."""
+_ARTICLES = frozenset({"article", "main", "section", "li", "blockquote"})
+_ROLES = frozenset({"navigation", "banner", "contentinfo", "complementary", "search"})
+PARTS = tuple(sorted(_UNSEEN | _SITE_PARTS | {"main"}))
+_HIGHEST = 60
+"""How far up an element looks for the article it belongs to."""
+
+_CJK = re.compile("[\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f]+")
+_LEADS = bytes(range(0xE3, 0xEA))
+"""The first bytes of nearly all of them in UTF-8: enough to tell whether there are any."""
+_NO_LEADS = bytes(byte for byte in range(256) if byte not in _LEADS)
+_PUNCTUATION = b'!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n\r\x0b\x0c'
+_UPPER = bytes(range(ord("A"), ord("Z") + 1))
+_PLAIN = bytes.maketrans(_PUNCTUATION + _UPPER, b" " * len(_PUNCTUATION) + _UPPER.lower())
+_SPACES = tuple(sign.encode() for sign in ("\xa0", "\u2013", "\u2014", "¶", "“", "”"))
+_WIDE_SPACES = tuple(sign.encode() for sign in ("\u3000", "、", "。", "「", "」", "・", "（", "）", "，", "：", "！", "？"))
+_APOSTROPHE = "\u2019".encode()
+
+
+@dataclass(frozen=True)
+class Content:
+    """The text of a page, normalised."""
+
+    tokens: list[bytes]
+    """Its words in order, as described above."""
+    words: int
+    """Two Chinese or Japanese characters count as one word: they have no spaces to count by."""
+
+    @cached_property
+    def normal(self) -> bytes:
+        """What is hashed."""
+        return b" ".join(self.tokens)
+
+    @property
+    def hash(self) -> str | None:
+        """None when there is no text at all: empty pages are no duplicates of each other."""
+        return sha256(self.normal).hexdigest() if self.tokens else None
+
+    def shingles(self) -> Iterable[int]:
+        """32-bit hashes of each three words that follow each other; short ones, half of a text, say little and are left out."""
+        words = self.tokens[:MOST_SHINGLED]
+        words = [word for word in words if len(word) > _SHORT or word[0] >= _LEADS[0]]
+        return map(crc32, map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
+
+
+class Parts:
+    """Which parts of a page are read: the main one, if it is marked as such, without those that belong to the site."""
+
+    def __init__(self, document: Document, by_tag: Iterable[Element] | None = None) -> None:
+        """`by_tag` are the elements with one of the tags `PARTS`, when they are at hand."""
+        self._body = document.tree.body
+        self._unseen: set[int] = set()
+        self._above: set[int] = set()
+        main: dict[int, Element] = {}
+        for element in chain(document.select(",".join(PARTS)) if by_tag is None else by_tag, document.select("[role]")):
+            tag = element.tag or ""
+            role = (element.attributes.get("role") or "").strip().lower()
+            if tag == "main" or role == "main":
+                main[element.mem_id] = element
+            elif tag in _UNSEEN or role in _ROLES or (tag in _SITE_PARTS and not _is_in_article(element)):
+                self._unseen.add(element.mem_id)
+                self._mark_above(element)
+        self._main = next(iter(main.values())) if len(main) == 1 else None
+
+    def content(self) -> Content:
+        """The text that matters. A main part that is empty says nothing, so the body is read."""
+        content = normalised(self._text(self._main)) if self._main is not None else None
+        if content is None or not content.tokens:
+            content = normalised(self._text(self._body)) if self._body is not None else Content([], 0)
+        return content
+
+    def leaves_out(self, element: Element) -> bool:
+        """Whether an element is in a part of the page that is not read."""
+        ancestor = element.parent
+        for _ in range(_HIGHEST):
+            if ancestor is None:
+                return False
+            if ancestor.mem_id in self._unseen:
+                return True
+            ancestor = ancestor.parent
+        return False
+
+    def _mark_above(self, element: Element) -> None:
+        """Mark all ancestors; those of a marked one are marked already."""
+        ancestor = element.parent
+        while ancestor is not None and ancestor.mem_id not in self._above:
+            self._above.add(ancestor.mem_id)
+            ancestor = ancestor.parent
+
+    def _text(self, root: Element) -> str:
+        """The text below an element. A branch with nothing unseen in it is read at once, which most are."""
+        pieces: list[str] = []
+        unread: list[Element | None] = [root]
+        while unread:
+            node = unread.pop()
+            if node is None:
+                continue
+            if node is not root:
+                unread.append(node.next)
+            if node.mem_id in self._unseen:
+                continue
+            if node.mem_id in self._above:
+                unread.append(node.first_child)
+            elif node.is_text_node:
+                pieces.append(node.text_content or "")
+            elif node.is_element_node:
+                # A space between all pieces: without one, the last word of a block would grow into the first of the next.
+                pieces.append(node.text(separator=" "))
+        return " ".join(pieces)
+
+
+def read_content(document: Document) -> Content:
+    """The text of a page that matters."""
+    return Parts(document).content()
+
+
+def normalised(text: str) -> Content:
+    """A text as words."""
+    data = text.encode("utf-8", "replace")
+    unspaced = 0
+    if len(data) > len(text) and data.translate(None, _NO_LEADS):
+        runs: list[int] = []
+        data = _CJK.sub(lambda run: _apart(run, runs), text).encode("utf-8", "replace")
+        unspaced = sum(runs)
+        for sign in _WIDE_SPACES:
+            data = data.replace(sign, b" ")
+    if len(data) > len(text):
+        for sign in _SPACES:
+            data = data.replace(sign, b" ")
+        data = data.replace(_APOSTROPHE, b"")
+    tokens = data.translate(_PLAIN, b"'").split()
+    return Content(tokens, len(tokens) - unspaced + (unspaced + 1) // 2)
+
+
+def _apart(run: re.Match[str], runs: list[int]) -> str:
+    signs = run[0]
+    runs.append(len(signs))
+    return f" {' '.join(signs)} "
+
+
+def _is_in_article(element: Element) -> bool:
+    ancestor = element.parent
+    for _ in range(_HIGHEST):
+        if ancestor is None:
+            return False
+        if ancestor.tag in _ARTICLES:
+            return True
+        ancestor = ancestor.parent
+    return False

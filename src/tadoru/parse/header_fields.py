@@ -1,0 +1,100 @@
+"""Response header fields that speak about the page: `Link`, `X-Robots-Tag`, `Set-Cookie`, `Refresh`.
+
+Read as leniently as those who act on them; what a field means for the page is judged by the audit. Robots directives in `<meta>`
+are written in the same words, so they are taken apart here too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tadoru.rules.url import canonical
+
+_LINK = re.compile(r"<([^<>]*+)>((?:\s*+;\s*+[^\s=;,<>]++\s*+(?:=\s*+(?:\"[^\"]*+\"|[^\s;,\"<>]*+))?+)*+)")
+_PARAMETER = re.compile(r";\s*+([^\s=;,]++)\s*+(?:=\s*+(?:\"([^\"]*+)\"|([^\s;,\"]*+)))?")
+_AGENT = re.compile(r"\s*+([a-z][a-z0-9_-]*+)\s*+:\s*+(.*)", re.IGNORECASE | re.DOTALL)
+_WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+
+
+class HeaderLink(NamedTuple):
+    """One entry of a `Link` field."""
+
+    url: str
+    rel: tuple[str, ...]
+    hreflang: str
+
+
+class Directive(NamedTuple):
+    """One robots directive: for whom, what, and its value where it has one."""
+
+    agent: str
+    """In lower case; `robots` is everyone."""
+    name: str
+    value: str
+
+
+class Cookie(NamedTuple):
+    """What a `Set-Cookie` field says about a cookie, without its value: that may be a secret."""
+
+    name: str
+    secure: bool
+    http_only: bool
+    same_site: str
+    """In lower case; empty when it is not said."""
+    is_removal: bool
+
+
+def links(values: Iterable[str], page_url: str) -> tuple[HeaderLink, ...]:
+    """The entries of `Link` fields whose target is http or https."""
+    found: list[HeaderLink] = []
+    for target, rest in (match for value in values for match in _LINK.findall(value)):
+        parameters: dict[str, str] = {}
+        for name, quoted, bare in _PARAMETER.findall(rest):
+            parameters.setdefault(name.lower(), quoted or bare)
+        if (url := canonical(target.strip(), page_url)) is not None:
+            found.append(
+                HeaderLink(url, tuple(parameters.get("rel", "").lower().split()), parameters.get("hreflang", "").lower())
+            )
+    return tuple(found)
+
+
+def robots_tags(values: Iterable[str]) -> tuple[Directive, ...]:
+    """The directives of `X-Robots-Tag` fields; one may begin with the name of the crawler it is for."""
+    found: list[Directive] = []
+    for value in values:
+        match = _AGENT.match(value)
+        if match and match[1].lower() not in _WITH_VALUE:
+            found.extend(directives(match[1].lower(), match[2]))
+        else:
+            found.extend(directives("robots", value))
+    return tuple(found)
+
+
+def directives(agent: str, content: str) -> list[Directive]:
+    """The directives in the content of a robots `<meta>` or tag. A date may hold a comma: what is no name continues it."""
+    found: list[Directive] = []
+    for part in content.lower().split(","):
+        name, _, value = part.partition(":")
+        name = name.strip()
+        if found and found[-1].name == "unavailable_after" and not name.isalpha():
+            found[-1] = found[-1]._replace(value=f"{found[-1].value},{part}".strip())
+        elif name:
+            found.append(Directive(agent, name, value.strip()))
+    return found
+
+
+def cookies(values: Iterable[str]) -> tuple[Cookie, ...]:
+    """The cookies that `Set-Cookie` fields set."""
+    found: list[Cookie] = []
+    for field in values:
+        first, *rest = field.split(";")
+        attributes = {name.strip().lower(): value.strip().lower() for name, _, value in (part.partition("=") for part in rest)}
+        name = first.partition("=")[0].strip()
+        if name:
+            is_removal = attributes.get("max-age", "1").lstrip("-") == "0" or attributes.get("max-age", "").startswith("-")
+            found.append(
+                Cookie(name, "secure" in attributes, "httponly" in attributes, attributes.get("samesite", ""), is_removal)
+            )
+    return tuple(found)

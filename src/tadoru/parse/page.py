@@ -1,0 +1,194 @@
+"""Everything the checks of an audit need to know about one page, as one value: `PageView`.
+
+Facts only, as the page states them; what is right or wrong is said by the checks (`jobs.audit.checks`). The tree is walked once
+here (`walk`), beside the walks of `links`, `head`, `content` and `structured`, whose results are part of the view.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tadoru.model.web import Link, LinkKind, Response
+from tadoru.parse.content import Content, Parts
+from tadoru.parse.decode import header_charset
+from tadoru.parse.head import Head, read_head
+from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, robots_tags
+from tadoru.parse.header_fields import links as header_links
+from tadoru.parse.html import Document
+from tadoru.parse.links import extract
+from tadoru.parse.markup import Markup, read_markup
+from tadoru.parse.structured import StructuredData, read_structured
+from tadoru.parse.walk import Form, Heading, Image, Nameless, Walk
+from tadoru.rules.similar import sketch
+from tadoru.rules.url import Resolver
+
+_APP_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "___gatsby", "app-root", "svelte"})
+"""Ids of the element that scripts fill, as the usual frameworks name it."""
+_META_WITHIN = 1024
+"""Bytes in which a declared charset is looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageView:
+    """A page, read. Made for being checked and dropped: it holds the page's text."""
+
+    url: str
+    head: Head
+    titles_in_head: int
+    descriptions: tuple[str, ...]
+    keywords: str | None
+    referrer: str | None
+    """The policy in a `<meta name=referrer>`."""
+    csp: str | None
+    """The policy in a `<meta http-equiv=content-security-policy>`."""
+    outside_head: frozenset[str]
+    """Which of `description`, `robots`, `canonical`, `hreflang` stand in the body."""
+    canonical_references: tuple[str, ...]
+    """The href of each `<link rel=canonical>` as written; empty when it has none."""
+    hreflang_references: tuple[str, ...]
+    nexts: tuple[str, ...]
+    prevs: tuple[str, ...]
+    amphtml: str | None
+    icons: tuple[str, ...]
+    directives: tuple[Directive, ...]
+    """Robots directives of the page."""
+    header_directives: tuple[Directive, ...]
+    """Robots directives of the `X-Robots-Tag` fields."""
+    header_links: tuple[HeaderLink, ...]
+    cookies: tuple[Cookie, ...]
+    has_doctype: bool
+    charset_source: str
+    """`header`, `bom`, `meta`, `late` (a meta too far down to be found) or `none`."""
+    markup: Markup
+    headings: tuple[Heading, ...]
+    images: tuple[Image, ...]
+    empty_pictures: int
+    """`<picture>` elements without an `<img>`."""
+    links: tuple[Link, ...]
+    nameless: tuple[Nameless, ...]
+    """Links that say nothing: no text, no alternative text, no label."""
+    script_references: tuple[str, ...]
+    """The href of each `<a>` that only runs a script."""
+    malformed_references: tuple[str, ...]
+    """The href of each `<a>` that is a broken web address or leads to a file of somebody's machine."""
+    protocol_relative: tuple[str, ...]
+    """Resources whose address begins with `//`."""
+    forms: tuple[Form, ...]
+    has_password_field: bool
+    blocking_scripts: tuple[str, ...]
+    """External scripts in the head that stop the page from being shown until they have run."""
+    inline_script_bytes: int
+    inline_style_bytes: int
+    data_uri_bytes: int
+    ids: frozenset[str]
+    duplicate_ids: tuple[str, ...]
+    anchors: frozenset[str]
+    """What a fragment can point at."""
+    deprecated: tuple[str, ...]
+    elements: int
+    app_root: str
+    """The id of an empty element that scripts fill; empty when there is none."""
+    content: Content
+    content_hash: str | None
+    sketch: bytes
+    """See `rules.similar`."""
+    text_share: float
+    """Bytes of the text that matters for each byte of the page."""
+    size: int
+    structured: StructuredData
+
+
+def read_page(document: Document, response: Response, resolver: Resolver) -> PageView:
+    """Read a parsed page once and for all checks."""
+    url = response.url
+    head = read_head(document, url)
+    walk = Walk(document.base_url(url) if head.base else url)
+    walk.over(document)
+    links = extract(document, url, resolver, frozenset(walk.kinds))
+    walk.look_at_nameless(any(not link.text and link.kind is LinkKind.A for link in links))
+    parts = Parts(document, walk.parts)
+    content = parts.content()
+    ids = [element.id for element in document.select("[id]")]
+    known = frozenset(name for name in ids if name)
+    return PageView(
+        url=url,
+        head=head,
+        titles_in_head=walk.titles_in_head,
+        descriptions=tuple(walk.descriptions),
+        keywords=walk.named.get("keywords"),
+        referrer=walk.named.get("referrer"),
+        csp=walk.csp,
+        outside_head=frozenset(walk.outside_head),
+        canonical_references=tuple(walk.canonicals),
+        hreflang_references=tuple(walk.hreflangs),
+        nexts=walk.linked("next"),
+        prevs=(*walk.linked("prev"), *walk.linked("previous")),
+        amphtml=next(iter(walk.linked("amphtml")), None),
+        icons=(*walk.linked("icon"), *walk.linked("apple-touch-icon")),
+        directives=tuple(directive for agent, content in head.meta_robots for directive in directives(agent, content)),
+        header_directives=robots_tags(response.header_all("x-robots-tag")),
+        header_links=header_links(response.header_all("link"), url),
+        cookies=cookies(response.header_all("set-cookie")),
+        has_doctype=_has_doctype(document),
+        charset_source=_charset_source(response, walk.has_charset),
+        markup=read_markup(response.body),
+        headings=tuple(heading._replace(is_aside=True) if parts.leaves_out(at) else heading for heading, at in walk.headings),
+        images=tuple(walk.images),
+        empty_pictures=walk.empty_pictures,
+        links=tuple(links),
+        nameless=tuple(walk.nameless),
+        script_references=tuple(walk.script_references),
+        malformed_references=tuple(walk.malformed),
+        protocol_relative=tuple(walk.protocol_relative),
+        forms=tuple(walk.forms),
+        has_password_field=walk.has_password,
+        blocking_scripts=tuple(walk.blocking_scripts),
+        inline_script_bytes=walk.script_bytes,
+        inline_style_bytes=walk.style_bytes,
+        data_uri_bytes=walk.data_uri_bytes,
+        ids=known,
+        duplicate_ids=_twice(ids) if len(known) < len(ids) else (),
+        anchors=known | walk.names,
+        deprecated=tuple(walk.deprecated),
+        elements=walk.elements,
+        app_root=next(iter(_APP_ROOTS & known), ""),
+        content=content,
+        content_hash=content.hash,
+        sketch=sketch(content.shingles()),
+        text_share=len(content.normal) / max(1, document.size),
+        size=len(response.body),
+        structured=read_structured(document, walk.scripts),
+    )
+
+
+def _has_doctype(document: Document) -> bool:
+    node = document.tree.root.prev if document.tree.root is not None else None
+    for _ in range(20):
+        if node is None:
+            return False
+        if node.tag == "-doctype":
+            return True
+        node = node.prev
+    return False
+
+
+def _charset_source(response: Response, has_meta: bool) -> str:
+    if response.body.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        return "bom"
+    if header_charset(response.header("content-type") or ""):
+        return "header"
+    start = response.body[:_META_WITHIN].lower()
+    if has_meta:
+        return "meta" if b"charset" in start else "late"
+    return "meta" if start.startswith(b"<?xml") and b"encoding" in start else "none"
+
+
+def _twice(ids: list[str | None]) -> tuple[str, ...]:
+    seen: set[str] = set()
+    again: dict[str, None] = {}
+    for name in ids:
+        if name and name in seen:
+            again[name] = None
+        elif name:
+            seen.add(name)
+    return tuple(again)

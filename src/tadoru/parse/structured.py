@@ -1,0 +1,191 @@
+"""Structured data of a page: JSON-LD, microdata and RDFa Lite, as items with a type and properties.
+
+Nothing raises: broken JSON is among the problems. Which properties an item must have is in `parse.vocabulary`. Properties are
+names without their vocabulary (`name`, not `https://schema.org/name`); the words of other vocabularies keep their prefix.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tadoru.parse.html import Document, Element, text_of
+
+MOST_ITEMS = 500
+DEEPEST = 20
+MAX_TEXT = 1_000
+
+Syntax = Literal["json-ld", "microdata", "rdfa"]
+_SCHEMA = re.compile(r"(?:https?:)?(?://)?(?:www\.)?schema\.org/?(?:#)?", re.IGNORECASE)
+_JSON_TYPE = "application/ld+json"
+_WRAPPING = re.compile(
+    r"\A\s*(?://\s*)?(?:<!--|<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/)|(?://\s*)?(?:-->|\]\]>|/\*\s*\]\]>\s*\*/)\s*\Z"
+)
+_REFERENCES = {
+    "a": "href", "area": "href", "link": "href", "img": "src", "iframe": "src", "video": "src", "audio": "src", "source": "src",
+    "embed": "src", "track": "src", "object": "data", "data": "value", "meter": "value", "time": "datetime", "meta": "content",
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Item:
+    """Something a page describes."""
+
+    syntax: Syntax
+    types: tuple[str, ...]
+    """Without their vocabulary: `Product`."""
+    id: str = ""
+    properties: dict[str, list[str | Item]] = field(default_factory=dict)
+    is_partial: bool = False
+    """Whether some of its properties stand where they are not read (`itemref`)."""
+    is_nested: bool = False
+
+    def texts(self, name: str) -> Iterator[str]:
+        """The values of a property that are text."""
+        return (value for value in self.properties.get(name, ()) if isinstance(value, str))
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredData:
+    """All items of a page, the nested ones too, in order; and what could not be read."""
+
+    items: tuple[Item, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What is wrong with blocks of JSON-LD, as the JSON parser says it."""
+    without_context: int = 0
+    """Blocks of JSON-LD that do not say they speak schema.org."""
+
+
+def read_structured(document: Document, scripts: Iterable[Element] | None = None) -> StructuredData:
+    """The structured data of a page; `scripts` are its `<script>` elements, when they are at hand."""
+    reading = _Reading()
+    for element in document.select("script") if scripts is None else scripts:
+        if (element.attributes.get("type") or "").partition(";")[0].strip().lower() == _JSON_TYPE:
+            reading.json_block(element.text())
+    # Two selections are quicker than one of two selectors.
+    if scopes := [*document.select("[itemscope]"), *document.select("[typeof]")]:
+        reading.items.extend(_from_markup(document, scopes[:MOST_ITEMS]))
+    return StructuredData(tuple(reading.items), tuple(reading.problems), reading.without_context)
+
+
+class _Reading:
+    """Reads blocks of JSON-LD."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.problems: list[str] = []
+        self.without_context = 0
+
+    def json_block(self, text: str) -> None:
+        text = _WRAPPING.sub("", text)
+        if not text.strip():
+            self.problems.append("empty")
+            return
+        try:
+            data = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            self.problems.append(str(error)[:200])
+            return
+        blocks = data if isinstance(data, list) else [data]
+        for block in blocks:
+            if not isinstance(block, dict):
+                self.problems.append(f"{type(block).__name__} instead of an object")
+                continue
+            if "@context" not in block and any(str(kind) for kind in _list(block.get("@type"))):
+                self.without_context += 1
+            self._node(block, 0)
+
+    def _node(self, node: dict[str, object], depth: int) -> Item | None:
+        """Take an object, and those within it."""
+        for inner in _list(node.get("@graph")):
+            if isinstance(inner, dict) and depth < DEEPEST:
+                self._node(inner, depth + 1)
+        types = tuple(_name(kind) for kind in _list(node.get("@type")) if isinstance(kind, str))
+        if not types or len(self.items) >= MOST_ITEMS or depth >= DEEPEST:
+            return None
+        item = Item("json-ld", types, str(node.get("@id") or ""), is_nested=depth > 0)
+        self.items.append(item)
+        for key, value in node.items():
+            if not key.startswith("@"):
+                item.properties[_name(key)] = list(self._values(value, depth))
+        return item
+
+    def _values(self, value: object, depth: int) -> Iterator[str | Item]:
+        for one in _list(value):
+            if isinstance(one, dict):
+                if "@value" in one:
+                    yield str(one["@value"])[:MAX_TEXT]
+                elif (nested := self._node(one, depth + 1)) is not None:
+                    yield nested
+                elif one:
+                    yield str(one.get("@id", "…"))[:MAX_TEXT]
+            elif one is not None and not (isinstance(one, str) and not one.strip()):
+                yield str(one)[:MAX_TEXT]
+
+
+def _list(value: object) -> list[object]:
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def _name(term: str) -> str:
+    """A type or property without the vocabulary everybody means."""
+    term = term.strip()
+    if term.startswith("schema:"):
+        return term[7:]
+    return _SCHEMA.sub("", term, count=1) if "schema.org" in term.lower() else term
+
+
+def _from_markup(document: Document, scopes: list[Element]) -> Iterator[Item]:
+    """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
+    items = {element.mem_id: _item(element) for element in scopes}
+    for element in document.select("[itemprop],[property]"):
+        attributes = element.attributes
+        for key, syntax in (("itemprop", "microdata"), ("property", "rdfa")):
+            names = (attributes.get(key) or "").split()
+            owner = _owner(element, items, syntax) if names else None
+            if owner is None:
+                continue
+            own = items.get(element.mem_id)
+            value = own if own is not None and own.syntax == syntax else _value(element, syntax)
+            if isinstance(value, Item):
+                value.is_nested = True
+            for name in names if value else ():
+                owner.properties.setdefault(_name(name), []).append(value)
+    for item in items.values():
+        if item.types:
+            yield item
+
+
+def _item(element: Element) -> Item:
+    attributes = element.attributes
+    is_microdata = "itemscope" in attributes
+    types = (attributes.get("itemtype" if is_microdata else "typeof") or "").split()
+    name = attributes.get("itemid" if is_microdata else "resource") or ""
+    return Item("microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes)
+
+
+def _owner(element: Element, items: dict[int, Item], syntax: str) -> Item | None:
+    ancestor = element.parent
+    for _ in range(10 * DEEPEST):
+        if ancestor is None:
+            return None
+        if (item := items.get(ancestor.mem_id)) is not None and item.syntax == syntax:
+            return item
+        ancestor = ancestor.parent
+    return None
+
+
+def _value(element: Element, syntax: str) -> str:
+    attributes = element.attributes
+    if content := attributes.get("content"):
+        return content.strip()[:MAX_TEXT]
+    if syntax == "rdfa" and (resource := attributes.get("resource") or attributes.get("href") or attributes.get("src")):
+        return resource[:MAX_TEXT]
+    if (name := _REFERENCES.get(element.tag or "")) and (reference := attributes.get(name)):
+        return reference.strip()[:MAX_TEXT]
+    return text_of(element, MAX_TEXT)
