@@ -135,3 +135,11 @@ async def test_without_check_external_links_are_only_listed() -> None:
         (other.url("/x"), None, site.url())
     ]
     assert other.connections == 0
+
+
+async def test_an_id_with_percent_signs_is_found_by_the_fragment_that_spells_it() -> None:
+    async with Site() as site:
+        site.html("/", '<a href="/a#impl-Vec%3CT%3E">there</a> <a href="/a#none%3C">nowhere</a>')
+        site.html("/a", '<p id="impl-Vec%3CT%3E">here</p>')
+        result = await crawl(site, fragments=True)
+    assert [link.url for link in result.broken_links] == [site.url("/a#none<")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import unquote
 
 from tadoru.engine.job import Found, Page
 from tadoru.parse import links as link_parser
@@ -60,7 +61,12 @@ class LinksJob:
         if not self.fragments:
             return Found(links=links, title=document.title())
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
-        return Found(links=links, title=document.title(), anchors=sorted(document.anchors()))
+        return Found(links=links, title=document.title(), anchors=_named(document.anchors()))
+
+
+def _named(anchors: frozenset[str]) -> list[str]:
+    """What a fragment may name; some ids are themselves percent-escaped, and fragments come without their escapes."""
+    return sorted(anchors | {unquote(name) for name in anchors if "%" in name})
 
 
 def _anchor(fragment: str) -> str:
