@@ -73,6 +73,13 @@ def test_csv_has_one_row_for_each_url_with_its_failure_in_it() -> None:
     assert rows[2]["redirect_to"] == HOME + "about"
 
 
+def test_json_and_csv_list_every_url_that_was_not_requested() -> None:
+    given = report(crawl(page(HOME), *[page(f"{HOME}{number}", 1, HOME, None, not_fetched="limit") for number in range(1000)]))
+    urls = [info.url for info in given.result.internal_urls]
+    assert [info["url"] for info in json.loads(written(given, "json"))["internal_urls"]] == urls
+    assert [row["url"] for row in rows_of(given)] == urls
+
+
 def test_csv_begins_with_the_columns_in_their_order() -> None:
     header = written(small(), "csv").splitlines()[0]
     assert (
@@ -112,6 +119,11 @@ def test_dot_draws_pages_by_depth_and_the_links_between_them() -> None:
     assert re.findall(r'label="(depth \d|external)"', text) == ["depth 0", "depth 1", "depth 2", "external"]
     assert '  "https://garden.example/about" -> "https://garden.example/about/team";\n' in text
     assert re.search(r'"https://garden.example/about/team" \[label="/about/team", .*fillcolor="#f4c4bb"\]', text)
+
+
+def test_dot_puts_a_depth_that_comes_in_parts_into_clusters_of_one_name() -> None:
+    text = written(report(crawl(page(HOME + "a", 1, HOME), page(HOME), page(HOME + "b", 1, HOME))), "dot")
+    assert re.findall(r"subgraph (.*) \{", text) == ['"cluster depth 1"', '"cluster depth 0"', '"cluster depth 1"']
 
 
 def test_dot_leaves_out_links_to_urls_it_does_not_show() -> None:

@@ -80,6 +80,32 @@ def test_very_many_directories_end_in_one_dot() -> None:
     assert sum(dot.pages for dot in choice.dots) == 901
 
 
+def test_where_every_page_has_its_directory_only_the_first_thousands_are_told_apart() -> None:
+    pages = [page(f"{HOME}d{number:04}/x", 1, HOME) for number in range(6000)]
+    pages += [page(f"{HOME}{name}/{number}", 1, HOME) for name in ("d0700", "d5900") for number in range(50)]
+    choice = chosen(report(crawl(page(HOME), *pages)))
+    gathered = [dot for dot in choice.dots if dot.info is None]
+    assert (gathered[0].directory, gathered[0].pages) == ("/d0700/", 51)
+    assert "/d5900/" not in {dot.directory for dot in gathered}
+    assert (gathered[-1].directory, len(gathered)) == ("elsewhere", 41)
+    assert sum(dot.pages for dot in choice.dots) == 6101
+
+
+def test_four_hundred_pages_that_were_not_requested_are_drawn_each_by_itself() -> None:
+    pages = [page(f"{HOME}{number:03}", 1, HOME, None) for number in range(MOST_DOTS - 1)]
+    choice = chosen(report(crawl(page(HOME), *pages)))
+    assert (len(choice.index), choice.gathered) == (MOST_DOTS, 0)
+
+
+def test_of_very_many_pages_that_were_not_requested_all_are_counted() -> None:
+    lists = [page(f"{HOME}list-{number:02}/", 1, HOME) for number in range(50)]
+    found = [page(f"{info.url}{number}", 2, info.url, None) for info in lists for number in range(600)]
+    choice = chosen(report(crawl(page(HOME), *lists, *found)))
+    assert {info.url for info in lists} <= set(choice.index)
+    assert sum(dot.pages for dot in choice.dots) == 1 + 50 + 30_000
+    assert choice.gathered == 30_051 - len(choice.index)
+
+
 @pytest.mark.parametrize(
     "url, directory",
     [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
 from tadoru.jobs.links.report import FORMS, LinksReport, write
-from tadoru.jobs.links.result import BrokenLink, Source, Trap
+from tadoru.jobs.links.result import BrokenLink, Source, Trap, UrlInfo
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 
@@ -123,6 +123,54 @@ def test_escaped_letters_are_shown_as_letters_and_escaped_controls_are_not() -> 
     assert "/日本%20a\n" in text
     assert "/%C2%9B31m\n" in text
     assert "/%FF\n" in text
+
+
+def unread(count: int, parent: str, under: str = HOME) -> list[UrlInfo]:
+    depth = 1 if parent == HOME else 2
+    return [page(f"{under}{number:04}", depth, parent, None, not_fetched="limit reached") for number in range(count)]
+
+
+def test_of_a_thousand_urls_that_were_not_requested_the_text_shows_two_hundred_and_a_number() -> None:
+    given = report(crawl(page(HOME), page(HOME + "z", 1, HOME), *unread(1000, HOME)))
+    lines = text_of(given).splitlines()
+    assert lines[0] == HOME
+    assert lines[1:201] == [f"├── /{number:04}  · not requested: limit reached" for number in range(200)]
+    assert lines[201:204] == ["├── /z", "└── … 800 more, not requested", ""]
+    assert "  Not shown 800 URLs; the forms json and csv have all of them" in lines
+
+
+def test_two_hundred_urls_that_were_not_requested_are_all_shown() -> None:
+    lines = text_of(report(crawl(page(HOME), *unread(200, HOME)))).splitlines()
+    assert lines[200] == "└── /0199  · not requested: limit reached"
+    assert not any("more" in line or "Not shown" in line for line in lines)
+
+
+def test_each_page_has_its_own_number_of_more_urls_under_its_branch() -> None:
+    a, b = HOME + "a/", HOME + "b/"
+    given = report(crawl(page(HOME), page(a, 1, HOME), *unread(203, a, a), page(b, 1, HOME), *unread(202, b, b)))
+    lines = text_of(given).splitlines()
+    assert lines[202:204] == ["│   └── … 3 more, not requested", "└── /b/"]
+    assert lines[404] == "    └── … 2 more, not requested"
+
+
+def test_urls_without_a_parent_are_counted_too() -> None:
+    given = report(crawl(*[page(f"{HOME}{number:03}", status=None) for number in range(207)]))
+    lines = text_of(given).splitlines()
+    assert lines[199:202] == [f"{HOME}199  · not requested", "… 7 more, not requested", ""]
+
+
+def test_pages_that_were_requested_are_all_shown_however_many() -> None:
+    text = text_of(report(crawl(page(HOME), *[page(f"{HOME}{number:04}", 1, HOME) for number in range(1000)])))
+    assert text.count("── /") == 1000
+    assert "more" not in text
+
+
+def test_very_many_external_urls_are_shown_in_part_those_that_were_checked_before_the_others() -> None:
+    outside = [page(f"https://x.example/{number:05}", 1, HOME, None) for number in range(20_005)]
+    checked = page("https://z.example/", 1, HOME, 200)
+    lines = text_of(report(crawl(page(HOME), external=(*outside, checked)), external=True)).splitlines()
+    assert lines[2:4] == ["External links (20,006)", "  https://x.example/00000"]
+    assert lines[20_001:20_004] == ["  https://x.example/19998", "  https://z.example/", "  … 6 more"]
 
 
 def test_parents_that_make_no_tree_lose_no_url() -> None:

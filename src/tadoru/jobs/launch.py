@@ -150,6 +150,7 @@ def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = Non
         raise
     finally:
         siblings.join()
+        _give_back()
         signal.signal(signal.SIGTERM, on_term)  # The loop leaves the system's own behind: to die without a word.
 
 
@@ -166,6 +167,15 @@ def _tune() -> None:
             libc.mallopt(_M_TRIM_THRESHOLD, 64 << 20)
             libc.mallopt(_M_MMAP_THRESHOLD, 32 << 20)
             libc.mallopt(_M_TOP_PAD, 8 << 20)
+
+
+def _give_back() -> None:
+    """The crawl is over: its memory is the system's again before a report is written."""
+    gc.collect()
+    if sys.platform == "linux":
+        libc = ctypes.CDLL(None)
+        if hasattr(libc, "malloc_trim"):
+            libc.malloc_trim(0)
 
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3

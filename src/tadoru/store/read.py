@@ -43,6 +43,8 @@ class Reader(Database):
     async def settle(self) -> None:
         async with self.write() as sql:
             sql.execute("CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)")
+            # Reports read the pages in this order several times over.
+            sql.execute("CREATE INDEX IF NOT EXISTS pages_in_order ON pages(depth, url)")
             sql.execute("CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL")
             sql.execute(_PARENTS_BY_LINK)
             sql.execute(_REDIRECTED_ONLY)

@@ -188,7 +188,7 @@ class CrawlResult:
 
     start_url: str
     internal_urls: Collection[UrlInfo]
-    """May be read more than once, and need not be in memory: of a big crawl it is a view of the store."""
+    """By depth, then URL. May be read more than once, and need not be in memory: of a big crawl it is a view of the store."""
     external_urls: Collection[UrlInfo]
     failed_urls: tuple[FailedUrl, ...]
     total_processed: int

@@ -1,7 +1,8 @@
 """Which pages a picture of the site draws.
 
 All of them while they are few. On a bigger site the start, what is broken, and the hubs that most links lead to, each with the
-pages between it and the start; the rest is gathered into one dot for each directory. Where the dots go is in `layout`.
+pages between it and the start; the rest is gathered into one dot for each directory. Of pages that were only found, those that
+the `Tree` holds may be drawn. Where the dots go is in `layout`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from tadoru.jobs.links.report.figures import Figures, Outcome
+from tadoru.jobs.links.report.tree import Tree
 from tadoru.jobs.links.result import CrawlResult, Edge, UrlInfo
 
 MOST_DOTS = 400
@@ -19,6 +21,12 @@ _GATHERED = 40
 """Of those, so many may stand for a directory."""
 _TROUBLED = 100
 """Pages that failed, of which so many are drawn before the hubs."""
+_MOST_GROUPS = 5000
+"""Directories that are told apart, the first that come: a site may have one for each of a million pages."""
+
+_Group = tuple[int, str]
+"""The dot that some pages hang from, and their directory."""
+_ELSEWHERE: _Group = (0, "elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,42 +56,35 @@ class Choice:
 
 def choose(result: CrawlResult, figures: Figures, edges: Iterable[Edge]) -> Choice:
     """Chooses, the same way every time for the same crawl."""
-    by_url = {info.url: info for info in result.internal_urls}
-    parents = {info.url: _parent(info, by_url) for info in by_url.values()}
-    links_in = Counter(edge.target for edge in edges if edge.target in by_url and edge.source != edge.target)
-    if len(by_url) <= MOST_DOTS:
-        drawn = set(by_url)
+    infos, start = result.internal_urls, result.start_url
+    tree = Tree(infos, figures, MOST_DOTS)
+    links_in = Counter(edge.target for edge in edges if edge.target in tree.held and edge.source != edge.target)
+    if len(infos) <= MOST_DOTS:
+        drawn = set(tree.held)
     else:
-        drawn = _pick(_ranked(result, links_in), parents, figures, MOST_DOTS - _GATHERED - 1)
+        drawn = _pick(_ranked(tree, start, links_in), tree, figures, MOST_DOTS - _GATHERED - 1)
     dots: list[Dot] = []
     index: dict[str, int] = {}
-    start = result.start_url
-    for info in sorted((by_url[url] for url in drawn), key=lambda info: (info.depth, info.url != start, info.url)):
-        parent = parents[info.url]
+    for info in sorted((tree.held[url] for url in drawn), key=lambda info: (info.depth, info.url != start, info.url)):
+        parent = tree.parent(info)
         index[info.url] = len(dots)
         hangs_from = index[parent] if parent is not None else (0 if dots else None)
         dots.append(Dot(info, hangs_from, info.depth, figures.outcome(info), links_in[info.url]))
-    rest = [info for info in by_url.values() if info.url not in drawn]
-    dots.extend(_gather(rest, parents, index, dots, figures))
-    return Choice(tuple(dots), index, len(rest))
+    rest = (info for info in infos if info.url not in drawn) if len(drawn) < len(infos) else ()
+    gathered = _gather(rest, tree, index, dots, figures)
+    return Choice((*dots, *gathered), index, sum(dot.pages for dot in gathered))
 
 
-def _parent(info: UrlInfo, by_url: dict[str, UrlInfo]) -> str | None:
-    parent = by_url.get(info.parent_url) if info.parent_url else None
-    return parent.url if parent is not None and parent.depth < info.depth else None
-
-
-def _ranked(result: CrawlResult, links_in: Counter[str]) -> list[UrlInfo]:
+def _ranked(tree: Tree, start: str, links_in: Counter[str]) -> list[UrlInfo]:
     """The start first, then by how many links lead to a page."""
-    start = result.start_url
 
     def key(info: UrlInfo) -> tuple[bool, bool, int, int, str]:
         return info.url != start, info.depth > 0, -links_in[info.url], info.depth, info.url
 
-    return sorted(result.internal_urls, key=key)
+    return sorted(tree.held.values(), key=key)
 
 
-def _pick(ranked: list[UrlInfo], parents: dict[str, str | None], figures: Figures, room: int) -> set[str]:
+def _pick(ranked: list[UrlInfo], tree: Tree, figures: Figures, room: int) -> set[str]:
     troubled = [info for info in ranked if info.url in figures.failed][:_TROUBLED]
     drawn: set[str] = set()
     for info in (ranked[0], *troubled, *ranked):
@@ -91,7 +92,7 @@ def _pick(ranked: list[UrlInfo], parents: dict[str, str | None], figures: Figure
         url: str | None = info.url
         while url is not None and url not in drawn:
             path.append(url)
-            url = parents[url]
+            url = tree.parent(tree.held[url])
         if len(drawn) + len(path) <= room:
             drawn.update(path)
         if len(drawn) == room:
@@ -99,29 +100,29 @@ def _pick(ranked: list[UrlInfo], parents: dict[str, str | None], figures: Figure
     return drawn
 
 
-def _gather(
-    rest: list[UrlInfo], parents: dict[str, str | None], index: dict[str, int], dots: list[Dot], figures: Figures
-) -> list[Dot]:
+def _gather(rest: Iterable[UrlInfo], tree: Tree, index: dict[str, int], dots: list[Dot], figures: Figures) -> list[Dot]:
     """A dot for each directory below each page that the start links to; the smallest groups end up in one dot at the start."""
-    groups: Counter[tuple[int, str]] = Counter()
-    broken: set[tuple[int, str]] = set()
-    for info in sorted(rest, key=lambda info: (info.depth, info.url)):
-        above = parents[info.url]
+    groups: Counter[_Group] = Counter()
+    broken: set[_Group] = set()
+    for info in rest:
+        above = tree.parent(info)
         while above is not None and (above not in index or dots[index[above]].depth > dots[0].depth + 1):
-            above = parents[above]
-        key = (index[above] if above is not None else 0, directory_of(info.url))
-        groups[key] += 1
+            above = tree.parent(tree.held[above])
+        group = (index[above] if above is not None else 0, directory_of(info.url))
+        if group not in groups and len(groups) >= _MOST_GROUPS:
+            group = _ELSEWHERE
+        groups[group] += 1
         if figures.outcome(info) is Outcome.BROKEN:
-            broken.add(key)
-    ordered = sorted(groups.items(), key=lambda item: (-item[1], item[0]))
+            broken.add(group)
+    ordered = sorted(groups, key=lambda group: (group == _ELSEWHERE, -groups[group], group))
 
-    def dot(keys: list[tuple[int, str]], parent: int, directory: str) -> Dot:
-        outcome = Outcome.OK if broken.isdisjoint(keys) else Outcome.BROKEN
-        return Dot(None, parent, dots[parent].depth + 1, outcome, 0, directory, sum(groups[key] for key in keys))
+    def dot(together: list[_Group], parent: int, directory: str) -> Dot:
+        outcome = Outcome.OK if broken.isdisjoint(together) else Outcome.BROKEN
+        return Dot(None, parent, dots[parent].depth + 1, outcome, 0, directory, sum(groups[group] for group in together))
 
-    gathered = [dot([key], *key) for key, _ in ordered[:_GATHERED]]
-    left = [key for key, _ in ordered[_GATHERED:]]
-    return [*gathered, dot(left, 0, "elsewhere")] if left else gathered
+    gathered = [dot([group], *group) for group in ordered[:_GATHERED]]
+    left = ordered[_GATHERED:]
+    return [*gathered, dot(left, *_ELSEWHERE)] if left else gathered
 
 
 def directory_of(url: str) -> str:

@@ -7,7 +7,7 @@ form quotes for its own syntax; what no form wants is taken out here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 _UNSAFE_SET = (
@@ -65,16 +65,8 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def shortener(start_url: str, urls: Iterable[str]) -> Callable[[str], str]:
-    """How this report names a URL: by its path on the site most of the URLs are on, whole anywhere else.
-
-    The site is counted, not read from the start URL, because a start URL often redirects to another host.
-    """
-    counts: dict[str, int] = {origin(start_url): 0}
-    for url in urls:
-        home = origin(url)
-        counts[home] = counts.get(home, 0) + 1
-    site = max(counts, key=lambda home: counts[home])
+def shortener(site: str) -> Callable[[str], str]:
+    """How a report names a URL: by its path on the site, an `origin`; whole anywhere else."""
 
     def short(url: str) -> str:
         rest = url[len(site) :]

@@ -1,4 +1,4 @@
-"""The numbers and the tree behind every form: how each URL came out, how many there are of each, who is whose child."""
+"""The numbers behind every form: how each URL came out, and how many there are of each. One look at every URL; none is kept."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from tadoru.jobs.links.report.escape import origin
 from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
 
 
@@ -45,6 +46,10 @@ class Figures:
     rate: float
     """Pages a second."""
     first_seen: datetime | None
+    site: str
+    """The origin that most URLs are on. Counted, because a start URL often redirects to another host."""
+    unread_below: Mapping[str | None, int]
+    """For each URL that was given as a parent, how many of its children were not requested."""
 
     @classmethod
     def of(cls, result: CrawlResult) -> Figures:
@@ -52,11 +57,22 @@ class Figures:
         outcomes: Counter[Outcome] = Counter()
         statuses: Counter[str] = Counter()
         depths: Counter[int] = Counter()
+        below: Counter[str | None] = Counter()
+        home = origin(result.start_url)
+        homes = Counter({home: 0})
+        first_seen: datetime | None = None
         for info in result.internal_urls:
             failure = failed.get(info.url)
-            outcomes[outcome_of(info, failure)] += 1
+            outcome = outcome_of(info, failure)
+            outcomes[outcome] += 1
             statuses[_status_label(info, failure)] += 1
             depths[info.depth] += 1
+            below[info.parent_url] += outcome is Outcome.UNREAD
+            if not info.url.startswith(home + "/"):
+                home = origin(info.url)
+            homes[home] += 1
+            if first_seen is None or info.discovered_at < first_seen:
+                first_seen = info.discovered_at
         duration = result.crawl_duration
         return cls(
             failed=failed,
@@ -64,11 +80,17 @@ class Figures:
             statuses=tuple(sorted(statuses.items())),
             depths=tuple((depth, depths[depth]) for depth in _every(depths)),
             rate=result.total_processed / duration if duration > 0 else 0.0,
-            first_seen=min((info.discovered_at for info in result.internal_urls), default=None),
+            first_seen=first_seen,
+            site=max(homes, key=lambda home: homes[home]),
+            unread_below=below,
         )
 
     def outcome(self, info: UrlInfo) -> Outcome:
         return outcome_of(info, self.failed.get(info.url))
+
+    def bears(self, info: UrlInfo) -> bool:
+        """Whether a URL was requested, or others hang from it: a report keeps these, and the others may be millions."""
+        return info.url in self.unread_below or self.outcome(info) is not Outcome.UNREAD
 
 
 def _every(depths: Mapping[int, int]) -> Iterable[int]:
@@ -84,20 +106,6 @@ def _status_label(info: UrlInfo, failed: FailedUrl | None) -> str:
     if code is not None:
         return str(code)
     return "no answer" if failed is not None else "not requested"
-
-
-def children_of(infos: Iterable[UrlInfo]) -> dict[str | None, list[UrlInfo]]:
-    """The shortest-path tree: each URL's children sorted by URL, under None what has no parent here.
-
-    A parent counts only when it is less deep than its child, so that data of any origin is a tree.
-    """
-    by_url = {info.url: info for info in infos}
-    children: dict[str | None, list[UrlInfo]] = {}
-    for info in sorted(by_url.values(), key=lambda info: (info.depth, info.url)):
-        parent = by_url.get(info.parent_url) if info.parent_url else None
-        key = parent.url if parent is not None and parent.depth < info.depth else None
-        children.setdefault(key, []).append(info)
-    return children
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

@@ -20,7 +20,7 @@ from tadoru.jobs.links.report.figures import Figures, Outcome, counted, duration
 from tadoru.jobs.links.report.picture import draw
 from tadoru.jobs.links.report.style import SCRIPT, STYLE
 from tadoru.jobs.links.report.tables import MOST_ROWS, anchor, bad_links, chosen_rows, kind_options, redirects, url_rows
-from tadoru.jobs.links.result import BrokenKind
+from tadoru.jobs.links.result import BrokenKind, UrlInfo
 
 _MOST_REDIRECTS = 500
 _OPEN_LINKS = 20
@@ -29,16 +29,17 @@ _OPEN_LINKS = 20
 def write_html(report: LinksReport, out: TextIO) -> None:
     """Writes the page, piece by piece."""
     figures = Figures.of(report.result)
-    short = shortener(report.result.start_url, (info.url for info in report.result.internal_urls))
+    short = shortener(figures.site)
+    moved = sorted(report.result.redirects, key=lambda info: info.url)
     out.writelines(_head(report))
     out.writelines(_header(report, figures))
     out.write("<main>\n")
-    out.write(_cards(report, figures))
+    out.write(_cards(report, figures, len(moved)))
     out.writelines(_graph(report, figures, short))
     out.writelines(_bad_links(report, short))
     out.writelines(_charts(figures))
     out.writelines(_remarks(report))
-    out.writelines(_redirects(report, short))
+    out.writelines(_redirects(moved, short))
     out.writelines(_urls(report, figures, short))
     out.write("</main>\n")
     out.write(f"<footer>Made by Tadoru. {_when(figures)}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
@@ -103,14 +104,14 @@ def _verdict(report: LinksReport, figures: Figures) -> tuple[str, str]:
     return "ok", "Every page that was requested works"
 
 
-def _cards(report: LinksReport, figures: Figures) -> str:
+def _cards(report: LinksReport, figures: Figures, moved: int) -> str:
     result = report.result
     cards = [
         ("", "Pages found", len(result.internal_urls)),
         ("", "Requested", result.total_processed),
         ("broken", "Broken", sum(link.kind != "blocked" for link in report.broken) or figures.outcomes.get(Outcome.BROKEN, 0)),
         ("blocked", "Blocked", sum(link.kind == "blocked" for link in report.broken) or figures.outcomes.get(Outcome.BLOCKED, 0)),
-        ("", "Redirects", len(result.redirects)),
+        ("", "Redirects", moved),
         ("", "External links", len(result.external_urls)),
     ]
     inside = "".join(
@@ -182,8 +183,7 @@ def _remarks(report: LinksReport) -> Iterator[str]:
         yield "</ul></div>\n</section>\n"
 
 
-def _redirects(report: LinksReport, short: Callable[[str], str]) -> Iterator[str]:
-    infos = sorted(report.result.redirects, key=lambda info: info.url)
+def _redirects(infos: list[UrlInfo], short: Callable[[str], str]) -> Iterator[str]:
     if not infos:
         return
     yield '<section>\n<h2>Redirects</h2>\n<p class="lead">Each costs a visitor a detour; link to where it ends.</p>\n'

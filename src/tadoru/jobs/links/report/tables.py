@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from heapq import nsmallest
 from html import escape
+from itertools import chain
 
 from tadoru.jobs.links.report.charts import WORDS
 from tadoru.jobs.links.report.escape import clip, printable, readable_url
@@ -69,14 +71,16 @@ def redirects(infos: Iterable[UrlInfo], short: Name) -> Iterator[str]:
 
 def chosen_rows(result: CrawlResult, figures: Figures, show_external: bool) -> list[tuple[UrlInfo, bool]]:
     """The URLs of the table with whether each is external; when they are too many, those with problems are kept first."""
-    rows = [(info, False) for info in result.internal_urls]
-    if show_external:
-        rows += [(info, True) for info in result.external_urls]
-    rank = list(Outcome)
-    rows.sort(key=lambda row: (row[1], row[0].depth, row[0].url))
-    if len(rows) > MOST_ROWS:
-        rows = sorted(rows, key=lambda row: rank.index(figures.outcome(row[0])))[:MOST_ROWS]
-    return rows
+    external = result.external_urls if show_external else ()
+    rows = chain(((info, False) for info in result.internal_urls), ((info, True) for info in external))
+    rank = {outcome: number for number, outcome in enumerate(Outcome)}
+    are_too_many = len(result.internal_urls) + len(external) > MOST_ROWS
+
+    def key(row: tuple[UrlInfo, bool]) -> tuple[int, bool, int, str]:
+        info, is_external = row
+        return rank[figures.outcome(info)] if are_too_many else 0, is_external, info.depth, info.url
+
+    return nsmallest(MOST_ROWS, rows, key=key)
 
 
 def url_rows(rows: Iterable[tuple[UrlInfo, bool]], figures: Figures, short: Name) -> Iterator[str]:

@@ -1,19 +1,22 @@
 """The text form: the site as a tree, then external URLs, links that do not work, and a summary.
 
 Lines are written as they are made, and the tree is walked with a stack of our own, so that neither the size nor the depth of a
-site matters.
+site matters. Of the URLs that were never requested, and may be millions, a reader is shown some below each page and told how
+many more there are; the forms that programs read have all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import TextIO
 
 from tadoru.jobs.links.broken import status_words
 from tadoru.jobs.links.report.base import LinksReport
 from tadoru.jobs.links.report.escape import clip, printable, readable_url, shortener
-from tadoru.jobs.links.report.figures import Figures, Outcome, children_of, counted, duration_words
+from tadoru.jobs.links.report.figures import Figures, Outcome, counted, duration_words
+from tadoru.jobs.links.report.tree import Tree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, UrlInfo
 
 _DEEPEST_INDENT = 24
@@ -21,6 +24,11 @@ _DEEPEST_INDENT = 24
 
 _PLACES = 10
 """Places that lead to a broken link, of which the text shows so many."""
+
+MOST_UNREAD_BELOW = 200
+"""URLs below a page that were not requested, of which the text shows so many."""
+
+_MOST_EXTERNAL = 20_000
 
 _BAR = 32
 
@@ -62,31 +70,42 @@ def write_text(report: LinksReport, out: TextIO, *, colour: bool = False) -> Non
 
     paint = Palette(colour)
     figures = Figures.of(report.result)
-    short = shortener(report.result.start_url, (info.url for info in report.result.internal_urls))
-    _write_tree(report.result.internal_urls, figures, short, paint, say)
+    short = shortener(figures.site)
+    hidden = _write_tree(Tree(report.result.internal_urls, figures, MOST_UNREAD_BELOW), figures, short, paint, say)
     if report.show_external:
-        _write_external(report.result.external_urls, figures, paint, say)
+        hidden += _write_external(report.result.external_urls, figures, paint, say)
     _write_bad_links(report, short, paint, say)
-    _write_summary(report, figures, paint, say)
+    _write_summary(report, figures, hidden, paint, say)
 
 
-def _write_tree(infos: Iterable[UrlInfo], figures: Figures, short: Callable[[str], str], paint: Palette, say: Say) -> None:
-    children = children_of(infos)
-    # (info, the branches drawn before its own, whether it is its parent's last child, levels below a root)
-    stack = [(info, "", True, 0) for info in reversed(children.get(None, []))]
+def _write_tree(tree: Tree, figures: Figures, short: Callable[[str], str], paint: Palette, say: Say) -> int:
+    """Writes the tree; how many URLs it does not show."""
+    # (a URL or how many more there are, the branches drawn before its own, whether it is its parent's last, levels below a root)
+    stack: list[tuple[UrlInfo | int, str, bool, int]] = []
+
+    def push(parent: str | None, prefix: str, level: int) -> None:
+        below: list[UrlInfo | int] = [*tree.children(parent)]
+        if hidden := tree.hidden(parent):
+            below.append(hidden)
+        last = len(below) - 1
+        stack.extend((below[number], prefix, number == last, level) for number in range(last, -1, -1))
+
+    push(None, "", 0)
     while stack:
-        info, prefix, last, level = stack.pop()
-        name, branch, below = short(info.url), "", prefix
-        if level == 0:
-            name = paint.bold(readable_url(info.url))
-        elif level <= _DEEPEST_INDENT:
+        item, prefix, last, level = stack.pop()
+        branch, below = "", prefix
+        if level > _DEEPEST_INDENT:
+            branch = f"{prefix}[{level}] "
+        elif level > 0:
             branch = prefix + ("└── " if last else "├── ")
             below = prefix + ("    " if last else "│   ")
-        else:
-            branch = f"{prefix}[{level}] "
-        say(f"{paint.faint(branch)}{name}{_remarks(info, figures, short, paint)}")
-        own = children.get(info.url, [])
-        stack.extend((child, below, child is own[-1], level + 1) for child in reversed(own))
+        if isinstance(item, int):
+            say(paint.faint(f"{branch}… {item:,} more, not requested"))
+            continue
+        name = short(item.url) if level else paint.bold(readable_url(item.url))
+        say(f"{paint.faint(branch)}{name}{_remarks(item, figures, short, paint)}")
+        push(item.url, below, level + 1)
+    return tree.all_hidden
 
 
 def _remarks(info: UrlInfo, figures: Figures, short: Callable[[str], str], paint: Palette) -> str:
@@ -111,14 +130,22 @@ def _failure_words(info: UrlInfo, message: str) -> str:
     return status_words(info.status_code) if info.status_code is not None else printable(message) or "no answer"
 
 
-def _write_external(infos: Iterable[UrlInfo], figures: Figures, paint: Palette, say: Say) -> None:
-    ordered = sorted(infos, key=lambda info: info.url)
-    if ordered:
-        say(f"\n{paint.bold('External links')} ({len(ordered):,})")
-    for info in ordered:
+def _write_external(infos: Collection[UrlInfo], figures: Figures, paint: Palette, say: Say) -> int:
+    """Writes the list, by name; how many URLs it does not show."""
+
+    def is_unread(info: UrlInfo) -> bool:
+        return figures.outcome(info) is Outcome.UNREAD
+
+    shown = nsmallest(_MOST_EXTERNAL, infos, key=lambda info: (is_unread(info), info.url))
+    if shown:
+        say(f"\n{paint.bold('External links')} ({len(infos):,})")
+    for info in sorted(shown, key=lambda info: info.url):
         # An external URL is requested only for a check; that it was not is nothing to remark on.
-        unread = figures.outcome(info) is Outcome.UNREAD
-        say(f"  {readable_url(info.url)}{'' if unread else _remarks(info, figures, readable_url, paint)}")
+        say(f"  {readable_url(info.url)}{'' if is_unread(info) else _remarks(info, figures, readable_url, paint)}")
+    hidden = len(infos) - len(shown)
+    if hidden:
+        say(paint.faint(f"  … {hidden:,} more"))
+    return hidden
 
 
 def _write_bad_links(report: LinksReport, short: Callable[[str], str], paint: Palette, say: Say) -> None:
@@ -147,12 +174,14 @@ def _write_bad_link(link: BrokenLink, short: Callable[[str], str], paint: Palett
         say(paint.faint(f"    and {counted(len(link.sources) - _PLACES, 'more place')}"))
 
 
-def _write_summary(report: LinksReport, figures: Figures, paint: Palette, say: Say) -> None:
+def _write_summary(report: LinksReport, figures: Figures, hidden: int, paint: Palette, say: Say) -> None:
     result = report.result
     say(f"\n{paint.bold('Summary')}")
     lines = [("URLs", f"{result.total_processed:,} requested of {result.total_found:,} found")]
     if result.external_urls:
         lines.append(("External", f"{len(result.external_urls):,}"))
+    if hidden:
+        lines.append(("Not shown", f"{counted(hidden, 'URL')}; the forms json and csv have all of them"))
     lines.append(("Status", "   ".join(f"{label}: {count:,}" for label, count in figures.statuses) or "none"))
     if result.failed_urls:
         lines.append(("Failed", f"{len(result.failed_urls):,}"))
