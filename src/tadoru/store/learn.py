@@ -20,7 +20,9 @@ _COUNT_TRAP = """INSERT INTO traps VALUES (?, ?, 1, 0, ?) ON CONFLICT(key) DO UP
     RETURNING known"""
 _CHUNK = 16
 _LONGEST = 16 * _CHUNK
-_FIND = {n: f"SELECT url, id, depth FROM pages WHERE url IN ({', '.join('?' * n)})" for n in range(_CHUNK, _LONGEST + 1, _CHUNK)}
+# The unique index is named, because `pages_in_order` of a settled crawl holds these columns too, and would be read to its end.
+_FIND_SOME = "SELECT url, id, depth FROM pages INDEXED BY sqlite_autoindex_pages_1 WHERE url IN ({})"
+_FIND = {n: _FIND_SOME.format(", ".join("?" * n)) for n in range(_CHUNK, _LONGEST + 1, _CHUNK)}
 """By how many URLs are asked for at once: a few lengths, so that SQLite meets the same statements again."""
 
 
