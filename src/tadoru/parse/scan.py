@@ -1,9 +1,7 @@
 """The pages that a page leads to, read from its bytes without building a tree: all that a map of links needs, for less.
 
-Only for *plain* pages: those where a look at the bytes proves that every `<a …>` is a start tag, and not part of a comment, a
-script or an attribute. A `Scanner` takes comments and raw text (script, style, title…) out, and gives up, for the tree to be
-built, as soon as anything is left that would need the rules of a parser: a `<` or `>` within an attribute, tags in capitals,
-`<base>`, `<template>`, a refresh. `tests/parse/test_scan.py` holds it against the tree: on plain pages they agree.
+Only for *plain* pages, where every `<a …>` is known to be a start tag: see `plain`. Any other is left to the tree (`links`).
+`tests/parse/test_scan.py` holds one against the other: on plain pages they agree.
 """
 
 from __future__ import annotations
@@ -14,6 +12,7 @@ from html.entities import html5
 from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
+from tadoru.parse.plain import plain
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 200
@@ -21,26 +20,20 @@ MAX_TITLE = 2_000
 _LONGEST_KEPT = 400
 _MOST_KEPT = 100_000
 
-_RAW = rb"s(?:cript|tyle)|t(?:itle|extarea)|xmp|iframe|no(?:embed|frames)"
-_SPECIAL = re.compile(rb"<(?:[!?A-Z]|(" + _RAW + rb")[\s/>]|(?:base|template|plaintext|frameset|select)[\s/>])")
-"""Where the bytes stop being plain: comments and the like, raw text, and what only a parser can read."""
-_RAW_END = {
-    name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
-    for name in (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
-}
-_RAW_START = re.compile(rb"""<[a-z]+(?:[^<>"'=]++|=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s<>"'=`]++))*+>""")
-_ODD_VALUE = re.compile(rb"""=\s*+(?:"[^"<>]*+[<>]|'[^'<>]*+[<>])""")
-"""A value that holds a `<` or `>`; also text that only looks like one, which costs a tree and no more."""
-_REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?\s*refresh", re.IGNORECASE)
 _ANCHOR = re.compile(
-    rb"""<a(?:rea)?(?=[\s/>])(?:\s++(?:(?!href[\s=])[^\s=<>"'/]++(?:="[^"<>]*+")?\s++)*+href="([^"<>]*+)"[^<>]*+|[^<>]*+)>"""
+    rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)*+href="([^"<>#&]*+(?:&[^"<>]*+)?)[^<>]*+)"""
+    rb"""|((?:rea)?(?=[\s/>])[^<>]*+))>([^<]*+(?:<(?!/?a(?:rea)?[\s/>])[^<]*+)*+)"""
 )
-"""An anchor; its href is found at once in the usual spelling, and looked for closely in any other."""
-_ATTRIBUTE = re.compile(rb"""([^\s=<>"'/]++)(?:\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)'|([^\s<>"'=`]++)))?""")
-_TAG = re.compile(rb"<[^<>]*+>")
+"""An anchor: in the usual spelling its attributes and its reference, in any other all that follows `<a`; and what it holds.
+
+The reference ends at its fragment, but one with an `&` comes whole, because that may be the beginning of a hash. What the anchor
+holds ends where it is closed or the next one begins.
+"""
+_ATTRIBUTE = re.compile(rb"""(=?[^\s/=<>]++)(?:\s*+=\s*+(?:"([^"<>]*+)"|'([^'<>]*+)'|([^\s<>]*+)))?""")
+_TAG = re.compile(rb"<[a-z/][^<>]*+>?")
 _IMAGE = re.compile(rb"<img(?=[\s/])[^<>]*+>")
-_DEPENDS_ON_FOLDER = re.compile(rb"https?://|[\w./~-][^:]*+\Z", re.ASCII)
-"""References that mean the same on every page of a folder."""
+_PATH_START = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789./_~-")
+_WHOLE = (b"http://", b"https://")
 _REFERENCE = re.compile(r"&(?:#[xX]?[0-9a-fA-F]+;?|([A-Za-z][A-Za-z0-9]*)(;?)(=?))")
 
 
@@ -52,77 +45,75 @@ class Scanned(NamedTuple):
     title: str | None
 
 
-class _Known(NamedTuple):
-    """What an anchor came to, the last time its bytes were met in this folder."""
-
-    url: str | None
-    kind: LinkKind
-    text: str
-    rel: str
-
-
 class Scanner:
-    """Scans pages, remembering anchors across them: the menus of a site are the same bytes on most of its pages."""
+    """Scans pages, remembering across them: the menus of a site are the same bytes on most of its pages."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._folders: dict[str, dict[bytes, _Known]] = {}
+        self._folders: dict[str, dict[bytes, str]] = {}
+        """For each folder, what references on its pages lead to: a URL, or nothing."""
+        self._texts: dict[bytes, str] = {}
         self._kept = 0
 
     def scan(self, body: bytes, page_url: str) -> Scanned | None:
         """Links and title of a page in UTF-8; None when it is not plain and takes a tree."""
-        found = _plain(body)
-        if found is None:
+        page = plain(body)
+        if page is None:
             return None
-        plain, title = found
-        if _ODD_VALUE.search(plain) or (b"efresh" in plain and _REFRESH.search(plain)) or b"REFRESH" in plain:
-            return None
-        return Scanned(self._links(plain, page_url), None if title is None else _text(title)[:MAX_TITLE].rstrip())
+        title = None if page.title is None else _text(page.title)[:MAX_TITLE].rstrip()
+        return Scanned(self._links(page.markup, page_url), title)
 
-    def _links(self, plain: bytes, page_url: str) -> list[Link]:
+    def _links(self, markup: bytes, page_url: str) -> list[Link]:
         links: list[Link] = []
-        fronts: set[bytes] = {b""}
-        seen: set[str] = set()
-        known = self._folder(page_url)
-        for match in _ANCHOR.finditer(plain):
-            reference = match[1]
-            if reference is None:
-                attributes = _attributes(match[0])
-                reference = attributes.get(b"href", attributes.get(b"xlink:href"))
-                if reference is None:
-                    continue
-            if b"&" in reference:
-                reference = _decoded(reference).encode("utf-8", "replace")  # Its hash may be that of `&#64;`.
-            front = reference.partition(b"#")[0]
+        fronts, urls = {b""}, {""}
+        known, texts, anchor = self._folder(page_url), self._texts, LinkKind.A
+        for attributes, reference, unusual, inner in _ANCHOR.findall(markup):
+            front = reference
+            if unusual:
+                front = _reference(unusual)
+            elif b"&" in reference:
+                front = _front(reference)
             if front in fronts:
                 continue
             fronts.add(front)
-            begin, inside = match.span()
-            end = plain.find(b"</a", inside)
-            raw = plain[begin:end] if 0 <= end - begin <= _LONGEST_KEPT else b""
-            anchor = known.get(raw)
-            if anchor is None:
-                anchor = self._read(plain, match[0], inside, end, reference, page_url)
-                if raw and _DEPENDS_ON_FOLDER.match(front):
-                    known[raw] = anchor
-                    self._kept += 1
-            if anchor.url is not None and anchor.url not in seen:
-                seen.add(anchor.url)
-                links.append(Link(anchor.url, anchor.kind, anchor.text, anchor.rel, len(links), ""))
+            url = known.get(front)
+            if url is None:
+                url = self._resolved(front, page_url, known)
+            if url in urls:
+                continue
+            urls.add(url)
+            tag, text, kind, rel = attributes or unusual, texts.get(inner), anchor, ""
+            if text is None:
+                text = self._text(inner)
+            if tag.startswith(b"rea"):
+                text, kind = "", LinkKind.AREA
+            if not text:
+                text = _alternative(tag, inner if kind is anchor else b"")
+            if b"rel" in tag.lower():
+                rel = _value(_attributes(tag).get(b"rel")).lower()
+            links.append(Link(url, kind, text, rel, len(links), ""))
         return links
 
-    def _read(self, plain: bytes, tag: bytes, inside: int, end: int, reference: bytes, page_url: str) -> _Known:
-        target = self._resolver.resolve(reference.decode("utf-8", "replace"), page_url)
-        kind = LinkKind.AREA if tag.startswith(b"<area") else LinkKind.A
-        if target is None:
-            return _Known(None, kind, "", "")
-        rel = _value(_attributes(tag).get(b"rel")).lower() if b"rel" in tag else ""
-        text = _value(_attributes(tag).get(b"alt"))[:MAX_TEXT] if kind is LinkKind.AREA else _anchor_text(plain, inside, end, tag)
-        return _Known(target[0], kind, text, rel)
+    def _resolved(self, front: bytes, page_url: str, known: dict[bytes, str]) -> str:
+        target = self._resolver.resolve(front.decode("utf-8", "replace"), page_url)
+        url = "" if target is None else target[0]
+        # Paths and whole URLs mean the same on every page of a folder; `?a=b` and `http:?a=b` do not.
+        if front[0] in _PATH_START and len(front) <= _LONGEST_KEPT and (b":" not in front or front.startswith(_WHOLE)):
+            known[front] = url
+            self._kept += 1
+        return url
 
-    def _folder(self, page_url: str) -> dict[bytes, _Known]:
+    def _text(self, inner: bytes) -> str:
+        text = _anchor_text(inner)
+        if len(inner) <= _LONGEST_KEPT:
+            self._texts[inner] = text
+            self._kept += 1
+        return text
+
+    def _folder(self, page_url: str) -> dict[bytes, str]:
         if self._kept > _MOST_KEPT:
             self._folders.clear()
+            self._texts.clear()
             self._kept = 0
         query = page_url.find("?")
         folder = page_url[: page_url.rindex("/", 0, query if query > 0 else None)]
@@ -133,68 +124,25 @@ class Scanner:
         return table
 
 
-def _plain(body: bytes) -> tuple[bytes, bytes | None] | None:
-    """The page without comments and raw text, and its title; None when that is not simple to say."""
-    if b"\0" in body or b"<![CDATA[" in body:
-        return None
-    pieces: list[bytes] = []
-    title: bytes | None = None
-    start = 0
-    while (special := _SPECIAL.search(body, start)) is not None:
-        begin = special.start()
-        if special[1] is not None:
-            raw = _raw_text(body, begin, special[1])
-            if raw is None:
-                return None
-            content, end = raw
-            if special[1] == b"title" and title is None and not _is_in_svg(body, begin):
-                title = content
-        elif body.startswith(b"<!--", begin):
-            end = body.find(b"-->", begin + 4) + 3
-            if end < 3 or body.startswith((b">", b"->"), begin + 4) or body.find(b"--!>", begin, end) >= 0:
-                return None
-        elif body.startswith((b"<!", b"<?"), begin):
-            end = body.find(b">", begin) + 1
-            if not end:
-                return None
-        else:
-            return None
-        pieces.append(body[start:begin])
-        start = end
-    pieces.append(body[start:])
-    return b"".join(pieces), title
+def _front(reference: bytes) -> bytes:
+    """A reference without its fragment, as it is with its character references resolved."""
+    return _decoded(reference).partition("#")[0].encode("utf-8", "replace")
 
 
-def _raw_text(body: bytes, begin: int, name: bytes) -> tuple[bytes, int] | None:
-    """The content of a raw text element, and where its end tag ends; None when that is not simple to say."""
-    opened = _RAW_START.match(body, begin)
-    closed = _RAW_END[name].search(body, opened.end()) if opened else None
-    if opened is None or closed is None:
-        return None
-    content = body[opened.end() : closed.start()]
-    end = body.find(b">", closed.start()) + 1
-    # A script may hold a comment that holds a script; within an svg none of these is raw text.
-    odd = b"<!--" in content if name == b"script" else b"<" in content
-    if odd or not end or (b"<" in content and _is_in_svg(body, begin)):
-        return None
-    return content, end
+def _reference(tag: bytes) -> bytes:
+    attributes = _attributes(tag)
+    return _front(attributes.get(b"href", attributes.get(b"xlink:href", b"")))
 
 
-def _is_in_svg(body: bytes, position: int) -> bool:
-    return body.rfind(b"<svg", 0, position) > body.rfind(b"</svg", 0, position)
+def _anchor_text(inner: bytes) -> str:
+    """The text within an anchor."""
+    inner = inner[: 8 * MAX_TEXT]
+    return _text(_TAG.sub(b"", inner) if b"<" in inner else inner)[:MAX_TEXT].rstrip()
 
 
-def _anchor_text(plain: bytes, start: int, end: int, tag: bytes) -> str:
-    """The text up to the end of an anchor, or to the next one; else the alternative text of an image in it, or its own."""
-    segment = plain[start : end if 0 <= end < start + 8 * MAX_TEXT else start + 8 * MAX_TEXT]
-    if b"<" not in segment:
-        text = _text(segment)[:MAX_TEXT].rstrip()
-        return text or _value(_attributes(tag).get(b"alt"))[:MAX_TEXT]
-    segment = re.split(rb"<a[\s>]", segment, maxsplit=1)[0]
-    text = _text(_TAG.sub(b"", segment).partition(b"<")[0])[:MAX_TEXT].rstrip()
-    if text:
-        return text
-    alternatives = (_value(_attributes(image).get(b"alt")) for image in (tag, *_IMAGE.findall(segment)))
+def _alternative(tag: bytes, inner: bytes) -> str:
+    """What an anchor without text says: its own alternative text, else that of the first image in it that has one."""
+    alternatives = (_value(_attributes(element).get(b"alt")) for element in (tag, *_IMAGE.findall(inner[: 8 * MAX_TEXT])))
     return next(filter(None, alternatives), "")[:MAX_TEXT]
 
 
@@ -204,9 +152,9 @@ def _text(raw: bytes) -> str:
 
 
 def _attributes(tag: bytes) -> dict[bytes, bytes]:
-    """The attributes of a start tag; of those with one name the first."""
+    """The attributes in a start tag; of those with one name the first. The tag's own name is one too, and does not matter."""
     found: dict[bytes, bytes] = {}
-    for name, double, single, bare in _ATTRIBUTE.findall(tag)[1:]:
+    for name, double, single, bare in _ATTRIBUTE.findall(tag):
         found.setdefault(name.lower(), double or single or bare)
     return found
 

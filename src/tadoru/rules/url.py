@@ -166,8 +166,10 @@ _ROOTED = ("/", "http://", "https://")
 _SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
 """`http:?q` against an http base is a relative reference in disguise."""
 _LONGEST_KEPT = 512
-_PLAIN = re.compile(r"((?:\.\./)*)(/?)([A-Za-z0-9_~-][A-Za-z0-9._~-]*(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*/?)", re.ASCII)
-"""References most pages are made of: unreserved characters only, and no dots but leading `../`. They join without a parser."""
+_MOST_FOLDERS_UP = 8
+"""Paths of a thousand folders are made up: what leads further up is left to the parser."""
+_PLAIN = re.compile(r"(/|(?:\.\./)*+)([A-Za-z0-9_~-][A-Za-z0-9._~/-]*+)")
+"""References most pages are made of: folders up or the root, then unreserved characters. They join without a parser."""
 
 Resolved = tuple[str, str]
 
@@ -185,7 +187,8 @@ class Resolver:
         self._tables: dict[str, dict[str, Resolved]] = {}
         self._size = 0
         self._base: str | None = None
-        self._folder = ""
+        self._starts: dict[str, str] = {}
+        """What the first part of a plain reference stands for: `""`, `"/"`, `"../"`, `"../../"`…"""
         self._rooted: dict[str, Resolved] = {}
         self._nearby: dict[str, Resolved] = {}
 
@@ -210,9 +213,9 @@ class Resolver:
 
     def _missed(self, href: str, base: str) -> Resolved | None:
         plain = _PLAIN.fullmatch(href)
-        if plain is not None and not (plain[1] and plain[2]):
+        if plain is not None and plain[1] in self._starts and "/." not in plain[2]:
             # Joined faster than remembered.
-            return self._joined(base, plain), ""
+            return self._starts[plain[1]] + plain[2], ""
         if href[:5].lower() == "data:":
             # An image within the page, perhaps of many kilobytes, which the parser would read to the end.
             return None
@@ -235,23 +238,19 @@ class Resolver:
                 self._forget_oldest()
         return found
 
-    def _joined(self, base: str, plain: re.Match[str]) -> str:
-        if plain[2]:
-            return origin(base) + plain[0]
-        if not plain[1]:
-            return self._folder + plain[3]
-        # Folders up, but never above the root, whose slash is the third of the URL.
-        parts = self._folder.split("/")
-        return "/".join((*parts[: max(3, len(parts) - 1 - len(plain[1]) // 3)], plain[3]))
-
     def _enter(self, base: str) -> None:
         if self._size > self._capacity:
             self._forget_oldest()
         self._base = base
-        self._rooted = self._table(origin(base))
+        root = origin(base)
         path_end = base.find("?")
-        self._folder = base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1]
-        self._nearby = self._table(self._folder)
+        folder = base[: base.rindex("/", 0, path_end if path_end > 0 else None) + 1]
+        self._rooted, self._nearby = self._table(root), self._table(folder)
+        self._starts = {"/": root + "/", "": folder}
+        up = ""
+        while len(folder) > len(root) + 1 and len(up) < 3 * _MOST_FOLDERS_UP:
+            folder, up = folder[: folder.rindex("/", 0, -1) + 1], up + "../"
+            self._starts[up] = folder
 
     def _table(self, key: str) -> dict[str, Resolved]:
         table = self._tables.get(key)
