@@ -9,7 +9,7 @@ from tadoru.version import VERSION
 
 def main() -> None:
     """Run the command in `sys.argv`."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
+    if sys.argv[1:] in (["--version"], ["-V"]) and sys.stdout is not None:
         # Answered here, because importing the command line costs more than the answer.
         sys.stdout.write(f"tadoru {VERSION}\n")
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import Any, TextIO
 
 from tadoru.clock import Clock, to_datetime
@@ -27,10 +28,15 @@ class Log:
         if self._form == "json":
             stamp = to_datetime(self._clock.now()).isoformat(timespec="milliseconds")
             record = {"time": stamp, "level": level, "worker": os.getpid(), "event": what, **fields}
-            self._stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            self.line(json.dumps(record, ensure_ascii=False, default=str))
         else:
             tail = "".join(f" {name}={_shown(value)}" for name, value in fields.items())
-            self._stream.write(f"{printable(what)}{tail}\n" if level == "info" else f"{level}: {printable(what)}{tail}\n")
+            self.line(f"{printable(what)}{tail}" if level == "info" else f"{level}: {printable(what)}{tail}")
+
+    def line(self, text: str) -> None:
+        """A line as it is. That it can not be written, because a disk is full or a terminal gone, stops no crawl."""
+        with suppress(OSError):
+            self._stream.write(f"{text}\n")
 
 
 def printable(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import Tadoru
+from tests.acceptance.command import Tadoru, finished
 from tests.support.site import Site
 
 BAD_USAGE = {
@@ -70,11 +71,48 @@ def test_an_unknown_command_is_answered_with_the_likely_one(arguments: list[str]
     assert words in done.sentence
 
 
-def test_an_output_that_can_not_be_written_after_all_is_exit_2(tadoru: Tadoru, site: Site) -> None:
+def test_an_output_that_can_not_be_written_is_exit_2_before_anything_is_requested(tadoru: Tadoru, site: Site) -> None:
     site.page("/")
     done = tadoru.links(site.url(), "-o", "/proc/out.json")
     assert (done.code, done.out) == (2, "")
     assert "--output /proc/out.json can not be written" in done.sentence
+    assert site.requests == []
+
+
+@pytest.mark.parametrize("where", [["-o", "/dev/full"], []], ids=["a file", "stdout"])
+def test_a_result_that_can_not_be_written_is_exit_1_and_the_crawl_is_kept(where: list[str], tadoru: Tadoru, site: Site) -> None:
+    site.page("/")
+    with Path("/dev/full").open("w") as full:
+        done = finished(tadoru.start("links", site.url(), "--delay", "0", "--processes", "1", "-q", *where, stdout=full))
+    assert done.code == 1
+    assert "(No space left on device)" in done.sentence
+    state = done.sentence.rpartition(" --state ")[2].rstrip(".")
+    try:
+        again = tadoru.map(site.url(), "--state", state, "-q")
+    finally:
+        Path(state).unlink()
+    assert [info["status_code"] for info in again["internal_urls"]] == [200]
+    assert site.hits("/") == 1
+
+
+@pytest.mark.parametrize("number, code", [(0, 0), (1, 1), (2, 0)], ids=["stdin", "stdout", "stderr"])
+def test_a_closed_standard_stream_ends_no_crawl(number: int, code: int, tadoru: Tadoru, site: Site) -> None:
+    site.page("/")
+    streams = {"preexec_fn": lambda: os.close(number), ("stdin", "stdout", "stderr")[number]: None}
+    done = tadoru.links(site.url(), "--state", "crawl.db", "-f", "json", **streams)
+    assert done.code == code
+    if number == 1:
+        assert "Could not write the result (Bad file descriptor)" in done.sentence
+    else:
+        assert [info["status_code"] for info in done.result["internal_urls"]] == [200]
+    assert site.hits("/") == 1
+
+
+def test_a_log_that_can_not_be_written_stops_no_crawl(tadoru: Tadoru, site: Site) -> None:
+    site.page("/")
+    with Path("/dev/full").open("w") as full:
+        done = tadoru.links(site.url(), "-f", "json", "-v", stderr=full)
+    assert (done.code, [info["status_code"] for info in done.result["internal_urls"]]) == (0, [200])
 
 
 @pytest.mark.parametrize("url, words", [

@@ -12,7 +12,6 @@ import select
 import shutil
 import subprocess
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -199,12 +198,6 @@ def test_a_reader_that_has_had_enough_ends_it_quietly(tadoru: Tadoru, site: Site
     assert process.stderr.read() == ""
     assert process.wait(30) == 0
     process.stderr.close()
-
-
-def test_a_full_disk_is_one_sentence(tadoru: Tadoru, shop: Site) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = tadoru.links(shop.url(), stdout=full)
-    assert (done.code, done.sentence) == (1, "Failed: No space left on device.")
 
 
 def test_the_result_is_utf_8_whatever_the_locale(tadoru: Tadoru, shop: Site) -> None:

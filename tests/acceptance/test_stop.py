@@ -52,6 +52,27 @@ def test_one_signal_finishes_what_is_in_flight_and_the_same_command_goes_on(
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_terminal_that_goes_away_is_a_reason_to_stop_too(processes: str, tadoru: Tadoru, slow: Site) -> None:
+    command = ("links", slow.url(), *CRAWL, "--processes", processes, "--state", "crawl.db")
+    process = tadoru.start(*command, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+    slow.wait_for(lambda site: site.hits("/slow") == 1)
+    process.send_signal(signal.SIGHUP)
+    slow.hold("/slow").release()
+    stopped = finished(process)
+    assert (stopped.code, stopped.sentence) == (130, "Stopped after 2 pages; to go on, run the same command again.")
+
+
+def test_a_terminal_that_goes_away_is_none_of_the_business_of_a_command_that_ignores_it(tadoru: Tadoru, slow: Site) -> None:
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
+    process = tadoru.start("links", slow.url(), *CRAWL, "--processes", "2", **ignoring)
+    slow.wait_for(lambda site: site.hits("/slow") == 1)
+    process.send_signal(signal.SIGHUP)
+    slow.hold("/slow").release()
+    done = finished(process)
+    assert (done.code, paths(done.result)) == (0, PAGES)
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
 def test_two_signals_stop_at_once_and_lose_nothing(processes: str, tadoru: Tadoru, slow: Site) -> None:
     command = ("links", slow.url(), *CRAWL, "--processes", processes, "--state", "crawl.db")
     process = tadoru.start(*command)

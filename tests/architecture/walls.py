@@ -15,7 +15,7 @@ PACKAGE = "tadoru"
 
 # Bottom to top. A module may import its own layer and those before it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "clock", "version"),
+    ("errors", "clock", "version", "signals"),
     ("model",),
     ("rules",),
     ("parse",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tadoru.rules.pace import Pace
 from tadoru.store.base import Again, Completed, CrawlStore, Failed, Lease, Outcome, PageFacts, PageStatus, Refused, Released
 from tests.contract.conftest import Open
 from tests.contract.crawls import HOST, TTL, done, external, lease, lease_one, row, started, statuses, target, to
@@ -55,6 +56,19 @@ async def test_named_hosts_get_what_they_want_and_others_their_share(store: Craw
     leased = await store.lease(worker, {"b.example": 3, "unheard.example": 4}, new_hosts=1, per_host=2, limit=0)
     assert [got.host for got in leased.leases] == ["b.example"] * 3 + ["a.example"] * 2
     assert set(leased.hosts) == {"b.example", "a.example"}
+
+
+async def test_a_host_that_is_named_with_nothing_gives_nothing_and_tells_its_pace(store: CrawlStore) -> None:
+    worker = await store.join(TTL)
+    await store.add([target(str(n), host) for host in ("a.example", "b.example") for n in range(5)], seed=False)
+    await store.set_pace("a.example", Pace(gap=2.0, base=1.0, latency=None, baseline=None, strikes=1), 7.0)
+    leased = await store.lease(worker, {"a.example": 0}, new_hosts=3, per_host=2, limit=0)
+    assert [got.host for got in leased.leases] == ["b.example"] * 2
+    assert (leased.hosts["a.example"].pace or Pace(0, 0, None, None, 0)).gap == 2.0
+    assert leased.hosts["a.example"].wait == pytest.approx(7.0)
+    nothing = await store.lease(worker, {"a.example": 0, "b.example": 0}, new_hosts=3, per_host=2, limit=0)
+    assert nothing.leases == []
+    assert set(nothing.hosts) == {"a.example", "b.example"}
 
 
 async def test_hosts_that_only_have_waiting_retries_do_not_keep_others_from_being_asked(store: CrawlStore) -> None:

@@ -97,7 +97,7 @@ def test_idle_lanes_make_room_for_other_hosts_and_busy_ones_stay() -> None:
 
 def test_a_lane_asks_for_more_when_it_is_half_empty() -> None:
     lanes = filled(("free", 0.0, 0.0, 3), ("full", 0.0, 0.0, 6), ("paced", 1.0, 0.0, 0))
-    assert lanes.wants(2, 8) == {"free": 5, "paced": 2}
+    assert lanes.wants(2, 8) == {"free": 5, "full": 0, "paced": 2}
 
 
 HOSTS = st.lists(

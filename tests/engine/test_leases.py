@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
+from tadoru.engine.crawl import Crawl
 from tadoru.engine.notices import LeasesRecovered
 from tadoru.errors import StoreError
 from tadoru.store.base import Completed, PageFacts
@@ -41,6 +42,24 @@ async def test_the_pages_of_an_engine_that_stopped_renewing_are_taken_over(tmp_p
         pages = by_path(site, await setup.result())
     assert {info.status_code for info in pages.values()} == {200}
     assert len(pages) == 10
+
+
+async def test_what_a_dead_engine_was_asking_for_others_is_asked_by_one_that_waits_for_it(tmp_path: Path) -> None:
+    async with Site() as site:
+        setup = await set_up(site, tmp_path, "/tree/4/3/0")
+        clock = Shifted()
+        lost = setup.store(clock)
+        worker = await lost.join(60.0)
+        assert await lost.claim_robots(worker, site.base, hold=3600.0, max_age=3600.0) is True
+        running = asyncio.create_task(setup.run(clock=clock, lease_ttl=3600.0))
+        done, _ = await asyncio.wait({running}, timeout=0.2)
+        assert not done
+        clock.ahead = 61.0
+        async with asyncio.timeout(5):
+            await running
+        await lost.close()
+    assert site.paths[0] == "/robots.txt"
+    assert len(site.requests) == 5
 
 
 async def test_an_engine_waits_for_the_pages_of_a_living_sibling(tmp_path: Path) -> None:
@@ -86,6 +105,21 @@ async def test_an_engine_that_was_declared_dead_joins_again_and_records_nothing_
     assert (counted.completed, counted.processing, counted.queued) == (40, 0, 0)
     assert {info.status_code for info in result.internal_urls} == {200}
     assert [page for page in range(40) if site.hits(f"/tree/40/3/{page}") > 1] == [1, 2]
+
+
+async def test_a_paced_crawl_holds_no_more_pages_than_it_is_about_to_request(tmp_path: Path) -> None:
+    async with Site() as site:
+        setup = await set_up(site, tmp_path, "/links/200", ignore_robots=True, delay=0.02)
+        crawls: list[Crawl] = []
+        running = asyncio.create_task(setup.run(steer=crawls.append))
+        await site.requested("/leaf/9")
+        store = setup.store(SystemClock())
+        counted = await store.counts()
+        await store.close()
+        crawls[0].stop()
+        await running
+    assert counted.processing <= 8
+    assert counted.queued > 150
 
 
 async def test_a_store_that_breaks_ends_the_crawl_with_its_error(tmp_path: Path) -> None:

@@ -126,3 +126,25 @@ async def test_a_length_beyond_all_measure_is_no_length() -> None:
         site.reply("/huge", headers={"Content-Length": "9" * 30}, content_type="application/pdf")
         pages = by_path(site, await crawl(site))
     assert pages["/"].status_code == 200
+
+
+@pytest.mark.parametrize("moment", ["Mon, 01 Jan 99999999999 00:00:00 GMT", "Mon, 99 Foo", "0" * 5000, "\u00ff", ""])
+async def test_a_date_that_is_none_costs_nothing_but_the_date(moment: str) -> None:
+    async with Site() as site:
+        site.page("/", links=["/odd", "/moved"])
+        site.page("/odd", links=["/behind"], headers={"Last-Modified": moment})
+        site.reply("/moved", status=302, headers={"Location": "/behind", "Last-Modified": moment})
+        site.page("/behind")
+        pages = by_path(site, await crawl(site))
+    assert {path: page.status_code for path, page in pages.items()} == {"/": 200, "/odd": 200, "/moved": 302, "/behind": 200}
+
+
+async def test_html_that_does_not_say_what_it_is_is_read_as_browsers_read_it() -> None:
+    async with Site() as site:
+        site.page("/", links=["/page", "/data"])
+        site.reply("/page", body=b"\n<!DOCTYPE html><title>Mute</title><a href='/found'>x</a>", content_type="")
+        site.reply("/data", body=b"a,b\n<a href='/not-this'>x</a>", content_type="")
+        site.page("/found")
+        pages = by_path(site, await crawl(site))
+    assert set(pages) == {"/", "/page", "/data", "/found"}
+    assert pages["/page"].title == "Mute"

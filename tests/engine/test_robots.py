@@ -100,6 +100,30 @@ async def test_a_robots_txt_that_redirects_to_nowhere_forbids_nothing(behaviour:
         assert by_path(site, await crawl(site))["/"].status_code == 200
 
 
+@pytest.mark.parametrize(
+    "target, kind",
+    [
+        ("http://169.254.169.254/latest", "blocked_address"),
+        ("http://nowhere.invalid/robots.txt", "dns_failure"),
+        ("http://127.0.0.1:1/robots.txt", "blocked_address"),
+    ],
+)
+async def test_a_robots_txt_elsewhere_that_can_not_be_had_is_no_failure_of_the_pages(
+    tmp_path: Path, target: str, kind: str
+) -> None:
+    async with Site() as site:
+        site.redirect("/robots.txt", target)
+        site.page("/")
+        setup = await set_up(site, tmp_path)
+        await setup.run(clock=FastClock())
+        result = await setup.result()
+    reason = f"robots.txt could not be read ({kind}), which means everything is disallowed"
+    assert by_path(site, result)["/"].not_fetched == reason
+    assert result.failed_urls == ()
+    assert site.paths[0] == "/robots.txt"
+    assert site.hits("/") == 0
+
+
 async def test_only_the_first_500_kib_of_a_robots_txt_count() -> None:
     padding = "# nothing to see here, only words that fill the file\n"
     async with Site() as site:

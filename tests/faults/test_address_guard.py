@@ -28,7 +28,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from tadoru.clock import SystemClock
 from tadoru.fetch.chain import build
 from tadoru.fetch.connect import CURRENT, GuardedConnector, Visit
-from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard
+from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, named_privately
 from tadoru.fetch.http import HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
@@ -131,6 +131,20 @@ async def test_the_same_address_is_reached_when_the_person_named_it_or_allowed_e
     for exemptions in (Exemptions.for_urls([trap.url()]), Exemptions(allow_all=True)):
         assert isinstance(await fetched(trap.url(), exemptions=exemptions), Response)
     assert trap.connections == 2
+
+
+async def test_a_public_name_that_the_person_typed_can_not_become_a_private_address_later(trap: Site) -> None:
+    async def public(host: str) -> list[str]:
+        return [PUBLIC]
+
+    async def loopback(host: str) -> list[str]:
+        return ["127.0.0.1"]
+
+    url = f"http://typed.example:{trap.port}/"
+    then, private = Names(SystemClock(), public), Names(SystemClock(), loopback)
+    assert blocked(await fetched(url, exemptions=await named_privately([url], then), resolver=loopback))
+    assert trap.connections == 0
+    assert isinstance(await fetched(url, exemptions=await named_privately([url], private), resolver=loopback), Response)
 
 
 class UncheckedResolver(AbstractResolver):

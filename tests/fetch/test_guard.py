@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, Unresolved
+from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, Unresolved, named_privately
 from tadoru.rules.address import Exemptions
 
 PUBLIC = "93.184.216.34"
@@ -79,6 +79,44 @@ def test_an_exemption_is_for_exactly_the_host_and_port_that_were_named(host: str
 def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
     assert Guard(Exemptions(), proxy=("127.0.0.1", 3128)).exempt("127.0.0.1", 3128)
     assert not Guard(Exemptions()).exempt("127.0.0.1", 3128)
+
+
+@pytest.mark.parametrize(
+    "answer, is_exempt",
+    [
+        ([PUBLIC], False),
+        (["10.0.0.1"], True),
+        (["127.0.0.1", "::1"], True),
+        (["10.0.0.1", PUBLIC], False),
+        (OSError("NXDOMAIN"), True),
+    ],
+    ids=["public", "private", "loopback", "both", "unknown here, perhaps not to the proxy"],
+)
+async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
+    answer: list[str] | Exception, is_exempt: bool
+) -> None:
+    names = Names(HandClock(), Answers(answer))
+    exempt = await named_privately(["http://dev.example:8000/"], names)
+    assert exempt.covers("dev.example", 8000) is is_exempt
+    await names.close()
+
+
+async def test_addresses_that_a_person_named_need_no_lookup() -> None:
+    server = Answers([PUBLIC])
+    names = Names(HandClock(), server)
+    exempt = await named_privately(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], names)
+    assert exempt.to_list() == ["127.0.0.1:80", "[::1]:8000"]
+    assert server.asked == []
+    await names.close()
+
+
+async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private() -> None:
+    server = Answers([PUBLIC])
+    server.gate.clear()
+    names = Names(HandClock(), server)
+    exempt = await named_privately(["http://slow.example/"], names, patience=0.01)
+    assert exempt.covers("slow.example", 80)
+    await names.close()
 
 
 async def test_an_answer_is_kept_for_a_short_while() -> None:

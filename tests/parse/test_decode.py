@@ -103,6 +103,8 @@ def test_meta_is_scanned_as_the_html_standard_says(markup: str, name: str | None
     [
         pytest.param(JAPANESE, "cp932", "shift_jis", id="shift_jis"),
         pytest.param(JAPANESE, "euc-jp", "euc-jp", id="euc-jp"),
+        pytest.param("公園と図書館の案内", "euc-jp", "euc-jp", id="a few words of euc-jp"),
+        pytest.param("続きを読む", "cp932", "shift_jis", id="a few words of shift_jis"),
         pytest.param(JAPANESE, "iso2022-jp", "iso-2022-jp", id="iso-2022-jp"),
         pytest.param(RUSSIAN, "cp1251", "windows-1251", id="windows-1251"),
         pytest.param(RUSSIAN, "koi8-r", "koi8-r", id="koi8-r"),

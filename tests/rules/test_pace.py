@@ -49,9 +49,14 @@ def test_a_complaint_slows_down_even_a_crawl_without_delay() -> None:
 @pytest.mark.parametrize(
     "retry_after, seconds", [(0.0, 0.0), (7.0, 7.0), (3600.0, 3600.0), (86400.0, 3600.0)], ids=["none", "some", "hour", "day"]
 )
-@pytest.mark.parametrize("status", [200, 301, 413, 429, 500, 503])
-def test_a_retry_after_is_obeyed_whatever_the_status_up_to_an_hour(status: int, retry_after: float, seconds: float) -> None:
+@pytest.mark.parametrize("status", [301, 408, 413, 429, 500, 503])
+def test_a_retry_after_is_obeyed_up_to_an_hour(status: int, retry_after: float, seconds: float) -> None:
     assert hold(start(1.0, None), status, retry_after) == seconds
+
+
+@pytest.mark.parametrize("status", [None, 200, 204, 401, 403, 404, 410])
+def test_a_retry_after_where_it_means_nothing_does_not_stop_the_site(status: int | None) -> None:
+    assert hold(start(1.0, None), status, 3600.0) == 0
 
 
 def test_without_retry_after_a_host_is_left_alone_longer_each_time() -> None:

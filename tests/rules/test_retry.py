@@ -74,6 +74,13 @@ def test_a_retry_after_is_waited_for_at_least(status: int) -> None:
     assert decide(status=status, failure=None, attempt=0, retry_after=90.0, jitter=0.9) == Retry(90.0)
 
 
+@pytest.mark.parametrize("status", [408, 429, 503])
+def test_a_page_that_asks_for_more_than_an_hour_is_not_waited_for(status: int) -> None:
+    assert decide(status=status, failure=None, attempt=0, retry_after=3600.0, jitter=0.5) == Retry(3600.0)
+    given_up = GiveUp(f"answered {status}: asks to wait for 3601 s")
+    assert decide(status=status, failure=None, attempt=0, retry_after=3601.0, jitter=0.5) == given_up
+
+
 def test_a_short_retry_after_does_not_shorten_the_backoff() -> None:
     assert decide(status=503, failure=None, attempt=1, retry_after=0.0, jitter=0.5) == Retry(2.0)
 

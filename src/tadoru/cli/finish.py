@@ -79,8 +79,6 @@ def opened_output(name: str | None) -> Iterator[TextIO]:
             yield out
         if not is_special:
             unfinished.replace(path)
-    except OSError as error:
-        raise UsageError(f"--output {name} can not be written ({error.strerror or error}).") from None
     finally:
         if not is_special:
             unfinished.unlink(missing_ok=True)

@@ -16,7 +16,7 @@ import click
 
 from tadoru.cli.options import GroupedCommand, effective, job_options
 from tadoru.config import shown
-from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
 from tadoru.options import LinksOptions
 from tadoru.settings import JOBS
 
@@ -105,8 +105,19 @@ def _check_writable(path: Path, flag: str) -> None:
         raise UsageError(f"{flag} {path} is a folder: give the name of a file.")
     if not folder.is_dir():
         raise UsageError(f"{flag} {path} can not be written: there is no folder {folder}.")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if not _can_write(path):
         raise UsageError(f"{flag} {path} can not be written: check its permissions.")
+
+
+def _can_write(path: Path) -> bool:
+    if path.exists():
+        return os.access(path, os.W_OK)
+    try:
+        # Tried, not asked: root may do everything, and still make no file in /proc.
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tadoru-"):
+            return True
+    except OSError:
+        return False
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
@@ -131,13 +142,19 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         elif ended.limit_reached:
             stopped = f"limit of {options.limit} pages"
         result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
-        gates = judge_and_write(result, options, prepared.plan.database, display)
+        try:
+            gates = judge_and_write(result, options, prepared.plan.database, display)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            what = f"--output {options.output}" if options.output else "the result"
+            why = error.strerror or error
+            raise TadoruError(
+                f"Could not write {what} ({why}): mend that, and run the same command again{database.keep()}."
+            ) from None
         if stopped == "interrupted":
-            # Not the command itself: it may hold a password.
-            where = "" if database.kept else f" with --state {shlex.quote(database.name)}"
-            database.kept = True
             done = f"{result.total_processed} page{'' if result.total_processed == 1 else 's'}"
-            raise Interrupted(f"Stopped after {done}; to go on, run the same command again{where}.")
+            raise Interrupted(f"Stopped after {done}; to go on, run the same command again{database.keep()}.")
         state = launch.run_loop(start_state(prepared))
         if state is not None and state.status == "error":
             kind = (state.error_type or "no answer").replace("_", " ")
@@ -155,6 +172,12 @@ class _Database:
     def __init__(self, name: str, kept: bool) -> None:
         self.name = name
         self.kept = kept
+
+    def keep(self) -> str:
+        """Let it stay; what to add to the command to go on with it. Not the command itself: it may hold a password."""
+        words = "" if self.kept else f" with --state {shlex.quote(self.name)}"
+        self.kept = True
+        return words
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import click
 from tadoru.clock import SystemClock
 from tadoru.errors import TadoruError, UsageError
 from tadoru.log import Log, printable
+from tadoru.signals import stop_signals
 from tadoru.version import VERSION
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -60,7 +61,8 @@ class LazyGroup(click.Group):
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read our output has had enough. Caught here, because click would call it a failure.
-            return _leave_stdout(0)
+            _leave_stdout()
+            return 0
         return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -89,12 +91,36 @@ def tadoru(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and end the process with its exit code."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # Results are UTF-8 whatever the locale says, and no text of a page can stop them.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _interrupt)
-    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+    for number in stop_signals():
+        signal.signal(number, _interrupt)
+    try:
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
+    except KeyboardInterrupt:  # One more, while the first was being answered.
+        code = 130
+    for number in stop_signals():
+        signal.signal(number, signal.SIG_IGN)  # It is over: what comes now does not change how it ended.
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _leave_stdout()  # Told already; Python would complain again while flushing what can not be written.
+    sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """A closed standard stream gives its number to the next file or socket that is opened, and the event loop dies of that.
+
+    What is written to a stdout that was closed fails, as it should; stderr says nothing.
+    """
+    for number, name, flags in ((0, "stdin", os.O_RDONLY), (1, "stdout", os.O_RDONLY), (2, "stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, flags)
+            os.dup2(opened, number)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115 - for as long as we live
 
 
 def run(arguments: list[str]) -> int:
@@ -109,7 +135,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _say(arguments, "Interrupted.", 130)
     except OSError as error:
-        return _leave_stdout(_say(arguments, f"Failed: {error.strerror or error}.", 1))
+        return _say(arguments, f"Failed: {error.strerror or error}.", 1)
     except Exception as error:
         if "-vv" in arguments:
             traceback.print_exc()
@@ -118,21 +144,21 @@ def run(arguments: list[str]) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    """SIGTERM behaves as Ctrl-C also where no crawl is running."""
+    """SIGTERM and SIGHUP behave as Ctrl-C also where no crawl is running."""
     raise KeyboardInterrupt
 
 
-def _leave_stdout(code: int) -> int:
-    """Python would complain again while flushing what can not be written at exit."""
+def _leave_stdout() -> None:
+    """What is still to be written to stdout goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code
 
 
 def _say(arguments: Sequence[str], message: str, code: int) -> int:
     """One sentence on stderr, in the form that the person chose for log lines."""
     sentence = printable(" ".join(message.split()))
+    log = Log(sys.stderr, SystemClock(), form="json")
     if "--log-format=json" in arguments or ("--log-format", "json") in pairwise(arguments):
-        Log(sys.stderr, SystemClock(), form="json").write("error", sentence, exit_code=code)
+        log.write("error", sentence, exit_code=code)
     else:
-        sys.stderr.write(f"tadoru: {sentence}\n")
+        log.line(f"tadoru: {sentence}")
     return code

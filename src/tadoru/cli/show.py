@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 PLAIN_FIRST, PLAIN_EVERY = 2.0, 10.0
 """Seconds to the first line where there is no terminal, and between two of them."""
 
+LONG_PAUSE = 30.0
+"""Seconds that a person should hear about: otherwise it looks as if nothing happened."""
+
 
 class Display:
     """Progress from the crawl's counts, log lines from its notices."""
@@ -56,7 +59,7 @@ class Display:
         elif self._progress is not None:
             self._progress.console.print(sentence, markup=False, highlight=False)
         else:
-            sys.stderr.write(f"{sentence}\n")
+            self._log.line(sentence)
 
     def __enter__(self) -> Self:
         self._began = self._clock.monotonic()
@@ -112,6 +115,8 @@ class Display:
                 write("info", notice.url, refused=notice.reason)
             case PageRetried():
                 write("info", notice.url, again_after=notice.after, because=notice.kind)
+            case HostSlowed() if notice.pause >= LONG_PAUSE:
+                self.note(f"{notice.host} asks to be left alone for {_span(notice.pause)}: waiting.")
             case HostSlowed():
                 write("info", f"slowing down for {notice.host}", gap=notice.gap, pause=notice.pause)
             case SiteMoved():

@@ -83,7 +83,6 @@ class Crawl:
         """Work until nothing is left, the budget is spent, or `stop` is called. Raises what the store or a listener raised."""
         self._worker = await self._store.join(self._policy.lease_ttl)
         try:
-            await self._recover()
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
                 limit_reached = await self._feed()
@@ -107,6 +106,7 @@ class Crawl:
                 self.stop()
                 break
             self._wake.clear()
+            await self._recover()
             await self._start_due()
             leased = await self._lease_more()
             if leased:
@@ -183,7 +183,7 @@ class Crawl:
         free_depth = min(64, max(4, self._policy.concurrency * 2))
         wants = self._lanes.wants(2, free_depth)
         rooms = self._lanes.room_for_hosts()
-        if not wants and not rooms:
+        if not any(wants.values()) and not rooms:
             return False
         leased = await self._store.lease(
             self._worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
@@ -212,10 +212,10 @@ class Crawl:
                 return False
             if not self._policy.budget.room(counts.counted, 0, 1):
                 return True
-        await self._recover()
         return None
 
     async def _recover(self) -> None:
+        """Now and then, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
         now = self._clock.monotonic()
         if now - self._recovered_at >= RECOVERY_EVERY or not self._recovered_at:
             self._recovered_at = now

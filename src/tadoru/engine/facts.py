@@ -51,5 +51,5 @@ def _utc(text: str | None) -> str | None:
         return None
     try:
         return parsedate_to_datetime(text).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, IndexError):
         return None

@@ -85,12 +85,12 @@ class Lanes:
         return self._heap[0][0] if self._heap else None
 
     def wants(self, paced_depth: int, free_depth: int) -> dict[str, int]:
-        """How many more URLs each lane would like to hold."""
+        """How many more URLs each lane would like to hold: none until it is half empty."""
         wanted = {}
         for host, lane in self.by_host.items():
-            room = (paced_depth if lane.is_paced else free_depth) - len(lane.queue)
-            if room * 2 > (paced_depth if lane.is_paced else free_depth):
-                wanted[host] = room
+            depth = paced_depth if lane.is_paced else free_depth
+            room = depth - len(lane.queue)
+            wanted[host] = room if room * 2 > depth else 0
         return wanted
 
     def room_for_hosts(self) -> int:

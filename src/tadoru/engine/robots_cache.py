@@ -10,6 +10,7 @@ from tadoru.clock import Clock
 from tadoru.engine.drive import Send, follow
 from tadoru.model.web import Failure, FailureKind, Request, Response
 from tadoru.rules import retry, robots
+from tadoru.rules.url import host_key
 from tadoru.store.base import CrawlStore, RobotsRecord
 from tadoru.store.recent import Recent
 
@@ -24,6 +25,7 @@ class Asked(NamedTuple):
     failure: FailureKind | None
     """Why there was no answer, when there was none."""
     message: str = ""
+    """What is wrong with the host, as a sentence; empty when robots.txt redirects to another host, and that one fails."""
 
 
 class RobotsCache:
@@ -89,14 +91,15 @@ class RobotsCache:
             else:
                 decision = retry.decide(status=None, failure=answer.kind, attempt=attempt, retry_after=None, jitter=0.5)
             if not isinstance(decision, retry.Retry) or decision.after > self._timeout:
-                return _record(answer)
+                return _record(answer, origin)
             attempt += 1
             await self._clock.sleep(decision.after)
 
 
-def _record(answer: Response | Failure) -> RobotsRecord:
+def _record(answer: Response | Failure, asked: str) -> RobotsRecord:
     if isinstance(answer, Response):
         return RobotsRecord(answer.status, None, "", answer.body[: robots.MAX_BYTES], 0.0)
     if answer.kind in (FailureKind.TOO_MANY_REDIRECTS, FailureKind.REDIRECT_LOOP, FailureKind.BAD_REDIRECT):
         return RobotsRecord(302, None, answer.message, b"", 0.0)
-    return RobotsRecord(None, answer.kind, answer.message, b"", 0.0)
+    is_own = host_key(answer.url) == host_key(f"{asked}/")
+    return RobotsRecord(None, answer.kind, answer.message if is_own else "", b"", 0.0)

@@ -102,8 +102,8 @@ class Visit:
         verdict = asked.rules.allows(lease.url)
         if verdict.allowed:
             return None
-        if asked.failure is not None and asked.failure in HOST_DOWN:
-            return self._after_failure(lease, asked.failure, asked.message or f"The host could not be reached ({asked.failure}).")
+        if asked.failure in HOST_DOWN and asked.message:
+            return self._after_failure(lease, asked.failure, asked.message)
         self._notify(PageRefused(url=lease.url, reason=verdict.reason))
         return Refused(lease=lease, reason=verdict.reason)
 

@@ -7,6 +7,7 @@ cookie for a public suffix, none for a host that did not set it, and a bound on 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC
@@ -23,6 +24,8 @@ from tadoru.rules.url import parts
 MOST_PER_HOST = 50
 MOST_HOSTS = 1_000
 LONGEST = 4096
+_LONGEST_AGE = 400 * 24 * 3600
+_SECONDS = re.compile(r"-?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +97,13 @@ class CookieJar:
 
     def _expiry(self, attributes: dict[str, str]) -> float | None:
         age = attributes.get("max-age", "")
-        if age.removeprefix("-").isdigit():
-            return self._clock.now() + int(age)
+        if _SECONDS.fullmatch(age):
+            return self._clock.now() + min(int(age), _LONGEST_AGE)
         try:
             moment = parsedate_to_datetime(attributes["expires"])
-        except (KeyError, ValueError):
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (KeyError, ValueError, TypeError, OverflowError, IndexError):
             return None
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 class WithCookies:

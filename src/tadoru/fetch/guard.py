@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from ipaddress import ip_address
 
 from tadoru.clock import Clock
 from tadoru.rules.address import Exemptions, refusal
@@ -22,6 +24,8 @@ DNS_SECONDS = 60.0
 """How long an answer is reused. Every use is checked again."""
 DNS_NAMES = 10_000
 DNS_THREADS = 16
+DNS_PATIENCE = 5.0
+"""How long a crawl waits, before it begins, to learn whether the hosts it was given are public."""
 
 
 class BlockedAddress(Exception):
@@ -53,6 +57,39 @@ class Guard:
             reason = next(iter(reasons.values()), "it has no address")
             raise BlockedAddress(f"Refused to connect to {host}: {reason}.")
         return allowed
+
+
+async def named_privately(urls: Iterable[str], names: Names, patience: float = DNS_PATIENCE) -> Exemptions:
+    """The hosts of these URLs, which a person named, without those that are public.
+
+    A public name must not become a private address later, by another answer of its DNS. What can not be resolved here stays in:
+    a proxy may know it.
+    """
+    named = Exemptions.for_urls(urls)
+    asking = {asyncio.create_task(_is_public(host, names)): host for host in {host for host, _ in named.named}}
+    done, late = await asyncio.wait(asking, timeout=patience) if asking else (set(), set())
+    for task in late:
+        task.cancel()
+    public = {asking[task] for task in done if task.result()}
+    return replace(named, named=frozenset(pair for pair in named.named if pair[0] not in public))
+
+
+async def _is_public(host: str, names: Names) -> bool:
+    if is_literal(host):
+        return refusal(host) is None
+    try:
+        return any(refusal(address) is None for address in await names.ask(host))
+    except Unresolved:
+        return False
+
+
+def is_literal(host: str) -> bool:
+    """Whether this is an address and not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class Names:
@@ -106,7 +143,8 @@ class Names:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
         if self._threads is not None:
-            self._threads.shutdown(wait=False, cancel_futures=True)
+            # Threads that have nothing left to do end at once; one that hangs in a lookup is not waited for.
+            self._threads.shutdown(wait=not asking, cancel_futures=True)
 
 
 def _look_up(host: str) -> list[str]:

@@ -8,7 +8,6 @@ transport's own business.
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Callable, Iterable
 
 import aiohttp
@@ -18,7 +17,7 @@ from tadoru.clock import Clock, SystemClock
 from tadoru.errors import UsageError
 from tadoru.fetch.connect import CURRENT, CheckedResolver, GuardedConnector, TimedResponse, Visit
 from tadoru.fetch.faults import ProxyRefused, named
-from tadoru.fetch.guard import Guard, Names, Resolver
+from tadoru.fetch.guard import Guard, Names, Resolver, is_literal
 from tadoru.fetch.limits import (
     ACCEPT_ENCODING,
     HEADER_COUNT,
@@ -111,7 +110,7 @@ class HttpFetcher:
         if self._guard.exempt(host, port):
             return
         visit.enter(FailureKind.CONNECT_TIMEOUT)
-        addresses = [host] if _is_literal(host) else self._names.known(host) or await self._names.ask(host)
+        addresses = [host] if is_literal(host) else self._names.known(host) or await self._names.ask(host)
         self._guard.allowed(host, port, addresses)
         # The client may have to wait for a free connection now, and that is not the site's fault.
         visit.deadline.reschedule(None)
@@ -219,11 +218,3 @@ def _proxy_url(text: str) -> URL:
 
 def _endpoint(url: URL) -> tuple[str, int]:
     return url.raw_host or "", url.port or 0
-
-
-def _is_literal(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True

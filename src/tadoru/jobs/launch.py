@@ -13,8 +13,8 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from tadoru.errors import TadoruError
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.credentials import Credentials
 from tadoru.rules.address import Exemptions
+from tadoru.signals import stop_signals
 from tadoru.store.base import Counts, CrawlStore
 from tadoru.store.open import open_store
 
@@ -140,7 +141,6 @@ def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = Non
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
     import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
     siblings = Siblings(plan, notify)
-    on_term = signal.getsignal(signal.SIGTERM)
     siblings.start()
     _tune()
     try:
@@ -151,7 +151,6 @@ def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = Non
     finally:
         siblings.join()
         _give_back()
-        signal.signal(signal.SIGTERM, on_term)  # The loop leaves the system's own behind: to die without a word.
 
 
 def _tune() -> None:
@@ -196,17 +195,30 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts]
         else:
             task.cancel()
 
+    with _on_signals(asked_to_stop):
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if not asked:
+                raise
+            return Ended(stopped=True)
+
+
+@contextmanager
+def _on_signals(call: Callable[[], None]) -> Iterator[None]:
+    """Call it for every signal that asks to stop."""
     loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *stop_signals())}
     with suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, asked_to_stop)
+        for number in before:
+            loop.add_signal_handler(number, call)
     try:
-        ended = await task
-    except asyncio.CancelledError:
-        if not asked:
-            raise
-        return Ended(stopped=True)
-    return ended
+        yield
+    finally:
+        with suppress(NotImplementedError):
+            for number, handler in before.items():
+                loop.remove_signal_handler(number)
+                signal.signal(number, handler)  # The loop leaves the system's own behind: to die without a word.
 
 
 # A fork costs milliseconds and no second import; nothing has started a thread yet when siblings start.
@@ -239,7 +251,8 @@ class Siblings:
 
 def _sibling(plan: Plan, notify: Notify) -> None:
     """The main function of a sibling."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent tells when to stop; a terminal's Ctrl-C reaches both.
+    for number in {signal.SIGINT, *stop_signals()} - {signal.SIGTERM}:
+        signal.signal(number, signal.SIG_IGN)  # The parent tells when to stop; what a terminal sends reaches both.
     _tune()
     # What is wrong with the store or the options the parent meets too, and says.
     with suppress(TadoruError, KeyboardInterrupt):

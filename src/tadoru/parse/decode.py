@@ -148,6 +148,8 @@ def _sample(body: bytes, around: int) -> bytes:
 
 
 def _guess(sample: bytes) -> str | None:
+    if name := _with_kana(sample):
+        return name
     from charset_normalizer import from_bytes  # slow to import, and few pages need it
 
     best = from_bytes(sample, cp_isolation=_CANDIDATES, enable_fallback=False, preemptive_behaviour=False).best()
@@ -155,6 +157,16 @@ def _guess(sample: bytes) -> str | None:
         return None
     # Where several charsets give the same text, the one that browsers assume is the likeliest.
     return "windows-1252" if "cp1252" in best.could_be_from_charset else name_of_codec(best.encoding)
+
+
+def _with_kana(sample: bytes) -> str | None:
+    """A Japanese charset that makes much of a sample hiragana: that does not happen by chance, nor in any other language."""
+    for name in ("euc-jp", "shift_jis"):
+        signs = [sign for sign in sample.decode(CODECS[name], "replace") if sign > "\x7f"]
+        kana = sum("\u3041" <= sign <= "\u3096" for sign in signs)
+        if 5 * kana > len(signs) > 20 * signs.count("\ufffd"):
+            return name
+    return None
 
 
 def _c1(error: UnicodeError) -> tuple[str, int]:

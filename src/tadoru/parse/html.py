@@ -9,13 +9,15 @@ document order, while a combinator takes a walk for each element, which is too l
 
 from __future__ import annotations
 
+import re
+
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from tadoru.parse.bounds import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.rules.url import canonical
 
-__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "text_of"]
+__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "looks_like_html", "text_of"]
 
 Element = LexborNode
 """What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""
@@ -23,6 +25,10 @@ Element = LexborNode
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _UNSEEN = frozenset({"script", "style", "template"})
 _MOST_NODES = 500
+_HTML_START = re.compile(
+    rb"[\t\n\f\r ]*<(?:!--|(?:!doctype html|html|head|body|script|style|title|iframe|h1|div|font|table|a|b|br|p)[ >])",
+    re.IGNORECASE,
+)
 
 
 class Document:
@@ -73,6 +79,11 @@ class Document:
             if element.tag == "a":
                 found.add(attributes.get("name"))
         return frozenset(name for name in found if name)
+
+
+def looks_like_html(body: bytes) -> bool:
+    """Whether browsers take a body for HTML that came without a word about what it is."""
+    return _HTML_START.match(body) is not None
 
 
 def collapsed(text: str) -> str:

@@ -50,7 +50,7 @@ def start(delay: float, crawl_delay: float | None) -> Pace:
 
 def observe(pace: Pace, *, status: int | None, latency: float | None, retry_after: float | None) -> tuple[Pace, float]:
     """The pace after an answer (status None: there was none), and for how many seconds to leave the host alone."""
-    hold = min(retry_after or 0.0, MAX_HOLD)
+    hold = min(retry_after or 0.0, MAX_HOLD) if _can_ask_to_wait(status) else 0.0
     if status in (429, 503):
         if retry_after is None:
             hold = min(2.0**pace.strikes, MAX_UNTOLD_HOLD)
@@ -59,6 +59,11 @@ def observe(pace: Pace, *, status: int | None, latency: float | None, retry_afte
     if status is None or status == 408 or status >= 500:
         return pace, hold  # No sign that the host can take more.
     return _after_good(_timed(pace, latency)), hold
+
+
+def _can_ask_to_wait(status: int | None) -> bool:
+    """Where Retry-After means something. On any other answer a page could stop the crawl of its whole site with it."""
+    return status is not None and (300 <= status < 400 or status in (408, 413, 429) or status >= 500)
 
 
 def _timed(pace: Pace, latency: float | None) -> Pace:

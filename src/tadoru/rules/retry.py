@@ -11,6 +11,8 @@ from tadoru.model.web import FailureKind
 
 MAX_RETRY_AFTER = 24 * 3600.0
 MAX_BACKOFF = 60.0
+LONGEST_WAIT = 3600.0
+"""A crawl does not stay awake for a page that asks for more."""
 
 _SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _TIMEOUTS = frozenset({FailureKind.CONNECT_TIMEOUT, FailureKind.RESPONSE_TIMEOUT, FailureKind.DOWNLOAD_TIMEOUT})
@@ -69,6 +71,8 @@ def decide(
         return GiveUp(f"{what}: not retried")
     if attempt >= allowed:
         return GiveUp(f"{what}: given up after {attempt} {'retry' if attempt == 1 else 'retries'}")
+    if retry_after is not None and retry_after > LONGEST_WAIT:
+        return GiveUp(f"{what}: asks to wait for {retry_after:.0f} s")
     backoff = min(2.0**attempt * (0.5 + jitter), MAX_BACKOFF)
     return Retry(max(backoff, retry_after or 0.0), 2.0 if failure in _TIMEOUTS else 1.0)
 

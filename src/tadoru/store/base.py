@@ -284,6 +284,7 @@ class CrawlStore(Protocol):
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
         """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 
+        A host that is named with 0 gives nothing, but its state is told.
         Of a host the shallowest first, then the longest known; of other hosts those first that may be asked soonest.
         Never more than `limit` counted answers in all, whoever else is leasing (0: no limit), and while little is queued no more
         than this worker's fair part of it.

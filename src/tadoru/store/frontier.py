@@ -111,6 +111,11 @@ class Frontier(Database):
         budget = Budget(limit=limit)
         if not counts.queued or not budget.room(counts.counted, counts.processing, wanted):
             return Leased([], {})
+        with translated(self.path):
+            now = self.clock.now()
+            rows = self._hosts_to_ask(self.sql, wants, new_hosts, now)
+        if not any(wants.get(row[1], per_host) for row in rows):
+            return Leased([], {row[1]: _host_state(row, now) for row in rows})
         async with self.write() as sql:
             counts = await self.counts()
             workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
@@ -131,9 +136,8 @@ class Frontier(Database):
     def _hosts_to_ask(sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
         rows: list[HostRow] = [row for host in wants for row in sql.execute(f"{_HOST} WHERE name = ?", (host,))]
         if new_hosts > 0:
-            seen = {row[0] for row in rows}
-            waiting = sql.execute(_WAITING_HOSTS, (now, new_hosts + len(seen)))
-            rows += [row for row in waiting if row[0] not in seen][:new_hosts]
+            waiting = sql.execute(_WAITING_HOSTS, (now, new_hosts + len(wants)))
+            rows += [row for row in waiting if row[1] not in wants][:new_hosts]
         return rows
 
     @staticmethod

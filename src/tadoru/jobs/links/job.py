@@ -7,9 +7,10 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from tadoru.engine.job import Found, Page
+from tadoru.model.web import Response
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
-from tadoru.parse.html import Document
+from tadoru.parse.html import Document, looks_like_html
 from tadoru.parse.scan import Scanner
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, Resolver
@@ -42,7 +43,7 @@ class LinksJob:
     def handle(self, page: Page) -> Found:
         """Links and title of an HTML page; of anything else, nothing."""
         response = page.response
-        if not response.body or not response.media_type.startswith(HTML_TYPES):
+        if not response.body or not _is_html(response):
             return Found()
         found = self._read(page)
         # The menu of an error page is no part of the site.
@@ -67,6 +68,11 @@ class LinksJob:
 def _named(anchors: frozenset[str]) -> list[str]:
     """What a fragment may name; some ids are themselves percent-escaped, and fragments come without their escapes."""
     return sorted(anchors | {unquote(name) for name in anchors if "%" in name})
+
+
+def _is_html(response: Response) -> bool:
+    media_type = response.media_type
+    return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)
 
 
 def _anchor(fragment: str) -> str:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from tadoru.clock import SystemClock
 from tadoru.engine.gate import Gate
 from tadoru.engine.job import Policy
-from tadoru.errors import UsageError
+from tadoru.errors import StoreError, UsageError
+from tadoru.fetch.guard import Names, named_privately
 from tadoru.jobs.access import access_for
 from tadoru.jobs.launch import Access, Plan, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
@@ -55,7 +56,7 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
     try:
         known = await store.get_meta("starts")
         starts = _agreed_starts(known, urls, database)
-        exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]")) | Exemptions.for_urls(starts)
+        exemptions = await _agreed_exemptions(store, known, starts)
         scope = await _agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
@@ -83,6 +84,17 @@ def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tup
     if starts and starts != stored:
         raise UsageError(f"{database} holds the crawl of {stored[0]}: give that URL to resume it, or another --state file.")
     return stored
+
+
+async def _agreed_exemptions(store: CrawlStore, known: str | None, starts: Sequence[str]) -> Exemptions:
+    """Decided once, when the crawl begins: a name that was public then is not let through as a private one later."""
+    if known is not None:
+        return Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
+    names = Names(SystemClock())
+    try:
+        return await named_privately(starts, names)
+    finally:
+        await names.close()
 
 
 async def _agreed_scope(store: CrawlStore, scope: Scope) -> Scope:
@@ -140,6 +152,8 @@ async def read_result(
     plan = prepared.plan
     store = open_store(plan.database, SystemClock(), durable=plan.durable)
     try:
+        if await store.get_meta("starts") is None:
+            raise StoreError(f"The database {plan.database} was removed or replaced while the crawl ran: run it again.")
         rules = judging(options)
         odd = await survey(store, rules)
         urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
