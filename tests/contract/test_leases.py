@@ -123,6 +123,18 @@ async def test_the_leases_of_a_worker_that_stopped_renewing_return(handles: Open
     assert await store.recover() == 0
 
 
+async def test_a_worker_that_was_asleep_does_not_take_its_own_leases_back(handles: Open, clock: FakeClock) -> None:
+    store = handles()
+    sleeper = await started(store, "x", "y")
+    other = await store.join(TTL)
+    await lease(store, sleeper, 1)
+    await lease(store, other, 1)
+    clock.advance(TTL + 1)
+    assert await store.recover(sleeper) == 1
+    assert await store.renew(sleeper, TTL)
+    assert (await store.counts()).processing == 1
+
+
 def _late(got: Lease) -> list[Outcome]:
     return [
         Completed(lease=got, facts=PageFacts(status_code=200), links=to("new"), redirect=None, anchors=["a"]),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tadoru.errors import StoreError
 from tadoru.jobs.links.report import LinksReport, write
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.run import read_result
@@ -68,6 +69,17 @@ def test_every_form_is_the_same_from_the_store(crawled: Setup, form: str) -> Non
 def test_the_json_form_reads_back_as_the_result(crawled: Setup) -> None:
     loaded, stored = both(crawled)
     assert CrawlResult.from_dict(json.loads(json.dumps(stored.to_dict()))) == loaded
+
+
+async def test_a_crawl_whose_file_was_removed_meanwhile_is_an_error_and_not_an_empty_site(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.page("/")
+        setup = await set_up(site, tmp_path)
+        await setup.run()
+        for suffix in ("", "-wal", "-shm"):
+            (tmp_path / f"crawl.db{suffix}").unlink(missing_ok=True)
+        with pytest.raises(StoreError, match=r"crawl\.db was removed or replaced while the crawl ran"):
+            await setup.result()
 
 
 async def test_a_resumed_crawl_took_the_time_of_all_its_runs(tmp_path: Path) -> None:

@@ -100,13 +100,14 @@ class Crawl:
         """Keep requests going. True when the limit ended it."""
         started = self._clock.monotonic()
         while not self._stopping:
-            left = self._policy.budget.time_left(started, self._clock.monotonic())
+            now = self._clock.monotonic()
+            left = self._policy.budget.time_left(started, now)
             if left is not None and left <= 0:
                 self._out_of_time = True
                 self.stop()
                 break
             self._wake.clear()
-            await self._recover()
+            await self._recover(now)
             await self._start_due()
             leased = await self._lease_more()
             if leased:
@@ -214,12 +215,11 @@ class Crawl:
                 return True
         return None
 
-    async def _recover(self) -> None:
+    async def _recover(self, now: float) -> None:
         """Now and then, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
-        now = self._clock.monotonic()
         if now - self._recovered_at >= RECOVERY_EVERY or not self._recovered_at:
             self._recovered_at = now
-            count = await self._store.recover()
+            count = await self._store.recover(self._worker)
             if count:
                 self._notify(LeasesRecovered(count=count))
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from tadoru.rules.pace import Pace
+from tadoru.rules.traps import Trap
 
 TOO_DEEP = "deeper than the depth limit"
 """Why a page is skipped that a shorter path, or a larger limit, brings back."""
@@ -55,8 +56,8 @@ class Target(NamedTuple):
     reason: str = ""
     purpose: Purpose = Purpose.PAGE
     internal: bool = True
-    trap: tuple[str, str, int] | None = None
-    """(key, why, cap) when the URL belongs to a class that may be endless."""
+    trap: Trap | None = None
+    """The class that the URL belongs to, when that may be endless."""
 
 
 class FoundLink(NamedTuple):
@@ -266,8 +267,8 @@ class CrawlStore(Protocol):
         """Give back every lease and go."""
         ...
 
-    async def recover(self) -> int:
-        """Take back the leases of workers that died or stopped renewing; how many."""
+    async def recover(self, living: int = 0) -> int:
+        """Take back the leases of workers that died or stopped renewing, but not those of the one that asks; how many."""
         ...
 
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:

@@ -44,18 +44,19 @@ class Frontier(Database):
         async with self.write() as sql:
             self._take_back(sql, worker)
 
-    async def recover(self) -> int:
-        if not self._gone():
+    async def recover(self, living: int = 0) -> int:
+        if not self._gone(living):
             return 0
         async with self.write() as sql:
-            return sum(self._take_back(sql, worker) for worker in self._gone())
+            return sum(self._take_back(sql, worker) for worker in self._gone(living))
 
-    def _gone(self) -> list[int]:
+    def _gone(self, living: int) -> list[int]:
         """The workers that died or stopped renewing."""
         here, now = workers.machine_name(), self.clock.now()
         with translated(self.path):
             rows = self.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
-        return [row[0] for row in rows if row[4] < now or workers.is_dead(workers.Identity(*row[1:4]), here)]
+        others = [row for row in rows if row[0] != living]
+        return [row[0] for row in others if row[4] < now or workers.is_dead(workers.Identity(*row[1:4]), here)]
 
     def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""

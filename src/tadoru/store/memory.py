@@ -58,9 +58,10 @@ class MemoryStore(MemoryHosts):
     async def leave(self, worker: int) -> None:
         self._take_back(worker)
 
-    async def recover(self) -> int:
+    async def recover(self, living: int = 0) -> int:
         now = self.clock.now()
-        return sum(self._take_back(worker) for worker, until in list(self._workers.items()) if until < now)
+        gone = [worker for worker, until in self._workers.items() if until < now and worker != living]
+        return sum(self._take_back(worker) for worker in gone)
 
     def _take_back(self, worker: int) -> int:
         held = [page for page in self._pages.by_url.values() if page.owner == worker]
