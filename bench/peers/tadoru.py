@@ -45,7 +45,7 @@ def recorded(job: Job) -> int:
 
 PEER = Peer(
     name="tadoru",
-    work="parses with Lexbor, stores the links of each page in SQLite, writes JSON with every URL",
+    work="scans plain pages, parses the others with Lexbor, stores each target of a page in SQLite, writes JSON with every URL",
     prepare=prepare,
     recorded=recorded,
     repeats=True,

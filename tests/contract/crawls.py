@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from tadoru.rules.traps import Trap
 from tadoru.store.base import (
     Completed,
     CrawlStore,
@@ -29,7 +30,7 @@ def target(path: str, host: str = HOST, status: PageStatus = PageStatus.QUEUED, 
 
 
 def trapped(path: str, cap: int, key: str = "calendar of /") -> Target:
-    return Target(url(path), HOST, PageStatus.QUEUED, trap=(key, "calendar", cap))
+    return Target(url(path), HOST, PageStatus.QUEUED, trap=Trap(key, "calendar", cap))
 
 
 def external(path: str, *, check: bool = False) -> Target:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tadoru.rules.pace import Pace
+from tadoru.rules.traps import Trap
 from tadoru.store.base import (
     Again,
     Completed,
@@ -47,7 +48,9 @@ def targets(draw: st.DrawFn) -> Target:
     host = draw(hosts)
     status = draw(st.sampled_from([PageStatus.QUEUED] * 5 + [PageStatus.SKIPPED, PageStatus.DISCOVERED]))
     reason = "" if status is PageStatus.QUEUED else "so they said"
-    trap = draw(st.sampled_from([None, None, ("calendar", "calendar", 2), ("facets", "facets", 1)]))
+    outer = Trap("every calendar", "calendar", 3)
+    kinds = [Trap("one", "calendar", 2, outer), Trap("two", "calendar", 2, outer), Trap("facets", "facets", 1)]
+    trap = draw(st.sampled_from([None, None, *kinds]))
     purpose = draw(st.sampled_from([Purpose.PAGE, Purpose.PAGE, Purpose.CHECK]))
     return Target(f"https://{host}/{draw(paths)}", host, status, reason, purpose, host == HOSTS[0], trap)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from tadoru.clock import to_datetime
+from tadoru.rules.traps import Trap
 from tadoru.store.base import Again, Completed, Counts, CrawlStore, Failed, PageFacts, PageStatus, Refused, Released, TrapRecord
 from tests.contract.crawls import HOST, done, external, lease, lease_one, row, rows, started, statuses, target, to, trapped, url
 from tests.support.clock import START, FakeClock
@@ -149,6 +150,18 @@ async def test_the_cap_of_a_class_holds_across_pages_and_workers(store: CrawlSto
         days = [trapped(f"day-{number + n}", cap=3) for n in range(2)]
         await store.finish(worker, [done(await lease_one(store, worker), *days)], max_depth=None)
     assert list((await statuses(store)).values()).count("skipped") == 1
+
+
+async def test_a_class_of_classes_has_a_cap_of_its_own(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    outer = Trap("every page", "session id", 3)
+    found = [trapped(f"{page}-{n}", cap=2, key=f"page {page}") for page in range(3) for n in range(3)]
+    found = [each._replace(trap=each.trap and each.trap._replace(outer=outer)) for each in found]
+    await store.finish(worker, [done(await lease_one(store, worker), *found)], max_depth=None)
+    requested = {path for path, status in (await statuses(store)).items() if status == "queued"}
+    assert requested == {"0-0", "0-1", "1-0"}
+    cut = {trap.key: (trap.known, trap.refused) for trap in await store.traps()}
+    assert cut == {"page 0": (3, 1), "page 1": (3, 1), "page 2": (3, 1), "every page": (6, 3)}
 
 
 async def test_classes_that_were_not_cut_off_are_not_reported_and_the_most_cut_come_first(store: CrawlStore) -> None:

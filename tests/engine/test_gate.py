@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tadoru.engine.gate import Gate
 from tadoru.rules.scope import Scope
+from tadoru.rules.traps import Trap
 from tadoru.rules.url import canonical
 from tadoru.store.base import PageStatus, Purpose, Target
 
@@ -51,7 +52,7 @@ def test_in_list_mode_nothing_that_is_found_is_requested() -> None:
 
 
 def test_a_url_of_an_endless_class_carries_the_class_and_its_cap() -> None:
-    assert gate(cap=30).target("http://example.com/cal/2024/05").trap == ("http://example.com/cal/{date}", "calendar", 30)
+    assert gate(cap=30).target("http://example.com/cal/2024/05").trap == Trap("http://example.com/cal/{date}", "calendar", 30)
     assert gate(cap=0).target("http://example.com/cal/2024/05").trap is None
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.crawling import FastClock, crawl, set_up
+from tests.support.crawling import FastClock, by_path, crawl, set_up
 from tests.support.site import Site
 
 
@@ -95,3 +95,13 @@ async def test_time_that_is_up_is_the_reason_in_the_result() -> None:
         result = await crawl(site, "/tree/500/3/0", delay=0.2, max_time=0.1)
     assert result.stopped == "time limit"
     assert result.total_processed <= 1
+
+
+async def test_a_page_that_waits_to_be_asked_again_when_the_limit_is_reached_says_so() -> None:
+    async with Site() as site:
+        site.page("/", links=["/bad/drop", "/leaf/1", "/leaf/2", "/leaf/3"])
+        pages = by_path(site, await crawl(site, limit=3, concurrency=1, ignore_robots=True))
+    assert pages["/bad/drop"].not_fetched == (
+        f"stopped before it could be asked again: {site.base.removeprefix('http://')} closed the connection without an answer."
+    )
+    assert pages["/leaf/3"].not_fetched == "stopped before it was requested"

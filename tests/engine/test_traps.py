@@ -17,6 +17,21 @@ async def facets(exchange: Exchange, rest: str) -> None:
     await exchange.send(Reply(body=document("Shop", links)))
 
 
+async def endless_list(exchange: Exchange, rest: str) -> None:
+    """A list without a last page, under a session id that is new on each."""
+    page = int(exchange.seen.path.partition("page=")[2].partition("&")[0] or 0)
+    links = [f"/list/?page={page + step}&sid={exchange.seen.at:.6f}{step}" for step in (1, 2, 3)]
+    await exchange.send(Reply(body=document("List", links)))
+
+
+async def test_an_endless_list_under_ever_new_sessions_is_cut_off_too() -> None:
+    async with Site() as site:
+        site.handle("/list/*", endless_list)
+        result = await crawl(site, "/list/", trap_limit=10, concurrency=8, ignore_robots=True)
+    assert len(site.requests) == 10 * 10 + 1
+    assert site.url("/list/?page={number}&sid={session}") in {trap.pattern for trap in result.traps}
+
+
 @pytest.mark.parametrize(
     "path, why",
     [("/calendar/2024/1", "calendar"), ("/session/0", "session id"), ("/shop/", "facets")],

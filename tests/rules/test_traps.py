@@ -115,7 +115,27 @@ CLASSES = {
 @pytest.mark.parametrize("path,key,why,cap", CLASSES.values(), ids=CLASSES)
 def test_an_endless_class_has_one_key(path: str, key: str, why: str, cap: int) -> None:
     assert canonical(SITE + path) == SITE + path
-    assert pattern(SITE + path) == Trap(SITE + key, why, cap)
+    trap = pattern(SITE + path)
+    assert trap is not None
+    assert trap[:3] == (SITE + key, why, cap)
+
+
+@pytest.mark.parametrize(
+    "path, outer",
+    [
+        ("/p?page=7&sid=8", Trap(f"{SITE}/p?page={{number}}&sid={{session}}", "session id", 5000)),
+        ("/p.jsp;jsessionid=0A1B?page=7", Trap(f"{SITE}/p.jsp;{{session}}?page={{number}}", "session id", 5000)),
+        ("/cal?day=2027-01-01&page=7", Trap(f"{SITE}/cal?day={{date}}&page={{number}}", "calendar", 5000)),
+        ("/p?sid=8&sort=name", None),
+        ("/cal?day=2027-01-01", None),
+        ("/list?page=7", None),
+    ],
+    ids=["session", "session in the path", "calendar", "session without number", "calendar without number", "pages alone"],
+)
+def test_numbered_pages_of_an_endless_class_are_a_class_themselves(path: str, outer: Trap | None) -> None:
+    trap = pattern(SITE + path)
+    assert trap is not None
+    assert trap.outer == outer
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,6 @@ class Gate:
         if self._trap_cap:
             shape = traps.shape_refusal(url)
             if shape is not None:
-                return Target(url, host, PageStatus.SKIPPED, f"trap: {shape}", trap=None)
-            trap = traps.pattern(url, self._trap_cap)
-            if trap is not None:
-                return Target(url, host, PageStatus.QUEUED, trap=(trap.key, trap.why, trap.cap))
+                return Target(url, host, PageStatus.SKIPPED, f"trap: {shape}")
+            return Target(url, host, PageStatus.QUEUED, trap=traps.pattern(url, self._trap_cap))
         return Target(url, host, PageStatus.QUEUED)

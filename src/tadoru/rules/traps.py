@@ -77,6 +77,8 @@ class Trap(NamedTuple):
     """What kind of class, in words."""
     cap: int
     """How many of its URLs are enough."""
+    outer: Trap | None = None
+    """The class of such classes, when they may be endless too: every page of an endless list, each under ever new sessions."""
 
 
 _YEAR, _MONTH, _DAY = r"(?:1[89]|2\d)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
@@ -107,12 +109,18 @@ def pattern(url: str, cap: int = 500) -> Trap | None:
     if kinds.count("") + kinds.count("number") >= FACET_PARAMETERS:
         return Trap(f"{path}?{'&'.join(sorted({name for name, _, _ in pairs}))}", "facets", cap)
     if date or "date" in kinds:
-        return Trap(_key(path, pairs, kinds, ("date", "session")), "calendar", cap)
+        return _numbered(Trap(_key(path, pairs, kinds, ("date", "session")), "calendar", cap), path, pairs, kinds, cap)
     if session or "session" in kinds:
-        return Trap(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP)
+        return _numbered(Trap(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP), path, pairs, kinds, cap)
     if "number" in kinds:
         return Trap(_key(path, pairs, kinds, ("number",)), "pagination", 10 * cap)
     return None
+
+
+def _numbered(trap: Trap, path: str, pairs: list[tuple[str, str, str]], kinds: list[str], cap: int) -> Trap:
+    if "number" not in kinds:
+        return trap
+    return trap._replace(outer=Trap(_key(path, pairs, kinds, ("date", "session", "number")), trap.why, 10 * cap))
 
 
 def _kind(name: str, value: str) -> str:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from tadoru.rules.traps import Trap
 from tadoru.store.base import TOO_DEEP, PageStatus, Purpose, Target
 from tadoru.store.database import Database, stamp
 
@@ -83,14 +84,14 @@ class Learning:
         """Whether a URL that the rules would queue is within the depth, and within the cap of its kind."""
         if self.max_depth is not None and depth > self.max_depth and target.purpose is Purpose.PAGE:
             return PageStatus.SKIPPED, TOO_DEEP
-        if target.trap is not None and not seed and not self._within_trap(target.url, *target.trap):
-            return PageStatus.SKIPPED, f"trap: {target.trap[1]}"
+        if target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
+            return PageStatus.SKIPPED, f"trap: {target.trap.why}"
         return target.status, target.reason
 
-    def _within_trap(self, url: str, key: str, why: str, cap: int) -> bool:
-        if self.sql.execute(_COUNT_TRAP, (key, why, url)).fetchone()[0] <= cap:
-            return True
-        self.sql.execute("UPDATE traps SET refused = refused + 1, example = ? WHERE key = ?", (url, key))
+    def _within_trap(self, url: str, trap: Trap) -> bool:
+        if self.sql.execute(_COUNT_TRAP, (trap.key, trap.why, url)).fetchone()[0] <= trap.cap:
+            return trap.outer is None or self._within_trap(url, trap.outer)
+        self.sql.execute("UPDATE traps SET refused = refused + 1, example = ? WHERE key = ?", (url, trap.key))
         return False
 
     def text_id(self, text: str) -> int:

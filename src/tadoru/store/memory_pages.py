@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
+from tadoru.rules.traps import Trap
 from tadoru.store.base import TOO_DEEP, FoundLink, PageFacts, PageStatus, Purpose, Target, TrapRecord
 
 QUEUED, SKIPPED = PageStatus.QUEUED, PageStatus.SKIPPED
@@ -112,8 +113,8 @@ class Pages:
         if status is QUEUED:
             if max_depth is not None and depth > max_depth and target.purpose is Purpose.PAGE:
                 status, reason = SKIPPED, TOO_DEEP
-            elif target.trap is not None and not seed and not self._within_trap(target.url, *target.trap):
-                status, reason = SKIPPED, f"trap: {target.trap[1]}"
+            elif target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
+                status, reason = SKIPPED, f"trap: {target.trap.why}"
         page = Page(
             number=len(self.by_number) + 1,
             url=target.url,
@@ -133,12 +134,12 @@ class Pages:
         self.move(page, status)
         return page
 
-    def _within_trap(self, url: str, key: str, why: str, cap: int) -> bool:
-        trap = self.traps.get(key, TrapRecord(key, why, 0, 0, url))
-        within = trap.known < cap
-        refused, example = (trap.refused, trap.example) if within else (trap.refused + 1, url)
-        self.traps[key] = TrapRecord(key, trap.why, trap.known + 1, refused, example)
-        return within
+    def _within_trap(self, url: str, trap: Trap) -> bool:
+        record = self.traps.get(trap.key, TrapRecord(trap.key, trap.why, 0, 0, url))
+        within = record.known < trap.cap
+        refused, example = (record.refused, record.example) if within else (record.refused + 1, url)
+        self.traps[trap.key] = TrapRecord(trap.key, record.why, record.known + 1, refused, example)
+        return within and (trap.outer is None or self._within_trap(url, trap.outer))
 
     def _promote(self, page: Page, target: Target, hops: int) -> None:
         if hops == 0 or not page.seed:

@@ -16,6 +16,7 @@ from tadoru.model.web import FailureKind
 from tadoru.store.base import CrawlStore, LinkRow, PageRow, PageStatus
 
 STOPPED = "stopped before it was requested"
+STOPPED_BETWEEN = "stopped before it could be asked again"
 _KINDS = {kind.value: kind for kind in FailureKind}
 
 
@@ -129,7 +130,7 @@ def url_info(row: PageRow, odd: Odd) -> UrlInfo:
     """A page as results show it."""
     reason = None
     if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
-        reason = row.skip_reason or (STOPPED if row.status in (PageStatus.QUEUED, PageStatus.PROCESSING) else "external")
+        reason = row.skip_reason or (_stopped(row) if row.status in (PageStatus.QUEUED, PageStatus.PROCESSING) else "external")
     return UrlInfo(
         url=row.url,
         depth=row.depth,
@@ -141,6 +142,10 @@ def url_info(row: PageRow, odd: Odd) -> UrlInfo:
         redirect_to=odd.end(row)[0] if row.redirect_url and row.status == PageStatus.COMPLETED else None,
         not_fetched=reason,
     )
+
+
+def _stopped(row: PageRow) -> str:
+    return f"{STOPPED_BETWEEN}: {row.error_message}" if row.error_message else STOPPED
 
 
 def _has_failed(row: PageRow, checked: Checked, judging: Judging) -> bool:
