@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.rules.pace import Pace, start
+from tadoru.rules.pace import MAX_HOLD, Pace, start
 from tadoru.store.base import SHORTEST_WAIT, CrawlStore
 from tests.contract.conftest import Open
 from tests.contract.crawls import HOST, TTL, started, target
@@ -166,3 +166,14 @@ async def test_those_hosts_are_leased_first_that_may_be_asked_soonest(store: Cra
     await store.set_pace("b.example", start(1.0, None), pause=5)
     leased = await store.lease(worker, {}, new_hosts=2, per_host=1, limit=0)
     assert [got.host for got in leased.leases] == ["c.example", "b.example"]
+
+
+async def test_a_clock_that_was_put_back_by_an_hour_stops_nobody_for_an_hour(store: CrawlStore, clock: FakeClock) -> None:
+    worker = await paced(store)
+    await store.take_slot(worker, HOST, HOLD)
+    await store.sent(worker, HOST)
+    clock.put_back(3600)
+    assert await wait_of(store, worker) <= MAX_HOLD
+    assert await store.take_slot(worker, HOST, HOLD) == pytest.approx(4.0)
+    clock.advance(4)
+    assert await store.take_slot(worker, HOST, HOLD) == 0.0

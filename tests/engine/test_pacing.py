@@ -134,7 +134,7 @@ async def test_an_unpaced_host_does_not_starve_one_that_is_paced() -> None:
 
 
 class CountingClock(SystemClock):
-    """Tells when the loop has looked at the time so often: once each time round."""
+    """Tells when the loop has looked at the time so often: a few times each time round."""
 
     def __init__(self, looks: int) -> None:
         self._left = looks
@@ -153,7 +153,7 @@ async def test_an_engine_with_nothing_to_do_but_wait_does_not_spin(tmp_path: Pat
         site.page("/", links=["/slow"])
         gate = site.hold("/slow")
         setup = await set_up(site, tmp_path, ignore_robots=True)
-        clock = CountingClock(looks=24 * engines)
+        clock = CountingClock(looks=80 * engines)
         running = asyncio.create_task(setup.run(engines=engines, clock=clock))
         await site.requested("/slow")
         began = site.requests[-1].at

@@ -97,5 +97,17 @@ async def test_a_settled_crawl_finds_the_links_to_a_page_by_index(store: SqliteS
     assert scans(steps) == []
 
 
+async def test_settling_looks_for_a_parent_among_the_links_to_a_page_and_not_among_all_pages(store: SqliteStore) -> None:
+    await store.settle()
+    seen: list[str] = []
+    store.sql.set_trace_callback(seen.append)
+    await store.settle()
+    store.sql.set_trace_callback(None)
+    (by_link,) = (statement for statement in seen if "link_relations r" in statement)
+    steps = plan(store, by_link)
+    assert any("SEARCH r USING COVERING INDEX links_by_target (target_id=?)" in step for step in steps)
+    assert not any("pages_in_order" in step for step in steps)
+
+
 def test_a_scan_would_be_seen() -> None:
     assert scans(["SCAN pages", "SEARCH p USING INDEX x", "SCAN counters"]) == ["SCAN pages"]

@@ -24,6 +24,10 @@ class FakeClock:
         self.advance(seconds)
         await asyncio.sleep(0)
 
+    def put_back(self, seconds: float) -> None:
+        """The time of day is corrected; what has passed has passed."""
+        self._start -= seconds
+
     def advance(self, seconds: float) -> None:
         """Let so much time pass."""
         self._passed += max(0.0, seconds)

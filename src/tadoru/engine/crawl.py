@@ -125,7 +125,7 @@ class Crawl:
             if self._lost:
                 self._lost = False
                 self._lanes.empty()
-            now = self._clock.now()
+            now = self._clock.monotonic()
             lane = self._lanes.pop_due(now)
             if lane is None:
                 return
@@ -142,7 +142,7 @@ class Crawl:
             if is_ready and lane.pace is not None:
                 wait = await self._store.take_slot(self._worker, lane.host, self._visit.hold(lane.pace))
                 if wait > 0:
-                    lane.due = self._clock.now() + wait
+                    lane.due = self._clock.monotonic() + wait
                     return False
             lane.sending = lease
         lane.queue.popleft()
@@ -176,7 +176,7 @@ class Crawl:
         """The request of a lane is out, or will not go out: the next one may line up for its slot."""
         if lane.sending is lease:
             lane.sending = None
-            lane.due = self._clock.now() + (lane.pace.gap if lane.pace else 0.0)
+            lane.due = self._clock.monotonic() + (lane.pace.gap if lane.pace else 0.0)
             self._lanes.schedule(lane)
             self._wake.set()
 
@@ -189,7 +189,7 @@ class Crawl:
         leased = await self._store.lease(
             self._worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
         )
-        now = self._clock.now()
+        now = self._clock.monotonic()
         self._lanes.take(leased.leases, leased.hosts, now)
         self._lanes.drop_idle(now, 5.0)
         if leased.leases:
@@ -229,7 +229,7 @@ class Crawl:
         timeout = LONGEST_POLL
         if room:
             due = self._lanes.next_due()
-            timeout = self._poll if due is None else min(max(0.0, due - self._clock.now()), LONGEST_POLL)
+            timeout = self._poll if due is None else min(max(0.0, due - self._clock.monotonic()), LONGEST_POLL)
             if due is None:
                 self._poll = min(self._poll * 1.5, LONGEST_POLL)
         if left is not None:

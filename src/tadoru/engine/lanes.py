@@ -1,6 +1,7 @@
 """Lanes: one queue of leased URLs for each host this process is asking, and which of them may send next.
 
 A lane with a gap sends one request at a time, when its store slot is free; a lane without one sends as many as there is room for.
+All times here are the monotonic clock's: they are compared within one process only.
 """
 
 from __future__ import annotations

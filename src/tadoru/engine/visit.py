@@ -118,7 +118,7 @@ class Visit:
                 if refusal is not None:
                     return refusal
             lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, crawl_delay))
-        began = self._clock.now()
+        began = self._clock.monotonic()
         answer = await self._ask(lane, lease, on_sent, took_slot)
         await self._observe(lane, answer, began)
         return await self._outcome(lease, answer)
@@ -203,16 +203,16 @@ class Visit:
             after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         changed, pause = pacing.observe(lane.pace, status=status, latency=latency, retry_after=after)
         if began < lane.struck_at:  # Asked before the slow-down: the same trouble seen once more, or what was before it.
-            changed, pause = lane.pace, min(after or 0.0, pacing.MAX_HOLD)
+            changed, pause = lane.pace, pause if after is not None else 0.0
         elif status in (429, 503):
-            lane.struck_at = self._clock.now()
+            lane.struck_at = self._clock.monotonic()
         if changed == lane.pace and not pause:
             return
         was, lane.pace = lane.pace.gap, changed
         if changed.base > 0 or changed.gap != was or pause:
             await self._store.set_pace(lane.host, changed, pause)
         if pause:
-            lane.due = max(lane.due, self._clock.now() + pause)
+            lane.due = max(lane.due, self._clock.monotonic() + pause)
         if changed.gap > was or pause:
             self._notify(HostSlowed(host=lane.host, gap=changed.gap, pause=pause))
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from tadoru.rules.pace import Pace
+from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.rules.traps import Trap
 
 TOO_DEEP = "deeper than the depth limit"
@@ -21,6 +21,11 @@ SHORTEST_WAIT = 0.002
 """How soon to ask again for a slot that somebody holds and is about to use."""
 FAILED_ROBOTS_AGE = 60.0
 """How long a robots.txt that could not be had is not asked for again."""
+
+
+def longest_wait(gap: float) -> float:
+    """Nobody has to leave a host alone for longer: a wait beyond it was written before the machine's clock was put back."""
+    return max(gap, MAX_HOLD)
 
 
 class PageStatus(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store import workers
-from tadoru.store.base import TOO_DEEP, Counts, HostState, Lease, Leased, Outcome, Purpose, Target
+from tadoru.store.base import TOO_DEEP, Counts, HostState, Lease, Leased, Outcome, Purpose, Target, longest_wait
 from tadoru.store.batch import Batch
 from tadoru.store.database import Database, stamp, translated
 
@@ -156,4 +156,4 @@ class Frontier(Database):
 def _host_state(row: HostRow, now: float) -> HostState:
     _, name, gap, base, latency, baseline, strikes, next_at = row
     pace = None if gap is None or base is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)
-    return HostState(name, pace, max(0.0, next_at - now))
+    return HostState(name, pace, min(max(0.0, next_at - now), longest_wait(gap or 0.0)))

@@ -7,7 +7,7 @@ together. A worker that dies between the two blocks nobody: its slot falls free 
 from __future__ import annotations
 
 from tadoru.rules.pace import Pace
-from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
+from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord, longest_wait
 from tadoru.store.database import Database
 
 _SENT = """UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = nullif(slot_owner, ?)
@@ -28,6 +28,9 @@ class Hosts(Database):
                 "SELECT next_at, coalesce(gap, 0), slot_owner, slot_until FROM hosts WHERE id = ?", (number,)
             ).fetchone()
             wait = float(next_at - now)
+            if wait > longest_wait(gap):
+                wait = gap
+                sql.execute("UPDATE hosts SET next_at = ? WHERE id = ?", (now + gap, number))
             if owner is not None and until > now:
                 return max(wait, SHORTEST_WAIT, float(min(until - now, gap / 4)))
             if wait > 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from tadoru.clock import Clock
 from tadoru.rules.pace import Pace
-from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, HostState, RobotsRecord
+from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, HostState, RobotsRecord, longest_wait
 
 
 @dataclass(slots=True)
@@ -24,7 +24,7 @@ class Host:
         return 0.0 if self.pace is None else self.pace.gap
 
     def state(self, now: float) -> HostState:
-        return HostState(self.name, self.pace, max(0.0, self.next_at - now))
+        return HostState(self.name, self.pace, min(max(0.0, self.next_at - now), longest_wait(self.gap)))
 
 
 class MemoryHosts:
@@ -57,6 +57,8 @@ class MemoryHosts:
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
         held, now = self.host(host), self.clock.now()
         wait = held.next_at - now
+        if wait > longest_wait(held.gap):
+            wait, held.next_at = held.gap, now + held.gap
         if held.slot_owner is not None and held.slot_until > now:
             return max(wait, SHORTEST_WAIT, min(held.slot_until - now, held.gap / 4))
         if wait > 0:

@@ -19,9 +19,9 @@ _LINKS = """SELECT s.url, t.url, a.text, rel.text, r.kind, r.position, f.text FR
 _LINKS_TO = _LINKS.replace("CROSS JOIN", "JOIN").replace(" FROM pages s", ", r.target_id FROM pages s")
 # A page's parent is the first by name of the pages that lead to it on a shortest path. Links go before redirects, and redirects
 # are followed step by step, because a loop of them must not make two pages each other's parent. (LIMIT -1: SQLite would otherwise
-# look for each parent twice.)
+# look for each parent twice. CROSS JOIN: it would otherwise look through all pages of a depth for each page.)
 _PARENTS_BY_LINK = """UPDATE pages SET parent_id = found.parent FROM (
-        SELECT p.id AS page, (SELECT s.id FROM link_relations r JOIN pages s ON s.id = r.source_id
+        SELECT p.id AS page, (SELECT s.id FROM link_relations r CROSS JOIN pages s ON s.id = r.source_id
             WHERE r.target_id = p.id AND s.depth = p.depth - 1 ORDER BY s.url LIMIT 1) AS parent
         FROM pages p WHERE p.is_seed = 0 OR p.hops > 0 LIMIT -1) AS found
     WHERE found.page = pages.id AND found.parent IS NOT pages.parent_id"""
