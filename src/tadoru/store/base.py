@@ -14,7 +14,10 @@ from typing import NamedTuple, Protocol
 
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.rules.traps import Trap
+from tadoru.store.records import PageRecords
 
+UNLINKED = 1000
+"""The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
 TOO_DEEP = "deeper than the depth limit"
 """Why a page is skipped that a shorter path, or a larger limit, brings back."""
 SHORTEST_WAIT = 0.002
@@ -124,6 +127,14 @@ class Completed:
     redirect: Target | None = None
     anchors: Sequence[str] | None = None
     """The page's fragment targets, when a job asked for them."""
+    records: PageRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """The server says that the page is as it was: what is known of it stays."""
+
+    lease: Lease
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +144,7 @@ class Failed:
     lease: Lease
     kind: str
     message: str
+    records: PageRecords | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +163,7 @@ class Refused:
 
     lease: Lease
     reason: str
+    records: PageRecords | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +173,7 @@ class Released:
     lease: Lease
 
 
-Outcome = Completed | Failed | Again | Refused | Released
+Outcome = Completed | Unchanged | Failed | Again | Refused | Released
 
 
 class HostState(NamedTuple):

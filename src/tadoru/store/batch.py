@@ -24,17 +24,23 @@ from tadoru.store.base import (
     PageStatus,
     Refused,
     Target,
+    Unchanged,
 )
 from tadoru.store.database import Database
+from tadoru.store.details import Details
 from tadoru.store.learn import Learning
+from tadoru.store.metrics import error_counter, response_counter, status_counter
+from tadoru.store.records import PageRecords
 
 _FACTS = tuple(field.name for field in fields(PageFacts))
 _facts = attrgetter(*_FACTS)
 _COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(_FACTS)} = ?, crawled_at = ?,
-    last_error_type = NULL, last_error_message = NULL
-    WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed"""
+    last_error_type = NULL, last_error_message = NULL, skip_reason = NULL, redirect_id = NULL, crawls = crawls + 1
+    WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
+_STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
+    WHERE id = ? AND owner = ? RETURNING redirect_id"""
 _END = """UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?, crawled_at = ?
-    WHERE id = ? AND owner = ?"""
+    WHERE id = ? AND owner = ? RETURNING crawls"""
 _REQUEUE = """UPDATE pages SET status = 'queued', owner = NULL, not_before = ?, retry_count = retry_count + ?,
     last_error_type = coalesce(?, last_error_type), last_error_message = coalesce(?, last_error_message)
     WHERE id = ? AND owner = ?"""
@@ -57,18 +63,21 @@ class Batch(Learning):
         super().__init__(db, max_depth)
         self.worker = worker
         self.recorded = 0
+        self._details = Details(db)
         self._relations: list[tuple[int, int, int, str, int, int, int]] = []
 
     def record(self, outcome: Outcome) -> None:
         """Write one outcome, if its lease is still ours."""
         if isinstance(outcome, Completed):
             written = self._complete(outcome)
+        elif isinstance(outcome, Unchanged):
+            written = self._still(outcome.lease)
         elif isinstance(outcome, Failed):
-            written = self._fail(outcome.lease, outcome.kind, outcome.message)
+            written = self._fail(outcome.lease, outcome.kind, outcome.message, outcome.records)
         elif isinstance(outcome, Again):
             written = self._requeue(outcome.lease, outcome.after, outcome.kind, outcome.message)
         elif isinstance(outcome, Refused):
-            written = self._end(outcome.lease, PageStatus.SKIPPED, (outcome.reason, None, None, None))
+            written = self._end(outcome.lease, PageStatus.SKIPPED, (outcome.reason, None, None, None), outcome.records)
         else:
             written = self._requeue(outcome.lease, 0.0, None, None)
         self.recorded += written
@@ -76,6 +85,7 @@ class Batch(Learning):
     def flush(self) -> None:
         """What is left: link rows, counters, how many URLs wait at each host."""
         self._flush_relations()
+        self._details.flush()
         self.db.count(self.tally)
         self.sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", [(n, h) for h, n in self.waiting.items() if n])
 
@@ -84,8 +94,13 @@ class Batch(Learning):
         row = self.sql.execute(_COMPLETE, (*_facts(outcome.facts), self.stamp, page, self.worker)).fetchone()
         if row is None:
             return False
-        depth, hops, seed = row
+        depth, hops, seed, crawls = row
         self.tally["processing"] -= 1
+        self._measure(outcome.facts)
+        if crawls > 1:
+            self.sql.execute("DELETE FROM link_relations WHERE source_id = ?", (page,))
+        if outcome.records is not None:
+            self._details.add(page, outcome.records, again=crawls > 1)
         if outcome.redirect is None:
             self.tally["counted"] += 1
         elif self._closes_loop(page, self._redirect(page, outcome.redirect, depth, hops + 1, bool(seed))):
@@ -97,6 +112,23 @@ class Batch(Learning):
         self._relate(page, depth + 1, outcome.links)
         if outcome.anchors is not None:
             self.sql.execute("INSERT OR REPLACE INTO page_anchors VALUES (?, ?)", (page, "\n".join(outcome.anchors)))
+        return True
+
+    def _measure(self, facts: PageFacts) -> None:
+        """What somebody who watches wants to know, counted where every process sees it."""
+        self.tally[status_counter(facts.status_code)] += 1
+        self.tally["bytes"] += facts.response_size_bytes or 0
+        if facts.ttfb_ms is not None:
+            self.tally[response_counter(facts.ttfb_ms + (facts.download_time_ms or 0.0))] += 1
+
+    def _still(self, lease: Lease) -> bool:
+        row = self.sql.execute(_STILL, (self.stamp, lease.page_id, self.worker)).fetchone()
+        if row is None:
+            return False
+        self.tally["processing"] -= 1
+        self.tally["completed"] += 1
+        self.tally["counted" if row[0] is None else "redirects"] += 1
+        self.tally[status_counter(304)] += 1
         return True
 
     def _relate(self, page: int, depth: int, links: Sequence[FoundLink]) -> None:
@@ -188,18 +220,27 @@ class Batch(Learning):
         self.tally["error"] += 1
         self.tally["counted"] += 1
 
-    def _fail(self, lease: Lease, kind: str, message: str) -> bool:
-        if not self._end(lease, PageStatus.ERROR, (None, kind, message, self.stamp)):
+    def _fail(self, lease: Lease, kind: str, message: str, records: PageRecords | None) -> bool:
+        if not self._end(lease, PageStatus.ERROR, (None, kind, message, self.stamp), records):
             return False
         self.tally["counted"] += 1
         self._log_error(lease.url, kind, message)
         return True
 
-    def _end(self, lease: Lease, status: PageStatus, why: tuple[str | None, str | None, str | None, str | None]) -> bool:
-        if not self.sql.execute(_END, (status, *why, lease.page_id, self.worker)).rowcount:
+    def _end(
+        self,
+        lease: Lease,
+        status: PageStatus,
+        why: tuple[str | None, str | None, str | None, str | None],
+        records: PageRecords | None,
+    ) -> bool:
+        row = self.sql.execute(_END, (status, *why, lease.page_id, self.worker)).fetchone()
+        if row is None:
             return False
         self.tally["processing"] -= 1
         self.tally[status] += 1
+        if records is not None:
+            self._details.add(lease.page_id, records, again=True)
         return True
 
     def _requeue(self, lease: Lease, after: float, kind: str | None, message: str | None) -> bool:
@@ -213,3 +254,4 @@ class Batch(Learning):
 
     def _log_error(self, url: str, kind: str, message: str) -> None:
         self.sql.execute(_ERROR, (url, kind, message, self.stamp))
+        self.tally[error_counter(kind)] += 1

@@ -18,7 +18,9 @@ from tadoru.store.recent import Recent
 
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-SCHEMA_VERSION = 1
+FORMATS = ("0001_crawl.sql", "0002_audit.sql")
+"""One script for each format of the file, each applied to what the one before it left."""
+SCHEMA_VERSION = len(FORMATS)
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
 
@@ -67,6 +69,8 @@ class Database:
         """url → (id, depth) of URLs met lately: most links of a page lead to these."""
         self.texts: Recent[str, int] = Recent(50_000)
         self.host_ids: Recent[str, int] = Recent(50_000)
+        self.resource_ids: Recent[str, int] = Recent(50_000)
+        self._checks: dict[str, int] = {}
         self._turn = asyncio.Lock()
         with translated(path):
             self.sql = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=256)
@@ -83,8 +87,8 @@ class Database:
         self._switch_to_wal()
         sql.execute("PRAGMA wal_autocheckpoint = 4000")
         sql.execute("PRAGMA cache_size = -32768")
-        if self._is_empty():
-            self._install()
+        if self._format() < SCHEMA_VERSION:
+            self._migrate()
         sql.execute("PRAGMA busy_timeout = 0")  # From here on waiting is asynchronous.
 
     def _switch_to_wal(self) -> None:
@@ -102,17 +106,26 @@ class Database:
     def _is_empty(self) -> bool:
         return not self.sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
 
-    def _install(self) -> None:
-        """Create the schema, unless another process was faster."""
+    def _format(self) -> int:
+        number: int = self.sql.execute("PRAGMA user_version").fetchone()[0]
+        return number
+
+    def _migrate(self) -> None:
+        """Bring a new or an older file to the present format, all or nothing, unless another process was faster."""
         sql = self.sql
         sql.execute("BEGIN IMMEDIATE")
-        if self._is_empty():
+        try:
+            for script in FORMATS[self._format() :]:
+                text = resources.files("tadoru.store").joinpath("sql", script).read_text(encoding="utf-8")
+                for statement in _statements(text):
+                    sql.execute(statement)
             sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            schema = resources.files("tadoru.store").joinpath("sql/schema.sql").read_text(encoding="utf-8")
-            for statement in _statements(schema):
-                sql.execute(statement)
-        sql.execute("COMMIT")
+            sql.execute("COMMIT")
+        except BaseException:
+            if sql.in_transaction:
+                sql.execute("ROLLBACK")
+            raise
 
     def _check_origin(self) -> None:
         """Refuse a file that is somebody else's, or newer than this program."""
@@ -120,9 +133,10 @@ class Database:
             return
         if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
-        version = self.sql.execute("PRAGMA user_version").fetchone()[0]
-        if version > SCHEMA_VERSION:
-            raise StoreError(f"{self.path} was written by a newer Tadoru (format {version}): update Tadoru to read it.")
+        if self._format() > SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer Tadoru (format {self._format()}): update Tadoru to read it."
+            )
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[sqlite3.Connection]:
@@ -156,6 +170,7 @@ class Database:
         self.known.clear()
         self.texts.clear()
         self.host_ids.clear()
+        self.resource_ids.clear()
 
     def host_id(self, name: str) -> int:
         """The number of a host, made known when it is new. Call inside `write`."""
@@ -166,6 +181,12 @@ class Database:
                 row = self.sql.execute("INSERT INTO hosts(name) VALUES (?) RETURNING id", (name,)).fetchone()
             found = self.host_ids[name] = row[0]
         return found
+
+    def check_number(self, check_id: str) -> int:
+        """The number of a check of the catalogue this crawl is judged by."""
+        if check_id not in self._checks:
+            self._checks = dict(self.sql.execute("SELECT id, number FROM checks"))
+        return self._checks[check_id]
 
     def count(self, deltas: Mapping[str, int]) -> None:
         """Move the counters. Call inside `write`."""

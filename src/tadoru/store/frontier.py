@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
 from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
@@ -20,6 +21,7 @@ _HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at FROM ho
 _WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND EXISTS (
     SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
     ORDER BY next_at, id LIMIT ?"""
+_COUNTED = ", ".join(f"'{field.name}'" for field in fields(Counts))
 HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float]
 
 
@@ -103,7 +105,7 @@ class Frontier(Database):
 
     async def counts(self) -> Counts:
         with translated(self.path):
-            rows = self.sql.execute("SELECT name, value FROM counters").fetchall()
+            rows = self.sql.execute(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})").fetchall()
         return Counts(**{str(name): value for name, value in rows})
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:

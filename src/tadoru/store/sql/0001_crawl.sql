@@ -1,5 +1,5 @@
--- One crawl. Version 1. The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a contract with
--- everybody who queries a crawl by hand; the rest serves them.
+-- Format 1: one crawl. The names `pages`, `links`, `crawl_errors`, `crawl_meta`, `completed_pages` and `queue_status` are a
+-- contract with everybody who queries a crawl by hand; the rest serves them.
 
 -- Hosts: how many URLs wait, and the pace shared by every worker. Nobody sends before next_at, nor while another worker has the slot.
 CREATE TABLE hosts (
