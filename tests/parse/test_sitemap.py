@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Answer, Failure, FailureKind, Response
-from tadoru.parse.sitemap import Discovered, Sitemap, SitemapEntry, discover, read
+from tadoru.parse.sitemap import Sitemap, SitemapEntry, SitemapSearch, read
 
 SITE = "http://site.example"
 URL = f"{SITE}/sitemap.xml"
@@ -192,18 +193,28 @@ def test_any_bytes_can_be_read(junk: bytes, start: bytes) -> None:
 # ---------------------------------------------------------------------------------------------------- discovering
 
 
+class Discovered(NamedTuple):
+    """All that a search came to."""
+
+    entries: tuple[SitemapEntry, ...]
+    sitemaps: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
 def explore(site: Mapping[str, bytes | int | FailureKind], *robots: str, **limits: int) -> tuple[Discovered, list[str]]:
-    """Drive a discovery over a site given as path to body, status or failure; what it found and what it asked for."""
+    """Search a site given as path to body, status or failure; what was found and what was asked for."""
+    search = SitemapSearch([(f"{SITE}{path}", "robots.txt") for path in robots], [SITE], **limits)
     asked: list[str] = []
-    flow = discover(tuple(f"{SITE}{path}" for path in robots), SITE, **limits)
-    try:
-        url = next(flow)
-        while True:
-            asked.append(url.removeprefix(SITE))
-            url = flow.send(answer(url, site.get(asked[-1], 404)))
-    except StopIteration as end:
-        found: Discovered = end.value
-        return found, asked
+    entries: dict[str, SitemapEntry] = {}
+    read, problems = [], []
+    while (url := search.next()) is not None:
+        asked.append(url.removeprefix(SITE))
+        file = search.take(answer(url, site.get(asked[-1], 404)))
+        problems += [f"{file.url}: {problem}" for problem in file.problems]
+        if file.sitemap is not None:
+            read.append(file.url)
+            entries |= {entry.url: entry for entry in file.sitemap.entries}
+    return Discovered(tuple(entries.values()), tuple(read), (*problems, *search.problems)), asked
 
 
 def answer(url: str, what: bytes | int | FailureKind) -> Answer:
@@ -241,13 +252,14 @@ def test_each_sitemap_is_read_once_also_in_a_loop() -> None:
     found, asked = explore({"/sitemap.xml": index("/1", "/sitemap.xml"), "/1": index("/sitemap.xml", "/2"), "/2": urlset("/a")})
     assert asked == ["/sitemap.xml", "/1", "/2"]
     assert paths(found) == ["/a"]
-    assert found.problems == (f"{URL}: named more than once, or by itself; it is read once.",)
+    again = f"{URL} is named more than once, or by itself; it is read once."
+    assert found.problems == (f"{URL}: {again}", f"{SITE}/1: {again}")
 
 
 def test_nesting_without_end_is_cut_off() -> None:
     found, asked = explore({"/sitemap.xml": index("/1")} | {f"/{n}": index(f"/{n + 1}") for n in range(1, 50)})
     assert asked == ["/sitemap.xml", "/1", "/2", "/3", "/4", "/5"]
-    assert found.problems == (f"{SITE}/6: nested more than 5 indexes deep, not read.",)
+    assert found.problems == (f"{SITE}/5: {SITE}/6 is nested more than 5 indexes deep and not read.",)
 
 
 def test_answers_that_are_no_sitemap_are_reported_and_the_rest_is_read() -> None:
@@ -260,27 +272,26 @@ def test_answers_that_are_no_sitemap_are_reported_and_the_rest_is_read() -> None
     found, _ = explore(site, "/0", "/1", "/2", "/3", "/4")
     assert paths(found) == ["/a"]
     assert [problem.removeprefix(SITE) for problem in found.problems] == [
-        "/0: answered with status 404.",
-        "/1: answered with status 503.",
+        "/0: answered with status 404",
+        "/1: answered with status 503",
         "/2: No answer in time.",
         "/3: Not a sitemap: the root element is <html>.",
     ]
 
 
 def test_a_sitemap_line_of_robots_that_is_no_url_is_reported() -> None:
-    flow = discover(("mailto:x",), SITE)
-    with pytest.raises(StopIteration) as end:
-        next(flow)
-    assert end.value.value.problems == ("robots.txt names 'mailto:x' as a sitemap, which is not a URL.",)
+    search = SitemapSearch([("mailto:x", "robots.txt")], [SITE])
+    assert search.next() is None
+    assert search.problems == ("robots.txt names 'mailto:x' as a sitemap, which is not a URL.",)
 
 
 def test_the_number_of_sitemaps_is_bounded() -> None:
     found, asked = explore({"/sitemap.xml": index(*(f"/{n}" for n in range(10)))}, max_sitemaps=4)
     assert len(asked) == 4
-    assert "More than 4 sitemaps: the rest is not read." in found.problems
+    assert f"{URL}: More than 4 sitemaps: the rest is not read." in found.problems
 
 
 def test_the_number_of_urls_is_bounded() -> None:
     found, asked = explore({"/1": urlset("/a", "/b"), "/2": urlset("/c", "/d"), "/3": urlset("/e")}, "/1", "/2", "/3", max_urls=3)
     assert (paths(found), asked) == (["/a", "/b", "/c"], ["/1", "/2"])
-    assert any("the rest is not read" in problem for problem in found.problems)
+    assert any("the rest of the sitemaps is left out" in problem for problem in found.problems)

@@ -16,8 +16,11 @@ from tadoru.engine.gate import Gate
 from tadoru.engine.job import Job, Policy
 from tadoru.engine.lanes import Lane, Lanes
 from tadoru.engine.notices import LeasesRecovered, Notify
+from tadoru.engine.resources import ResourceRound
+from tadoru.engine.scout import Scout
+from tadoru.engine.share import Share
 from tadoru.engine.visit import Visit
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Fetcher, Renderer
 from tadoru.rules.scope import Scope
 from tadoru.store.base import CrawlStore, Lease, Outcome, Released
 
@@ -41,31 +44,36 @@ class Ended:
 class Crawl:
     """One process's share of a crawl."""
 
-    def __init__(self, *, job: Job, policy: Policy, store: CrawlStore, fetcher: Fetcher, clock: Clock, notify: Notify) -> None:
+    def __init__(
+        self,
+        *,
+        job: Job,
+        policy: Policy,
+        store: CrawlStore,
+        fetcher: Fetcher,
+        clock: Clock,
+        notify: Notify,
+        renderer: Renderer | None = None,
+    ) -> None:
         self._policy = policy
         self._store = store
         self._clock = clock
         self._notify = notify
         self._gate = Gate(job.scope, check_external=job.check_external, follow=job.follow, trap_cap=policy.trap_cap)
-        self._visit = Visit(
-            job=job,
-            policy=policy,
-            store=store,
-            fetcher=fetcher,
-            clock=clock,
-            gate=self._gate,
-            notify=notify,
-            worker=lambda: self._worker,
+        self._share = Share(
+            job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, gate=self._gate, renderer=renderer
         )
+        self._visit = Visit(self._share)
+        self._wake = asyncio.Event()
+        self._scout = Scout(self._share, self._visit, self._wake.set)
+        self._resources = ResourceRound(self._share, self._visit)
+        self._scouting: asyncio.Task[None] | None = None
         self._lanes = Lanes(LANES)
-        self._worker = 0
         self._busy = 0
         """Requests begun and not yet committed."""
         self._outcomes: list[tuple[Lane, Outcome]] = []
         self._group = asyncio.TaskGroup()
-        self._wake = asyncio.Event()
         self._answered = asyncio.Event()
-        self._stopping = False
         self._out_of_time = False
         self._poll = SHORTEST_POLL
         self._recovered_at = 0.0
@@ -75,31 +83,35 @@ class Crawl:
 
     def stop(self) -> None:
         """Begin no more requests; `run` returns when those in flight are written. What only waits for its turn is given back."""
-        self._stopping = True
+        self._share.stopping = True
         self._visit.interrupt()
         self._wake.set()
 
     async def run(self) -> Ended:
         """Work until nothing is left, the budget is spent, or `stop` is called. Raises what the store or a listener raised."""
-        self._worker = await self._store.join(self._policy.lease_ttl)
+        self._share.worker = await self._store.join(self._policy.lease_ttl)
         try:
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
+                if self._policy.sitemaps:
+                    self._scouting = self._group.create_task(self._scout.run())
+                    helpers.append(self._scouting)
                 limit_reached = await self._feed()
                 await self._drain()
+                await self._resources.run()
                 for helper in helpers:
                     helper.cancel()
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
             await self._visit.close()
-            await self._store.leave(self._worker)
-        return Ended(stopped=self._stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
+            await self._store.leave(self._share.worker)
+        return Ended(stopped=self._share.stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
 
     async def _feed(self) -> bool:
         """Keep requests going. True when the limit ended it."""
         started = self._clock.monotonic()
-        while not self._stopping:
+        while not self._share.stopping:
             now = self._clock.monotonic()
             left = self._policy.budget.time_left(started, now)
             if left is not None and left <= 0:
@@ -121,7 +133,7 @@ class Crawl:
 
     async def _start_due(self) -> None:
         """Begin every request that may begin now."""
-        while self._busy < self._policy.concurrency and not self._stopping:
+        while self._busy < self._policy.concurrency and not self._share.stopping:
             if self._lost:
                 self._lost = False
                 self._lanes.empty()
@@ -140,7 +152,7 @@ class Crawl:
         refusal = self._visit.refusal(lease) if is_ready else None
         if refusal is None and lane.is_paced:
             if is_ready and lane.pace is not None:
-                wait = await self._store.take_slot(self._worker, lane.host, self._visit.hold(lane.pace))
+                wait = await self._store.take_slot(self._share.worker, lane.host, self._visit.hold(lane.pace))
                 if wait > 0:
                     lane.due = self._clock.monotonic() + wait
                     return False
@@ -162,7 +174,7 @@ class Crawl:
         try:
             outcome = await self._visit.visit(lane, lease, took_slot=took_slot, on_sent=lambda: self._sent(lane, lease))
         except asyncio.CancelledError:
-            if not self._stopping:
+            if not self._share.stopping:
                 raise
             outcome = Released(lease=lease)
         self._sent(lane, lease)
@@ -187,7 +199,7 @@ class Crawl:
         if not any(wants.values()) and not rooms:
             return False
         leased = await self._store.lease(
-            self._worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
+            self._share.worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
         )
         now = self._clock.monotonic()
         self._lanes.take(leased.leases, leased.hosts, now)
@@ -207,6 +219,8 @@ class Crawl:
 
     async def _nothing_left(self) -> bool | None:
         """Whether the crawl is over (True: because of the limit), or None when siblings or waiting retries may bring more."""
+        if self._scouting is not None and not self._scouting.done():
+            return None
         counts = await self._store.counts()
         if counts.processing == 0:
             if counts.queued == 0:
@@ -219,7 +233,7 @@ class Crawl:
         """Now and then, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
         if now - self._recovered_at >= RECOVERY_EVERY or not self._recovered_at:
             self._recovered_at = now
-            count = await self._store.recover(self._worker)
+            count = await self._store.recover(self._share.worker)
             if count:
                 self._notify(LeasesRecovered(count=count))
 
@@ -246,7 +260,9 @@ class Crawl:
             await asyncio.sleep(0)
             self._answered.clear()
             batch, self._outcomes = self._outcomes, []
-            await self._store.finish(self._worker, [outcome for _, outcome in batch], max_depth=self._policy.budget.max_depth)
+            await self._store.finish(
+                self._share.worker, [outcome for _, outcome in batch], max_depth=self._policy.budget.max_depth
+            )
             for lane, _ in batch:
                 lane.in_flight -= 1
                 self._lanes.schedule(lane)
@@ -262,6 +278,6 @@ class Crawl:
     async def _keep_alive(self) -> None:
         while True:
             await self._clock.sleep(self._policy.lease_ttl / 4)
-            if not await self._store.renew(self._worker, self._policy.lease_ttl):
-                self._worker = await self._store.join(self._policy.lease_ttl)
+            if not await self._store.renew(self._share.worker, self._policy.lease_ttl):
+                self._share.worker = await self._store.join(self._policy.lease_ttl)
                 self._lost = True

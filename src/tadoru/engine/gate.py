@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from tadoru.model.web import Link
 from tadoru.rules import traps
 from tadoru.rules.scope import Admission, Scope
 from tadoru.rules.url import host_key
 from tadoru.store.base import PageStatus, Purpose, Target
 from tadoru.store.recent import Recent
+from tadoru.store.records import ResourceUse
 
 
 class Gate:
@@ -37,6 +39,18 @@ class Gate:
         if verdict.admission is Admission.REFUSED:
             return Target(url, host_key(url), PageStatus.SKIPPED, verdict.reason)
         return Target(url, host_key(url), PageStatus.QUEUED)
+
+    def named(self, url: str) -> Target:
+        """The decision about a URL that a sitemap names: as if a page led to it, also where pages are not followed."""
+        found = self.target(url)
+        if found.status is PageStatus.DISCOVERED and found.internal:
+            return Target(url, found.host, PageStatus.QUEUED)
+        return found
+
+    def resource(self, link: Link) -> ResourceUse:
+        """The decision about something a page is made of. Those of other sites are tried only where external links are."""
+        internal = self.scope.is_internal(link.url)
+        return ResourceUse(link.url, host_key(link.url), link.kind, internal, internal or self._check_external)
 
     def _decide(self, url: str) -> Target:
         verdict, host = self.scope.decide(url), host_key(url)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tadoru.model.web import Link, Response
+from tadoru.model.web import Answer, Link, Rendered, Response
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
+from tadoru.store.records import PageRecords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +26,14 @@ class Policy:
     trap_cap: int = 500
     """How many URLs of one endless-looking class are requested; 0 switches traps off."""
     lease_ttl: float = 60.0
+    revalidate: bool = False
+    """Ask known pages whether they changed, instead of asking for them."""
+    resource_budget: int = 0
+    """How many images, scripts and styles are tried once the pages are done."""
+    sitemaps: bool = False
+    """Read the site's sitemaps, and crawl the pages they name."""
+    sitemap_urls: tuple[str, ...] = ()
+    """Sitemaps that the person named, beside those of robots.txt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +43,8 @@ class Page:
     url: str
     depth: int
     response: Response
+    rendered: Rendered | None = None
+    """What a browser made of it, when one was used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +58,11 @@ class Found:
     canonical_url: str | None = None
     content_hash: str | None = None
     anchors: Sequence[str] | None = None
+    resources: Sequence[Link] = ()
+    """What the page is made of: images, scripts, styles, frames."""
+    records: PageRecords | None = None
+    render: str = ""
+    """Why the page should be read again after a browser has rendered it; empty when it need not."""
 
 
 class Job(Protocol):
@@ -72,4 +88,8 @@ class Job(Protocol):
 
     def handle(self, page: Page) -> Found:
         """Read one page. Pure: no I/O, no state that matters."""
+        ...
+
+    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
+        """What to keep of a URL that is no page: a redirect, a failure, or (no answer) one that robots.txt forbids. Pure."""
         ...

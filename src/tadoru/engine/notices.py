@@ -83,4 +83,22 @@ class PageBroke(Notice):
     trace: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageUnrendered(Notice):
+    """A page wanted a browser and was read without one."""
+
+    url: str
+    reason: str
+    browser_missing: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SitemapRead(Notice):
+    """A sitemap was read, or could not be."""
+
+    url: str
+    urls: int
+    problem: str
+
+
 Notify = Callable[[Notice], None]

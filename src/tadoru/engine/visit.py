@@ -11,21 +11,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from tadoru.clock import Clock
 from tadoru.engine.drive import location
 from tadoru.engine.facts import page_facts
-from tadoru.engine.gate import Gate
-from tadoru.engine.job import Found, Job, Page, Policy
+from tadoru.engine.job import Found, Page
 from tadoru.engine.lanes import Lane
-from tadoru.engine.notices import HostSlowed, Notify, PageBroke, PageDone, PageFailed, PageRefused, PageRetried, SiteMoved
+from tadoru.engine.notices import (
+    HostSlowed,
+    PageBroke,
+    PageDone,
+    PageFailed,
+    PageRefused,
+    PageRetried,
+    PageUnrendered,
+    SiteMoved,
+)
 from tadoru.engine.robots_cache import RobotsCache
-from tadoru.fetch.base import Fetcher
-from tadoru.model.web import Answer, FailureKind, Request, Response
+from tadoru.engine.share import Share
+from tadoru.errors import BrowserMissing
+from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.parse.bounds import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
-from tadoru.store.base import Again, Completed, CrawlStore, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target
+from tadoru.store.base import Again, Completed, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target, Unchanged
+from tadoru.store.records import PageRecords
 
 HOST_DOWN = frozenset(
     {
@@ -43,27 +52,17 @@ HOST_DOWN = frozenset(
 class Visit:
     """How this crawl visits a URL."""
 
-    def __init__(
-        self,
-        *,
-        job: Job,
-        policy: Policy,
-        store: CrawlStore,
-        fetcher: Fetcher,
-        clock: Clock,
-        gate: Gate,
-        notify: Notify,
-        worker: Callable[[], int],
-    ) -> None:
-        self._job = job
-        self._policy = policy
-        self._store = store
-        self._fetcher = fetcher
-        self._clock = clock
-        self._gate = gate
-        self._notify = notify
-        self._worker = worker
-        self._robots = RobotsCache(store, self._send_politely, clock, worker, policy.timeout)
+    def __init__(self, share: Share) -> None:
+        self._share = share
+        self._job = share.job
+        self._policy = share.policy
+        self._store = share.store
+        self._fetcher = share.fetcher
+        self._renderer = share.renderer
+        self._clock = share.clock
+        self._gate = share.gate
+        self._notify = share.notify
+        self.robots = RobotsCache(self._store, self.send_politely, self._clock, lambda: share.worker, self._policy.timeout)
         self._random = random.Random()
         self._waiting: set[asyncio.Task[Any]] = set()
 
@@ -74,7 +73,7 @@ class Visit:
 
     async def close(self) -> None:
         """Leave nothing running."""
-        await self._robots.close()
+        await self.robots.close()
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -92,11 +91,11 @@ class Visit:
 
     def is_ready(self, lane: Lane, lease: Lease) -> bool:
         """Whether nothing has to be asked before this URL: its host has a pace, its robots.txt is at hand."""
-        return lane.pace is not None and (not self._policy.obey_robots or self._robots.known(origin(lease.url)) is not None)
+        return lane.pace is not None and (not self._policy.obey_robots or self.robots.known(origin(lease.url)) is not None)
 
     def refusal(self, lease: Lease) -> Outcome | None:
         """What robots.txt, already at hand, refuses: no slot is spent on it."""
-        asked = self._robots.known(origin(lease.url)) if self._policy.obey_robots else None
+        asked = self.robots.known(origin(lease.url)) if self._policy.obey_robots else None
         if asked is None:
             return None
         verdict = asked.rules.allows(lease.url)
@@ -105,7 +104,8 @@ class Visit:
         if asked.failure in HOST_DOWN and asked.message:
             return self._after_failure(lease, asked.failure, asked.message)
         self._notify(PageRefused(url=lease.url, reason=verdict.reason))
-        return Refused(lease=lease, reason=verdict.reason)
+        remark = self._job.remark(lease.url, None, verdict.reason) if lease.purpose is Purpose.PAGE else None
+        return Refused(lease=lease, reason=verdict.reason, records=remark)
 
     async def visit(self, lane: Lane, lease: Lease, *, took_slot: bool, on_sent: Callable[[], None]) -> Outcome:
         """`on_sent` is called as soon as the next request of the lane may line up."""
@@ -113,7 +113,7 @@ class Visit:
             crawl_delay = None
             if self._policy.obey_robots:
                 with self._interruptible():
-                    crawl_delay = (await self._robots.ask(origin(lease.url))).rules.paced_delay
+                    crawl_delay = (await self.robots.ask(origin(lease.url))).rules.paced_delay
                 refusal = self.refusal(lease)
                 if refusal is not None:
                     return refusal
@@ -133,7 +133,13 @@ class Visit:
                 return answer
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
             return await self._send(lane, get, on_sent, took_slot=False)
-        request = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=self._job.body_types)
+        request = Request(
+            url=lease.url,
+            timeout=timeout,
+            max_bytes=self._policy.max_bytes,
+            body_types=self._job.body_types,
+            headers=await self._conditions(lease) if self._policy.revalidate else (),
+        )
         answer = await self._send(lane, request, on_sent, took_slot)
         if (
             isinstance(answer, Response)
@@ -142,10 +148,17 @@ class Visit:
             and location(answer) == lease.url
         ):
             # "Come back with this cookie": done once, for this page only; a session is something the person asks for.
-            answer = await self._send(lane, replace(request, headers=(("Cookie", cookies),)), on_sent, took_slot=False)
+            with_cookies = replace(request, headers=(*request.headers, ("Cookie", cookies)))
+            answer = await self._send(lane, with_cookies, on_sent, took_slot=False)
         return answer
 
-    async def _send_politely(self, request: Request) -> Answer:
+    async def _conditions(self, lease: Lease) -> Headers:
+        """Header fields that ask a server to send a page only if it changed."""
+        known = await self._store.validators(lease.page_id)
+        fields = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified))
+        return tuple((name, value) for name, value in fields if value)
+
+    async def send_politely(self, request: Request) -> Answer:
         """Send outside of any lane (robots.txt, a flow), keeping the host's pace all the same."""
         lane = Lane(host_key(request.url))
         lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, None))
@@ -157,7 +170,7 @@ class Visit:
         if lane.pace.gap <= 0:
             on_sent()
             return await self._fetcher.fetch(request)
-        worker = self._worker()
+        worker = self._share.worker
         while not took_slot:
             wait = await self._store.take_slot(worker, lane.host, self.hold(lane.pace))
             took_slot = wait <= 0
@@ -192,7 +205,10 @@ class Visit:
             return Again(lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}.")
         if answer.is_redirect:
             return await self._redirected(lease, answer)
-        return self._completed(lease, answer)
+        if answer.status == 304 and self._policy.revalidate:
+            self._notify(PageDone(url=lease.url, status=304, depth=lease.depth, links=0, seconds=answer.timings.ttfb or 0.0))
+            return Unchanged(lease=lease)
+        return await self._completed(lease, answer)
 
     async def _observe(self, lane: Lane, answer: Answer, began: float) -> None:
         """Let the answer change the host's pace, and tell everybody when it did."""
@@ -222,7 +238,11 @@ class Visit:
             self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
             return Again(lease=lease, after=decision.after, kind=kind, message=message)
         self._notify(PageFailed(url=lease.url, kind=kind, message=message))
-        return Failed(lease=lease, kind=kind, message=message)
+        failure = Failure(url=lease.url, kind=kind, message=message)
+        return Failed(lease=lease, kind=kind, message=message, records=self._remark(lease, failure))
+
+    def _remark(self, lease: Lease, answer: Answer) -> PageRecords | None:
+        return self._job.remark(lease.url, answer, None) if lease.purpose is Purpose.PAGE else None
 
     async def _redirected(self, lease: Lease, response: Response) -> Outcome:
         url = location(response)
@@ -236,7 +256,12 @@ class Visit:
         self._notify(
             PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=response.timings.ttfb or 0.0)
         )
-        return Completed(lease=lease, facts=page_facts(response, Found()), redirect=await self._redirect_target(lease, url))
+        return Completed(
+            lease=lease,
+            facts=page_facts(response, Found()),
+            redirect=await self._redirect_target(lease, url),
+            records=self._remark(lease, response),
+        )
 
     async def _redirect_target(self, lease: Lease, url: str) -> Target:
         if not lease.seed or lease.purpose is not Purpose.PAGE:
@@ -252,13 +277,9 @@ class Visit:
                 self._notify(SiteMoved(old=lease.url, new=url))
         return self._gate.seed(url)
 
-    def _completed(self, lease: Lease, response: Response) -> Outcome:
+    async def _completed(self, lease: Lease, response: Response) -> Outcome:
         try:
-            found = (
-                Found()
-                if lease.purpose is Purpose.CHECK
-                else self._job.handle(Page(url=lease.url, depth=lease.depth, response=response))
-            )
+            found = Found() if lease.purpose is Purpose.CHECK else await self._read(lease, response)
         except PageTooComplex as error:
             return self._after_failure(lease, FailureKind.UNPARSABLE, f"The page can not be read: {error}.")
         except Exception:
@@ -266,13 +287,35 @@ class Visit:
             return Failed(
                 lease=lease, kind=FailureKind.UNPARSABLE, message="The page could not be read; this is a fault of Tadoru."
             )
-        target = self._gate.target
+        target, resource = self._gate.target, self._gate.resource
         links = [
             FoundLink(target(link.url), link.kind, link.text, link.rel, link.position, link.fragment) for link in found.links
         ]
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
-        return Completed(lease=lease, facts=page_facts(response, found), links=links, anchors=found.anchors)
+        return Completed(
+            lease=lease,
+            facts=page_facts(response, found),
+            links=links,
+            anchors=found.anchors,
+            records=found.records,
+            resources=[resource(link) for link in found.resources],
+        )
+
+    async def _read(self, lease: Lease, response: Response) -> Found:
+        page = Page(url=lease.url, depth=lease.depth, response=response)
+        found = self._job.handle(page)
+        if not found.render or self._renderer is None:
+            return found
+        try:
+            rendered = await self._renderer.render(lease.url, timeout=self._policy.timeout)
+        except BrowserMissing as missing:
+            self._notify(PageUnrendered(url=lease.url, reason=str(missing), browser_missing=True))
+            return found
+        if isinstance(rendered, Failure):
+            self._notify(PageUnrendered(url=lease.url, reason=rendered.message, browser_missing=False))
+            return found
+        return self._job.handle(replace(page, rendered=rendered))
 
 
 def _cookies_set(response: Response) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from tadoru.model.web import Answer, Request
+from tadoru.model.web import Answer, Failure, Rendered, Request
 
 
 class Fetcher(Protocol):
@@ -19,3 +19,13 @@ class Fetcher(Protocol):
     async def close(self) -> None:
         """Close pooled connections."""
         ...
+
+
+class Renderer(Protocol):
+    """A browser."""
+
+    async def render(self, url: str, *, timeout: float) -> Rendered | Failure:
+        """The page as a visitor sees it. Raises BrowserMissing."""
+        ...
+
+    async def close(self) -> None: ...

@@ -130,6 +130,36 @@ class Failure:
 Answer = Response | Failure
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendered:
+    """A page as a browser shows it."""
+
+    url: str
+    """Where it ended up."""
+    status: int
+    html: bytes
+    """The document after the page settled, in UTF-8."""
+    console_errors: tuple[str, ...] = ()
+    failed_resources: tuple[str, ...] = ()
+    """`404 URL`, or the browser's name of what went wrong and the URL."""
+    loaded: float | None = None
+    """Seconds until the document was there."""
+    settled: float | None = None
+    """Seconds until nothing changed any more; kept apart from the server's times. None when it never came to rest."""
+    headers: Headers = ()
+    """Of the document it ended up with."""
+    page_errors: tuple[str, ...] = ()
+    """Exceptions that no script caught."""
+    refused_resources: tuple[str, ...] = ()
+    """What was not requested because the crawl may not."""
+
+    def as_response(self) -> Response:
+        """The rendered document as if a server had sent it."""
+        others = tuple(header for header in self.headers if header[0].lower() not in ("content-type", "content-encoding"))
+        content_type = ("Content-Type", "text/html; charset=utf-8")
+        return Response(url=self.url, status=self.status, headers=(content_type, *others), body=self.html)
+
+
 class LinkKind(StrEnum):
     """Where in a page a link was found."""
 

@@ -1,14 +1,15 @@
-"""Sitemaps: reading one (XML, index, plain text, RSS or Atom, gzipped or not), and the flow that finds all of a site.
+"""Sitemaps: reading one (XML, index, plain text, RSS or Atom, gzipped or not), and the search for all of a site.
 
 `read` takes bytes and returns what could be read, with the problems in sentences; it never raises, and neither a gzip bomb nor
-XML entities make it grow. `discover` yields the URLs it needs and is sent the answers: the engine does the fetching.
+XML entities make it grow. `SitemapSearch` says which URL to ask for next and is told the answer: the engine does the fetching,
+and what one file holds is dropped before the next is read.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter, deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
@@ -52,12 +53,19 @@ class Sitemap(NamedTuple):
     problems: tuple[str, ...]
 
 
-class Discovered(NamedTuple):
-    """All that the sitemaps of a site name."""
+class SitemapFile(NamedTuple):
+    """One sitemap that was asked for, and what came of it."""
 
-    entries: tuple[SitemapEntry, ...]
-    sitemaps: tuple[str, ...]
-    """Those that were read."""
+    url: str
+    level: int
+    """How many indexes lead to it."""
+    named_by: str
+    """`robots.txt`, `guess`, `option`, or the URL of the index."""
+    status: Literal["read", "failed", "absent"]
+    """`absent`: nobody said it was there, and it is not."""
+    status_code: int | None
+    bytes: int
+    sitemap: Sitemap | None
     problems: tuple[str, ...]
 
 
@@ -81,77 +89,79 @@ def read(body: bytes, url: str, *, max_bytes: int = MAX_BYTES, max_urls: int = M
     return found.sitemap()
 
 
-def discover(
-    robots_sitemaps: tuple[str, ...], origin: str, *, max_sitemaps: int = 500, max_urls: int = 250_000
-) -> Generator[str, Answer, Discovered]:
-    """Yields the URL of each sitemap to fetch: those of robots.txt, else `/sitemap.xml` of the origin; then those they name."""
-    guess = f"{origin.rstrip('/')}/sitemap.xml"
-    search = _Search(max_sitemaps, max_urls)
-    for named in robots_sitemaps:
-        if (url := canonical(named, guess)) is None:
-            search.problem(f"robots.txt names {named[:200]!r} as a sitemap, which is not a URL.")
-        else:
-            search.add(url, 0)
-    if not robots_sitemaps:
-        search.add(guess, 0)
-    while search.waiting and not search.is_full:
-        url, depth = search.waiting.popleft()
-        answer = yield url
-        if isinstance(answer, Failure):
-            search.problem(f"{url}: {answer.message}")
-        elif answer.status != 200:
-            # A site need not have a sitemap where nobody said there was one.
-            if robots_sitemaps or answer.status not in (404, 410):
-                search.problem(f"{url}: answered with status {answer.status}.")
-        else:
-            search.take(url, depth, read(answer.body, answer.url, max_urls=min(MAX_URLS, max_urls - len(search.entries))))
-    return search.result()
+class SitemapSearch:
+    """The sitemaps of a site, one after the other: those that were named, else a guess, then those that indexes name."""
 
-
-class _Search:
-    """What a discovery knows so far."""
-
-    def __init__(self, max_sitemaps: int, max_urls: int) -> None:
-        self.waiting: deque[tuple[str, int]] = deque()
-        self.entries: dict[str, SitemapEntry] = {}
+    def __init__(
+        self, named: Iterable[tuple[str, str]], origins: Iterable[str], *, max_sitemaps: int = 500, max_urls: int = 5_000_000
+    ) -> None:
+        """`named`: URL and who named it. Where nothing was named, `/sitemap.xml` of each origin is tried."""
+        self._waiting: deque[tuple[str, int, str]] = deque()
         self._known: set[str] = set()
-        self._read: list[str] = []
-        self._problems: dict[str, None] = {}
+        self._asked: tuple[str, int, str] | None = None
+        self._problems: list[str] = []
         self._max_sitemaps = max_sitemaps
-        self._max_urls = max_urls
+        self._urls_left = max_urls
+        named, origins = list(named), list(origins)
+        for reference, by in named:
+            if (url := canonical(reference, f"{origins[0]}/" if origins else None)) is None:
+                self._problems.append(f"{by} names {reference[:200]!r} as a sitemap, which is not a URL.")
+            else:
+                self._add(url, 0, by)
+        for origin in origins if not named else ():
+            self._add(f"{origin.rstrip('/')}/sitemap.xml", 0, "guess")
+
+    def next(self) -> str | None:
+        """The URL to ask for; None when there is none left."""
+        if self._urls_left <= 0 and self._waiting:
+            self._problems.append("More URLs than are read: the rest of the sitemaps is left out.")
+            self._waiting.clear()
+        self._asked = self._waiting.popleft() if self._waiting else None
+        return self._asked[0] if self._asked else None
+
+    def take(self, answer: Answer) -> SitemapFile:
+        """What came of the URL that `next` gave."""
+        assert self._asked is not None
+        url, level, by = self._asked
+        if isinstance(answer, Failure):
+            return SitemapFile(url, level, by, "failed", None, 0, None, self._said(answer.message))
+        if answer.status != 200:
+            # A site need not have a sitemap where nobody said there was one.
+            if by == "guess" and answer.status in (404, 410):
+                return SitemapFile(url, level, by, "absent", answer.status, 0, None, self._said())
+            problem = f"answered with status {answer.status}"
+            return SitemapFile(url, level, by, "failed", answer.status, 0, None, self._said(problem))
+        sitemap = read(answer.body, answer.url, max_urls=min(MAX_URLS, self._urls_left))
+        self._urls_left -= len(sitemap.entries)
+        for child in sitemap.sitemaps:
+            self._add(child, level + 1, url)
+        return SitemapFile(url, level, by, "read", 200, len(answer.body), sitemap, self._said(*sitemap.problems))
 
     @property
-    def is_full(self) -> bool:
-        return len(self.entries) >= self._max_urls
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with no file that was read."""
+        return tuple(self._problems)
 
-    def add(self, url: str, depth: int) -> None:
+    def _said(self, *problems: str) -> tuple[str, ...]:
+        """The problems of one file, with what naming others brought up."""
+        found = (*problems, *self._problems)
+        self._problems.clear()
+        return found[:MAX_PROBLEMS]
+
+    def _add(self, url: str, level: int, by: str) -> None:
         if url in self._known:
-            self.problem(f"{url}: named more than once, or by itself; it is read once.")
-        elif depth > MAX_NESTING:
-            self.problem(f"{url}: nested more than {MAX_NESTING} indexes deep, not read.")
+            self._problem(f"{url} is named more than once, or by itself; it is read once.")
+        elif level > MAX_NESTING:
+            self._problem(f"{url} is nested more than {MAX_NESTING} indexes deep and not read.")
         elif len(self._known) >= self._max_sitemaps:
-            self.problem(f"More than {self._max_sitemaps} sitemaps: the rest is not read.")
+            self._problem(f"More than {self._max_sitemaps} sitemaps: the rest is not read.")
         else:
             self._known.add(url)
-            self.waiting.append((url, depth))
+            self._waiting.append((url, level, by))
 
-    def take(self, url: str, depth: int, sitemap: Sitemap) -> None:
-        self._read.append(url)
-        for entry in sitemap.entries:
-            self.entries.setdefault(entry.url, entry)
-        for problem in sitemap.problems:
-            self.problem(f"{url}: {problem}")
-        for child in sitemap.sitemaps:
-            self.add(child, depth + 1)
-
-    def problem(self, text: str) -> None:
-        if len(self._problems) < MAX_PROBLEMS:
-            self._problems[text] = None
-
-    def result(self) -> Discovered:
-        if self.is_full and self.waiting:
-            self.problem(f"More than {self._max_urls} URLs: the rest is not read.")
-        return Discovered(tuple(self.entries.values()), tuple(self._read), tuple(self._problems))
+    def _problem(self, text: str) -> None:
+        if text not in self._problems and len(self._problems) < MAX_PROBLEMS:
+            self._problems.append(text)
 
 
 class _Found:

@@ -1,273 +1,82 @@
 """What the engine asks of a store: the contract that every backend keeps (`tests/contract` runs one suite over all of them).
 
 Durations, never points in time, cross this border: each backend measures with its own clock, so that several machines on one
-database agree. Every method is one transaction; when it returns, what it says has happened survives `kill -9`.
+database agree. Every method is one transaction; when it returns, what it says has happened survives `kill -9`. The values that
+cross it are in `values`, and part of the contract: they are named here too.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
-from typing import NamedTuple, Protocol
-
-from tadoru.rules.pace import MAX_HOLD, Pace
-from tadoru.rules.traps import Trap
-from tadoru.store.records import PageRecords
-
-UNLINKED = 1000
-"""The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
-TOO_DEEP = "deeper than the depth limit"
-"""Why a page is skipped that a shorter path, or a larger limit, brings back."""
-SHORTEST_WAIT = 0.002
-"""How soon to ask again for a slot that somebody holds and is about to use."""
-FAILED_ROBOTS_AGE = 60.0
-"""How long a robots.txt that could not be had is not asked for again."""
-
-
-def longest_wait(gap: float) -> float:
-    """Nobody has to leave a host alone for longer: a wait beyond it was written before the machine's clock was put back."""
-    return max(gap, MAX_HOLD)
-
-
-class PageStatus(StrEnum):
-    """Where a URL stands. The values are the seed's, in the database as they are here."""
-
-    DISCOVERED = "discovered"
-    """Known, and not to be requested (an external link, say)."""
-    QUEUED = "queued"
-    PROCESSING = "processing"
-    """Leased by a worker."""
-    SKIPPED = "skipped"
-    """Refused by robots, scope, patterns, depth or a trap; `skip_reason` says which."""
-    COMPLETED = "completed"
-    """An HTTP answer was stored, whatever its status code."""
-    ERROR = "error"
-    """No usable answer."""
-
-
-class Purpose(StrEnum):
-    """What a URL is requested for."""
-
-    PAGE = "page"
-    CHECK = "check"
-    """Only to see whether it answers: no body, nothing followed."""
-
-
-class Target(NamedTuple):
-    """A URL to be known to the crawl, and what the rules decided about it."""
-
-    url: str
-    host: str
-    status: PageStatus
-    reason: str = ""
-    purpose: Purpose = Purpose.PAGE
-    internal: bool = True
-    trap: Trap | None = None
-    """The class that the URL belongs to, when that may be endless."""
-
-
-class FoundLink(NamedTuple):
-    """A link of a page, its target decided."""
-
-    target: Target
-    kind: str
-    text: str
-    rel: str
-    position: int
-    fragment: str
-
-
-class Lease(NamedTuple):
-    """A URL this worker owns until it finishes it, gives it back, or stops renewing."""
-
-    page_id: int
-    url: str
-    host: str
-    depth: int
-    hops: int
-    """Redirects followed to get here."""
-    attempt: int
-    """Retries already made."""
-    purpose: Purpose
-    seed: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageFacts:
-    """What one answer said, under the seed's column names."""
-
-    status_code: int
-    title: str | None = None
-    meta_description: str | None = None
-    meta_robots: str | None = None
-    canonical_url: str | None = None
-    content_hash: str | None = None
-    dns_ms: float | None = None
-    connect_ms: float | None = None
-    tls_ms: float | None = None
-    ttfb_ms: float | None = None
-    download_time_ms: float | None = None
-    response_size_bytes: int | None = None
-    content_type: str | None = None
-    content_length: int | None = None
-    last_modified: str | None = None
-    server: str | None = None
-    content_encoding: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completed:
-    """An answer was read: its facts, its links, and where it redirects."""
-
-    lease: Lease
-    facts: PageFacts
-    links: Sequence[FoundLink] = ()
-    redirect: Target | None = None
-    anchors: Sequence[str] | None = None
-    """The page's fragment targets, when a job asked for them."""
-    records: PageRecords | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unchanged:
-    """The server says that the page is as it was: what is known of it stays."""
-
-    lease: Lease
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
-    """No usable answer, for good."""
-
-    lease: Lease
-    kind: str
-    message: str
-    records: PageRecords | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
-    """To be requested once more, not before `after` seconds from now."""
-
-    lease: Lease
-    after: float
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """Not requested: robots, say."""
-
-    lease: Lease
-    reason: str
-    records: PageRecords | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Released:
-    """Given back untouched."""
-
-    lease: Lease
-
-
-Outcome = Completed | Unchanged | Failed | Again | Refused | Released
-
-
-class HostState(NamedTuple):
-    """A host as the store knows it, with its pace and for how long it wants to be left alone."""
-
-    host: str
-    pace: Pace | None
-    """None until the host was first asked for anything."""
-    wait: float
-
-
-class Leased(NamedTuple):
-    """What a call to `lease` gave."""
-
-    leases: list[Lease]
-    hosts: dict[str, HostState]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How many URLs stand where."""
-
-    discovered: int = 0
-    queued: int = 0
-    processing: int = 0
-    skipped: int = 0
-    completed: int = 0
-    error: int = 0
-    counted: int = 0
-    """Answers that count against `--limit`: completed or error, redirects not included."""
-    redirects: int = 0
-
-    @property
-    def known(self) -> int:
-        return self.discovered + self.queued + self.processing + self.skipped + self.completed + self.error
-
-
-class RobotsRecord(NamedTuple):
-    """A robots.txt as it was answered, and how old that answer is."""
-
-    status: int | None
-    failure: str | None
-    message: str
-    body: bytes
-    age: float
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the server really answered, so that the answer may be kept for long."""
-        return self.status is not None and self.status < 500 and self.status != 429
-
-
-class TrapRecord(NamedTuple):
-    """A class of URLs that was cut off."""
-
-    key: str
-    why: str
-    known: int
-    refused: int
-    example: str
-
-
-class PageRow(NamedTuple):
-    """A URL as reports read it."""
-
-    page_id: int
-    url: str
-    internal: bool
-    purpose: str
-    status: str
-    depth: int
-    parent_url: str | None
-    status_code: int | None
-    content_type: str | None
-    title: str | None
-    redirect_url: str | None
-    skip_reason: str | None
-    error_type: str | None
-    error_message: str | None
-    added_at: datetime
-    crawled_at: datetime | None
-    response_ms: float | None
-
-
-class LinkRow(NamedTuple):
-    """A link as reports read it."""
-
-    source_url: str
-    target_url: str
-    text: str
-    rel: str
-    kind: str
-    position: int
-    fragment: str
+from typing import Protocol
+
+from tadoru.rules.pace import Pace
+from tadoru.store.values import (
+    FAILED_ROBOTS_AGE,
+    SHORTEST_WAIT,
+    TOO_DEEP,
+    UNLINKED,
+    Again,
+    Completed,
+    Counts,
+    Failed,
+    FoundLink,
+    HostState,
+    Lease,
+    Leased,
+    LinkRow,
+    NamedPage,
+    Outcome,
+    PageFacts,
+    PageRow,
+    PageStatus,
+    Purpose,
+    Refused,
+    Released,
+    ResourceLease,
+    ResourceResult,
+    RobotsRecord,
+    SitemapRecord,
+    Target,
+    TrapRecord,
+    Unchanged,
+    Validators,
+    longest_wait,
+)
+
+__all__ = [
+    "FAILED_ROBOTS_AGE",
+    "SHORTEST_WAIT",
+    "TOO_DEEP",
+    "UNLINKED",
+    "Again",
+    "Completed",
+    "Counts",
+    "CrawlStore",
+    "Failed",
+    "FoundLink",
+    "HostState",
+    "Lease",
+    "Leased",
+    "LinkRow",
+    "NamedPage",
+    "Outcome",
+    "PageFacts",
+    "PageRow",
+    "PageStatus",
+    "Purpose",
+    "Refused",
+    "Released",
+    "ResourceLease",
+    "ResourceResult",
+    "RobotsRecord",
+    "SitemapRecord",
+    "Target",
+    "TrapRecord",
+    "Unchanged",
+    "Validators",
+    "longest_wait",
+]
 
 
 class CrawlStore(Protocol):
@@ -350,6 +159,40 @@ class CrawlStore(Protocol):
     async def get_meta(self, key: str) -> str | None: ...
 
     async def set_meta(self, key: str, value: str) -> None: ...
+
+    async def validators(self, page_id: int) -> Validators:
+        """With what a page was sent the last time."""
+        ...
+
+    async def claim_chore(self, worker: int, name: str) -> bool:
+        """Whether a piece of work that is done once for the whole crawl is ours to do now."""
+        ...
+
+    async def finish_chore(self, name: str) -> None: ...
+
+    async def is_chore_done(self, name: str) -> bool: ...
+
+    async def has_open_seeds(self) -> bool:
+        """Whether a start, or what it redirects to, is still to be answered."""
+        ...
+
+    async def put_sitemap(self, record: SitemapRecord) -> int:
+        """Remember a sitemap, in place of what was known of it; its number."""
+        ...
+
+    async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others."""
+        ...
+
+    async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
+        """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
+        ...
+
+    async def finish_resources(self, worker: int, results: Sequence[ResourceResult]) -> None: ...
+
+    async def resources_wait(self, *, budget: int) -> float | None:
+        """Seconds until there may be a resource to try; None when there is none left."""
+        ...
 
     async def settle(self) -> None:
         """Make parents deterministic and reports fast. Called when a crawl ends; calling it twice is harmless."""

@@ -100,7 +100,7 @@ class Batch(Learning):
         if crawls > 1:
             self.sql.execute("DELETE FROM link_relations WHERE source_id = ?", (page,))
         if outcome.records is not None:
-            self._details.add(page, outcome.records, again=crawls > 1)
+            self._details.add(page, outcome.records, outcome.resources, again=crawls > 1)
         if outcome.redirect is None:
             self.tally["counted"] += 1
         elif self._closes_loop(page, self._redirect(page, outcome.redirect, depth, hops + 1, bool(seed))):

@@ -134,9 +134,7 @@ class Database:
         if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
         if self._format() > SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} was written by a newer Tadoru (format {self._format()}): update Tadoru to read it."
-            )
+            raise StoreError(f"{self.path} was written by a newer Tadoru (format {self._format()}): update Tadoru to read it.")
 
     @asynccontextmanager
     async def write(self) -> AsyncIterator[sqlite3.Connection]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -35,20 +35,16 @@ class Details:
         self._uses: list[tuple[int, int, int]] = []
         self._bodies: list[tuple[int, bytes]] = []
 
-    def add(self, page: int, records: PageRecords, *, again: bool) -> None:
+    def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = (), *, again: bool) -> None:
         """One page's. `again`: it may have been written before, and what it had then goes."""
         if again:
             self._forget(page)
         self._details.append((page, *_plain(records), *[_text(value) for value in _json(records)]))
         self._findings += [self._finding(page, finding) for finding in records.findings]
         self._hreflang += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
-        self._items += [
-            (page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)
-        ]
+        self._items += [(page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)]
         ids = self._db.resource_ids
-        self._uses += [
-            (page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(records.resources)
-        ]
+        self._uses += [(page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(resources)]
         if records.body is not None:
             self._bodies.append((page, records.body))
 

@@ -73,6 +73,8 @@ class Frontier(Database):
             (self.clock.now(), worker),
         )
         sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
+        sql.execute("UPDATE chores SET owner = NULL WHERE owner = ?", (worker,))
+        sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
         sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
         return total
 

@@ -13,6 +13,7 @@ from tadoru.model.web import FailureKind
 from tadoru.rules.budget import Budget
 from tadoru.store.base import (
     TOO_DEEP,
+    UNLINKED,
     Again,
     Completed,
     Counts,
@@ -22,23 +23,29 @@ from tadoru.store.base import (
     Lease,
     Leased,
     LinkRow,
+    NamedPage,
     Outcome,
     PageRow,
     PageStatus,
     Refused,
+    SitemapRecord,
     Target,
     TrapRecord,
+    Unchanged,
 )
 from tadoru.store.memory_hosts import MemoryHosts
 from tadoru.store.memory_pages import Page, Pages
+from tadoru.store.memory_side import MemorySideWork
 
 
-class MemoryStore(MemoryHosts):
+class MemoryStore(MemoryHosts, MemorySideWork):
     """The whole contract over two dictionaries."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
+        MemoryHosts.__init__(self, clock)
+        MemorySideWork.__init__(self)
         self._pages = Pages()
+        self._sitemaps: dict[str, int] = {}
         self._workers: dict[int, float] = {}
         """Until when each is believed to live."""
         self._joined = 0
@@ -69,6 +76,7 @@ class MemoryStore(MemoryHosts):
             page.owner = None
             self._pages.move(page, PageStatus.QUEUED)
         self.free_slots(worker)
+        self.drop_side_work(worker)
         self._workers.pop(worker, None)
         return len(held)
 
@@ -128,6 +136,11 @@ class MemoryStore(MemoryHosts):
         page.owner = None
         if isinstance(outcome, Completed):
             self._complete(page, outcome, links, max_depth)
+            self.use_resources(outcome.resources)
+        elif isinstance(outcome, Unchanged):
+            page.error = (None, None)
+            self._pages.move(page, PageStatus.COMPLETED)
+            self._pages.tally["counted" if page.redirect is None else "redirects"] += 1
         elif isinstance(outcome, Failed):
             self._fail(page, outcome.kind, outcome.message)
         elif isinstance(outcome, Refused):
@@ -140,6 +153,20 @@ class MemoryStore(MemoryHosts):
                 page.retries, page.error = page.retries + 1, (outcome.kind, outcome.message)
             self._pages.move(page, PageStatus.QUEUED)
         return True
+
+    async def has_open_seeds(self) -> bool:
+        return any(
+            page.seed and page.status in (PageStatus.QUEUED, PageStatus.PROCESSING) for page in self._pages.by_url.values()
+        )
+
+    async def put_sitemap(self, record: SitemapRecord) -> int:
+        return self._sitemaps.setdefault(record.url, len(self._sitemaps) + 1)
+
+    async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        before = len(self._pages.by_url)
+        for page in pages:
+            self._know(page.target, UNLINKED, None, None)
+        return len(self._pages.by_url) - before
 
     def _fail(self, page: Page, kind: str, message: str) -> None:
         page.crawled, page.error = self.clock.now(), (kind, message)

@@ -1,4 +1,4 @@
-"""What an audit keeps of a URL beyond the seed's columns: values that a job fills and every backend writes with the page itself."""
+"""What an audit keeps of a URL beyond the seed's columns: values that a job fills and every backend writes with the page."""
 
 from __future__ import annotations
 
@@ -72,6 +72,5 @@ class PageRecords:
     extracted: Mapping[str, Sequence[str]] | None = None
     hreflang: Sequence[Alternate] = ()
     items: Sequence[StructuredItem] = ()
-    resources: Sequence[ResourceUse] = ()
     body: bytes | None = None
     """Compressed by zlib, when bodies are kept."""

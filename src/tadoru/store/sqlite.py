@@ -1,11 +1,18 @@
-"""The SQLite store: the rooms `Frontier`, `Hosts` and `Reader` over one `Database`."""
+"""The SQLite store: its rooms over one `Database`."""
 
 from __future__ import annotations
 
+from tadoru.store.chores import Chores
+from tadoru.store.dump import Dump
 from tadoru.store.frontier import Frontier
 from tadoru.store.hosts import Hosts
+from tadoru.store.judging import Judging
 from tadoru.store.read import Reader
+from tadoru.store.resources import Resources
+from tadoru.store.runs import Runs
+from tadoru.store.sitemaps import Sitemaps
+from tadoru.store.states import States
 
 
-class SqliteStore(Frontier, Hosts, Reader):
+class SqliteStore(Frontier, Hosts, Reader, Chores, Judging, Sitemaps, Resources, Runs, States, Dump):
     """A crawl in one SQLite file. Any number of processes may open it at once."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from urllib.parse import unquote
 
 from tadoru.engine.job import Found, Page
-from tadoru.model.web import Response
+from tadoru.model.web import Answer, Response
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
 from tadoru.parse.html import Document, looks_like_html
@@ -48,6 +48,9 @@ class LinksJob:
         found = self._read(page)
         # The menu of an error page is no part of the site.
         return found if response.status < 300 else Found(title=found.title)
+
+    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> None:
+        """Nothing: the store's own columns say it all."""
 
     def _read(self, page: Page) -> Found:
         response = page.response

@@ -1,0 +1,84 @@
+"""Trying what pages are made of, once the pages are done: does each image, script and style answer, and how large is it?"""
+
+from __future__ import annotations
+
+import asyncio
+
+from tadoru.engine.drive import follow
+from tadoru.engine.share import Share
+from tadoru.engine.visit import Visit
+from tadoru.model.web import Answer, Request, Response
+from tadoru.rules import retry
+from tadoru.rules.url import origin
+from tadoru.store.base import ResourceLease, ResourceResult
+
+LONGEST_WAIT = 0.25
+
+
+class ResourceRound:
+    """This process's share of the resources."""
+
+    def __init__(self, share: Share, visit: Visit) -> None:
+        self._share = share
+        self._policy = share.policy
+        self._store = share.store
+        self._clock = share.clock
+        self._visit = visit
+
+    async def run(self) -> None:
+        budget = self._policy.resource_budget
+        while budget and not self._share.stopping:
+            leases = await self._store.lease_resources(self._share.worker, self._policy.concurrency, budget=budget)
+            if leases:
+                results = await asyncio.gather(*[self._try(lease) for lease in leases])
+                await self._store.finish_resources(self._share.worker, results)
+                continue
+            wait = await self._store.resources_wait(budget=budget)
+            if wait is None:
+                return
+            await self._store.recover(self._share.worker)
+            await self._clock.sleep(min(wait, LONGEST_WAIT))
+
+    async def _try(self, lease: ResourceLease) -> ResourceResult:
+        if self._share.stopping:
+            return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=0.0)
+        refusal = await self._refusal(lease.url)
+        if refusal is not None:
+            return ResourceResult(resource_id=lease.resource_id, status="skipped", skip_reason=refusal)
+        timeout = self._policy.timeout * (2 if lease.attempt else 1)
+        head = Request(url=lease.url, method="HEAD", timeout=timeout)
+        answer = await follow(self._visit.send_politely, lease.url, head)
+        # Some servers know no HEAD; one that is too busy for it wants to be left alone.
+        if not isinstance(answer, Response) or (answer.status >= 400 and answer.status not in (429, 503)):
+            get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
+            answer = await follow(self._visit.send_politely, lease.url, get)
+        return self._result(lease, answer)
+
+    async def _refusal(self, url: str) -> str | None:
+        if not self._policy.obey_robots:
+            return None
+        verdict = (await self._visit.robots.ask(origin(url))).rules.allows(url)
+        return None if verdict.allowed else verdict.reason
+
+    def _result(self, lease: ResourceLease, answer: Answer) -> ResourceResult:
+        status, failure, after = None, None, None
+        if isinstance(answer, Response):
+            status, after = answer.status, retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
+        else:
+            failure = answer.kind
+        decision = retry.decide(status=status, failure=failure, attempt=lease.attempt, retry_after=after, jitter=0.5)
+        if isinstance(decision, retry.Retry):
+            return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=decision.after)
+        if not isinstance(answer, Response):
+            return ResourceResult(
+                resource_id=lease.resource_id, status="error", error_type=answer.kind, error_message=answer.message
+            )
+        length = answer.header("content-length") or ""
+        return ResourceResult(
+            resource_id=lease.resource_id,
+            status="completed",
+            status_code=answer.status,
+            content_type=answer.header("content-type"),
+            content_length=int(length) if length.isascii() and length.isdigit() and len(length) < 19 else None,
+            final_url=answer.url if answer.url != lease.url else None,
+        )

@@ -1,0 +1,86 @@
+"""Reading a site's sitemaps while it is crawled: one worker does it, once the start has said which site this is."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import islice
+
+from tadoru.engine.drive import follow
+from tadoru.engine.notices import SitemapRead
+from tadoru.engine.share import Share
+from tadoru.engine.visit import Visit
+from tadoru.model.web import Request
+from tadoru.parse.sitemap import MAX_BYTES, SitemapFile, SitemapSearch
+from tadoru.rules.url import canonical, origin
+from tadoru.store.base import NamedPage, SitemapRecord
+
+CHORE = "sitemaps"
+AT_A_TIME = 2_000
+"""Pages made known in one transaction: others want to write too."""
+POLL = 0.05
+MOST_SITES = 20
+
+
+class Scout:
+    """Finds what links do not lead to."""
+
+    def __init__(self, share: Share, visit: Visit, found: Callable[[], None]) -> None:
+        """`found` is called whenever there may be more to crawl."""
+        self._share = share
+        self._policy = share.policy
+        self._store = share.store
+        self._clock = share.clock
+        self._gate = share.gate
+        self._visit = visit
+        self._found = found
+
+    async def run(self) -> None:
+        """Read them all, or return when they have been read. While another worker is at it, be ready to take over."""
+        if await self._store.is_chore_done(CHORE):
+            return
+        while await self._store.has_open_seeds():
+            await self._clock.sleep(POLL)
+        while not await self._store.claim_chore(self._share.worker, CHORE):
+            if await self._store.is_chore_done(CHORE):
+                return
+            await self._clock.sleep(POLL)
+        await self._search()
+        await self._store.finish_chore(CHORE)
+        self._found()
+
+    async def _search(self) -> None:
+        origins = list(dict.fromkeys(origin(site) for site in islice(self._gate.scope.sites, MOST_SITES)))
+        named = [(url, "option") for url in self._policy.sitemap_urls]
+        for site in origins:
+            asked = await self._visit.robots.ask(site)
+            named += [(url, "robots.txt") for url in asked.rules.sitemaps]
+        search = SitemapSearch(named, origins)
+        template = Request(url="", timeout=self._policy.timeout, max_bytes=MAX_BYTES)
+        while (url := search.next()) is not None:
+            file = search.take(await follow(self._visit.send_politely, url, template))
+            await self._keep(file)
+            await asyncio.sleep(0)
+
+    async def _keep(self, file: SitemapFile) -> None:
+        sitemap = file.sitemap
+        record = SitemapRecord(
+            url=file.url,
+            level=file.level,
+            named_by=file.named_by,
+            status=file.status,
+            kind=sitemap.kind if sitemap else None,
+            status_code=file.status_code,
+            bytes=file.bytes,
+            urls=len(sitemap.entries) if sitemap else 0,
+            problems=file.problems,
+        )
+        number = await self._store.put_sitemap(record)
+        entries = iter(sitemap.entries if sitemap else ())
+        while chunk := list(islice(entries, AT_A_TIME)):
+            urls = ((canonical(entry.url), entry.lastmod) for entry in chunk)
+            pages = [NamedPage(self._gate.named(url), lastmod) for url, lastmod in urls if url is not None]
+            await self._store.name_pages(number, pages)
+            self._found()
+        if file.status != "absent":
+            self._share.notify(SitemapRead(url=file.url, urls=record.urls, problem=file.problems[0] if file.problems else ""))

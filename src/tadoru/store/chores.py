@@ -1,0 +1,34 @@
+"""Chores: work that is done once for the whole crawl, by one worker. When that worker dies, another takes it up."""
+
+from __future__ import annotations
+
+from tadoru.store.database import Database, stamp, translated
+
+
+class Chores(Database):
+    """Who does what, and what is done."""
+
+    async def claim_chore(self, worker: int, name: str) -> bool:
+        async with self.write() as sql:
+            sql.execute("INSERT OR IGNORE INTO chores(name) VALUES (?)", (name,))
+            claimed = sql.execute(
+                "UPDATE chores SET owner = ? WHERE name = ? AND done_at IS NULL AND (owner IS NULL OR owner = ?)",
+                (worker, name, worker),
+            )
+            return bool(claimed.rowcount)
+
+    async def finish_chore(self, name: str) -> None:
+        async with self.write() as sql:
+            sql.execute("UPDATE chores SET owner = NULL, done_at = ? WHERE name = ?", (stamp(self.clock.now()), name))
+
+    async def is_chore_done(self, name: str) -> bool:
+        with translated(self.path):
+            row = self.sql.execute("SELECT done_at FROM chores WHERE name = ?", (name,)).fetchone()
+        return row is not None and row[0] is not None
+
+    async def has_open_seeds(self) -> bool:
+        with translated(self.path):
+            row = self.sql.execute(
+                "SELECT 1 FROM pages WHERE is_seed AND (status = 'queued' OR status = 'processing') LIMIT 1"
+            ).fetchone()
+        return row is not None

@@ -1,0 +1,323 @@
+"""The values that cross the border between the engine and a store. The border itself is in `base`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from tadoru.rules.pace import MAX_HOLD, Pace
+from tadoru.rules.traps import Trap
+from tadoru.store.records import PageRecords, ResourceUse
+
+UNLINKED = 1000
+"""The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
+TOO_DEEP = "deeper than the depth limit"
+"""Why a page is skipped that a shorter path, or a larger limit, brings back."""
+SHORTEST_WAIT = 0.002
+"""How soon to ask again for a slot that somebody holds and is about to use."""
+FAILED_ROBOTS_AGE = 60.0
+"""How long a robots.txt that could not be had is not asked for again."""
+
+
+def longest_wait(gap: float) -> float:
+    """Nobody has to leave a host alone for longer: a wait beyond it was written before the machine's clock was put back."""
+    return max(gap, MAX_HOLD)
+
+
+class PageStatus(StrEnum):
+    """Where a URL stands. The values are the seed's, in the database as they are here."""
+
+    DISCOVERED = "discovered"
+    """Known, and not to be requested (an external link, say)."""
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    """Leased by a worker."""
+    SKIPPED = "skipped"
+    """Refused by robots, scope, patterns, depth or a trap; `skip_reason` says which."""
+    COMPLETED = "completed"
+    """An HTTP answer was stored, whatever its status code."""
+    ERROR = "error"
+    """No usable answer."""
+
+
+class Purpose(StrEnum):
+    """What a URL is requested for."""
+
+    PAGE = "page"
+    CHECK = "check"
+    """Only to see whether it answers: no body, nothing followed."""
+
+
+class Target(NamedTuple):
+    """A URL to be known to the crawl, and what the rules decided about it."""
+
+    url: str
+    host: str
+    status: PageStatus
+    reason: str = ""
+    purpose: Purpose = Purpose.PAGE
+    internal: bool = True
+    trap: Trap | None = None
+    """The class that the URL belongs to, when that may be endless."""
+
+
+class FoundLink(NamedTuple):
+    """A link of a page, its target decided."""
+
+    target: Target
+    kind: str
+    text: str
+    rel: str
+    position: int
+    fragment: str
+
+
+class Lease(NamedTuple):
+    """A URL this worker owns until it finishes it, gives it back, or stops renewing."""
+
+    page_id: int
+    url: str
+    host: str
+    depth: int
+    hops: int
+    """Redirects followed to get here."""
+    attempt: int
+    """Retries already made."""
+    purpose: Purpose
+    seed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFacts:
+    """What one answer said, under the seed's column names."""
+
+    status_code: int
+    title: str | None = None
+    meta_description: str | None = None
+    meta_robots: str | None = None
+    canonical_url: str | None = None
+    content_hash: str | None = None
+    dns_ms: float | None = None
+    connect_ms: float | None = None
+    tls_ms: float | None = None
+    ttfb_ms: float | None = None
+    download_time_ms: float | None = None
+    response_size_bytes: int | None = None
+    content_type: str | None = None
+    content_length: int | None = None
+    last_modified: str | None = None
+    server: str | None = None
+    content_encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """An answer was read: its facts, its links, and where it redirects."""
+
+    lease: Lease
+    facts: PageFacts
+    links: Sequence[FoundLink] = ()
+    redirect: Target | None = None
+    anchors: Sequence[str] | None = None
+    """The page's fragment targets, when a job asked for them."""
+    records: PageRecords | None = None
+    resources: Sequence[ResourceUse] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """The server says that the page is as it was: what is known of it stays."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """No usable answer, for good."""
+
+    lease: Lease
+    kind: str
+    message: str
+    records: PageRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """To be requested once more, not before `after` seconds from now."""
+
+    lease: Lease
+    after: float
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Not requested: robots, say."""
+
+    lease: Lease
+    reason: str
+    records: PageRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """Given back untouched."""
+
+    lease: Lease
+
+
+Outcome = Completed | Unchanged | Failed | Again | Refused | Released
+
+
+class Validators(NamedTuple):
+    """What a page was last sent with, to ask whether it changed."""
+
+    etag: str | None
+    last_modified: str | None
+
+
+class SitemapRecord(NamedTuple):
+    """A sitemap that was asked for."""
+
+    url: str
+    level: int
+    named_by: str
+    status: str
+    kind: str | None
+    status_code: int | None
+    bytes: int
+    urls: int
+    problems: tuple[str, ...]
+
+
+class NamedPage(NamedTuple):
+    """A page that a sitemap names."""
+
+    target: Target
+    lastmod: str | None
+
+
+class ResourceLease(NamedTuple):
+    """A resource this worker tries."""
+
+    resource_id: int
+    url: str
+    host: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceResult:
+    """What came of trying a resource."""
+
+    resource_id: int
+    status: str
+    """`completed`, `error` or `skipped`."""
+    status_code: int | None = None
+    content_type: str | None = None
+    content_length: int | None = None
+    final_url: str | None = None
+    """Where redirects led, when there were any."""
+    skip_reason: str | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+    again_after: float | None = None
+    """Seconds after which to try again; then nothing else counts."""
+
+
+class HostState(NamedTuple):
+    """A host as the store knows it, with its pace and for how long it wants to be left alone."""
+
+    host: str
+    pace: Pace | None
+    """None until the host was first asked for anything."""
+    wait: float
+
+
+class Leased(NamedTuple):
+    """What a call to `lease` gave."""
+
+    leases: list[Lease]
+    hosts: dict[str, HostState]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many URLs stand where."""
+
+    discovered: int = 0
+    queued: int = 0
+    processing: int = 0
+    skipped: int = 0
+    completed: int = 0
+    error: int = 0
+    counted: int = 0
+    """Answers that count against `--limit`: completed or error, redirects not included."""
+    redirects: int = 0
+
+    @property
+    def known(self) -> int:
+        return self.discovered + self.queued + self.processing + self.skipped + self.completed + self.error
+
+
+class RobotsRecord(NamedTuple):
+    """A robots.txt as it was answered, and how old that answer is."""
+
+    status: int | None
+    failure: str | None
+    message: str
+    body: bytes
+    age: float
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the server really answered, so that the answer may be kept for long."""
+        return self.status is not None and self.status < 500 and self.status != 429
+
+
+class TrapRecord(NamedTuple):
+    """A class of URLs that was cut off."""
+
+    key: str
+    why: str
+    known: int
+    refused: int
+    example: str
+
+
+class PageRow(NamedTuple):
+    """A URL as reports read it."""
+
+    page_id: int
+    url: str
+    internal: bool
+    purpose: str
+    status: str
+    depth: int
+    parent_url: str | None
+    status_code: int | None
+    content_type: str | None
+    title: str | None
+    redirect_url: str | None
+    skip_reason: str | None
+    error_type: str | None
+    error_message: str | None
+    added_at: datetime
+    crawled_at: datetime | None
+    response_ms: float | None
+
+
+class LinkRow(NamedTuple):
+    """A link as reports read it."""
+
+    source_url: str
+    target_url: str
+    text: str
+    rel: str
+    kind: str
+    position: int
+    fragment: str
