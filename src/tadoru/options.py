@@ -64,3 +64,31 @@ class LinksOptions(CrawlOptions):
     output: str | None = None
     include_external: bool = False
     state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions(CrawlOptions):
+    """What `tadoru audit` understands beyond it."""
+
+    delay: float = 0.1
+    concurrency: int = 10
+    database: str = "./tadoru.db"
+    seed_urls: tuple[str, ...] = ()
+    follow_external_hosts: bool = False
+    list: bool = False
+    recrawl: bool = False
+    sitemap: str = "auto"
+    sitemap_url: tuple[str, ...] = ()
+    render: str = "never"
+    check_external: bool = False
+    fragments: bool = False
+    resources: int = 1000
+    store_bodies: bool = False
+    extract: tuple[str, ...] = ()
+    threshold: tuple[str, ...] = ()
+    no_plugins: bool = False
+    fail_on: tuple[str, ...] = ()
+    baseline: str | None = None
+    suppress: str | None = None
+    report: str | None = None
+    lang: str = "en"

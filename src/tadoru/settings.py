@@ -214,4 +214,42 @@ LINKS: tuple[Setting, ...] = (
         "Keep the crawl in this file, to resume it or to share it between processes.", metavar="FILE"),
 )  # fmt: skip
 
-JOBS: dict[str, tuple[Setting, ...]] = {"links": CRAWL + LINKS}
+AUDIT: tuple[Setting, ...] = (
+    _s("database", "--database -d", text, "Output",
+        "The crawl: made when it is not there, resumed or joined when it is.", metavar="FILE", linktadoru="database_path"),
+    _s("follow_external_hosts", "--follow-external-hosts", flag, "What to crawl",
+        "Crawl every host that is linked to: give a --limit.", is_flag=True, linktadoru="follow_external_hosts"),
+    _s("seed_urls", "--seed", text, "What to crawl", "One more URL to start from (repeatable).",
+        metavar="URL", many=True, linktadoru="seed_urls"),
+    _s("list", "--list", flag, "What to crawl", "Request exactly the given URLs and follow nothing.", is_flag=True),
+    _s("recrawl", "--recrawl", flag, "What to crawl",
+        "Ask every known page again, and only for what changed; the last run is kept to compare with.", is_flag=True),
+    _s("sitemap", "--sitemap", choice("auto", "only", "off"), "What to crawl",
+        "Crawl what the sitemaps name too, only that, or leave them alone.", metavar="auto|only|off"),
+    _s("sitemap_url", "--sitemap-url", text, "What to crawl",
+        "Read this sitemap instead of those of robots.txt (repeatable).", metavar="URL", many=True),
+    _s("render", "--render", choice("auto", "always", "never"), "Checking",
+        "Read pages as a browser shows them: those that are empty without, all, or none.", metavar="auto|always|never"),
+    _s("check_external", "--check-external", flag, "Checking",
+        "Request external links and resources too, to see whether they answer.", is_flag=True),
+    _s("fragments", "--fragments", flag, "Checking", "Check that #fragments exist on the pages they point into.", is_flag=True),
+    _s("resources", "--resources", whole(0), "Checking",
+        "Images, scripts and styles to try once the pages are done; 0 for none.", metavar="N"),
+    _s("store_bodies", "--store-bodies", flag, "Output", "Keep the pages themselves, for `tadoru export --format warc`.",
+        is_flag=True),
+    _s("extract", "--extract", text, "Checking",
+        "Keep a value of each page: name=css:…, name=xpath:… or name=regex:… (repeatable).", metavar="NAME=HOW", many=True),
+    _s("threshold", "--threshold", text, "Checking",
+        "Set the threshold of a check: ID=NUMBER (repeatable).", metavar="ID=N", many=True),
+    _s("no_plugins", "--no-plugins", flag, "Checking", "Leave out the checks of installed plugins.", is_flag=True),
+    _s("fail_on", "--fail-on", text, "Checking",
+        "Exit 10 when exceeded: error, warning>10, title-missing, score<80, new-error … (repeatable).",
+        metavar="WHAT", many=True),
+    _s("baseline", "--baseline", text, "Checking", "Count only findings that this earlier crawl does not have.", metavar="DB"),
+    _s("suppress", "--suppress", text, "Checking", "A file of findings that are accepted, each with its reason.", metavar="FILE"),
+    _s("report", "--report", text, "Output",
+        "Write a report too; its name says the form (.html, .json, .md, .xml, .sarif).", metavar="FILE"),
+    _s("lang", "--lang", choice("en", "ja"), "Output", "The language of reports.", metavar="en|ja"),
+)  # fmt: skip
+
+JOBS: dict[str, tuple[Setting, ...]] = {"links": CRAWL + LINKS, "audit": CRAWL + AUDIT}

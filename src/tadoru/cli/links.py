@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from tadoru.cli.inputs import check_writable, read_seeds
 from tadoru.cli.options import GroupedCommand, effective, job_options
 from tadoru.config import shown
 from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
@@ -51,27 +52,13 @@ def links(
         json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
         sys.stdout.write("\n")
         return 0
-    given = (*urls, *_read_seeds(seed_file))
+    given = (*urls, *read_seeds(seed_file))
     _check(options, given)
     if dry_run:
         from tadoru.cli.plan import print_plan
 
         return print_plan(options, given, sys.stdout)
     return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
-
-
-def _read_seeds(name: str | None) -> Iterator[str]:
-    if name is None:
-        return
-    try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"The seed file {name} can not be read (not UTF-8 text).") from None
-    except OSError as error:
-        raise UsageError(f"The seed file {name} can not be read ({error.strerror}).") from None
-    for line in text.splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield line.strip()
 
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
@@ -96,28 +83,7 @@ def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
         Gates.parse(options.fail_on)
     for name, flag in ((options.output, "--output"), (options.state, "--state")):
         if name is not None and name != "-":
-            _check_writable(Path(name), flag)
-
-
-def _check_writable(path: Path, flag: str) -> None:
-    folder = path.parent
-    if path.is_dir():
-        raise UsageError(f"{flag} {path} is a folder: give the name of a file.")
-    if not folder.is_dir():
-        raise UsageError(f"{flag} {path} can not be written: there is no folder {folder}.")
-    if not _can_write(path):
-        raise UsageError(f"{flag} {path} can not be written: check its permissions.")
-
-
-def _can_write(path: Path) -> bool:
-    if path.exists():
-        return os.access(path, os.W_OK)
-    try:
-        # Tried, not asked: root may do everything, and still make no file in /proc.
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tadoru-"):
-            return True
-    except OSError:
-        return False
+            check_writable(Path(name), flag)
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
@@ -125,7 +91,7 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
     from tadoru.cli.show import Display
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
-    from tadoru.jobs.links.run import prepare, read_result, start_state
+    from tadoru.jobs.links.run import prepare, read_result, starts_of
 
     clock = SystemClock()
     with _database(options) as database:
@@ -155,7 +121,7 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         if stopped == "interrupted":
             done = f"{result.total_processed} page{'' if result.total_processed == 1 else 's'}"
             raise Interrupted(f"Stopped after {done}; to go on, run the same command again{database.keep()}.")
-        state = launch.run_loop(start_state(prepared))
+        state = launch.run_loop(starts_of(prepared))
         if state is not None and state.status == "error":
             kind = (state.error_type or "no answer").replace("_", " ")
             raise SeedUnreachable(f"{prepared.starts[0]} could not be reached ({kind}).")

@@ -310,12 +310,18 @@ class Visit:
         try:
             rendered = await self._renderer.render(lease.url, timeout=self._policy.timeout)
         except BrowserMissing as missing:
-            self._notify(PageUnrendered(url=lease.url, reason=str(missing), browser_missing=True))
-            return found
+            return self._unrendered(found, lease, str(missing), browser_missing=True)
         if isinstance(rendered, Failure):
-            self._notify(PageUnrendered(url=lease.url, reason=rendered.message, browser_missing=False))
-            return found
+            return self._unrendered(found, lease, rendered.message, browser_missing=False)
         return self._job.handle(replace(page, rendered=rendered))
+
+    def _unrendered(self, found: Found, lease: Lease, why: str, *, browser_missing: bool) -> Found:
+        """The page as it was sent, with a word about what it lacks."""
+        self._notify(PageUnrendered(url=lease.url, reason=why, browser_missing=browser_missing))
+        if found.records is None:
+            return found
+        lacking = {"wanted": found.render, "failed": why, "browser_missing": browser_missing}
+        return replace(found, records=replace(found.records, rendering=lacking))
 
 
 def _cookies_set(response: Response) -> str:

@@ -56,6 +56,8 @@ class Plan:
     database: str
     durable: bool = True
     processes: int = 1
+    render: bool = False
+    """Whether pages may be given to a browser."""
 
     def share(self) -> Plan:
         """One process's part: its share of the places for requests in flight."""
@@ -105,13 +107,18 @@ async def crawl(
     clock = clock or SystemClock()
     store = open_store(plan.database, clock, durable=plan.durable)
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)
+    renderer = build_renderer(plan.access) if plan.render else None
     try:
-        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify)
+        work = Crawl(
+            job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify, renderer=renderer
+        )
         if steer is not None:
             steer(work)
         async with _watched(store, watch, clock):
             return await work.run()
     finally:
+        if renderer is not None:
+            await renderer.close()
         await fetcher.close()
         await store.close()
 

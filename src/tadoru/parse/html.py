@@ -10,6 +10,7 @@ document order, while a combinator takes a walk for each element, which is too l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -17,7 +18,7 @@ from tadoru.parse.bounds import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.rules.url import canonical
 
-__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "looks_like_html", "text_of"]
+__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "is_selector", "looks_like_html", "tag_ids", "text_of"]
 
 Element = LexborNode
 """What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""
@@ -56,6 +57,14 @@ class Document:
         """The elements that match a list of simple selectors, in document order."""
         return self.tree.css(selectors)
 
+    def pick(self, tags: Mapping[int, str]) -> tuple[list[tuple[str, Element]], int]:
+        """The elements with one of these tags (`tag_ids`), each with its tag, in document order; and how many elements there are.
+
+        For more than a dozen tags: a selector compares each element with each of them in turn.
+        """
+        elements = self.tree.css("*")
+        return [(tags[tag], element) for element in elements if (tag := element.tag_id) in tags], len(elements)
+
     def base_url(self, page_url: str) -> str:
         """What the page's references are relative to: the first `<base href>`, when it is usable, else the page."""
         for base in self.tree.css("base[href]"):
@@ -79,6 +88,12 @@ class Document:
             if element.tag == "a":
                 found.add(attributes.get("name"))
         return frozenset(name for name in found if name)
+
+
+def tag_ids(names: Iterable[str]) -> dict[int, str]:
+    """The parser's numbers for tags of HTML, for `Document.pick`."""
+    parser = LexborHTMLParser("")
+    return {parser.create_node(name).tag_id: name for name in names}
 
 
 def looks_like_html(body: bytes) -> bool:
@@ -118,3 +133,12 @@ def _visible_text(element: Element) -> str:
         elif node.tag not in _UNSEEN:
             unread.append(node.first_child)
     return "".join(pieces)
+
+
+def is_selector(text: str) -> bool:
+    """Whether it can be given to `select`, combinators allowed: what a person asks for is theirs."""
+    try:
+        LexborHTMLParser("<p>").css(text)
+    except SelectolaxError:
+        return False
+    return True

@@ -46,6 +46,12 @@ class Frontier(Database):
         async with self.write() as sql:
             self._take_back(sql, worker)
 
+    async def has_workers(self) -> bool:
+        """Whether somebody who lives is at work on this crawl."""
+        await self.recover()
+        with translated(self.path):
+            return bool(self.sql.execute("SELECT count(*) FROM workers").fetchone()[0])
+
     async def recover(self, living: int = 0) -> int:
         if not self._gone(living):
             return 0

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from tadoru.clock import SystemClock
 from tadoru.engine.gate import Gate
-from tadoru.engine.job import Policy
 from tadoru.errors import StoreError, UsageError
-from tadoru.fetch.guard import Names, named_privately
 from tadoru.jobs.access import access_for
+from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, start_state
 from tadoru.jobs.launch import Access, Plan, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.collect import Judging, collect, load_urls, survey
@@ -19,11 +18,8 @@ from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.stream import stored_urls
 from tadoru.options import LinksOptions
-from tadoru.rules.address import Exemptions
-from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Mode, Scope
 from tadoru.rules.url import Cleaning, typed
-from tadoru.store.base import CrawlStore, PageStatus
 from tadoru.store.open import open_store
 
 
@@ -56,10 +52,9 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
     try:
         known = await store.get_meta("starts")
         starts = _agreed_starts(known, urls, database)
-        exemptions = await _agreed_exemptions(store, known, starts)
-        scope = await _agreed_scope(store, build_scope(options, starts))
+        exemptions = await agreed_exemptions(store, starts if known is None else ())
+        scope = await agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
-        await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
         await store.recover()
         if known is None:
             gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
@@ -86,28 +81,6 @@ def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tup
     return stored
 
 
-async def _agreed_exemptions(store: CrawlStore, known: str | None, starts: Sequence[str]) -> Exemptions:
-    """Decided once, when the crawl begins: a name that was public then is not let through as a private one later."""
-    if known is not None:
-        return Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
-    names = Names(SystemClock())
-    try:
-        return await named_privately(starts, names)
-    finally:
-        await names.close()
-
-
-async def _agreed_scope(store: CrawlStore, scope: Scope) -> Scope:
-    """The scope of this run, on the site that the start turned out to be."""
-    text = await store.get_meta("scope")
-    if text is not None:
-        scope = Scope(
-            mode=scope.mode, sites=Scope.from_dict(json.loads(text)).sites, include=scope.include, exclude=scope.exclude
-        )
-    await store.set_meta("scope", json.dumps(scope.to_dict()))
-    return scope
-
-
 def _plan(options: LinksOptions, scope: Scope, access: Access, database: str, durable: bool) -> Plan:
     job = LinksJob(
         scope=scope,
@@ -117,32 +90,14 @@ def _plan(options: LinksOptions, scope: Scope, access: Access, database: str, du
         fragments=options.fragments,
         cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
     )
-    policy = Policy(
-        delay=options.delay,
-        concurrency=options.concurrency,
-        timeout=options.timeout,
-        max_bytes=options.max_response_size,
-        budget=Budget(limit=options.limit, max_depth=options.depth, max_time=options.max_time),
-        obey_robots=not options.ignore_robots,
-        trap_cap=options.trap_limit,
-    )
     return Plan(
         job=job,
-        policy=policy,
+        policy=policy_for(options),
         access=access,
         database=database,
         durable=durable,
         processes=pick_processes(options.processes, options.delay),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartState:
-    """What became of the start URLs."""
-
-    status: str
-    reason: str
-    error_type: str | None
 
 
 async def read_result(
@@ -166,20 +121,10 @@ async def read_result(
         await store.close()
 
 
-async def start_state(prepared: Prepared) -> StartState | None:
-    """Why there is nothing, when every start failed or was refused; None when at least one was answered."""
+async def starts_of(prepared: Prepared) -> StartState | None:
+    """Why there is nothing, when there is nothing."""
     store = open_store(prepared.plan.database, SystemClock(), durable=prepared.plan.durable)
     try:
-        worst: StartState | None = None
-        async for row in store.pages():
-            if row.depth > 0:
-                break
-            if row.url in prepared.starts:
-                if row.status not in (PageStatus.ERROR, PageStatus.SKIPPED):
-                    return None
-                worst = worst or StartState(
-                    status=row.status, reason=row.error_message or row.skip_reason or "", error_type=row.error_type
-                )
-        return worst
+        return await start_state(store, prepared.starts)
     finally:
         await store.close()

@@ -1,0 +1,196 @@
+"""`tadoru audit [URL...]`: the command around the job. Checks what it was given before it asks anybody for anything."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.inputs import check_writable, read_seeds
+from tadoru.cli.options import GroupedCommand, effective, job_options
+from tadoru.config import Effective, shown
+from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.options import AuditOptions
+from tadoru.settings import JOBS
+
+if TYPE_CHECKING:
+    from tadoru.cli.show import Display
+    from tadoru.jobs.audit.run import Prepared
+
+EXAMPLES = (
+    ("tadoru audit https://example.com", "every problem of the site, kept in ./tadoru.db"),
+    ("tadoru audit -d site.db", "go on with a crawl"),
+    ("tadoru audit -d site.db --recrawl", "ask again, for what changed"),
+    ("tadoru audit https://example.com --report report.html", "a page to send to somebody"),
+    ("tadoru audit https://example.com --fail-on error --baseline last.db", "fail a build on new errors"),
+)
+_CREDENTIALS = ("header", "cookies", "auth_password", "auth_token", "auth_value")
+
+
+@click.command(
+    cls=GroupedCommand, groups=JOBS["audit"], examples=EXAMPLES, short_help="Find every problem of a site.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.argument("urls", nargs=-1, metavar="[URL]")
+@job_options("audit", AuditOptions())
+@click.option("--seed-file", metavar="FILE|-", help="Read more URLs to start from, one a line.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
+@click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything).")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on.")
+def audit(
+    urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
+) -> int:
+    """Crawl a site into a database and say what is wrong with it. Without a URL, go on with the crawl in the database."""
+    options, settled = effective("audit", AuditOptions, values, config_file)
+    if show_config:
+        listing = {"file": str(settled.file) if settled.file else None, "audit": shown(AuditOptions, options, settled, "audit")}
+        json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
+        sys.stdout.write("\n")
+        return 0
+    given = _given(urls, seed_file, options, settled, named=config_file is not None)
+    _check(options, given)
+    if dry_run:
+        from tadoru.cli.plan import print_audit_plan
+
+        return print_audit_plan(options, given, sys.stdout)
+    return _run(options, given, settled, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+
+
+def _given(
+    urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: Effective, *, named: bool
+) -> tuple[str, ...]:
+    """Where to start: arguments and the seed file; otherwise what the configuration says."""
+    if seed_file == "":
+        raise UsageError("--seed-file needs the name of a file, or - for stdin.")
+    typed = (*urls, *read_seeds(seed_file))
+    if seed_file is not None and not typed:
+        raise UsageError(f"The seed file {seed_file} names no URL.")
+    if typed:
+        return typed
+    source = settled.sources.get("seed_urls")
+    is_found = settled.file is not None and source == settled.file.name and not named
+    if is_found and any(settled.sources.get(name, source) != source for name in _CREDENTIALS):
+        raise UsageError(
+            f"{source} in this folder names where to start, and credentials come from elsewhere: give the URL yourself, "
+            f"or name the file with --config."
+        )
+    return options.seed_urls
+
+
+def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
+    """Everything that can be wrong with the command itself, before any network use."""
+    from tadoru.jobs.access import access_for
+    from tadoru.jobs.audit.judging import Judgement
+    from tadoru.jobs.audit.run import build_job, build_scope
+    from tadoru.rules.address import Exemptions
+    from tadoru.rules.url import typed
+
+    database = Path(options.database)
+    starts = [typed(url) for url in urls]
+    if not starts and not database.is_file():
+        raise UsageError(
+            f"There is no URL to start from, and no crawl in {options.database}: give a URL, such as https://example.com/."
+        )
+    build_job(options, build_scope(options, starts))
+    access_for(options, Exemptions(), starts)
+    Judgement.parse(options)
+    check_writable(database, "--database")
+    if options.report is not None:
+        from tadoru.jobs.audit.report import form_of
+
+        form_of(options.report)
+        check_writable(Path(options.report), "--report")
+
+
+def _run(
+    options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool, verbose: int, log_format: str
+) -> int:
+    from tadoru.cli.show import Display
+    from tadoru.clock import SystemClock
+    from tadoru.jobs import launch
+    from tadoru.jobs.audit.run import finish, prepare
+
+    clock = SystemClock()
+    display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
+    config = {name: entry["value"] for name, entry in shown(AuditOptions, options, settled, "audit").items()}
+    prepared = launch.run_loop(prepare(options, urls, config))
+    _say_how_it_begins(options, prepared, display)
+    began = clock.monotonic()
+    if prepared.nothing_to_do:
+        display.note(f"Nothing to crawl: {prepared.nothing_to_do}.")
+        from tadoru.engine.crawl import Ended
+
+        ended = Ended(stopped=False, limit_reached=True)
+    else:
+        with display:
+            ended = launch.run(prepared.plan, display.notify, display.watch)
+    analysed = launch.run_loop(finish(options, prepared, ended, clock.monotonic() - began, display.note))
+    if ended.stopped and not ended.out_of_time:
+        raise Interrupted(f"Stopped; to go on, run: tadoru audit -d {options.database}")
+    _refuse_nothing(prepared)
+    if not analysed:
+        display.note(f"Another process is still crawling into {options.database}: it will say what was found.")
+        return 0
+    return _tell(options, display, quiet=quiet)
+
+
+def _say_how_it_begins(options: AuditOptions, prepared: Prepared, display: Display) -> None:
+    if prepared.recrawl:
+        display.note(f"Crawling {prepared.starts[0]} again (run {prepared.run}).")
+    elif options.recrawl and prepared.resumed:
+        display.note(f"The last crawl of {prepared.starts[0]} is not finished: going on with it first.")
+    elif prepared.resumed:
+        display.note(f"Going on with the crawl of {prepared.starts[0]}.")
+
+
+def _refuse_nothing(prepared: Prepared) -> None:
+    """When nothing could be crawled, say why."""
+    from tadoru.jobs import launch
+    from tadoru.jobs.audit.run import starts_of
+
+    state = launch.run_loop(starts_of(prepared))
+    if state is None:
+        return
+    if state.status == "error":
+        kind = (state.error_type or "no answer").replace("_", " ")
+        raise SeedUnreachable(f"{state.url} could not be reached ({kind}).")
+    raise NothingToCrawl(f"Nothing could be crawled from {state.url}: {state.reason}.")
+
+
+def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
+    """The summary, the report, and the gates."""
+    from tadoru.jobs.audit.judging import Judgement
+    from tadoru.jobs.audit.report import print_summary, write_report
+
+    if not quiet:
+        print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress)
+    if options.report is not None:
+        write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
+        display.note(f"Wrote {options.report}.")
+    exceeded = Judgement.parse(options).exceeded(options.database)
+    missing = _unrendered(options.database)
+    if exceeded:
+        raise GateExceeded(" ".join(exceeded))
+    if missing:
+        raise BrowserMissing(missing)
+    return 0
+
+
+def _unrendered(database: str) -> str:
+    """What to say about pages that needed a browser which is not there; empty when there are none."""
+    from tadoru.clock import SystemClock
+    from tadoru.store.open import open_existing
+
+    store = open_existing(database, SystemClock())
+    urls, reason = store.unrendered(10)
+    if not urls:
+        return ""
+    return f"{reason} Read without it: {', '.join(urls)}."
+
+

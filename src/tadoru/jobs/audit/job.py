@@ -1,0 +1,219 @@
+"""The job itself: read a page once, judge it, and keep what the database is asked for later. Pure, like every job's `handle`."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+
+from tadoru.engine.job import Found, Page
+from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.context import Limits, PageChecks, PageContext
+from tadoru.jobs.audit.indexability import INDEXABLE, indexability
+from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, Rendered, Response
+from tadoru.parse.extract import Extraction
+from tadoru.parse.html import Document, looks_like_html
+from tadoru.parse.measure import DESCRIPTION_SIZE, TITLE_SIZE, pixels
+from tadoru.parse.page import PageView, read_page
+from tadoru.parse.rendering import differences
+from tadoru.parse.shell import needs_rendering
+from tadoru.parse.structured import Item
+from tadoru.rules.scope import Scope
+from tadoru.rules.url import Cleaning, Resolver
+from tadoru.store.records import Alternate, PageRecords, StructuredItem
+
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+_PARTS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
+_LINKED_PARTS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
+"""What a `<link>` makes part of the page; its other relations are statements about it."""
+MOST_ITEMS = 50
+MOST_HEADINGS = 200
+MOST_IMAGES = 500
+
+
+@dataclass(frozen=True)
+class AuditJob:
+    """Audit a site."""
+
+    scope: Scope
+    check_external: bool = False
+    follow: bool = True
+    fragments: bool = False
+    render: str = "never"
+    store_bodies: bool = False
+    extractions: tuple[Extraction, ...] = ()
+    thresholds: tuple[tuple[str, float], ...] = ()
+    plugins: tuple[PageChecks, ...] = ()
+    cleaning: Cleaning = Cleaning()
+    body_types: tuple[str, ...] = HTML_TYPES
+
+    @cached_property
+    def _resolver(self) -> Resolver:
+        return Resolver(self.cleaning)
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        return Catalogue(self.plugins)
+
+    @cached_property
+    def limits(self) -> Limits:
+        return Limits(self.catalogue.checks.values(), dict(self.thresholds))
+
+    def handle(self, page: Page) -> Found:
+        """Everything about one answer."""
+        response = page.response
+        if not response.body or not _is_html(response):
+            return Found(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
+        if self.render == "always" and page.rendered is None and response.status < 300:
+            found = self._read(page, None)
+            return replace(found, render="every page is rendered")
+        return self._read(page, page.rendered)
+
+    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords:
+        context = PageContext(url=url, limits=self.limits, answer=answer, robots_rule=refusal)
+        return self._records(context, answer if isinstance(answer, Response) else None)
+
+    def _read(self, page: Page, rendered: Rendered | None) -> Found:
+        response = page.response
+        document = Document.parse(response.body, response.header("content-type"))
+        view = read_page(document, response, self._resolver)
+        changes: dict[str, object] | None = None
+        if rendered is not None:
+            seen = replace(response, body=rendered.html, headers=_as_utf8(response))
+            document = Document.parse(rendered.html, "text/html; charset=utf-8")
+            raw, view = view, read_page(document, seen, self._resolver)
+            changes = {"differences": differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
+        context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
+        is_page = response.status < 300  # The menu of an error page is no part of the site.
+        return Found(
+            links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
+            title=view.head.title,
+            meta_description=view.head.meta_description,
+            meta_robots=", ".join(content for name, content in view.head.meta_robots if name == "robots") or None,
+            canonical_url=view.head.canonical,
+            content_hash=view.content_hash,
+            anchors=sorted(view.anchors) if self.fragments and is_page else None,
+            resources=[link for link in _once(view.links) if _is_part(link)] if is_page else (),
+            records=self._page_records(context, response, view, document, changes),
+            render=self._render_reason(view) if rendered is None and is_page else "",
+        )
+
+    def _render_reason(self, view: PageView) -> str:
+        return needs_rendering(view) or "" if self.render == "auto" else ""
+
+    def _records(self, context: PageContext, response: Response | None) -> PageRecords:
+        """Of an answer that is no HTML, or of none."""
+        reason = indexability(context)
+        findings = tuple(self.catalogue.run(context))
+        if response is None:
+            return PageRecords(indexable=False, indexability=reason, findings=findings)
+        return PageRecords(
+            indexable=reason == INDEXABLE,
+            indexability=reason,
+            findings=findings,
+            http_version=response.http_version,
+            address=response.address,
+            transferred_bytes=response.transferred,
+            body_hash=sha256(response.body).hexdigest() if response.body else None,
+            etag=context.headers.get("etag"),
+            last_modified_field=context.headers.get("last-modified"),
+            headers=_kept_headers(response),
+            x_robots_tag=", ".join(response.header_all("x-robots-tag")) or None,
+            body=zlib.compress(response.body, 6) if self.store_bodies and response.body_read else None,
+        )
+
+    def _page_records(
+        self, context: PageContext, response: Response, view: PageView, document: Document, rendering: dict[str, object] | None
+    ) -> PageRecords:
+        reason = indexability(context)
+        head, title, description = view.head, view.head.title or "", view.head.meta_description or ""
+        robots = (*(("meta", one) for one in view.directives), *(("header", one) for one in view.header_directives))
+        return PageRecords(
+            indexable=reason == INDEXABLE,
+            indexability=reason,
+            findings=tuple(self.catalogue.run(context)),
+            http_version=response.http_version,
+            address=response.address,
+            transferred_bytes=response.transferred,
+            body_hash=sha256(response.body).hexdigest(),
+            etag=context.headers.get("etag"),
+            last_modified_field=context.headers.get("last-modified"),
+            headers=_kept_headers(response),
+            charset=head.charset,
+            language=head.lang,
+            title_length=len(title) if head.title is not None else None,
+            title_pixels=pixels(title, TITLE_SIZE) if head.title is not None else None,
+            description_length=len(description) if head.meta_description is not None else None,
+            description_pixels=pixels(description, DESCRIPTION_SIZE) if head.meta_description is not None else None,
+            h1=head.h1[0] if head.h1 else None,
+            word_count=view.content.words,
+            text_ratio=round(view.text_share, 4),
+            canonical_http=next((link.url for link in view.header_links if "canonical" in link.rel), None),
+            x_robots_tag=", ".join(response.header_all("x-robots-tag")) or None,
+            next_url=head.next,
+            prev_url=head.prev,
+            sketch=view.sketch or None,
+            headings=[(heading.level, heading.text) for heading in view.headings[:MOST_HEADINGS]],
+            images=[(one.src, one.alt, one.width, one.height, one.loading) for one in view.images[:MOST_IMAGES]],
+            directives=[(source, *one) for source, one in robots],
+            rendering=rendering,
+            extracted=_extracted(self.extractions, document, response),
+            hreflang=_alternates(view),
+            items=[_item(item) for item in view.structured.items if not item.is_nested][:MOST_ITEMS],
+            body=zlib.compress(response.body, 6) if self.store_bodies else None,
+        )
+
+
+def _is_html(response: Response) -> bool:
+    media_type = response.media_type
+    return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)
+
+
+def _is_part(link: Link) -> bool:
+    return link.kind in _PARTS or (link.kind is LinkKind.LINK and not _LINKED_PARTS.isdisjoint(link.rel.split()))
+
+
+def _once(links: Iterable[Link]) -> Iterable[Link]:
+    """The first link to each URL."""
+    return {link.url: link for link in reversed(list(links))}.values()
+
+
+def _as_utf8(response: Response) -> tuple[tuple[str, str], ...]:
+    kept = tuple(header for header in response.headers if header[0].lower() != "content-type")
+    return (*kept, ("Content-Type", "text/html; charset=utf-8"))
+
+
+def _kept_headers(response: Response) -> tuple[tuple[str, str], ...]:
+    """The header fields, the values of cookies left out: they may be secrets."""
+    return tuple(
+        (name, _without_value(value)) if name.lower() == "set-cookie" else (name, value) for name, value in response.headers
+    )
+
+
+def _without_value(cookie: str) -> str:
+    pair, semicolon, attributes = cookie.partition(";")
+    return f"{pair.partition('=')[0]}=…{semicolon}{attributes}"
+
+
+def _alternates(view: PageView) -> list[Alternate]:
+    html = [Alternate(language, url, "html") for language, url in view.head.hreflang]
+    http = [Alternate(link.hreflang, link.url, "http") for link in view.header_links if link.hreflang]
+    return html + http
+
+
+def _item(item: Item) -> StructuredItem:
+    return StructuredItem(item.syntax, ", ".join(item.types), _properties(item))
+
+
+def _properties(item: Item) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, values in item.properties.items():
+        plain = [_properties(value) | {"@type": ", ".join(value.types)} if isinstance(value, Item) else value for value in values]
+        found[name] = plain[0] if len(plain) == 1 else plain
+    return found
+
+
+def _extracted(extractions: tuple[Extraction, ...], document: Document, response: Response) -> dict[str, list[str]] | None:
+    return {one.name: one.find(document, response) for one in extractions} if extractions else None

@@ -1,0 +1,200 @@
+"""Running an audit: from options to a plan, from a crawl that ended to one that is analysed. Command and Python API come here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tadoru import plugins
+from tadoru.clock import SystemClock
+from tadoru.engine.crawl import Ended
+from tadoru.engine.gate import Gate
+from tadoru.errors import UsageError
+from tadoru.jobs.access import access_for
+from tadoru.jobs.audit.analyse import analyse
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.job import AuditJob
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tadoru.jobs.begin import agreed_exemptions, agreed_scope, policy_for
+from tadoru.jobs.launch import Plan, pick_processes
+from tadoru.options import AuditOptions
+from tadoru.parse.extract import Extraction
+from tadoru.rules.scope import Scope
+from tadoru.rules.url import Cleaning, typed
+from tadoru.store.base import Counts
+from tadoru.store.database import stamp
+from tadoru.store.open import open_audit
+from tadoru.store.runs import RunOutcome
+from tadoru.store.sqlite import SqliteStore
+from tadoru.version import VERSION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An audit that is set up in its database."""
+
+    plan: Plan
+    starts: tuple[str, ...]
+    run: int
+    resumed: bool
+    recrawl: bool
+    nothing_to_do: str = ""
+    """Why there is nothing to request; empty when there is."""
+
+
+def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
+    mode = "all" if options.follow_external_hosts else options.scope
+    return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
+
+
+def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
+    """The job that the options describe. Raises UsageError."""
+    job = AuditJob(
+        scope=scope,
+        check_external=options.check_external,
+        follow=not options.list and options.sitemap != "only",
+        fragments=options.fragments,
+        render=options.render,
+        store_bodies=options.store_bodies,
+        extractions=tuple(Extraction.parse(text) for text in options.extract),
+        thresholds=(),
+        plugins=(plugins.load(enabled=not options.no_plugins),),
+        cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+    )
+    chosen = _thresholds(options.threshold)
+    Limits([*job.catalogue.checks.values(), *SITE_CHECKS.values()], chosen)  # Refuses a name that is none.
+    return replace(job, thresholds=tuple((name, chosen[name]) for name in chosen if name in job.catalogue.checks))
+
+
+def _thresholds(texts: Sequence[str]) -> dict[str, float]:
+    chosen = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            chosen[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--threshold {text!r} must have the form ID=NUMBER, such as title-too-long=65.") from None
+    return chosen
+
+
+async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, Any]) -> Prepared:
+    """Open, join or resume the crawl and put the starts in it. Raises UsageError."""
+    store = open_audit(options.database, SystemClock())
+    try:
+        stored, new = await _starts(store, urls, options)
+        starts = (*stored, *new)
+        exemptions = await agreed_exemptions(store, new)
+        scope = await agreed_scope(store, build_scope(options, starts), new)
+        job = build_job(options, scope)
+        await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
+        await store.recover()
+        run, recrawl = await _begin(store, options, config, resumed=bool(stored))
+        gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
+        await store.add([gate.seed(url) for url in new], seed=True)
+        # Last: a process that was killed before it begins anew.
+        await store.set_meta("starts", json.dumps(starts))
+        if stored:
+            await store.widen(options.depth)
+        nothing = await _nothing_to_do(store, options)
+        if not nothing:
+            await store.set_meta("analysed", "")
+    finally:
+        await store.close()
+    policy = replace(
+        policy_for(options),
+        revalidate=recrawl or run > 1,
+        resource_budget=options.resources,
+        sitemaps=options.sitemap != "off" and not options.list,
+        sitemap_urls=options.sitemap_url,
+    )
+    plan = Plan(
+        job=job,
+        policy=policy,
+        access=access_for(options, exemptions, starts),
+        database=options.database,
+        processes=pick_processes(options.processes, options.delay),
+        render=options.render != "never",
+    )
+    return Prepared(plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing)
+
+
+async def _starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The starts that the crawl has, and those that this run adds."""
+    given = tuple(dict.fromkeys(typed(url) for url in urls))
+    known = await store.get_meta("starts")
+    stored = tuple(json.loads(known)) if known is not None else ()
+    if not stored and not given:
+        raise UsageError(
+            f"There is no URL to start from, and no crawl in {options.database}: give a URL, such as https://example.com/."
+        )
+    if stored and (job := await store.get_meta("job")) not in (None, "audit"):
+        raise UsageError(f"{options.database} holds a crawl of `tadoru {job}`: give another --database.")
+    await store.set_meta("job", "audit")
+    return stored, tuple(url for url in given if url not in stored)
+
+
+async def _begin(store: SqliteStore, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
+    """The number of this run, and whether it is a re-crawl that begins now."""
+    now = SystemClock().now()
+    if options.recrawl and resumed:
+        number = await store.begin_recrawl(config, VERSION, limit=options.limit, externals=options.check_external)
+        if number is not None:
+            await _remember(store, config, now)
+            return number, True
+    number = await store.begin_run("crawl", config, VERSION)
+    await _remember(store, config, now)
+    return number, False
+
+
+async def _remember(store: SqliteStore, config: dict[str, Any], now: float) -> None:
+    if await store.get_meta("started_at") is None:
+        await store.set_meta("started_at", stamp(now))
+    await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
+    await store.set_meta("version", VERSION)
+
+
+async def _nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:
+    """Why a run would request nothing."""
+    counts: Counts = await store.counts()
+    if options.limit and counts.counted >= options.limit:
+        return f"the limit of {options.limit} pages is reached: raise --limit, or --recrawl"
+    return ""
+
+
+async def finish(
+    options: AuditOptions, prepared: Prepared, ended: Ended, seconds: float, note: Callable[[str], None] | None = None
+) -> bool:
+    """Analyse what was crawled, unless it was interrupted or others are still at it; whether that was done."""
+    store = open_audit(options.database, SystemClock())
+    try:
+        total = seconds + float(await store.get_meta("seconds") or 0.0)
+        await store.set_meta("seconds", f"{total:.3f}")
+        if await store.get_meta("starts") is None:
+            raise UsageError(f"The database {options.database} was removed or replaced while the crawl ran: run it again.")
+        outcome = _outcome(ended)
+        if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
+            await store.end_run(prepared.run, outcome, None)
+            return False
+        await ensure_analysed(store, options)
+        score = await store.get_meta("score")
+        await store.end_run(prepared.run, outcome, float(score) if score else None)
+        await store.set_meta("finished_at", stamp(SystemClock().now()))
+        return True
+    finally:
+        await store.close()
+
+
+def _outcome(ended: Ended) -> RunOutcome:
+    if ended.stopped:
+        return RunOutcome.TIME if ended.out_of_time else RunOutcome.INTERRUPTED
+    return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
+
+
+async def ensure_analysed(store: SqliteStore, options: AuditOptions) -> None:
+    """Run what needs the whole site, when something was crawled since it last ran."""
+    if await store.get_meta("analysed"):
+        return
+    await analyse(store, _thresholds(options.threshold))
+    await store.set_meta("analysed", "yes")

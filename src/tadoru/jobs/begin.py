@@ -1,0 +1,76 @@
+"""How a crawling job begins and ends: what this run and the stored crawl agree on, the policy, what became of the starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tadoru.clock import SystemClock
+from tadoru.engine.job import Policy
+from tadoru.fetch.guard import Names, named_privately
+from tadoru.options import CrawlOptions
+from tadoru.rules.address import Exemptions
+from tadoru.rules.budget import Budget
+from tadoru.rules.scope import Scope
+from tadoru.store.base import CrawlStore, PageStatus
+
+
+def policy_for(options: CrawlOptions) -> Policy:
+    """How to crawl, as every job understands it."""
+    return Policy(
+        delay=options.delay,
+        concurrency=options.concurrency,
+        timeout=options.timeout,
+        max_bytes=options.max_response_size,
+        budget=Budget(limit=options.limit, max_depth=options.depth, max_time=options.max_time),
+        obey_robots=not options.ignore_robots,
+        trap_cap=options.trap_limit,
+    )
+
+
+async def agreed_exemptions(store: CrawlStore, new_starts: Sequence[str]) -> Exemptions:
+    """Decided once, when a start is first named: a name that was public then is not let through as a private one later."""
+    exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
+    if new_starts:
+        names = Names(SystemClock())
+        try:
+            exemptions |= await named_privately(new_starts, names)
+        finally:
+            await names.close()
+    await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
+    return exemptions
+
+
+async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str] = ()) -> Scope:
+    """The scope of this run, on the sites that the starts turned out to be."""
+    text = await store.get_meta("scope")
+    if text is not None:
+        sites = tuple(dict.fromkeys((*Scope.from_dict(json.loads(text)).sites, *new_starts)))
+        scope = Scope(mode=scope.mode, sites=sites, include=scope.include, exclude=scope.exclude)
+    await store.set_meta("scope", json.dumps(scope.to_dict()))
+    return scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartState:
+    """What became of the start URLs."""
+
+    url: str
+    status: str
+    reason: str
+    error_type: str | None
+
+
+async def start_state(store: CrawlStore, starts: Sequence[str]) -> StartState | None:
+    """Why there is nothing, when every start failed or was refused; None when at least one was answered."""
+    worst: StartState | None = None
+    async for row in store.pages():
+        if row.depth > 0:
+            break
+        if row.url in starts:
+            if row.status not in (PageStatus.ERROR, PageStatus.SKIPPED):
+                return None
+            reason = row.error_message or row.skip_reason or ""
+            worst = worst or StartState(url=row.url, status=row.status, reason=reason, error_type=row.error_type)
+    return worst

@@ -1,0 +1,99 @@
+"""Custom extraction: values that the person wants of every page, named and described as `name=css:…`, `xpath:…` or `regex:…`.
+
+A CSS selector may end in `::attr(name)`; otherwise the text of each element is taken. A regular expression gives its first
+group, or all of its match.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Literal
+
+from tadoru.errors import UsageError
+from tadoru.model.web import Response
+from tadoru.parse.decode import decode
+from tadoru.parse.html import Document, collapsed, is_selector, text_of
+
+MOST_VALUES = 100
+MAX_TEXT = 2_000
+Language = Literal["css", "xpath", "regex"]
+_SPEC = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(css|xpath|regex):(.+)", re.DOTALL)
+_ATTRIBUTE = re.compile(r"(.*?)::attr\(([^)]+)\)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """One value to take of every page."""
+
+    name: str
+    language: Language
+    expression: str
+
+    @classmethod
+    def parse(cls, text: str) -> Extraction:
+        """From the person's words. Raises UsageError."""
+        match = _SPEC.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"--extract {text!r} must have the form name=css:SELECTOR, name=xpath:PATH or name=regex:PATTERN.")
+        found = cls(match[1], match[2], match[3].strip())  # type: ignore[arg-type]
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        try:
+            if self.language == "regex":
+                re.compile(self.expression)
+            elif self.language == "xpath":
+                _xpath(self.expression)
+            elif not is_selector(_selector(self.expression)[0]):
+                raise ValueError("it can not be parsed")
+        except ImportError:
+            raise UsageError(f"--extract {self.name}: XPath needs lxml: install it with pip install 'tadoru[xpath]'.") from None
+        except (re.error, ValueError) as error:
+            raise UsageError(f"--extract {self.name}: {self.expression!r} is not a valid {self.language} ({error}).") from None
+
+    def find(self, document: Document, response: Response) -> list[str]:
+        """Its values on a page, in order."""
+        if self.language == "css":
+            selector, attribute = _selector(self.expression)
+            elements = document.select(selector)[:MOST_VALUES]
+            if attribute is None:
+                return [text_of(element, MAX_TEXT) for element in elements]
+            values = (element.attributes.get(attribute) for element in elements)
+            return [collapsed(value)[:MAX_TEXT] for value in values if value is not None]
+        text = decode(response.body, response.header("content-type")).text
+        if self.language == "regex":
+            matches = re.compile(self.expression).finditer(text)
+            found = [(match[1] if match.re.groups else match[0]) or "" for match in islice(matches, MOST_VALUES)]
+            return [value[:MAX_TEXT] for value in found]
+        return _found_by_xpath(self.expression, text)
+
+
+def _selector(expression: str) -> tuple[str, str | None]:
+    match = _ATTRIBUTE.fullmatch(expression)
+    return (match[1], match[2].strip()) if match else (expression.removesuffix("::text"), None)
+
+
+@lru_cache(maxsize=64)
+def _xpath(expression: str) -> Any:
+    from lxml import etree
+
+    try:
+        return etree.XPath(expression)
+    except etree.XPathSyntaxError as error:
+        raise ValueError(str(error)) from None
+
+
+def _found_by_xpath(expression: str, text: str) -> list[str]:
+    from lxml import etree, html
+
+    try:
+        found = _xpath(expression)(html.document_fromstring(text))
+    except (etree.ParserError, etree.XPathEvalError, ValueError):
+        return []  # An empty page, or a path that fits no page: nothing is there.
+    values = found if isinstance(found, list) else [found]
+    texts = (value.text_content() if hasattr(value, "text_content") else str(value) for value in values)
+    return [collapsed(value)[:MAX_TEXT] for value in islice(texts, MOST_VALUES)]
