@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tadoru.clock import Clock
 from tadoru.engine.notices import (
@@ -16,12 +17,17 @@ from tadoru.engine.notices import (
     PageFailed,
     PageRefused,
     PageRetried,
+    PageUnrendered,
+    SitemapRead,
     SiteMoved,
 )
 from tadoru.log import Log
-from tadoru.store.base import Counts
+from tadoru.store.metrics import Metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
     from rich.progress import Progress, TaskID
 
 PLAIN_FIRST, PLAIN_EVERY = 2.0, 10.0
@@ -47,6 +53,9 @@ class Display:
         self._began = clock.monotonic()
         self._say_at = self._began + PLAIN_FIRST
         self._first: int | None = None
+        self._rate = Rate()
+        self.details = ""
+        """Errors, response times, how busy it is: the second line."""
 
     def note(self, sentence: str) -> None:
         """Something worth saying in any case, unless quiet."""
@@ -70,8 +79,18 @@ class Display:
         """Not before the crawl reports: the bar has a thread, and a process with threads must not fork its siblings."""
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.text import Text
 
-        self._progress = Progress(
+        display = self
+
+        class TwoLines(Progress):
+            """The bar, and what goes on beside it."""
+
+            def get_renderables(self) -> Iterator[RenderableType]:
+                yield from super().get_renderables()
+                yield Text(display.details, style="dim", no_wrap=True, overflow="ellipsis")
+
+        self._progress = TwoLines(
             TextColumn("[bold]{task.description}"), BarColumn(bar_width=24), TextColumn("{task.fields[words]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True), transient=True, refresh_per_second=5,
@@ -84,24 +103,30 @@ class Display:
             self._progress.stop()
             self._progress = None
 
-    def watch(self, counts: Counts) -> None:
-        """Called several times a second with the counts of the whole crawl."""
+    def watch(self, metrics: Metrics, use: float) -> None:
+        """Called several times a second with how the whole crawl stands."""
+        counts = metrics.counts
         if self._first is None:
             self._first = counts.counted
             if self._bar:
                 self._start_bar()
         now = self._clock.monotonic()
         done, waiting = counts.counted, counts.queued + counts.processing
-        rate = (done - self._first) / max(now - self._began, 0.001)
+        self._rate.see(now, done)
+        rate = self._rate.value
         goal = min(done + waiting, self._limit) if self._limit else done + waiting
-        words = f"{done} pages, {waiting} waiting, {counts.error} errors, {rate:.1f}/s"
+        words = f"{done} pages, {waiting} waiting, {rate:.1f}/s"
         if rate > 0 and goal > done:
             words += f", about {_span((goal - done) / rate)} left"
+        self.details = _details(metrics, use)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=max(goal, 1), words=words)
         elif self._lines and done and waiting and now >= self._say_at:
             self._say_at = now + PLAIN_EVERY
-            self._log_or_line(words)
+            if self._json:
+                self._log.write("warning", "progress", **_fields(metrics, use, rate))
+            else:
+                self._log.line(f"{words}; {self.details}")
 
     def notify(self, notice: Notice) -> None:
         """A notice as a log line; the log's level decides whether it shows."""
@@ -123,10 +148,54 @@ class Display:
                 self.note(f"{notice.old} redirects to {notice.new}: crawling that site.")
             case LeasesRecovered():
                 write("info", "took back the work of a process that died", urls=notice.count)
+            case PageUnrendered():
+                write("info", notice.url, unrendered=notice.reason)
+            case SitemapRead():
+                write("info", notice.url, urls=notice.urls, problem=notice.problem)
             case PageBroke():
                 write("error", f"Tadoru failed on {notice.url}; please report this", trace=notice.trace)
             case _:
                 write("debug", type(notice).__name__)
+
+
+class Rate:
+    """Pages a second over the last half minute: what happens now, not the mean of a day."""
+
+    WINDOW = 30.0
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def see(self, now: float, done: int) -> None:
+        self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[1][0] > self.WINDOW:
+            self._seen.popleft()
+
+    @property
+    def value(self) -> float:
+        (first, before), (last, after) = self._seen[0], self._seen[-1]
+        return (after - before) / max(last - first, 0.001)
+
+
+def _details(metrics: Metrics, use: float) -> str:
+    """Errors by kind, response times, how busy the workers are."""
+    kinds = sorted(metrics.errors.items(), key=lambda item: -item[1])
+    errors = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds[:3]) or "no errors"
+    middle, slow = metrics.percentile(0.5), metrics.percentile(0.9)
+    times = f"p50 {middle:.0f} ms, p90 {slow:.0f} ms, " if middle is not None and slow is not None else ""
+    workers = f"{metrics.workers} workers " if metrics.workers > 1 else ""
+    return f"{errors}; {times}{workers}{use:.0%} busy"
+
+
+def _fields(metrics: Metrics, use: float, rate: float) -> dict[str, Any]:
+    """The same for programs that read the log."""
+    counts = metrics.counts
+    return {
+        "pages": counts.counted, "queued": counts.queued, "processing": counts.processing, "pages_per_second": round(rate, 1),
+        "errors": dict(metrics.errors), "statuses": {str(code): count for code, count in metrics.statuses.items()},
+        "p50_ms": metrics.percentile(0.5), "p90_ms": metrics.percentile(0.9), "p99_ms": metrics.percentile(0.99),
+        "workers": metrics.workers, "busy": round(use, 2), "bytes": metrics.bytes,
+    }  # fmt: skip
 
 
 def _span(seconds: float) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from tadoru.engine.resources import ResourceRound
 from tadoru.engine.scout import Scout
 from tadoru.engine.share import Share
 from tadoru.engine.visit import Visit
-from tadoru.fetch.base import Fetcher, Renderer
+from tadoru.fetch.base import Allow, Before, Fetcher, Renderer
 from tadoru.rules.scope import Scope
 from tadoru.store.base import CrawlStore, Lease, Outcome, Released
 
@@ -53,16 +54,13 @@ class Crawl:
         fetcher: Fetcher,
         clock: Clock,
         notify: Notify,
-        renderer: Renderer | None = None,
     ) -> None:
         self._policy = policy
         self._store = store
         self._clock = clock
         self._notify = notify
         self._gate = Gate(job.scope, check_external=job.check_external, follow=job.follow, trap_cap=policy.trap_cap)
-        self._share = Share(
-            job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, gate=self._gate, renderer=renderer
-        )
+        self._share = Share(job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, gate=self._gate)
         self._visit = Visit(self._share)
         self._wake = asyncio.Event()
         self._scout = Scout(self._share, self._visit, self._wake.set)
@@ -86,6 +84,16 @@ class Crawl:
         self._share.stopping = True
         self._visit.interrupt()
         self._wake.set()
+
+    def render_with(self, make: Callable[[Before, Allow], Renderer]) -> Renderer:
+        """Give pages that want it to a browser; it is told when it may send, and whether."""
+        self._share.renderer = make(self._visit.wait_turn, self._visit.may_request)
+        return self._share.renderer
+
+    @property
+    def use(self) -> float:
+        """How many of the places for requests are taken, from 0 to 1."""
+        return self._busy / self._policy.concurrency
 
     async def run(self) -> Ended:
         """Work until nothing is left, the budget is spent, or `stop` is called. Raises what the store or a listener raised."""

@@ -58,7 +58,6 @@ class Visit:
         self._policy = share.policy
         self._store = share.store
         self._fetcher = share.fetcher
-        self._renderer = share.renderer
         self._clock = share.clock
         self._gate = share.gate
         self._notify = share.notify
@@ -157,6 +156,20 @@ class Visit:
         known = await self._store.validators(lease.page_id)
         fields = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified))
         return tuple((name, value) for name, value in fields if value)
+
+    async def wait_turn(self, host: str) -> None:
+        """Return when somebody else than us (a browser) may send one request to a host."""
+        pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, None))
+        if pace.gap <= 0:
+            return
+        while (wait := await self._store.take_slot(self._share.worker, host, self.hold(pace))) > 0:
+            with self._interruptible():
+                await self._clock.sleep(wait)
+        await self._store.sent(self._share.worker, host)
+
+    async def may_request(self, url: str) -> bool:
+        """Whether robots.txt lets somebody else than us (a browser) ask for a URL."""
+        return not self._policy.obey_robots or (await self.robots.ask(origin(url))).rules.allows(url).allowed
 
     async def send_politely(self, request: Request) -> Answer:
         """Send outside of any lane (robots.txt, a flow), keeping the host's pace all the same."""
@@ -305,10 +318,11 @@ class Visit:
     async def _read(self, lease: Lease, response: Response) -> Found:
         page = Page(url=lease.url, depth=lease.depth, response=response)
         found = self._job.handle(page)
-        if not found.render or self._renderer is None:
+        renderer = self._share.renderer
+        if not found.render or renderer is None:
             return found
         try:
-            rendered = await self._renderer.render(lease.url, timeout=self._policy.timeout)
+            rendered = await renderer.render(lease.url, timeout=self._policy.timeout)
         except BrowserMissing as missing:
             return self._unrendered(found, lease, str(missing), browser_missing=True)
         if isinstance(rendered, Failure):

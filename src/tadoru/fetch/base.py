@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from tadoru.model.web import Answer, Failure, Rendered, Request
+
+Before = Callable[[str], Awaitable[None]]
+"""Returns when a request may be sent to a host (`rules.url.host_key`)."""
+Allow = Callable[[str], Awaitable[bool]]
+"""Whether a URL may be requested."""
 
 
 class Fetcher(Protocol):

@@ -16,6 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -24,14 +25,17 @@ from tadoru.engine.crawl import Crawl, Ended
 from tadoru.engine.job import Job, Policy
 from tadoru.engine.notices import Notice, Notify
 from tadoru.errors import TadoruError
-from tadoru.fetch.base import Fetcher
+from tadoru.fetch.base import Allow, Before, Fetcher, Renderer
 from tadoru.fetch.credentials import Credentials
 from tadoru.rules.address import Exemptions
 from tadoru.signals import stop_signals
-from tadoru.store.base import Counts, CrawlStore
+from tadoru.store.base import CrawlStore
+from tadoru.store.metrics import Metrics
 from tadoru.store.open import open_store
 
 T = TypeVar("T")
+Watch = Callable[[Metrics, float], None]
+"""Told now and then how the crawl stands, and how busy this process is, from 0 to 1."""
 WATCH_EVERY = 0.25
 
 
@@ -82,6 +86,20 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
+def build_renderer(access: Access, before: Before, allow: Allow) -> Renderer:
+    # Late: only a crawl that renders needs it.
+    from tadoru.fetch.browser import Browser
+    from tadoru.fetch.sieve import Manners
+
+    return Browser(
+        user_agent=access.user_agent,
+        exemptions=access.exemptions,
+        manners=Manners(before=before, allow=allow, credentials=access.credentials),
+        proxy=access.proxy,
+        verify_tls=access.verify_tls,
+    )
+
+
 def build_fetcher(access: Access, concurrency: int) -> Fetcher:
     from tadoru.fetch import chain  # Late: the HTTP client takes 0.3 s to import, and a mistake in the command needs none.
 
@@ -99,7 +117,7 @@ async def crawl(
     plan: Plan,
     notify: Notify,
     *,
-    watch: Callable[[Counts], None] | None = None,
+    watch: Watch | None = None,
     steer: Callable[[Crawl], None] | None = None,
     clock: Clock | None = None,
 ) -> Ended:
@@ -107,14 +125,14 @@ async def crawl(
     clock = clock or SystemClock()
     store = open_store(plan.database, clock, durable=plan.durable)
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)
-    renderer = build_renderer(plan.access) if plan.render else None
+    renderer: Renderer | None = None
     try:
-        work = Crawl(
-            job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify, renderer=renderer
-        )
+        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify)
+        if plan.render:
+            renderer = work.render_with(partial(build_renderer, plan.access))
         if steer is not None:
             steer(work)
-        async with _watched(store, watch, clock):
+        async with _watched(store, work, watch, clock):
             return await work.run()
     finally:
         if renderer is not None:
@@ -124,14 +142,14 @@ async def crawl(
 
 
 @asynccontextmanager
-async def _watched(store: CrawlStore, watch: Callable[[Counts], None] | None, clock: Clock) -> AsyncIterator[None]:
+async def _watched(store: CrawlStore, work: Crawl, watch: Watch | None, clock: Clock) -> AsyncIterator[None]:
     if watch is None:
         yield
         return
 
     async def look() -> None:
         while True:
-            watch(await store.counts())
+            watch(await store.metrics(), work.use)
             await clock.sleep(WATCH_EVERY)
 
     looking = asyncio.create_task(look())
@@ -141,10 +159,10 @@ async def _watched(store: CrawlStore, watch: Callable[[Counts], None] | None, cl
         looking.cancel()
         with suppress(asyncio.CancelledError):
             await looking
-        watch(await store.counts())
+        watch(await store.metrics(), work.use)
 
 
-def run(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None = None) -> Ended:
+def run(plan: Plan, notify: Notify, watch: Watch | None = None) -> Ended:
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
     import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
     siblings = Siblings(plan, notify)
@@ -187,7 +205,7 @@ def _give_back() -> None:
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 
 
-async def _run_with_signals(plan: Plan, notify: Notify, watch: Callable[[Counts], None] | None, siblings: Siblings) -> Ended:
+async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, siblings: Siblings) -> Ended:
     """Ctrl-C or SIGTERM once: finish what is in flight. Twice: stop now; leases are given back either way."""
     held: list[Crawl] = []
     task = asyncio.create_task(crawl(plan, notify, watch=watch, steer=held.append))

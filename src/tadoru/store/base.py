@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
 from tadoru.rules.pace import Pace
+from tadoru.store.metrics import Metrics
 from tadoru.store.values import (
     FAILED_ROBOTS_AGE,
     SHORTEST_WAIT,
@@ -127,6 +128,10 @@ class CrawlStore(Protocol):
         ...
 
     async def counts(self) -> Counts: ...
+
+    async def metrics(self) -> Metrics:
+        """What somebody who watches wants to know: one truth for any number of processes."""
+        ...
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
         """Ask to send to a paced host now. 0.0: yes, and nobody else may until `sent` or for `hold` seconds.

@@ -36,6 +36,7 @@ from tadoru.store.base import (
 from tadoru.store.memory_hosts import MemoryHosts
 from tadoru.store.memory_pages import Page, Pages
 from tadoru.store.memory_side import MemorySideWork
+from tadoru.store.metrics import Metrics
 
 
 class MemoryStore(MemoryHosts, MemorySideWork):
@@ -189,6 +190,9 @@ class MemoryStore(MemoryHosts, MemorySideWork):
 
     async def counts(self) -> Counts:
         return Counts(**{str(name): number for name, number in self._pages.tally.items()})
+
+    async def metrics(self) -> Metrics:
+        return Metrics(counts=await self.counts(), workers=len(self._workers))
 
     async def get_meta(self, key: str) -> str | None:
         return self._meta.get(key)

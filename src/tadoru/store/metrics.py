@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tadoru.store.base import Counts
+from tadoru.store.values import Counts
 
 _BOUNDS = tuple(round(1.5**step, 1) for step in range(40))
 """Milliseconds: 1 to over two hours."""
