@@ -14,7 +14,7 @@ from pathlib import Path
 from bench import report, site
 from bench.install import Unavailable, debian
 from bench.measure import milliseconds, run
-from bench.peers import PEERS
+from bench.peers import AUDIT_PEERS, PEERS
 from bench.peers.base import Job, Peer, Ready
 from bench.peers.tadoru import PROGRAM
 from bench.server import Server, serve
@@ -24,31 +24,33 @@ MEMORY = Path("/dev/shm")
 
 
 def arguments(given: list[str]) -> argparse.Namespace:
-    names = [peer.name.lower() for peer in PEERS]
+    names = list(dict.fromkeys(peer.name.lower() for peer in (*PEERS, *AUDIT_PEERS)))
     parser = argparse.ArgumentParser(prog="python -m bench", description="Run tadoru and its peers side by side.")
+    parser.add_argument("--audit", action="store_true", help="audits instead of maps of links: writes bench/AUDIT.md")
     parser.add_argument("--quick", action="store_true", help="600 pages, at most 12 s a crawl: under two minutes")
     parser.add_argument("--site", choices=("generated", "python3-doc", "both"), help="default: both; generated with --quick")
     parser.add_argument("--only", metavar="NAMES", help=f"some of {','.join(names)}")
     parser.add_argument("--pages", type=int, help="size of the generated site (default 4000)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the generated site")
-    parser.add_argument("--box", type=float, metavar="SECONDS", help="end a crawl after so long (default 60)")
+    parser.add_argument("--box", type=float, metavar="SECONDS", help="end a crawl after so long (default 60, audits 30)")
     parser.add_argument("--rounds", type=int, default=3, help="runs of the fast ones, taken in turns (default 3)")
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--cache", type=Path, default=ROOT / ".bench", help="sites, environments and scratch")
-    parser.add_argument("-o", "--output", type=Path, help="default: bench/RESULTS.md for a full run, otherwise .bench/RESULTS.md")
+    parser.add_argument("-o", "--output", type=Path, help="default: below bench/ for a full run, otherwise below .bench/")
     chosen = parser.parse_args(given)
     only = set(chosen.only.lower().split(",")) if chosen.only else set(names)
     if unknown := only - set(names):
         parser.error(f"no such peer: {', '.join(sorted(unknown))}")
     full = not chosen.quick and not chosen.only and not chosen.site
-    chosen.peers = [peer for peer in PEERS if peer.name.lower() in only]
+    name = "AUDIT.md" if chosen.audit else "RESULTS.md"
+    chosen.peers = [peer for peer in (AUDIT_PEERS if chosen.audit else PEERS) if peer.name.lower() in only]
     chosen.site = chosen.site or ("generated" if chosen.quick else "both")
     chosen.pages = chosen.pages or (600 if chosen.quick else 4000)
-    chosen.box = chosen.box or (12 if chosen.quick else 60)
+    chosen.box = chosen.box or (12 if chosen.quick else 30 if chosen.audit else 60)
     chosen.cache = chosen.cache.resolve()
     # A disk that is busy halves wget2's rate: what crawlers write goes to memory where that is possible.
     chosen.scratch = MEMORY if os.access(MEMORY, os.W_OK) else chosen.cache
-    chosen.output = chosen.output or (ROOT / "bench" if full else chosen.cache) / "RESULTS.md"
+    chosen.output = chosen.output or (ROOT / "bench" if full else chosen.cache) / name
     return chosen
 
 
@@ -83,6 +85,7 @@ def crawl(peer: Peer, ready: Ready, server: Server, chosen: argparse.Namespace) 
         time.sleep(0.2)  # the server writes a line a moment after the client has the page
         seen = server.seen_since(mark)
         recorded = peer.recorded(job) if peer.recorded and usage.finished else None
+        kept = peer.kept(job) if peer.kept else None
         complaint = (folder / "stderr").read_text(errors="replace").splitlines()[-3:]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -91,7 +94,7 @@ def crawl(peer: Peer, ready: Ready, server: Server, chosen: argparse.Namespace) 
     if not seen.pages or (usage.finished and usage.exit_code):
         for line in complaint:
             say(f"    {line}")
-    return report.Run(seen, usage, recorded)
+    return report.Run(seen, usage, recorded, kept)
 
 
 def sit(place: site.Site, ready: dict[str, Ready], absent: dict[str, str], chosen: argparse.Namespace) -> report.Sitting:
@@ -139,7 +142,8 @@ def main(given: list[str]) -> int:
             say(f"Without {peer.name}: {why}")
     measured = startup() if "tadoru" in ready else "Start-up: not measured"
     sittings = [sit(place, ready, absent, chosen) for place in sites(chosen)]
-    text = report.render(sittings, measured, shlex.join(["bench/run", *given]))
+    required = report.AUDIT_REQUIRED if chosen.audit else report.REQUIRED
+    text = report.render(sittings, measured, shlex.join(["bench/run", *given]), required)
     chosen.output.write_text(text)
     print(text)
     say(f"Written to {os.path.relpath(chosen.output)}")

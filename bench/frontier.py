@@ -50,7 +50,9 @@ def _page(title: str, links: list[str]) -> bytes:
     return f"<!doctype html><title>{title}</title><ul>{anchors}</ul>".encode()
 
 
-def _serve(listening: socket.socket, site: Wide) -> None:
+def serve(listening: socket.socket, site: Files) -> None:
+    """Answer on a socket for as long as the process lives."""
+
     async def main() -> None:
         server = await asyncio.get_running_loop().create_server(lambda: Connection(site, StringIO()), sock=listening)
         await server.serve_forever()
@@ -99,7 +101,7 @@ def main() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
         server = multiprocessing.get_context("fork").Process(
-            target=_serve, args=(listening, Wide(given.urls, given.pages)), daemon=True
+            target=serve, args=(listening, Wide(given.urls, given.pages)), daemon=True
         )
         server.start()
         try:

@@ -33,6 +33,10 @@ class Usage:
     finished: bool
     """False when the time box ended it."""
     exit_code: int
+    largest: int
+    """Bytes resident, at most, in any one process of the tree."""
+    ended: float
+    """When, by the machine's clock."""
     others: float
     """Cores that the rest of the machine took meanwhile, on average: above a quarter, a rate is not to be trusted."""
 
@@ -55,6 +59,7 @@ class Sampler:
 
     pid: int
     peak: int = 0
+    largest: int = 0
     _resident: int = 0
     _cpu: dict[int, float] = field(default_factory=dict)
 
@@ -71,7 +76,9 @@ class Sampler:
             except OSError:
                 continue
             self._cpu[pid] = (int(fields[11]) + int(fields[12])) / TICKS
-            resident += int(fields[21]) * PAGE
+            own = int(fields[21]) * PAGE
+            resident += own
+            self.largest = max(self.largest, own)
         # Reading the proportional size walks every page of the process, so it is read only at a new high.
         if resident > self._resident * 1.01:
             self._resident = resident
@@ -116,12 +123,12 @@ def run(command: Sequence[str], folder: Path, box: float, server: int) -> Usage:
         )
     sampler = Sampler(process.pid)
     ended = os.pidfd_open(process.pid)
-    finished, wall = False, 0.0
+    finished, wall, clock = False, 0.0, 0.0
     try:
         while not finished and wall <= box:
             sampler.sample()
             finished = bool(select.select([ended], [], [], SAMPLE_EVERY)[0])
-            wall = time.monotonic() - started
+            wall, clock = time.monotonic() - started, time.time()
     finally:
         os.close(ended)
         # Whatever it left behind in its group ends with it: before it is reaped, while the id is surely its own.
@@ -130,7 +137,7 @@ def run(command: Sequence[str], folder: Path, box: float, server: int) -> Usage:
         process.returncode = os.waitstatus_to_exitcode(status)
     cpu = max(sampler.cpu, usage.ru_utime + usage.ru_stime)
     others = (machine_cpu() - tree_cpu(server) - busy - cpu) / wall
-    return Usage(wall, cpu, sampler.peak, finished, process.returncode, max(others, 0.0))
+    return Usage(wall, cpu, sampler.peak, finished, process.returncode, sampler.largest, clock, max(others, 0.0))
 
 
 def end_group(group: int) -> None:

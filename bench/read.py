@@ -1,14 +1,14 @@
 """Measures the reading of pages for an audit alone, without network and store: parsing, `read_page`, the checks.
 
 Every page is read once, as a crawl does, so that no cache is warm but those that a crawl has warm too: one resolver for the whole
-site. Times are CPU times of this process, the best of several rounds, so that a busy machine spoils little.
+site. The process is tuned as a crawling one is. Times are CPU times, the best of several rounds, so that a busy machine spoils
+little.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
-import gc
 import pstats
 import statistics
 import sys
@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.context import Limits, PageContext
+from tadoru.jobs.launch import _tune as tune
 from tadoru.model.web import Response
 from tadoru.parse.html import Document
 from tadoru.parse.page import read_page
@@ -91,6 +92,7 @@ def main() -> None:
     parser.add_argument("--site", choices=SITES, action="append", help="by default every site that is there")
     parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()
+    tune()
     for name in given.site or SITES:
         if not SITES[name].is_dir():
             print(f"{name}: not there; bench/run builds it or says which package has it", file=sys.stderr)
@@ -101,7 +103,6 @@ def main() -> None:
             profile.runcall(lambda chosen: list(read_all(chosen)), pages)
             pstats.Stats(profile).sort_stats("tottime").print_stats(40)
             continue
-        gc.collect()
         print("\n".join(table(name, pages, best([list(read_all(pages)) for _ in range(given.rounds)]))))
 
 

@@ -59,6 +59,8 @@ class Seen:
     """Requests for a page that had been answered already."""
     window: float
     """Seconds between the first and the last request for a page."""
+    last: float = 0.0
+    """When that last request came, by the machine's clock."""
 
     @property
     def rate(self) -> float:
@@ -93,7 +95,7 @@ def read_log(text: str) -> Seen:
             starts.append(float(end) - float(duration))
             pages.add(url)
     window = max(starts) - min(starts) if starts else 0.0
-    return Seen(requests, len(pages), len(starts) - len(pages), window)
+    return Seen(requests, len(pages), len(starts) - len(pages), window, max(starts, default=0.0))
 
 
 def free_port() -> int:

@@ -1,4 +1,4 @@
-"""Writes docs/reference/ from the code: options, keys, exit codes, names of failures. A test fails when it is stale.
+"""Writes docs/reference/ from the code: options, exit codes, names of failures, the database. A test fails when it is stale.
 
 .venv/bin/python scripts/reference.py          write
 .venv/bin/python scripts/reference.py --check  exit 1 when something would change
@@ -9,6 +9,8 @@ from __future__ import annotations
 import inspect
 import sys
 from pathlib import Path
+
+import database
 
 from tadoru import errors
 from tadoru.model.web import FailureKind
@@ -21,7 +23,12 @@ NOTE = "<!-- Written by scripts/reference.py from the code; change it there. -->
 
 def pages() -> dict[str, str]:
     """File name → text."""
-    return {"links.md": _options("links", LinksOptions()), "exit-codes.md": _exit_codes(), "failures.md": _failures()}
+    return {
+        "links.md": _options("links", LinksOptions()),
+        "exit-codes.md": _exit_codes(),
+        "failures.md": _failures(),
+        "database.md": f"{NOTE}\n{database.page()}",
+    }
 
 
 def _options(job: str, defaults: object) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from bench.peers import crawlee, linkchecker, scrapy, tadoru, wget2
+from bench.peers import advertools, crawlee, linkchecker, scrapy, tadoru, wget2
 from bench.peers.base import Peer
 
 PEERS: tuple[Peer, ...] = (tadoru.PEER, wget2.PEER, scrapy.ORDINARY, scrapy.TUNED, crawlee.PEER, linkchecker.PEER)
 """In the order of the table; the first is what the others are compared to."""
+AUDIT_PEERS: tuple[Peer, ...] = (tadoru.AUDIT_PEER, scrapy.ORDINARY_AUDIT, scrapy.TUNED_AUDIT, advertools.PEER)
+"""Those that keep what an audit starts from."""

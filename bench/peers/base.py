@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.kept import Kept
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -40,6 +42,8 @@ class Peer:
     """Install below the given cache folder; raises `Unavailable`."""
     recorded: Callable[[Job], int] | None = None
     """How many pages its own output holds: a cross-check against the server's log. None where the output does not say."""
+    kept: Callable[[Job], Kept] | None = None
+    """What its database holds and weighs, where that is compared."""
     repeats: bool = False
     """Quick enough to be run several times."""
 

@@ -1,4 +1,5 @@
 """Scrapy, with a spider that does the work `tadoru links` does, in two forms: as its tutorial writes it, and as one tunes it.
+And a spider that keeps what `tadoru audit` starts from, in the same two forms.
 
 The two differ by about a factor of two, so a ratio to "Scrapy" says little unless it says to which.
 """
@@ -9,17 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.install import environment, version
+from bench.kept import Kept, weigh
 from bench.peers.base import Job, Peer, Ready, count_lines
 
 SPIDER = Path(__file__).parent / "scripts" / "scrapy_spider.py"
+AUDIT = Path(__file__).parent / "scripts" / "scrapy_audit.py"
 
 
-def prepare(form: str) -> Callable[[Path], Ready]:
+def prepare(form: str, script: Path = SPIDER) -> Callable[[Path], Ready]:
     def prepared(cache: Path) -> Ready:
         programs = environment(cache, "scrapy", "scrapy")
 
         def command(job: Job) -> list[str]:
-            return [str(programs / "python"), str(SPIDER), job.url, str(job.output), str(job.concurrency), form]
+            return [str(programs / "python"), str(script), job.url, str(job.output), str(job.concurrency), form]
 
         return Ready(version(programs, "scrapy"), command)
 
@@ -37,4 +40,31 @@ TUNED = Peer(
     work="the same, but the spider makes a Request only for a URL it has not met",
     prepare=prepare("tuned"),
     recorded=count_lines,
+)
+
+
+def kept(job: Job) -> Kept:
+    bare = "CASE instr(target, '#') WHEN 0 THEN target ELSE substr(target, 1, instr(target, '#') - 1) END"
+    return weigh(
+        job.output,
+        pages="SELECT count(*) FROM pages",
+        links="SELECT count(*) FROM links",
+        pairs=f"SELECT count(*) FROM (SELECT DISTINCT source, {bare} FROM links)",
+        tables=["links"],
+    )
+
+
+ORDINARY_AUDIT = Peer(
+    name="Scrapy",
+    work="keeps url, status, title, description, canonical, robots, hash, sizes, times and every link in SQLite; judges nothing",
+    prepare=prepare("ordinary", AUDIT),
+    kept=kept,
+    repeats=True,
+)
+TUNED_AUDIT = Peer(
+    name="Scrapy-tuned",
+    work="the same with lxml itself instead of selectors, a Request only for a URL it has not met, 500 pages a transaction",
+    prepare=prepare("tuned", AUDIT),
+    kept=kept,
+    repeats=True,
 )

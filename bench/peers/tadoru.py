@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from bench.install import Unavailable
+from bench.kept import Kept, weigh
 from bench.peers.base import Job, Peer, Ready
 
 PROGRAM = Path(__file__).resolve().parents[2] / "tadoru"
@@ -16,6 +17,7 @@ COMMAND = (
     "links {url} --delay 0 --ignore-robots --depth 100 --limit 0 --concurrency {concurrency} --processes auto "
     "--format json -o {output}"
 )
+AUDIT = "audit {url} -d {output} --delay 0 --concurrency {concurrency} --processes auto"
 
 
 def prepare(cache: Path) -> Ready:
@@ -28,9 +30,13 @@ def prepare(cache: Path) -> Ready:
     return Ready(done.stdout.split()[-1], command)
 
 
-def command(job: Job) -> list[str]:
+def prepare_audit(cache: Path) -> Ready:
+    return Ready(prepare(cache).version, lambda job: command(job, AUDIT))
+
+
+def command(job: Job, words: str = COMMAND) -> list[str]:
     extra = shlex.split(os.environ.get("BENCH_TADORU_OPTIONS", ""))
-    filled = COMMAND.format(url=job.url, concurrency=job.concurrency, output=job.output)
+    filled = words.format(url=job.url, concurrency=job.concurrency, output=job.output)
     return [str(PROGRAM), *filled.split(), *extra]
 
 
@@ -48,5 +54,25 @@ PEER = Peer(
     work="scans plain pages, parses the others with Lexbor, stores each target of a page in SQLite, writes JSON with every URL",
     prepare=prepare,
     recorded=recorded,
+    repeats=True,
+)
+
+
+def kept(job: Job) -> Kept:
+    return weigh(
+        job.output,
+        pages="SELECT count(*) FROM completed_pages",
+        links="SELECT count(*) FROM link_relations",
+        pairs="SELECT count(*) FROM (SELECT DISTINCT source_id, target_id FROM link_relations)",
+        tables=["link_relations", "texts"],
+    )
+
+
+AUDIT_PEER = Peer(
+    name="tadoru",
+    work="audits: the same and headers, headings, images, directives, structured data, text statistics, sketches, resources in "
+    "SQLite, every page check on each page; after the crawl, and not in the rate, the checks of the whole site",
+    prepare=prepare_audit,
+    kept=kept,
     repeats=True,
 )

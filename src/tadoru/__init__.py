@@ -4,7 +4,7 @@ The map, top to bottom (no import goes up; `ARCHITECTURE.md` has the walls and t
 
     cli/      the command line
     demo/     the bundled site
-    jobs/     links: what to read from pages, and how to show it; launch: putting a crawl together
+    jobs/     links and audit: what to read from pages, and how to show it; launch: putting a crawl together
     engine/   the loop: lease, gate, pace, fetch, handle, store
     fetch/    the network door        store/   the database door
     options, settings, config, log
@@ -15,6 +15,9 @@ The public Python API is what is named here:
     import tadoru
     result = tadoru.links("https://example.com/", depth=2)
     for page in result.internal_urls: print(page.depth, page.url, page.status_code)
+
+    audited = tadoru.audit("https://example.com/", database="site.db")
+    for finding in audited.findings(severity="error"): print(finding.check_id, finding.url)
 """
 
 from __future__ import annotations
@@ -24,12 +27,26 @@ from typing import TYPE_CHECKING, Any
 from tadoru.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
+    from tadoru.jobs.audit.api import AuditResult, audit, audit_async
     from tadoru.jobs.links.api import links, links_async
     from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
 
-__all__ = ["CrawlResult", "FailedUrl", "UrlInfo", "__version__", "links", "links_async"]
+__all__ = [
+    "AuditResult",
+    "CrawlResult",
+    "FailedUrl",
+    "UrlInfo",
+    "__version__",
+    "audit",
+    "audit_async",
+    "links",
+    "links_async",
+]
 
 _HOMES = {
+    "AuditResult": "tadoru.jobs.audit.api",
+    "audit": "tadoru.jobs.audit.api",
+    "audit_async": "tadoru.jobs.audit.api",
     "links": "tadoru.jobs.links.api",
     "links_async": "tadoru.jobs.links.api",
     "CrawlResult": "tadoru.jobs.links.result",

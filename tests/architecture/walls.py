@@ -46,6 +46,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "playwright": ("fetch/browser.py",),
     "procrastinate": ("cluster/",),
     "publicsuffixlist": ("rules/scope.py",),
+    "pyarrow": ("jobs/audit/export/parquet.py",),
     "rich": ("cli/",),
     "selectolax": ("parse/html.py",),
     "fastapi": ("serve/",),
@@ -56,6 +57,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "strawberry": ("serve/",),
     "uvicorn": ("serve/",),
     "uvloop": ("jobs/launch.py",),
+    "warcio": ("jobs/audit/export/warc.py",),
+    "xlsxwriter": ("jobs/audit/export/xlsx.py",),
     "yaml": ("config.py",),
 }
 

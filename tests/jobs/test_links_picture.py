@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.links.report import LinksReport
 from tadoru.jobs.links.report.choose import MOST_DOTS, Choice, choose, directory_of
-from tadoru.jobs.links.report.figures import Figures, Outcome
-from tadoru.jobs.links.report.layout import lay_out
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.report.picture import Picture, draw
 from tadoru.jobs.links.result import Edge, UrlInfo
+from tadoru.jobs.report.graph.dots import Outcome
+from tadoru.jobs.report.graph.layout import lay_out
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 

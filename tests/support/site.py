@@ -24,7 +24,7 @@ import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -185,6 +185,16 @@ class Site:
             while self._hits[path] < times:
                 await self._news.wait()
 
+    async def news(self) -> None:
+        """Until the next request comes in."""
+        await self._news.wait()
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside the test, in the site's loop; it ends with the site at the latest."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     def wait_for(self, reached: Callable[[Site], bool]) -> None:
         """For tests that are not in the site's loop: block until this is true of it, asked at every request."""
         with self._changed:
@@ -260,9 +270,15 @@ class Site:
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int) -> bool:
         """Serve one request; whether the connection stays."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        return await self.answer(reader, writer, (await reader.readuntil(b"\r\n\r\n")).decode("latin-1"), number)
+
+    async def answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str, number: int, origin: str = ""
+    ) -> bool:
+        """Answer a request whose head was read; whether the connection stays."""
         start, *lines = head.split("\r\n")[:-2]
         method, target, _ = start.split(" ", 2)
+        target = origin + target
         split = (line.partition(":") for line in lines)
         headers = {name.lower(): value.strip() for name, _, value in split}
         await reader.readexactly(int(headers.get("content-length", 0)))

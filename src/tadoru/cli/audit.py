@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,9 +109,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
         check_writable(Path(options.report), "--report")
 
 
-def _run(
-    options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool, verbose: int, log_format: str
-) -> int:
+def _run(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool, verbose: int, log_format: str) -> int:
     from tadoru.cli.show import Display
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
@@ -165,7 +164,6 @@ def _refuse_nothing(prepared: Prepared) -> None:
 
 def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
     """The summary, the report, and the gates."""
-    from tadoru.jobs.audit.judging import Judgement
     from tadoru.jobs.audit.report import print_summary, write_report
 
     if not quiet:
@@ -173,13 +171,27 @@ def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
     if options.report is not None:
         write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
         display.note(f"Wrote {options.report}.")
-    exceeded = Judgement.parse(options).exceeded(options.database)
+    exceeded = _judge(options)
     missing = _unrendered(options.database)
     if exceeded:
         raise GateExceeded(" ".join(exceeded))
     if missing:
         raise BrowserMissing(missing)
     return 0
+
+
+def _judge(options: AuditOptions) -> list[str]:
+    """The sentences of the gates that were exceeded; annotations, where a workflow shows them."""
+    annotate = os.environ.get("GITHUB_ACTIONS") == "true"
+    if not options.fail_on and not annotate:
+        return []
+    from tadoru.jobs.audit.annotations import write_annotations
+    from tadoru.jobs.audit.judging import Judgement
+
+    verdict = Judgement.parse(options).of(options.database)
+    if annotate:
+        write_annotations(verdict.found, sys.stderr, lang=options.lang)
+    return verdict.exceeded
 
 
 def _unrendered(database: str) -> str:
@@ -192,5 +204,3 @@ def _unrendered(database: str) -> str:
     if not urls:
         return ""
     return f"{reason} Read without it: {', '.join(urls)}."
-
-

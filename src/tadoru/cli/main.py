@@ -24,7 +24,12 @@ from tadoru.version import VERSION
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "links": ("tadoru.cli.links:links", "Map a site's links; find the broken ones."),
+    "audit": ("tadoru.cli.audit:audit", "Find every problem of a site, kept in a database."),
+    "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
+    "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),
+    "export": ("tadoru.cli.export:export", "Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),
     "explain": ("tadoru.cli.explain:explain", "Say why a URL would or would not be crawled."),
+    "plugins": ("tadoru.cli.plugins:plugins", "List the plugins that are installed."),
     "demo": ("tadoru.cli.demo:demo", "Try everything on a small bundled site."),
 }
 

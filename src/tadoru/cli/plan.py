@@ -5,14 +5,27 @@ from __future__ import annotations
 from typing import TextIO
 
 from tadoru.jobs.launch import pick_processes
+from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.links.run import build_scope
-from tadoru.options import LinksOptions
+from tadoru.options import AuditOptions, CrawlOptions, LinksOptions
+from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, typed
 
 SCOPES = {
     "host": "pages of {site}",
     "domain": "pages of the whole domain of {site}",
     "path": "pages of {site} below the start's path",
+    "all": "pages of every host that is linked to",
+}
+SITEMAPS = {
+    "auto": "read, and the pages they name are crawled too",
+    "only": "the pages they name are crawled, and nothing else",
+    "off": "left alone",
+}
+RENDERING = {
+    "auto": "pages that are empty without one",
+    "always": "every page",
+    "never": "no page",
 }
 
 
@@ -25,19 +38,18 @@ def print_plan(options: LinksOptions, urls: tuple[str, ...], out: TextIO) -> int
     return 0
 
 
+def print_audit_plan(options: AuditOptions, urls: tuple[str, ...], out: TextIO) -> int:
+    """The same for an audit."""
+    starts = [typed(url) for url in urls]
+    for label, words in _audit_plan(options, starts):
+        out.write(f"{label:<12} {words}\n")
+    out.write("Nothing was requested.\n")
+    return 0
+
+
 def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
-    scope = build_scope(options, starts)
     rows = [("start", start) for start in starts] or [("resume", str(options.state))]
-    if options.list:
-        rows.append(("requests", "exactly these URLs; nothing is followed"))
-    else:
-        rows.append(("requests", SCOPES[scope.mode].format(site=host_key(starts[0]) if starts else "the stored site")))
-        rows.append(("depth", "no limit" if options.depth is None else f"at most {options.depth} links from the start"))
-    rows += [("only", f"URLs that match {pattern}") for pattern in options.include]
-    rows += [("never", f"URLs that match {pattern}") for pattern in options.exclude]
-    rows.append(("limit", f"{options.limit} pages" if options.limit else "no limit"))
-    rows.append(("pace", _pace(options)))
-    rows.append(("robots.txt", "ignored" if options.ignore_robots else "obeyed, as Tadoru"))
+    rows += _requests(options, build_scope(options, starts), starts, listed=options.list)
     rows.append(("external", "requested once each, to see that they answer" if options.check else "recorded, not requested"))
     rows.append(("result", f"{options.format} to {options.output or 'stdout'}"))
     if options.state:
@@ -45,7 +57,38 @@ def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
     return rows
 
 
-def _pace(options: LinksOptions) -> str:
+def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str]]:
+    rows = [("start", start) for start in starts] or [("resume", options.database)]
+    rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
+    external = options.check_external
+    rows.append(("external", "requested once each, to see that they answer" if external else "recorded, not requested"))
+    rows.append(("sitemaps", "left alone" if options.list else SITEMAPS[options.sitemap]))
+    rows.append(("resources", f"at most {options.resources} are tried after the pages" if options.resources else "not tried"))
+    rows.append(("browser", RENDERING[options.render]))
+    rows.append(("database", options.database))
+    rows += [("fails on", gate) for gate in options.fail_on]
+    if options.report:
+        rows.append(("report", options.report))
+    return rows
+
+
+def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed: bool) -> list[tuple[str, str]]:
+    if listed:
+        rows = [("requests", "exactly these URLs; nothing is followed")]
+    else:
+        rows = [
+            ("requests", SCOPES[scope.mode].format(site=host_key(starts[0]) if starts else "the stored site")),
+            ("depth", "no limit" if options.depth is None else f"at most {options.depth} links from the start"),
+        ]
+    rows += [("only", f"URLs that match {pattern}") for pattern in options.include]
+    rows += [("never", f"URLs that match {pattern}") for pattern in options.exclude]
+    rows.append(("limit", f"{options.limit} pages" if options.limit else "no limit"))
+    rows.append(("pace", _pace(options)))
+    rows.append(("robots.txt", "ignored" if options.ignore_robots else "obeyed, as Tadoru"))
+    return rows
+
+
+def _pace(options: CrawlOptions) -> str:
     count = pick_processes(options.processes, options.delay)
     processes = f", {count} processes" if count > 1 else ""
     if not options.delay:

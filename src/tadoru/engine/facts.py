@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
@@ -50,6 +51,7 @@ def _utc(text: str | None) -> str | None:
     if not text:
         return None
     try:
-        return parsedate_to_datetime(text).strftime("%Y-%m-%d %H:%M:%S")
+        date = parsedate_to_datetime(text)
+        return (date.astimezone(UTC) if date.tzinfo else date).strftime("%Y-%m-%d %H:%M:%S")
     except (ValueError, TypeError, OverflowError, IndexError):
         return None

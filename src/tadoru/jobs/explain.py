@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.engine.drive import follow
 from tadoru.jobs.access import access_for
 from tadoru.jobs.launch import build_fetcher
-from tadoru.jobs.links.run import build_scope
+from tadoru.jobs.audit.run import build_scope as audit_scope
+from tadoru.jobs.links.run import build_scope as links_scope
 from tadoru.model.web import Request, Response
-from tadoru.options import LinksOptions
+from tadoru.options import AuditOptions, LinksOptions
 from tadoru.rules import address, robots, traps
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Admission, Scope
@@ -33,17 +35,29 @@ class Explanation:
         return {"url": self.url, "crawled": self.crawled, "because": self.because, **self.rows}
 
 
-async def explain_url(text: str, start: str | None, options: LinksOptions) -> Explanation:
+Asked = LinksOptions | AuditOptions
+
+
+async def explain_url(text: str, start: str | None, options: Asked) -> Explanation:
     """Ask every rule. Only robots.txt is requested, and only if the URL gets that far."""
     url = typed(text)
     url = canonical(url, cleaning=Cleaning(options.strip_tracking, options.strip_sessions)) or url
     starts: tuple[str, ...] = (typed(start) if start else f"{origin(url)}/",)
     rows = {"url": url, "start": starts[0]}
     sites = starts
-    if options.state is not None:
-        starts, sites = await _stored(url, options.state, starts, rows)
-    verdict = await _ask_all(url, build_scope(options, sites), starts, options, rows)
+    database = stored_in(options)
+    if database is not None:
+        starts, sites = await _stored(url, database, starts, rows)
+    scope = links_scope(options, sites) if isinstance(options, LinksOptions) else audit_scope(options, sites)
+    verdict = await _ask_all(url, scope, starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
+
+
+def stored_in(options: Asked) -> str | None:
+    """The crawl that is asked too, when there is one."""
+    if isinstance(options, LinksOptions):
+        return options.state
+    return options.database if Path(options.database).is_file() else None
 
 
 async def _stored(
@@ -69,13 +83,14 @@ async def _stored(
     return starts, sites
 
 
-async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]) -> str | None:
+async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Asked, rows: dict[str, str]) -> str | None:
     """The reason of the first rule that refuses."""
     verdict = scope.decide(url)
     rows["scope"] = verdict.reason
-    is_checked = verdict.admission is Admission.EXTERNAL and options.check
+    checks = options.check if isinstance(options, LinksOptions) else options.check_external
+    is_checked = verdict.admission is Admission.EXTERNAL and checks
     if is_checked:
-        rows["scope"] += "; --check requests it once and follows nothing"
+        rows["scope"] += "; it is requested once, and nothing on it is followed"
     elif verdict.admission is not Admission.FOLLOW:
         return verdict.reason
     if options.trap_limit and not is_checked:
@@ -94,7 +109,7 @@ async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Lin
 
 
 async def _ask_robots(
-    url: str, exemptions: Exemptions, starts: tuple[str, ...], options: LinksOptions, rows: dict[str, str]
+    url: str, exemptions: Exemptions, starts: tuple[str, ...], options: Asked, rows: dict[str, str]
 ) -> str | None:
     crawl_delay = None
     refusal = None

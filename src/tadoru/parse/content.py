@@ -12,18 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from itertools import chain
-from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tadoru.parse.html import Document, Element
-
-SHINGLE = 3
-"""Words that follow each other, taken together."""
-MOST_SHINGLED = 20_000
-"""Words of a page that are looked at for likeness."""
-_SHORT = 3
+from tadoru.rules import similar
 
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "nav", "aside", "iframe"})
 _SITE_PARTS = frozenset({"header", "footer"})
@@ -37,39 +33,40 @@ _HIGHEST = 60
 _CJK = re.compile("[\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f]+")
 _LEADS = bytes(range(0xE3, 0xEA))
 """The first bytes of nearly all of them in UTF-8: enough to tell whether there are any."""
-_NO_LEADS = bytes(byte for byte in range(256) if byte not in _LEADS)
 _PUNCTUATION = b'!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n\r\x0b\x0c'
 _UPPER = bytes(range(ord("A"), ord("Z") + 1))
 _PLAIN = bytes.maketrans(_PUNCTUATION + _UPPER, b" " * len(_PUNCTUATION) + _UPPER.lower())
-_SPACES = tuple(sign.encode() for sign in ("\xa0", "\u2013", "\u2014", "¶", "“", "”"))
-_WIDE_SPACES = tuple(sign.encode() for sign in ("\u3000", "、", "。", "「", "」", "・", "（", "）", "，", "：", "！", "？"))
-_APOSTROPHE = "\u2019".encode()
+_SPACES = "\xa0\u2013\u2014¶“”"
+_WIDE_SPACES = "\u3000、。「」・（），：！？"
+_APOSTROPHE = "\u2019"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Content:
     """The text of a page, normalised."""
 
-    tokens: list[bytes]
-    """Its words in order, as described above."""
+    normal: bytes
+    """Its words in order, as described above, with one space between them: what is hashed."""
     words: int
     """Two Chinese or Japanese characters count as one word: they have no spaces to count by."""
 
-    @cached_property
-    def normal(self) -> bytes:
-        """What is hashed."""
-        return b" ".join(self.tokens)
+    @property
+    def tokens(self) -> list[bytes]:
+        return self.normal.split()
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether its words stand apart as they did on the page; false where characters were set apart to be words."""
+        return _number(self.normal) <= self.words
 
     @property
     def hash(self) -> str | None:
         """None when there is no text at all: empty pages are no duplicates of each other."""
-        return sha256(self.normal).hexdigest() if self.tokens else None
+        return sha256(self.normal).hexdigest() if self.normal else None
 
-    def shingles(self) -> Iterable[int]:
-        """32-bit hashes of each three words that follow each other; short ones, half of a text, say little and are left out."""
-        words = self.tokens[:MOST_SHINGLED]
-        words = [word for word in words if len(word) > _SHORT or word[0] >= _LEADS[0]]
-        return map(crc32, map(b" ".join, zip(words, words[1:], words[2:], strict=False)))
+    def shingles(self) -> NDArray[np.uint32]:
+        """See `rules.similar`."""
+        return similar.shingles(self.normal)
 
 
 class Parts:
@@ -94,8 +91,8 @@ class Parts:
     def content(self) -> Content:
         """The text that matters. A main part that is empty says nothing, so the body is read."""
         content = normalised(self._text(self._main)) if self._main is not None else None
-        if content is None or not content.tokens:
-            content = normalised(self._text(self._body)) if self._body is not None else Content([], 0)
+        if content is None or not content.normal:
+            content = normalised(self._text(self._body)) if self._body is not None else Content(b"", 0)
         return content
 
     def leaves_out(self, element: Element) -> bool:
@@ -145,20 +142,36 @@ def read_content(document: Document) -> Content:
 
 def normalised(text: str) -> Content:
     """A text as words."""
-    data = text.encode("utf-8", "replace")
     unspaced = 0
-    if len(data) > len(text) and data.translate(None, _NO_LEADS):
-        runs: list[int] = []
-        data = _CJK.sub(lambda run: _apart(run, runs), text).encode("utf-8", "replace")
-        unspaced = sum(runs)
-        for sign in _WIDE_SPACES:
-            data = data.replace(sign, b" ")
-    if len(data) > len(text):
-        for sign in _SPACES:
-            data = data.replace(sign, b" ")
-        data = data.replace(_APOSTROPHE, b"")
-    tokens = data.translate(_PLAIN, b"'").split()
-    return Content(tokens, len(tokens) - unspaced + (unspaced + 1) // 2)
+    if not text.isascii():
+        data = text.encode("utf-8", "replace")
+        if any(lead in data for lead in _LEADS):
+            runs: list[int] = []
+            text = _CJK.sub(lambda run: _apart(run, runs), text)
+            unspaced = sum(runs)
+            text = _blanked(text, _WIDE_SPACES)
+        text = _blanked(text, _SPACES).replace(_APOSTROPHE, "")
+    normal = _collapsed(text.encode("utf-8", "replace").translate(_PLAIN, b"'"))
+    return Content(normal, _number(normal) - unspaced + (unspaced + 1) // 2)
+
+
+def _number(normal: bytes) -> int:
+    """How many words there are."""
+    return normal.count(b" ") + 1 if normal else 0
+
+
+def _blanked(text: str, signs: str) -> str:
+    for sign in signs:
+        text = text.replace(sign, " ")
+    return text
+
+
+def _collapsed(data: bytes) -> bytes:
+    """Runs of spaces as one, none at the ends: each letter is kept, and of the spaces the one that follows a letter."""
+    letters = np.frombuffer(data, np.uint8)
+    kept = letters != ord(" ")
+    kept[1:] |= kept[:-1]
+    return letters[kept].tobytes().strip(b" ")
 
 
 def _apart(run: re.Match[str], runs: list[int]) -> str:

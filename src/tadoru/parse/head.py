@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tadoru.parse.html import Document, Element, collapsed, text_of
 from tadoru.parse.links import Attributes, is_refresh, refresh_target
-from tadoru.rules.url import canonical
+from tadoru.rules.url import Resolver
 
 MAX_TEXT = 2_000
 """Characters kept of a title, a description or a heading."""
@@ -48,84 +48,92 @@ class Head:
 
 def read_head(document: Document, page_url: str) -> Head:
     """Read them all in one walk over the page."""
-    reading = _Reading(document.base_url(page_url))
+    reading = HeadReading(document.base_url(page_url), Resolver())
     for element in document.select("html,title,meta,link[rel],base[href],h1"):
-        reading.take(element)
-    return Head(
-        title=reading.titles[0] if reading.titles else None,
-        titles=len(reading.titles),
-        meta_description=reading.named.get("description"),
-        meta_robots=tuple(reading.robots),
-        canonical=next(iter(reading.linked("canonical")), None),
-        canonicals=tuple(reading.linked("canonical")),
-        lang=reading.lang,
-        hreflang=tuple(reading.hreflang),
-        base=reading.base if reading.has_base else None,
-        viewport=reading.named.get("viewport"),
-        refresh=reading.refresh,
-        refresh_url=reading.resolved(refresh_target(reading.refresh or "")),
-        next=next(iter(reading.linked("next")), None),
-        prev=next(iter([*reading.linked("prev"), *reading.linked("previous")]), None),
-        h1=tuple(reading.h1),
-        charset=document.encoding,
-    )
+        reading.take(element.tag or "", element, element.attributes)
+    return reading.head(document.encoding)
 
 
-class _Reading:
-    """What has been read so far. Of metas with the same name the first one counts."""
+class HeadReading:
+    """Takes them element by element, in document order. Of metas with the same name the first one counts."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, resolver: Resolver) -> None:
         self.base = base
-        self.has_base = False
-        self.titles: list[str] = []
-        self.named: dict[str, str] = {}
-        self.robots: list[tuple[str, str]] = []
-        self.links: list[tuple[str, str]] = []
-        self.hreflang: list[tuple[str, str]] = []
-        self.lang: str | None = None
-        self.refresh: str | None = None
-        self.h1: list[str] = []
+        self._resolve = resolver.uncleaned.resolve
+        self.relations: list[tuple[str, str]] = []
+        """(relation, URL) of each `<link>`."""
+        self._has_base = False
+        self._titles: list[str] = []
+        self._named: dict[str, str] = {}
+        self._robots: list[tuple[str, str]] = []
+        self._hreflang: list[tuple[str, str]] = []
+        self._lang: str | None = None
+        self._refresh: str | None = None
+        self._h1: list[str] = []
 
-    def take(self, element: Element) -> None:
-        match element.tag:
-            case "html":
-                self.lang = _clean(element.attributes.get("lang"))
-            case "title" if not _is_of_drawing(element):
-                self.titles.append(text_of(element, MAX_TEXT))
-            case "h1" if len(self.h1) < _MOST_HEADINGS:
-                self.h1.append(text_of(element, MAX_TEXT))
-            case "base":
-                self.has_base = True
-            case "meta":
-                self._take_meta(element.attributes)
+    def head(self, charset: str) -> Head:
+        """What has been read."""
+        canonicals = self.linked("canonical")
+        return Head(
+            title=self._titles[0] if self._titles else None,
+            titles=len(self._titles),
+            meta_description=self._named.get("description"),
+            meta_robots=tuple(self._robots),
+            canonical=canonicals[0] if canonicals else None,
+            canonicals=canonicals,
+            lang=self._lang,
+            hreflang=tuple(self._hreflang),
+            base=self.base if self._has_base else None,
+            viewport=self._named.get("viewport"),
+            refresh=self._refresh,
+            refresh_url=self._resolved(refresh_target(self._refresh)) if self._refresh else None,
+            next=next(iter(self.linked("next")), None),
+            prev=next(iter(self.linked("prev", "previous")), None),
+            h1=tuple(self._h1),
+            charset=charset,
+        )
+
+    def linked(self, *names: str) -> tuple[str, ...]:
+        """The URLs of the links with these relations, those of the first relation first."""
+        return tuple(url for name in names for relation, url in self.relations if relation == name)
+
+    def take(self, tag: str, element: Element, attributes: Attributes) -> None:
+        match tag:
             case "link":
-                self._take_link(element.attributes)
+                self.take_link(attributes)
+            case "meta":
+                self.take_meta(attributes)
+            case "title" if not _is_of_drawing(element):
+                self._titles.append(text_of(element, MAX_TEXT))
+            case "h1" if len(self._h1) < _MOST_HEADINGS:
+                self._h1.append(text_of(element, MAX_TEXT))
+            case "html":
+                self._lang = _clean(attributes.get("lang"))
+            case "base" if "href" in attributes:
+                self._has_base = True
 
-    def _take_meta(self, attributes: Attributes) -> None:
+    def take_meta(self, attributes: Attributes) -> None:
         name = collapsed(attributes.get("name") or "").lower()
         content = collapsed(attributes.get("content") or "")[:MAX_TEXT]
-        if self.refresh is None and is_refresh(attributes):
-            self.refresh = content
+        if self._refresh is None and is_refresh(attributes):
+            self._refresh = content
         if name in _ROBOTS:
-            self.robots.append((name, content.lower()))
+            self._robots.append((name, content.lower()))
         elif name in _NAMED:
-            self.named.setdefault(name, content)
+            self._named.setdefault(name, content)
 
-    def _take_link(self, attributes: Attributes) -> None:
-        url = self.resolved(_clean(attributes.get("href")))
+    def take_link(self, attributes: Attributes) -> None:
+        tokens = (attributes.get("rel") or "").lower().split()
+        url = self._resolved(_clean(attributes.get("href"))) if tokens else None
         if url is None:
             return
-        tokens = (attributes.get("rel") or "").lower().split()
-        self.links.extend((token, url) for token in tokens)
+        self.relations.extend((token, url) for token in tokens)
         if "alternate" in tokens and (language := _clean(attributes.get("hreflang"))):
-            self.hreflang.append((language.lower(), url))
+            self._hreflang.append((language.lower(), url))
 
-    def resolved(self, reference: str | None) -> str | None:
-        return canonical(reference, self.base) if reference else None
-
-    def linked(self, rel: str) -> list[str]:
-        """The URLs of the links with this relation."""
-        return [url for token, url in self.links if token == rel]
+    def _resolved(self, reference: str | None) -> str | None:
+        target = self._resolve(reference, self.base) if reference else None
+        return None if target is None else target[0]
 
 
 def _is_of_drawing(title: Element) -> bool:

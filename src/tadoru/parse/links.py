@@ -7,8 +7,9 @@ followed is decided elsewhere (`rules.scope`); pages are parsed in `html`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
 from tadoru.parse.html import Document, Element, collapsed, text_of
@@ -17,16 +18,16 @@ from tadoru.rules.url import Resolver
 MAX_TEXT = 200
 """Characters kept of an anchor's text."""
 
-_SELECTORS: dict[LinkKind, str] = {
-    LinkKind.A: "a[href]",
-    LinkKind.AREA: "area[href]",
-    LinkKind.LINK: "link[href]",
-    LinkKind.IMAGE: "img,source[srcset],video[poster],input[src],image[href]",
-    LinkKind.SCRIPT: "script[src]",
-    LinkKind.FRAME: "iframe[src],frame[src]",
-    LinkKind.FORM: "form[action]",
-    LinkKind.MEDIA: "audio[src],video[src],source[src],track[src],embed[src],object[data]",
-    LinkKind.REFRESH: "meta[http-equiv]",
+_TAGS: dict[LinkKind, tuple[str, ...]] = {
+    LinkKind.A: ("a[href]",),
+    LinkKind.AREA: ("area[href]",),
+    LinkKind.LINK: ("link",),
+    LinkKind.IMAGE: ("img", "source", "video", "input", "image"),
+    LinkKind.SCRIPT: ("script",),
+    LinkKind.FRAME: ("iframe", "frame"),
+    LinkKind.FORM: ("form",),
+    LinkKind.MEDIA: ("audio", "video", "source", "track", "embed", "object"),
+    LinkKind.REFRESH: ("meta",),
 }
 _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
     "link": ((LinkKind.LINK, "href"),),
@@ -45,8 +46,15 @@ _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
     "form": ((LinkKind.FORM, "action"),),
 }
 """Where the URLs of resources stand."""
+LINKING = frozenset({"a", "area", "meta", *_ATTRIBUTES})
+"""The tags of elements that may carry a link."""
 
 Attributes = dict[str, str | None]
+
+ALL = frozenset(LinkKind)
+_ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
+_WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})
+LONGEST_SCHEME = 20
 
 _REFRESH = re.compile(
     r"""\s*(?:\d+(?:\.[\d.]*)?|\.[\d.]*)(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE | re.DOTALL
@@ -58,28 +66,77 @@ _DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?")
 def extract(document: Document, page_url: str, resolver: Resolver, kinds: frozenset[LinkKind] = FOLLOWED) -> list[Link]:
     """Every http and https link of a page, in document order."""
     elements, tags, base = _candidates(document, page_url, kinds)
-    resolve, resolved = resolver.resolve, dict[str, tuple[str, str] | None]()
-    links: list[Link] = []
-    room = _room(document)
-    for element, tag in zip(elements, tags, strict=True):
+    reading = LinkReading(document, base, resolver)
+    reading.read(zip(tags, elements, strict=True), kinds)
+    return reading.links
+
+
+class Unusual(NamedTuple):
+    """An anchor without words, or with a scheme in its reference."""
+
+    element: Element
+    href: str
+    words: str | None
+    """None when they were not read."""
+    leads: bool
+    """Whether it is a link that can be followed."""
+
+
+class LinkReading:
+    """Reads the links of a page, and what else its anchors show."""
+
+    def __init__(self, document: Document, base: str, resolver: Resolver) -> None:
+        self.links: list[Link] = []
+        self.names: set[str] = set()
+        """The names of anchors: fragments can point at them."""
+        self.unusual: list[Unusual] = []
+        self._base = base
+        self._resolve = resolver.resolve
+        self._targets: dict[str, str | None] = {}
+        self._room = _room(document)
+
+    def read(self, found: Iterable[tuple[str | None, Element]], kinds: Container[LinkKind] = ALL) -> None:
+        """Read these elements, given with their tags in document order. Most links of a page are anchors: they are read in line."""
+        links, targets = self.links, self._targets
+        for tag, element in found:
+            if tag != "a":
+                if tag in LINKING:
+                    self._read_other(tag, element, kinds)
+                continue
+            attributes = element.attributes
+            if name := attributes.get("name"):
+                self.names.add(name)
+            href = attributes.get("href")
+            if href is None and (href := _rare_reference(element, attributes)) is None:
+                continue
+            # Each reference is resolved once for a page, and once for all its fragments.
+            front, mark, fragment = href.partition("#")
+            url = targets[front] if front in targets else self._resolved(front)
+            if mark and ("%" in fragment or " " in fragment or not href.isprintable()):
+                url, fragment = self._resolve(href, self._base) or (None, "")
+            words: str | None = None
+            if self._room > 0:
+                raw = element.text()
+                self._room -= len(raw)
+                is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
+                words = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
+            if url is not None:
+                rel = _rel(attributes) if "rel" in attributes else ""
+                links.append(Link(url, LinkKind.A, words or _alternative(element), rel, len(links), fragment))
+            if not words or ":" in href[:LONGEST_SCHEME]:
+                self.unusual.append(Unusual(element, href, words, url is not None))
+
+    def _resolved(self, front: str) -> str | None:
+        target = self._resolve(front, self._base)
+        url = self._targets[front] = None if target is None else target[0]
+        return url
+
+    def _read_other(self, tag: str, element: Element, kinds: Container[LinkKind]) -> None:
         attributes = element.attributes
-        if tag not in _ANCHORS:
-            for kind, reference in _resources(tag or "", attributes):
-                if kind in kinds and (target := resolve(reference, base)) is not None:
-                    text = _alt(attributes) if kind is LinkKind.IMAGE else ""
-                    links.append(Link(target[0], kind, text, _rel(attributes), len(links), target[1]))
-            continue
-        reference = _reference(attributes)
-        if reference in resolved:
-            target = resolved[reference]
-        else:
-            target = resolved[reference] = resolve(reference, base)
-        if target is not None:
-            raw = element.text() if room > 0 else ""
-            room -= len(raw)
-            rel = _rel(attributes) if "rel" in attributes else ""
-            links.append(Link(target[0], _ANCHORS[tag], _anchor_text(element, raw), rel, len(links), target[1]))
-    return links
+        for kind, reference in _resources(tag, attributes):
+            if kind in kinds and (target := self._resolve(reference, self._base)) is not None:
+                text = _alt(attributes) if kind in _WITH_ALT else ""
+                self.links.append(Link(target[0], kind, text, _rel(attributes), len(self.links), target[1]))
 
 
 def extract_targets(document: Document, page_url: str, resolver: Resolver) -> list[Link]:
@@ -126,6 +183,16 @@ def _room(document: Document) -> int:
     return 4 * document.size + 100_000
 
 
+def _rare_reference(element: Element, attributes: Attributes) -> str | None:
+    """The reference of an anchor that has no value in its `href`; None when it is no link. In drawings there is another name for it."""
+    if "href" in attributes:
+        return ""
+    if "xlink:href" not in attributes:
+        return None
+    drawn = element.css_first("a[href]")
+    return attributes["xlink:href"] or "" if drawn is not None and drawn.mem_id == element.mem_id else None
+
+
 def _reference(attributes: Attributes) -> str:
     return (attributes["href"] if "href" in attributes else attributes.get("xlink:href")) or ""
 
@@ -135,16 +202,14 @@ def _anchor_text(element: Element, raw: str) -> str:
     return (" ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)) or _alternative(element)
 
 
-_ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
-
-
 def _rel(attributes: Attributes) -> str:
     return " ".join((attributes.get("rel") or "").lower().split())
 
 
 @lru_cache
 def _selector(kinds: frozenset[LinkKind]) -> str:
-    return ",".join(["base[href]", *(_SELECTORS[kind] for kind in LinkKind if kind in kinds)])
+    # Each tag once: an element that two selectors match would be found twice.
+    return ",".join(dict.fromkeys(["base", *(tag for kind in LinkKind if kind in kinds for tag in _TAGS[kind])]))
 
 
 def is_refresh(attributes: Attributes) -> bool:
@@ -170,11 +235,12 @@ def srcset_urls(value: str) -> Iterator[str]:
 
 
 def _resources(tag: str, attributes: Attributes) -> Iterator[tuple[LinkKind, str]]:
-    """The URLs on an element other than an anchor. An empty one names nothing."""
+    """The URLs on an element other than `<a>`. An empty one names nothing, but on an `<area>` the page itself."""
     if tag == "meta":
         if is_refresh(attributes) and (url := refresh_target(attributes.get("content") or "")):
             yield LinkKind.REFRESH, url
-        return
+    elif tag == "area" and "href" in attributes:
+        yield LinkKind.AREA, attributes["href"] or ""
     for kind, name in _ATTRIBUTES.get(tag, ()):
         value = attributes.get(name)
         if not value or value.isspace():

@@ -15,8 +15,8 @@ _OPAQUE = re.compile(
 )
 _VALUE = re.compile(rb"""=\s*+(?:"[^"]*+"|'[^']*+')""")
 _TAG = re.compile(rb"<([a-z][a-z0-9:-]*+)")
-_HEADS = re.compile(rb"<head(?=[\s/>])")
-_BODIES = re.compile(rb"<body(?=[\s/>])")
+_HEAD = re.compile(rb"<head(?=[\s/>])")
+_OUTER = re.compile(rb"<(head|body)(?=[\s/>])")
 _BELONGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
 _LONGEST_HEAD = 256 * 1024
 
@@ -37,22 +37,20 @@ def read_markup(data: bytes) -> Markup:
         # Tags in capitals, or left out.
         data = data.lower()
     strays = dict.fromkeys(name.decode("ascii") for name in _TAG.findall(_plain(_head(data))))
-    return Markup(_count(_HEADS, data), _count(_BODIES, data), tuple(name for name in strays if name not in _BELONGS))
+    outer = _OUTER.findall(data)
+    if len(outer) > len(set(outer)):
+        # Only when there seem to be several of one is it worth a close look at comments, scripts and values.
+        outer = _OUTER.findall(_plain(data.lower()))
+    return Markup(
+        max(1, outer.count(b"head")), max(1, outer.count(b"body")), tuple(name for name in strays if name not in _BELONGS)
+    )
 
 
 def _head(data: bytes) -> bytes:
     """What stands between the tags of the head, in lower case; nothing when one of them is left out."""
     lowered = data[: max(data.find(b"</head", 0, _LONGEST_HEAD), 0)].lower()
-    opened = _HEADS.search(lowered)
+    opened = _HEAD.search(lowered)
     return lowered[lowered.find(b">", opened.end()) + 1 :] if opened else b""
-
-
-def _count(tags: re.Pattern[bytes], data: bytes) -> int:
-    """How many there are; only when there seem to be several is it worth a close look at comments, scripts and values."""
-    first = data.find(tags.pattern[:5])
-    if first < 0 or data.find(tags.pattern[:5], first + 5) < 0:
-        return 1
-    return max(1, len(tags.findall(_plain(data.lower()))))
 
 
 def _plain(data: bytes) -> bytes:

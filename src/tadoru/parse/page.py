@@ -1,21 +1,21 @@
 """Everything the checks of an audit need to know about one page, as one value: `PageView`.
 
 Facts only, as the page states them; what is right or wrong is said by the checks (`jobs.audit.checks`). The tree is walked once
-here (`walk`), beside the walks of `links`, `head`, `content` and `structured`, whose results are part of the view.
+(`walk`) for everything that hangs on the name of an element; `content` reads the text, `structured` and this module look for
+attributes that any element may have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.model.web import Link, LinkKind, Response
+from tadoru.model.web import Link, Response
 from tadoru.parse.content import Content, Parts
 from tadoru.parse.decode import header_charset
-from tadoru.parse.head import Head, read_head
+from tadoru.parse.head import Head
 from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, robots_tags
 from tadoru.parse.header_fields import links as header_links
 from tadoru.parse.html import Document
-from tadoru.parse.links import extract
 from tadoru.parse.markup import Markup, read_markup
 from tadoru.parse.structured import StructuredData, read_structured
 from tadoru.parse.walk import Form, Heading, Image, Nameless, Walk
@@ -101,11 +101,8 @@ class PageView:
 def read_page(document: Document, response: Response, resolver: Resolver) -> PageView:
     """Read a parsed page once and for all checks."""
     url = response.url
-    head = read_head(document, url)
-    walk = Walk(document.base_url(url) if head.base else url)
-    walk.over(document)
-    links = extract(document, url, resolver, frozenset(walk.kinds))
-    walk.look_at_nameless(any(not link.text and link.kind is LinkKind.A for link in links))
+    walk = Walk(document, url, resolver)
+    head, linked = walk.head.head(document.encoding), walk.head.linked
     parts = Parts(document, walk.parts)
     content = parts.content()
     ids = [element.id for element in document.select("[id]")]
@@ -121,10 +118,10 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         outside_head=frozenset(walk.outside_head),
         canonical_references=tuple(walk.canonicals),
         hreflang_references=tuple(walk.hreflangs),
-        nexts=walk.linked("next"),
-        prevs=(*walk.linked("prev"), *walk.linked("previous")),
-        amphtml=next(iter(walk.linked("amphtml")), None),
-        icons=(*walk.linked("icon"), *walk.linked("apple-touch-icon")),
+        nexts=linked("next"),
+        prevs=linked("prev", "previous"),
+        amphtml=next(iter(linked("amphtml")), None),
+        icons=linked("icon", "apple-touch-icon"),
         directives=tuple(directive for agent, content in head.meta_robots for directive in directives(agent, content)),
         header_directives=robots_tags(response.header_all("x-robots-tag")),
         header_links=header_links(response.header_all("link"), url),
@@ -135,7 +132,7 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         headings=tuple(heading._replace(is_aside=True) if parts.leaves_out(at) else heading for heading, at in walk.headings),
         images=tuple(walk.images),
         empty_pictures=walk.empty_pictures,
-        links=tuple(links),
+        links=tuple(walk.links.links),
         nameless=tuple(walk.nameless),
         script_references=tuple(walk.script_references),
         malformed_references=tuple(walk.malformed),
@@ -148,7 +145,7 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         data_uri_bytes=walk.data_uri_bytes,
         ids=known,
         duplicate_ids=_twice(ids) if len(known) < len(ids) else (),
-        anchors=known | walk.names,
+        anchors=known | walk.links.names,
         deprecated=tuple(walk.deprecated),
         elements=walk.elements,
         app_root=next(iter(_APP_ROOTS & known), ""),

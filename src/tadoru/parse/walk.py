@@ -1,7 +1,7 @@
-"""One walk over a page's elements, collecting what no other reader of the page takes: headings, images, forms, scripts, oddities.
+"""The walk over a page's elements: each is looked at once, and handed to those who want to know of it (`head`, `links`).
 
-Works for `page`, which puts the results into a value. One pass over all elements with a table of tags is quicker than selectors:
-each selector costs a look at every element.
+What no other reader takes is collected here: headings, images, forms, scripts, oddities. Works for `page`, which puts the results
+into a value.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from tadoru.model.web import LinkKind
 from tadoru.parse.content import PARTS
-from tadoru.parse.html import Document, Element, collapsed, text_of
-from tadoru.parse.links import Attributes
-from tadoru.rules.url import canonical
+from tadoru.parse.head import HeadReading
+from tadoru.parse.html import Document, Element, collapsed, tag_ids, text_of
+from tadoru.parse.links import LINKING, LONGEST_SCHEME, Attributes, LinkReading
+from tadoru.rules.url import Resolver
 
 MAX_TEXT = 500
 MOST = 2_000
@@ -72,14 +73,13 @@ class Nameless(NamedTuple):
 
 
 class Walk:
-    """What has been met so far."""
+    """What has been met on a page."""
 
-    def __init__(self, base: str) -> None:
-        self.base = base
-        self.elements = 0
-        self.kinds = {LinkKind.A, LinkKind.LINK, LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.FORM}
-        """The kinds of links there may be: looking for the others would find none."""
-        self.in_body = False
+    def __init__(self, document: Document, page_url: str, resolver: Resolver) -> None:
+        found, self.elements = document.pick(_TAGS)
+        self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
+        self.head = HeadReading(self.base, resolver)
+        self.links = LinkReading(document, self.base, resolver)
         self.titles_in_head = 0
         self.descriptions: list[str] = []
         self.named: dict[str, str] = {}
@@ -88,7 +88,6 @@ class Walk:
         self.outside_head: set[str] = set()
         self.canonicals: list[str] = []
         self.hreflangs: list[str] = []
-        self.relations: list[tuple[str, str]] = []
         self.headings: list[tuple[Heading, Element]] = []
         self.images: list[Image] = []
         self.empty_pictures = 0
@@ -101,194 +100,172 @@ class Walk:
         self.blocking_scripts: list[str] = []
         self.scripts: list[Element] = []
         self.script_bytes = self.style_bytes = self.data_uri_bytes = 0
-        self.names: set[str] = set()
         self.deprecated: dict[str, None] = {}
         self.parts: list[Element] = []
         """What `content` leaves out, and the main part."""
-        self._web_anchors: list[tuple[Element, str]] = []
+        self._in_body = False
+        self._resolve = resolver.uncleaned.resolve
+        for tag, element in found:
+            if (take := _TAKERS.get(tag)) is not None:
+                take(self, tag, element, element.attributes)
+        self.links.read(found)
+        self._look_at_anchors()
 
-    def over(self, document: Document) -> None:
-        """Walk over all elements, in document order."""
-        takers: dict[str, Callable[[Element], None]] = {
-            **dict.fromkeys(_DEPRECATED, self._deprecated),
-            **dict.fromkeys(PARTS, self.parts.append),
-            **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), self._heading),
-            **dict.fromkeys(("source", "video", "audio", "embed", "track", "object"), self._media),
-            "body": self._body,
-            "frameset": self._body,
-            "title": self._title,
-            "meta": self._meta,
-            "link": self._link,
-            "a": self._anchor,
-            "img": self._image,
-            "picture": self._picture,
-            "form": self._form,
-            "input": self._input,
-            "script": self._script,
-            "style": self._style,
-            "area": self._area,
-            "iframe": self._frame,
-            "frame": self._frame,
-        }
-        elements = document.select("*")
-        self.elements = len(elements)
-        for element in elements:
-            if (taker := takers.get(element.tag or "")) is not None:
-                taker(element)
-
-    def linked(self, rel: str) -> tuple[str, ...]:
-        """The URLs of the `<link>` elements with this relation."""
-        return tuple(url for token, url in self.relations if token == rel)
-
-    def look_at_nameless(self, are_there_any: bool) -> None:
-        """Find the links without words, when it is known that some lack a text."""
-        for element, href in self._web_anchors if are_there_any else ():
-            if len(self.nameless) < MOST and not element.text().strip() and not _is_labelled(element):
+    def _look_at_anchors(self) -> None:
+        """Note the links that say nothing, and those that only seem to lead to a page."""
+        for element, href, words, leads in self.links.unusual:
+            is_web = self._is_web(href, leads) if ":" in href[:LONGEST_SCHEME] else href[:1] not in ("", "#")
+            if is_web and words == "" and len(self.nameless) < MOST and _is_nameless(element):
                 self.nameless.append(Nameless(href, element.css_first("img,svg,picture") is not None))
 
-    def _body(self, element: Element) -> None:
-        self.in_body = True
-        if element.tag == "frameset":
-            self._deprecated(element)
+    def _is_web(self, href: str, leads: bool) -> bool:
+        """Whether a reference with a scheme leads to a page; those that only seem to are noted."""
+        start = href[:200].lstrip().lower()
+        if start.startswith("javascript:"):
+            self.script_references.append(href[:MAX_TEXT])
+        elif _OWN_FILE.match(start) or _DOUBLED.match(start) or (not leads and _WEB.match(start)):
+            self.malformed.append(href[:MAX_TEXT])
+        else:
+            return not start.startswith(("#", "mailto:", "tel:"))
+        return False
 
-    def _title(self, element: Element) -> None:
-        self.titles_in_head += not self.in_body
+    def _body(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self._in_body = True
+        if tag == "frameset":
+            self.deprecated[tag] = None
 
-    def _meta(self, element: Element) -> None:
-        attributes = element.attributes
+    def _head(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.head.take(tag, element, attributes)
+
+    def _title(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.head.take(tag, element, attributes)
+        self.titles_in_head += not self._in_body
+
+    def _meta(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.head.take(tag, element, attributes)
         name = collapsed(attributes.get("name") or "").lower()
         pragma = (attributes.get("http-equiv") or "").strip().lower()
         content = collapsed(attributes.get("content") or "")
         if "charset" in attributes or (pragma == "content-type" and "charset" in content.lower()):
             self.has_charset = True
-        if pragma == "refresh":
-            self.kinds.add(LinkKind.REFRESH)
         if pragma == "content-security-policy":
             self.csp = self.csp or content
         if name == "description":
             self.descriptions.append(content)
         elif name:
             self.named.setdefault(name, content)
-        if self.in_body and name in ("description", "robots"):
+        if self._in_body and name in ("description", "robots"):
             self.outside_head.add(name)
 
-    def _link(self, element: Element) -> None:
-        attributes = element.attributes
+    def _link(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.head.take(tag, element, attributes)
         href = (attributes.get("href") or "").strip()
         tokens = (attributes.get("rel") or "").lower().split()
         if "canonical" in tokens:
             self._place("canonical", self.canonicals, href)
         if "alternate" in tokens and attributes.get("hreflang"):
             self._place("hreflang", self.hreflangs, href)
-        url = canonical(href, self.base) if href and tokens else None
-        if url is not None:
-            self.relations.extend((token, url) for token in tokens)
         if "stylesheet" in tokens or "icon" in tokens or "preload" in tokens:
-            self._relative_to_protocol(href)
+            self._look_at_reference(href)
 
     def _place(self, what: str, where: list[str], href: str) -> None:
         where.append(href)
-        if self.in_body:
+        if self._in_body:
             self.outside_head.add(what)
 
-    def _anchor(self, element: Element) -> None:
-        attributes = element.attributes
-        if name := attributes.get("name"):
-            self.names.add(name)
-        href = attributes.get("href")
-        if not href:
-            return
-        if ":" not in href[:20]:
-            if href[0] != "#":
-                self._web_anchors.append((element, href))
-            return
-        start = href[:200].lstrip().lower()
-        if start.startswith("javascript:"):
-            self.script_references.append(href[:MAX_TEXT])
-        elif _OWN_FILE.match(start) or _DOUBLED.match(start) or (_WEB.match(start) and canonical(href, self.base) is None):
-            self.malformed.append(href[:MAX_TEXT])
-        elif not start.startswith(("#", "mailto:", "tel:")):
-            self._web_anchors.append((element, href))
-
-    def _image(self, element: Element) -> None:
-        attributes = element.attributes
-        src = _source(attributes)
-        self._resource(element)
+    def _image(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self._resource(tag, element, attributes)
         if len(self.images) < MOST:
             alt = collapsed(attributes["alt"] or "")[:MAX_TEXT] if "alt" in attributes else None
             role = (attributes.get("role") or "").strip().lower()
             is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
             size = (attributes.get("width") or "", attributes.get("height") or "")
-            self.images.append(Image(src[:MAX_TEXT], alt, *size, (attributes.get("loading") or "").lower(), is_hidden))
+            loading = (attributes.get("loading") or "").lower()
+            self.images.append(Image(_source(attributes)[:MAX_TEXT], alt, *size, loading, is_hidden))
 
-    def _picture(self, element: Element) -> None:
+    def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.empty_pictures += element.css_first("img") is None
 
-    def _form(self, element: Element) -> None:
-        attributes = element.attributes
-        action = canonical(attributes.get("action") or "", self.base)
+    def _form(self, tag: str, element: Element, attributes: Attributes) -> None:
+        action = self._resolve(attributes.get("action") or "", self.base)
         if action is not None and len(self.forms) < MOST:
-            self.forms.append(Form(action, (attributes.get("method") or "get").strip().lower()))
+            self.forms.append(Form(action[0], (attributes.get("method") or "get").strip().lower()))
 
-    def _input(self, element: Element) -> None:
-        if (element.attributes.get("type") or "").strip().lower() == "password":
+    def _input(self, tag: str, element: Element, attributes: Attributes) -> None:
+        if (attributes.get("type") or "").strip().lower() == "password":
             self.has_password = True
 
-    def _script(self, element: Element) -> None:
+    def _script(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append(element)
         self.scripts.append(element)
-        attributes = element.attributes
+        self._resource(tag, element, attributes)
         kind = (attributes.get("type") or "").strip().lower()
         if src := attributes.get("src"):
-            self._relative_to_protocol(src)
-            if not self.in_body and not attributes.keys() & {"async", "defer"} and _SCRIPT_TYPES.fullmatch(kind):
+            if not self._in_body and not attributes.keys() & {"async", "defer"} and _SCRIPT_TYPES.fullmatch(kind):
                 self.blocking_scripts.append(src[:MAX_TEXT])
         else:
             self.script_bytes += len(element.text())
 
-    def _frame(self, element: Element) -> None:
-        self.kinds.add(LinkKind.FRAME)
-        if element.tag == "frame":
-            self._deprecated(element)
+    def _frame(self, tag: str, element: Element, attributes: Attributes) -> None:
+        if tag == "frame":
+            self.deprecated[tag] = None
         else:
             self.parts.append(element)
-        self._resource(element)
+        self._resource(tag, element, attributes)
 
-    def _media(self, element: Element) -> None:
-        self.kinds.add(LinkKind.MEDIA)
-        self._resource(element)
-
-    def _area(self, element: Element) -> None:
-        self.kinds.add(LinkKind.AREA)
-
-    def _style(self, element: Element) -> None:
+    def _style(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append(element)
         self.style_bytes += len(element.text())
 
-    def _resource(self, element: Element) -> None:
-        src = element.attributes.get("src")
-        if src:
-            self._relative_to_protocol(src)
+    def _resource(self, tag: str, element: Element, attributes: Attributes) -> None:
+        if src := attributes.get("src"):
+            self._look_at_reference(src)
 
-    def _relative_to_protocol(self, reference: str) -> None:
+    def _look_at_reference(self, reference: str) -> None:
         if reference[:5].lower() == "data:":
             self.data_uri_bytes += len(reference)
         elif reference.lstrip().startswith("//"):
             self.protocol_relative.append(reference.strip()[:MAX_TEXT])
 
-    def _heading(self, element: Element) -> None:
+    def _heading(self, tag: str, element: Element, attributes: Attributes) -> None:
+        if tag == "h1":
+            self.head.take(tag, element, attributes)
         if len(self.headings) >= MOST:
             return
         text = text_of(element, MAX_TEXT).rstrip(_PERMALINK_SIGNS)
         is_image = False
         if not text and (image := element.css_first("img[alt],[aria-label]")) is not None:
-            attributes = image.attributes
-            text = collapsed(attributes.get("alt") or attributes.get("aria-label") or "")[:MAX_TEXT]
+            words = image.attributes
+            text = collapsed(words.get("alt") or words.get("aria-label") or "")[:MAX_TEXT]
             is_image = bool(text)
-        self.headings.append((Heading(int((element.tag or "h6")[1]), text, is_image), element))
+        self.headings.append((Heading(int(tag[1]), text, is_image), element))
 
-    def _deprecated(self, element: Element) -> None:
-        self.deprecated[element.tag or ""] = None
+    def _part(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.parts.append(element)
+
+    def _deprecated(self, tag: str, element: Element, attributes: Attributes) -> None:
+        self.deprecated[tag] = None
+
+
+_TAKERS: dict[str, Callable[[Walk, str, Element, Attributes], None]] = {
+    **dict.fromkeys(_DEPRECATED, Walk._deprecated),
+    **dict.fromkeys(PARTS, Walk._part),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Walk._heading),
+    **dict.fromkeys(("source", "video", "audio", "embed", "track", "object"), Walk._resource),
+    **dict.fromkeys(("html", "base"), Walk._head),
+    **dict.fromkeys(("body", "frameset"), Walk._body),
+    **dict.fromkeys(("frame", "iframe"), Walk._frame),
+    "form": Walk._form,
+    "img": Walk._image,
+    "input": Walk._input,
+    "link": Walk._link,
+    "meta": Walk._meta,
+    "picture": Walk._picture,
+    "script": Walk._script,
+    "style": Walk._style,
+    "title": Walk._title,
+}
+_TAGS = tag_ids({*_TAKERS, *LINKING})
 
 
 def _source(attributes: Attributes) -> str:
@@ -303,12 +280,18 @@ def _has_label(attributes: Attributes) -> bool:
     return any(attributes.get(name) for name in _LABELS)
 
 
-def _is_labelled(element: Element) -> bool:
-    """Whether a link without text has words of another kind, or is kept from everybody."""
+def _is_link_of_drawing(element: Element) -> bool:
+    """Whether `xlink:href` means something on this element: in HTML it is an attribute like any other."""
+    first = element.css_first("a[href]")
+    return first is not None and first.mem_id == element.mem_id
+
+
+def _is_nameless(element: Element) -> bool:
+    """Whether a link without text has no words of another kind either, and is not kept from everybody."""
+    if element.text().strip():
+        return False
     attributes = element.attributes
     if _has_label(attributes) or attributes.get("aria-hidden") == "true" or "hidden" in attributes:
-        return True
-    for inner in element.css("img,svg,[aria-label],[title],input,object"):
-        if _has_label(inner.attributes) or inner.attributes.get("alt") or inner.attributes.get("value"):
-            return True
-    return False
+        return False
+    inner = (inner.attributes for inner in element.css("img,svg,[aria-label],[title],input,object"))
+    return not any(_has_label(one) or one.get("alt") or one.get("value") for one in inner)

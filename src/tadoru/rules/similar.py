@@ -1,49 +1,80 @@
 """How alike two texts are: a sketch of each in 128 bytes, and keys by which likely pairs are found in linear time.
 
-The sketch is a one-permutation MinHash: every shingle is hashed once, its hash chooses one of 128 bins, and each bin keeps one
-byte of its smallest hash. The share of bins that agree estimates the Jaccard similarity of the sets of shingles: at 90 % within
-three points. Two texts of that likeness share a band key with a probability of over 99.9 %, two of 50 % with 6 %.
+A text is the set of its shingles: three words that follow each other, as one hash. The sketch is a one-permutation MinHash: the
+hash of a shingle chooses one of 128 bins, and each bin keeps one byte of its smallest hash. The share of bins that agree estimates
+the Jaccard similarity of the sets of shingles: at 90 % within three points. Two texts of that likeness share a band key with a
+probability of over 99.9 %, two of 50 % with 6 %.
 
-What the shingles of a page are is said in `parse.content`.
+Every page of a crawl passes through `shingles` and `sketch`, so they work on arrays. What the words of a page are is said in
+`parse.content`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 BINS = 128
 ROWS = 8
 """Bins in a band: eight bytes make a key."""
 FEWEST = 20
 """Texts of fewer shingles have no sketch: a handful of words is alike by chance."""
-_ENOUGH = 12
-"""How many values a bin is left with, on average, so that hardly ever one is left with none."""
+MOST_WORDS = 20_000
+"""Words of a text that are looked at."""
+
+_SHORT = 3
+_UNSPACED = 0xE3
+"""Words that begin with this byte or a higher one are in a script whose words are short, as Chinese and Japanese."""
+_FIRST_BIN_KEYS = np.arange(BINS, dtype=np.uint32) << 25
+_WIDE = 8
+"""Bytes that fit into one number."""
+_FIRST_BYTES = np.array([(1 << 8 * length) - 1 for length in range(_WIDE + 1)], np.uint64)
+# Odd, with as many ones as zeros, in no order: what multipliers of a hash have to be.
+_MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD)
 
 
-def sketch(shingles: Iterable[int]) -> bytes:
+def shingles(text: bytes) -> NDArray[np.uint32]:
+    """32-bit hashes of each three words that follow each other; short ones, half of a text, say little and are left out.
+
+    The words are separated by one space. Of a word longer than 16 bytes its beginning, its end and its length count.
+    """
+    data = bytes(_WIDE) + text + b" " + bytes(_WIDE)
+    letters = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(letters == ord(" "))[:MOST_WORDS]
+    starts = np.append(_WIDE, ends[:-1] + 1)
+    telling = (ends - starts > _SHORT) | (letters[starts] >= _UNSPACED)
+    starts, ends = starts[telling], ends[telling]
+    lengths = ends - starts
+    # Every eight bytes that follow each other, as numbers.
+    windows = np.ndarray(len(data) - _WIDE + 1, "<u8", data, strides=(1,))
+    words = (windows[starts] & _FIRST_BYTES[np.minimum(lengths, _WIDE)]) * _MIX[0]
+    words += windows[ends - _WIDE] * (lengths > _WIDE) * _MIX[1] + lengths.astype(np.uint64) * _MIX[2]
+    words ^= words >> 32
+    found = words[:-2] * _MIX[1] + words[1:-1] * _MIX[2] + words[2:] * _MIX[3]
+    found ^= found >> 29
+    return (found * _MIX[0] >> 32).astype(np.uint32)
+
+
+def sketch(shingles: Iterable[int] | NDArray[np.uint32]) -> bytes:
     """The sketch of a text, given 32-bit hashes of its shingles; empty when there are too few."""
-    distinct = set(shingles)
-    if len(distinct) < FEWEST:
+    values = shingles if isinstance(shingles, np.ndarray) else np.fromiter(shingles, np.uint32)
+    # The lowest bits choose the bin. In front of the others they sort the values by bin, and within each by size.
+    keys = np.sort(values << 25 | values >> 7)
+    if len(keys) < FEWEST or np.count_nonzero(keys[1:] != keys[:-1]) < FEWEST - 1:
         return b""
-    # Of a long text only the small ones matter: the others would be sorted for nothing.
-    cut = 2**32 * _ENOUGH * BINS // len(distinct)
-    smallest = _by_bin([value for value in distinct if value < cut] if cut < 2**31 else distinct)
-    if len(smallest) < BINS and cut < 2**31:
-        smallest = _by_bin(distinct)
-    if len(smallest) < BINS:
-        smallest = {at: smallest[_filled(at, smallest)] for at in range(BINS)}
-    return bytes([smallest[at] >> 7 & 0xFF for at in range(BINS)])
+    smallest = keys[np.minimum(np.searchsorted(keys, _FIRST_BIN_KEYS), len(keys) - 1)]
+    filled = smallest >> 25 == np.arange(BINS)
+    if not filled.all():
+        smallest = smallest[[_filled(at, filled) for at in range(BINS)]]
+    return smallest.astype(np.uint8).tobytes()
 
 
-def _by_bin(values: Iterable[int]) -> dict[int, int]:
-    """The smallest of each bin. The lowest bits choose the bin; in falling order the last one written to it is the smallest."""
-    return {value & 127: value for value in sorted(values, reverse=True)}
-
-
-def _filled(at: int, smallest: dict[int, int]) -> int:
+def _filled(at: int, filled: NDArray[np.bool_]) -> int:
     """The bin an empty one borrows from: the same for all texts in which that one is filled and those before it are not."""
     probe = at
-    while probe not in smallest:
+    while not filled[probe]:
         # A full cycle over the bins (5 - 1 is divisible by 4), other than stepping to the neighbour for every start alike.
         probe = (5 * probe + 2 * at + 1) % BINS
     return probe

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -196,26 +197,32 @@ class Resolver:
         """What counts against the capacity: tables and their entries."""
         return self._size
 
+    @cached_property
+    def uncleaned(self) -> Resolver:
+        """One that removes nothing from URLs: for those by which a page says what it is."""
+        return self if self._cleaning == NO_CLEANING else Resolver(capacity=self._capacity)
+
     def resolve(self, href: str, base: str) -> Resolved | None:
         """(canonical URL, decoded fragment) of a reference on the page `base`, itself canonical; None: nothing to follow."""
         if base is not self._base:
             self._enter(base)
+        if (plain := _PLAIN.fullmatch(href)) is not None:
+            start, rest = plain.groups()
+            if start in self._starts and "/." not in rest:
+                # Joined faster than remembered.
+                return self._starts[start] + rest, ""
         # A fragment begins at the first hash wherever that stands, so what is before it resolves alike for all of them.
         front, mark, fragment = href.partition("#")
         if mark and href.isprintable():
             fragment = unquote(fragment.rstrip(" ")) if "%" in fragment else fragment.rstrip(" ")
             if not front.rstrip(" "):
                 return base, fragment
-            found = (self._rooted if front.startswith(_ROOTED) else self._nearby).get(front) or self._missed(front, base)
+            found = self.resolve(front, base)
             return None if found is None else (found[0], fragment)
         found = (self._rooted if href.startswith(_ROOTED) else self._nearby).get(href)
         return found if found is not None else self._missed(href, base)
 
     def _missed(self, href: str, base: str) -> Resolved | None:
-        plain = _PLAIN.fullmatch(href)
-        if plain is not None and plain[1] in self._starts and "/." not in plain[2]:
-            # Joined faster than remembered.
-            return self._starts[plain[1]] + plain[2], ""
         if href[:5].lower() == "data:":
             # An image within the page, perhaps of many kilobytes, which the parser would read to the end.
             return None

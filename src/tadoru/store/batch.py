@@ -29,7 +29,7 @@ from tadoru.store.base import (
 from tadoru.store.database import Database
 from tadoru.store.details import Details
 from tadoru.store.learn import Learning
-from tadoru.store.metrics import error_counter, response_counter, status_counter
+from tadoru.store.metrics import error_counter, measure, status_counter
 from tadoru.store.records import PageRecords
 
 _FACTS = tuple(field.name for field in fields(PageFacts))
@@ -39,8 +39,8 @@ _COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".j
     WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
 _STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
     WHERE id = ? AND owner = ? RETURNING redirect_id"""
-_END = """UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?, crawled_at = ?
-    WHERE id = ? AND owner = ? RETURNING crawls"""
+_END = f"""UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?, crawled_at = ?,
+    {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1 WHERE id = ? AND owner = ? RETURNING crawls"""
 _REQUEUE = """UPDATE pages SET status = 'queued', owner = NULL, not_before = ?, retry_count = retry_count + ?,
     last_error_type = coalesce(?, last_error_type), last_error_message = coalesce(?, last_error_message)
     WHERE id = ? AND owner = ?"""
@@ -96,11 +96,11 @@ class Batch(Learning):
             return False
         depth, hops, seed, crawls = row
         self.tally["processing"] -= 1
-        self._measure(outcome.facts)
+        measure(self.tally, outcome.facts)
         if crawls > 1:
-            self.sql.execute("DELETE FROM link_relations WHERE source_id = ?", (page,))
+            self._forget(page)
         if outcome.records is not None:
-            self._details.add(page, outcome.records, outcome.resources, again=crawls > 1)
+            self._details.add(page, outcome.records, outcome.resources)
         if outcome.redirect is None:
             self.tally["counted"] += 1
         elif self._closes_loop(page, self._redirect(page, outcome.redirect, depth, hops + 1, bool(seed))):
@@ -113,13 +113,6 @@ class Batch(Learning):
         if outcome.anchors is not None:
             self.sql.execute("INSERT OR REPLACE INTO page_anchors VALUES (?, ?)", (page, "\n".join(outcome.anchors)))
         return True
-
-    def _measure(self, facts: PageFacts) -> None:
-        """What somebody who watches wants to know, counted where every process sees it."""
-        self.tally[status_counter(facts.status_code)] += 1
-        self.tally["bytes"] += facts.response_size_bytes or 0
-        if facts.ttfb_ms is not None:
-            self.tally[response_counter(facts.ttfb_ms + (facts.download_time_ms or 0.0))] += 1
 
     def _still(self, lease: Lease) -> bool:
         row = self.sql.execute(_STILL, (self.stamp, lease.page_id, self.worker)).fetchone()
@@ -239,9 +232,17 @@ class Batch(Learning):
             return False
         self.tally["processing"] -= 1
         self.tally[status] += 1
+        if row[0] > 1:
+            self._forget(lease.page_id)
         if records is not None:
-            self._details.add(lease.page_id, records, again=True)
+            self._details.add(lease.page_id, records)
         return True
+
+    def _forget(self, page: int) -> None:
+        """It was crawled before: what was kept of it then goes."""
+        self.sql.execute("DELETE FROM link_relations WHERE source_id = ?", (page,))
+        self.sql.execute("DELETE FROM page_anchors WHERE page_id = ?", (page,))
+        self._details.forget(page)
 
     def _requeue(self, lease: Lease, after: float, kind: str | None, message: str | None) -> bool:
         values = (self.now + after if after else 0.0, int(kind is not None), kind, message, lease.page_id, self.worker)

@@ -20,7 +20,7 @@ _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted"
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
 _DETAILS = f"INSERT OR REPLACE INTO page_details({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
-_OF_A_PAGE = ("page_hreflang", "page_items", "resource_uses")
+_OF_A_PAGE = ("page_hreflang", "page_items", "resource_uses", "bodies")
 
 
 class Details:
@@ -35,10 +35,8 @@ class Details:
         self._uses: list[tuple[int, int, int]] = []
         self._bodies: list[tuple[int, bytes]] = []
 
-    def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = (), *, again: bool) -> None:
-        """One page's. `again`: it may have been written before, and what it had then goes."""
-        if again:
-            self._forget(page)
+    def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = ()) -> None:
+        """One page's."""
         self._details.append((page, *_plain(records), *[_text(value) for value in _json(records)]))
         self._findings += [self._finding(page, finding) for finding in records.findings]
         self._hreflang += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
@@ -61,7 +59,8 @@ class Details:
         for rows in (self._details, self._findings, self._hreflang, self._items, self._uses, self._bodies):
             rows.clear()
 
-    def _forget(self, page: int) -> None:
+    def forget(self, page: int) -> None:
+        """What is kept of a page goes, but for what the whole site says about it."""
         for table in _OF_A_PAGE:
             self._db.sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
         self._db.sql.execute(

@@ -37,8 +37,23 @@ class Judging(Database):
 
     async def validators(self, page_id: int) -> Validators:
         with translated(self.path):
-            row = self.sql.execute("SELECT etag, last_modified_field FROM page_details WHERE page_id = ?", (page_id,)).fetchone()
+            # Of a page that was sent: a redirect that answers 304 would have lost where it leads.
+            row = self.sql.execute(
+                """SELECT d.etag, d.last_modified_field FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.page_id = ? AND p.status_code < 300""",
+                (page_id,),
+            ).fetchone()
         return Validators(*row) if row else Validators(None, None)
+
+    def unrendered(self, most: int) -> tuple[list[str], str]:
+        """Pages that were read without the browser they needed, the first few of them, and why there was none."""
+        with translated(self.path):
+            rows = self.sql.execute(
+                """SELECT p.url, json_extract(d.rendering, '$.failed') FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.rendering IS NOT NULL AND json_extract(d.rendering, '$.browser_missing') ORDER BY p.url LIMIT ?""",
+                (most,),
+            ).fetchall()
+        return [url for url, _ in rows], rows[0][1] if rows else ""
 
     async def metrics(self) -> Metrics:
         with translated(self.path):

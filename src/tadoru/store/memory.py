@@ -6,6 +6,7 @@ to another one in its middle, so each is a transaction.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from tadoru.clock import Clock, to_datetime
@@ -36,7 +37,7 @@ from tadoru.store.base import (
 from tadoru.store.memory_hosts import MemoryHosts
 from tadoru.store.memory_pages import Page, Pages
 from tadoru.store.memory_side import MemorySideWork
-from tadoru.store.metrics import Metrics
+from tadoru.store.metrics import Metrics, error_counter, measure, read, status_counter
 
 
 class MemoryStore(MemoryHosts, MemorySideWork):
@@ -51,6 +52,7 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         """Until when each is believed to live."""
         self._joined = 0
         self._meta: dict[str, str] = {}
+        self._measured: Counter[str] = Counter()
 
     async def join(self, ttl: float) -> int:
         self._joined += 1
@@ -139,9 +141,10 @@ class MemoryStore(MemoryHosts, MemorySideWork):
             self._complete(page, outcome, links, max_depth)
             self.use_resources(outcome.resources)
         elif isinstance(outcome, Unchanged):
-            page.error = (None, None)
+            page.crawled, page.error = self.clock.now(), (None, None)
             self._pages.move(page, PageStatus.COMPLETED)
             self._pages.tally["counted" if page.redirect is None else "redirects"] += 1
+            self._measured[status_counter(304)] += 1
         elif isinstance(outcome, Failed):
             self._fail(page, outcome.kind, outcome.message)
         elif isinstance(outcome, Refused):
@@ -152,6 +155,7 @@ class MemoryStore(MemoryHosts, MemorySideWork):
             if isinstance(outcome, Again):
                 page.not_before = self.clock.now() + outcome.after if outcome.after else 0.0
                 page.retries, page.error = page.retries + 1, (outcome.kind, outcome.message)
+                self._measured[error_counter(outcome.kind)] += 1
             self._pages.move(page, PageStatus.QUEUED)
         return True
 
@@ -173,9 +177,11 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         page.crawled, page.error = self.clock.now(), (kind, message)
         self._pages.tally["counted"] += 1
         self._pages.move(page, PageStatus.ERROR)
+        self._measured[error_counter(kind)] += 1
 
     def _complete(self, page: Page, outcome: Completed, links: Sequence[FoundLink], max_depth: int | None) -> None:
         page.crawled, page.facts, page.error = self.clock.now(), outcome.facts, (None, None)
+        measure(self._measured, outcome.facts)
         # No longer leased, before a redirect to itself looks at it.
         self._pages.move(page, PageStatus.COMPLETED)
         if outcome.redirect is not None:
@@ -192,7 +198,7 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         return Counts(**{str(name): number for name, number in self._pages.tally.items()})
 
     async def metrics(self) -> Metrics:
-        return Metrics(counts=await self.counts(), workers=len(self._workers))
+        return read(await self.counts(), self._measured, len(self._workers))
 
     async def get_meta(self, key: str) -> str | None:
         return self._meta.get(key)

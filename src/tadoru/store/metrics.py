@@ -7,10 +7,10 @@ numbers, never more than a quarter off.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 
-from tadoru.store.values import Counts
+from tadoru.store.values import Counts, PageFacts
 
 _BOUNDS = tuple(round(1.5**step, 1) for step in range(40))
 """Milliseconds: 1 to over two hours."""
@@ -51,6 +51,14 @@ def error_counter(kind: str) -> str:
 
 def response_counter(ms: float) -> str:
     return f"{_RESPONSE}{min(bisect_left(_BOUNDS, ms), len(_BOUNDS) - 1)}"
+
+
+def measure(tally: MutableMapping[str, int], facts: PageFacts) -> None:
+    """Count an answer."""
+    tally[status_counter(facts.status_code)] += 1
+    tally["bytes"] += facts.response_size_bytes or 0
+    if facts.ttfb_ms is not None:
+        tally[response_counter(facts.ttfb_ms + (facts.download_time_ms or 0.0))] += 1
 
 
 def read(counts: Counts, counters: Mapping[str, int], workers: int) -> Metrics:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tadoru.store.analysis import Analysis
 from tadoru.store.chores import Chores
 from tadoru.store.dump import Dump
+from tadoru.store.found import Found
 from tadoru.store.frontier import Frontier
 from tadoru.store.hosts import Hosts
 from tadoru.store.judging import Judging
@@ -12,7 +14,8 @@ from tadoru.store.resources import Resources
 from tadoru.store.runs import Runs
 from tadoru.store.sitemaps import Sitemaps
 from tadoru.store.states import States
+from tadoru.store.summary import Summaries
 
 
-class SqliteStore(Frontier, Hosts, Reader, Chores, Judging, Sitemaps, Resources, Runs, States, Dump):
+class SqliteStore(Frontier, Hosts, Reader, Chores, Judging, Sitemaps, Resources, Runs, States, Dump, Summaries, Found, Analysis):
     """A crawl in one SQLite file. Any number of processes may open it at once."""

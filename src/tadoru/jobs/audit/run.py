@@ -17,7 +17,7 @@ from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.jobs.begin import agreed_exemptions, agreed_scope, policy_for
+from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, start_state
 from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
@@ -29,6 +29,9 @@ from tadoru.store.open import open_audit
 from tadoru.store.runs import RunOutcome
 from tadoru.store.sqlite import SqliteStore
 from tadoru.version import VERSION
+
+WORTH_SAYING = 20_000
+"""Pages whose analysis takes long enough to say that it goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,11 +180,20 @@ async def finish(
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
             await store.end_run(prepared.run, outcome, None)
             return False
-        await ensure_analysed(store, options)
+        await ensure_analysed(store, options.threshold, note)
         score = await store.get_meta("score")
         await store.end_run(prepared.run, outcome, float(score) if score else None)
         await store.set_meta("finished_at", stamp(SystemClock().now()))
         return True
+    finally:
+        await store.close()
+
+
+async def starts_of(prepared: Prepared) -> StartState | None:
+    """Why there is nothing, when there is nothing."""
+    store = open_audit(prepared.plan.database, SystemClock())
+    try:
+        return await start_state(store, prepared.starts)
     finally:
         await store.close()
 
@@ -192,9 +204,18 @@ def _outcome(ended: Ended) -> RunOutcome:
     return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
 
 
-async def ensure_analysed(store: SqliteStore, options: AuditOptions) -> None:
+async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), note: Callable[[str], None] | None = None) -> None:
     """Run what needs the whole site, when something was crawled since it last ran."""
     if await store.get_meta("analysed"):
         return
-    await analyse(store, _thresholds(options.threshold))
-    await store.set_meta("analysed", "yes")
+    if note is not None and (await store.counts()).counted > WORTH_SAYING:
+        note("Looking at the site as a whole ...")
+    chosen = _of_site(_thresholds(thresholds))
+    await store.install_checks(SITE_CHECKS.values(), "site", chosen)
+    await analyse(store, Limits(SITE_CHECKS.values(), chosen))
+    await store.settle()
+    await store.set_meta("analysed", stamp(SystemClock().now()))
+
+
+def _of_site(chosen: dict[str, float]) -> dict[str, float]:
+    return {name: value for name, value in chosen.items() if name in SITE_CHECKS}

@@ -11,10 +11,10 @@ from tadoru.clock import SystemClock
 from tadoru.engine.notices import Notice, Notify
 from tadoru.errors import UsageError
 from tadoru.jobs import launch
+from tadoru.jobs.called import checked
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.run import prepare, read_result
 from tadoru.options import LinksOptions
-from tadoru.settings import JOBS
 
 
 def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
@@ -31,7 +31,7 @@ def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlRes
 
 async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
     """The same, awaited. Cancelling it stops the crawl; with `state=FILE` it can be gone on with."""
-    chosen = _checked(options)
+    chosen = checked("links", LinksOptions, options)
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         database = chosen.state or str(Path(folder) / "links.db")
@@ -44,26 +44,6 @@ async def links_async(url: str, *, notify: Notify | None = None, **options: Any)
         elif ended.limit_reached:
             stopped = f"limit of {chosen.limit} pages"
         return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
-
-
-def _checked(options: dict[str, Any]) -> LinksOptions:
-    """The options by the same rules as on the command line."""
-    known = {setting.name: setting for setting in JOBS["links"]}
-    checked: dict[str, Any] = {}
-    for name, value in options.items():
-        if name not in known:
-            raise UsageError(f"links() was given an option it does not know: {name}.")
-        setting = known[name]
-        try:
-            if value is None:
-                checked[name] = None
-            elif setting.many:
-                checked[name] = tuple(setting.parse(item) for item in ((value,) if isinstance(value, str) else value))
-            else:
-                checked[name] = setting.parse(value)
-        except UsageError as error:
-            raise UsageError(f"links(): {name} {error}.") from None
-    return LinksOptions(**checked)
 
 
 def _silent(notice: Notice) -> None:

@@ -5,8 +5,8 @@ r"""The suppression file: links known to be bad that shall not be reported, each
     /^https://intranet\./                                     # only reachable from the office
     https://example.com/old   from=/archive/                  # the archive is not edited any more
 
-An entry is a whole URL, or a regular expression between slashes that is searched for in the URL. `from=` limits it to links
-found on pages whose URL matches that regular expression. Entries that matched nothing are told, so that the file does not rot.
+An entry is a URL as in `jobs.suppressions`. `from=` limits it to links found on pages whose URL matches that regular expression.
+Entries that matched nothing are told, so that the file does not rot.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from tadoru.errors import UsageError
 from tadoru.jobs.links.result import BrokenLink
+from tadoru.jobs.suppressions import Line, parse_lines, url_pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,12 @@ class Entry:
 
     line: int
     text: str
-    target: str | re.Pattern[str]
+    target: re.Pattern[str]
     page: re.Pattern[str] | None
     reason: str
 
     def covers(self, link: BrokenLink) -> bool:
         """Whether the entry speaks of this target, whatever page it is linked from."""
-        if isinstance(self.target, str):
-            return link.url in (self.target, self.target + "/")
         return self.target.search(link.url) is not None
 
 
@@ -55,15 +53,7 @@ class Suppressions:
     @classmethod
     def parse(cls, text: str, name: str = "the suppression file") -> Suppressions:
         """Reads the file's text. Raises UsageError with the line's number."""
-        entries = []
-        for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
-            line = raw.strip()
-            if line and not line.startswith("#"):
-                try:
-                    entries.append(_parse_entry(number, line))
-                except (ValueError, re.error) as problem:
-                    raise UsageError(f"{name}, line {number}: {problem}.") from None
-        return cls(tuple(entries))
+        return cls(parse_lines(text, name, _parse_entry))
 
     def apply(self, links: Iterable[BrokenLink]) -> Outcome:
         """Takes away what the entries cover: a whole link, or only the places a `from=` names."""
@@ -96,20 +86,8 @@ class Suppressions:
         return replace(link, sources=sources)
 
 
-def _parse_entry(number: int, line: str) -> Entry:
-    body, _, reason = line.partition(" # ")
-    target_text, found, page_text = body.strip().partition(" from=")
-    target_text, page_text = target_text.strip(), page_text.strip()
-    if found and not page_text:
+def _parse_entry(line: Line) -> Entry:
+    target, found, page = (part.strip() for part in line.body.partition(" from="))
+    if found and not page:
         raise ValueError("after from= comes a regular expression for the page")
-    return Entry(number, line, _parse_target(target_text), re.compile(page_text) if found else None, reason.strip())
-
-
-def _parse_target(text: str) -> str | re.Pattern[str]:
-    if text.startswith("/"):
-        if len(text) < 3 or not text.endswith("/"):
-            raise ValueError(f"“{text}” is a regular expression without its closing slash")
-        return re.compile(text[1:-1])
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://\S+", text):
-        raise ValueError(f"“{text}” is neither a URL nor a /regular expression/")
-    return text
+    return Entry(line.number, line.text, url_pattern(target), re.compile(page) if found else None, line.reason)

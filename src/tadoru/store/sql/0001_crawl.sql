@@ -62,10 +62,13 @@ CREATE TABLE link_relations (
 -- Anchors: the fragment targets of a page, one per line, when a job asked for them.
 CREATE TABLE page_anchors (page_id INTEGER PRIMARY KEY, anchors TEXT NOT NULL);
 
+-- Every failed attempt, also those that a retry mended.
 CREATE TABLE crawl_errors (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, error_type TEXT NOT NULL, error_message TEXT, occurred_at TEXT NOT NULL
 );
+-- The crawl itself: how it was configured, when it began and ended, and by which version.
 CREATE TABLE crawl_meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);
+-- Numbers that are kept while crawling, so that nobody has to count.
 CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 
 -- Workers: who may hold leases, and until when.
@@ -97,5 +100,6 @@ SELECT id, url, status_code, title, meta_description, meta_robots, canonical_url
        response_size_bytes, content_type, content_length, last_modified, server, content_encoding, crawled_at
 FROM pages WHERE status = 'completed';
 
+-- How many URLs stand where.
 CREATE VIEW queue_status AS
 SELECT status, COUNT(*) AS count, MIN(added_at) AS oldest_item, MAX(added_at) AS newest_item FROM pages GROUP BY status;

@@ -1,7 +1,7 @@
 -- Format 2: what an audit keeps of a site. Everything a person would ask for has a table or a view of its own; what is only ever
 -- read together with its page is one JSON value of the page, with a view over it.
 
-ALTER TABLE pages ADD COLUMN crawls INTEGER NOT NULL DEFAULT 0; -- How often it was answered: more than once after a re-crawl.
+ALTER TABLE pages ADD COLUMN crawls INTEGER NOT NULL DEFAULT 0; -- How often something came of it: more than once after a re-crawl.
 
 -- Page details: one row for each URL that was judged, beside its row in `pages`.
 CREATE TABLE page_details (
@@ -49,6 +49,7 @@ CREATE TABLE resources (
 );
 CREATE INDEX resources_waiting ON resources(id) WHERE status = 'queued';
 CREATE INDEX resources_owner ON resources(owner) WHERE owner IS NOT NULL;
+-- Which page uses which resource.
 CREATE TABLE resource_uses (
     page_id INTEGER NOT NULL, position INTEGER NOT NULL, resource_id INTEGER NOT NULL, PRIMARY KEY (page_id, position)
 ) WITHOUT ROWID;
@@ -62,6 +63,7 @@ CREATE TABLE sitemaps (
     status TEXT NOT NULL DEFAULT 'queued', -- 'queued', 'read', 'failed', 'absent' (guessed, and not there)
     kind TEXT, status_code INTEGER, bytes INTEGER, urls INTEGER, problems TEXT, read_at TEXT
 );
+-- Which sitemap names which page.
 CREATE TABLE sitemap_entries (
     sitemap_id INTEGER NOT NULL, page_id INTEGER NOT NULL, lastmod TEXT, PRIMARY KEY (sitemap_id, page_id)
 ) WITHOUT ROWID;
@@ -73,6 +75,7 @@ CREATE TABLE checks (
     title TEXT NOT NULL, why TEXT NOT NULL, fix TEXT NOT NULL, title_ja TEXT NOT NULL, why_ja TEXT NOT NULL, fix_ja TEXT NOT NULL,
     threshold REAL, unit TEXT
 );
+-- Findings: a check applies to a page. Read them in the view `findings`.
 CREATE TABLE page_findings (
     page_id INTEGER NOT NULL, -- 0: about something that is no page, named by `subject`
     check_number INTEGER NOT NULL, subject TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT '', data TEXT,
@@ -92,12 +95,14 @@ CREATE TABLE runs (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, started_at TEXT NOT NULL, ended_at TEXT, outcome TEXT,
     config TEXT NOT NULL, version TEXT NOT NULL, score REAL
 );
+-- What a page was in an earlier run.
 CREATE TABLE page_history (
     run_id INTEGER NOT NULL, page_id INTEGER NOT NULL, status TEXT NOT NULL, status_code INTEGER, title TEXT, meta_description TEXT,
     canonical_url TEXT, meta_robots TEXT, h1 TEXT, content_hash TEXT, indexability TEXT, word_count INTEGER, depth INTEGER,
     response_ms REAL, response_size_bytes INTEGER, inlinks INTEGER, redirect_id INTEGER,
     PRIMARY KEY (run_id, page_id)
 ) WITHOUT ROWID;
+-- What was found on a page in an earlier run.
 CREATE TABLE finding_history (
     run_id INTEGER NOT NULL, page_id INTEGER NOT NULL, check_number INTEGER NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL,
     PRIMARY KEY (run_id, page_id, check_number, subject)
@@ -110,6 +115,7 @@ CREATE TABLE bodies (page_id INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE TABLE chores (name TEXT PRIMARY KEY, owner INTEGER, done_at TEXT) WITHOUT ROWID;
 
 DROP VIEW links;
+-- Each link with both its ends.
 CREATE VIEW links AS
 SELECT (r.source_id << 20) + r.position AS id, source.url AS source_url, target.url AS target_url, anchor.text AS anchor_text,
        CASE WHEN target.internal THEN 'internal' ELSE 'external' END AS link_type,
@@ -118,70 +124,82 @@ FROM link_relations r
 JOIN pages source ON source.id = r.source_id JOIN pages target ON target.id = r.target_id
 JOIN texts anchor ON anchor.id = r.text_id JOIN texts rel ON rel.id = r.rel_id;
 
--- An external link that was only tried is no page of the site.
 DROP VIEW completed_pages;
+-- The pages of the site that answered. An external link that was only tried is no page of the site.
 CREATE VIEW completed_pages AS
 SELECT id, url, status_code, title, meta_description, meta_robots, canonical_url, content_hash, ttfb_ms, download_time_ms,
        response_size_bytes, content_type, content_length, last_modified, server, content_encoding, crawled_at
 FROM pages WHERE status = 'completed' AND purpose = 'page';
 
+-- Each finding with the words of its check.
 CREATE VIEW findings AS
 SELECT CASE WHEN f.page_id THEN p.url ELSE f.subject END AS url, c.id AS check_id, c.check_group AS check_group,
        c.severity AS severity, c.title AS title, f.subject AS subject, f.detail AS detail, f.data AS data, c.scope AS scope,
        f.page_id AS page_id
 FROM page_findings f JOIN checks c ON c.number = f.check_number LEFT JOIN pages p ON p.id = f.page_id;
 
+-- The header fields of each answer.
 CREATE VIEW response_headers AS
 SELECT p.url AS url, lower(json_extract(h.value, '$[0]')) AS name, json_extract(h.value, '$[1]') AS value, h.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, json_each(d.headers) h;
 
+-- The headings of each page, in order.
 CREATE VIEW headings AS
 SELECT p.url AS url, json_extract(h.value, '$[0]') AS level, json_extract(h.value, '$[1]') AS text, h.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, json_each(d.headings) h;
 
+-- The images of each page, in order.
 CREATE VIEW images AS
 SELECT p.url AS url, json_extract(i.value, '$[0]') AS src, json_extract(i.value, '$[1]') AS alt,
        json_extract(i.value, '$[2]') AS width, json_extract(i.value, '$[3]') AS height, json_extract(i.value, '$[4]') AS loading,
        i.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, json_each(d.images) i;
 
+-- What each page says to search engines, in its HTML and in X-Robots-Tag.
 CREATE VIEW directives AS
 SELECT p.url AS url, json_extract(v.value, '$[0]') AS source, json_extract(v.value, '$[1]') AS agent,
        json_extract(v.value, '$[2]') AS name, json_extract(v.value, '$[3]') AS value
 FROM page_details d JOIN pages p ON p.id = d.page_id, json_each(d.directives) v;
 
+-- What `--extract` found, a row for each value.
 CREATE VIEW extractions AS
 SELECT p.url AS url, e.key AS name, v.value AS value, v.key AS position
 FROM page_details d JOIN pages p ON p.id = d.page_id, json_each(d.extracted) e, json_each(e.value) v;
 
+-- The alternates of each page in other languages.
 CREATE VIEW hreflang AS
 SELECT p.url AS url, h.language AS language, h.url AS alternate_url, h.source AS source
 FROM page_hreflang h JOIN pages p ON p.id = h.page_id;
 
+-- The structured data of each page, a row for each item.
 CREATE VIEW structured_data AS
 SELECT p.url AS url, i.syntax AS syntax, i.type AS type, i.properties AS properties, i.position AS position
 FROM page_items i JOIN pages p ON p.id = i.page_id;
 
+-- The canonical URLs that a page names, in its HTML and in its header.
 CREATE VIEW canonicals AS
 SELECT p.url AS url, p.canonical_url AS canonical_html, d.canonical_http AS canonical_http
 FROM page_details d JOIN pages p ON p.id = d.page_id WHERE p.canonical_url IS NOT NULL OR d.canonical_http IS NOT NULL;
 
+-- How much text a page has, and how long its title and description are.
 CREATE VIEW text_statistics AS
 SELECT p.url AS url, d.word_count AS word_count, d.text_ratio AS text_ratio, d.language AS language, d.charset AS charset,
        d.title_length AS title_length, d.title_pixels AS title_pixels, d.description_length AS description_length,
        d.description_pixels AS description_pixels
 FROM page_details d JOIN pages p ON p.id = d.page_id WHERE d.word_count IS NOT NULL;
 
+-- Which resources a page is made of, and how they answered.
 CREATE VIEW page_resources AS
 SELECT p.url AS url, r.url AS resource_url, r.kind AS kind, r.status AS status, r.status_code AS status_code,
        r.content_length AS content_length, u.position AS position
 FROM resource_uses u JOIN pages p ON p.id = u.page_id JOIN resources r ON r.id = u.resource_id;
 
--- Each redirect by itself, and each chain with all its hops.
+-- Each redirect by itself.
 CREATE VIEW redirects AS
 SELECT p.url AS url, p.status_code AS status_code, t.url AS target_url, t.status AS target_status, t.status_code AS target_status_code
 FROM pages p JOIN pages t ON t.id = p.redirect_id;
 
+-- Each chain of redirects with all its hops, by the URL it starts at.
 CREATE VIEW redirect_hops AS
 WITH RECURSIVE chain(start_id, hop, page_id, next_id) AS (
     SELECT p.id, 1, p.id, p.redirect_id FROM pages p WHERE p.redirect_id IS NOT NULL
@@ -191,6 +209,7 @@ WITH RECURSIVE chain(start_id, hop, page_id, next_id) AS (
 SELECT s.url AS start_url, c.hop AS hop, p.url AS url, p.status_code AS status_code, t.url AS target_url
 FROM chain c JOIN pages s ON s.id = c.start_id JOIN pages p ON p.id = c.page_id JOIN pages t ON t.id = c.next_id;
 
+-- The pages that sitemaps name, and how they answered.
 CREATE VIEW sitemap_urls AS
 SELECT s.url AS sitemap_url, p.url AS url, e.lastmod AS lastmod, p.status AS status, p.status_code AS status_code
 FROM sitemap_entries e JOIN sitemaps s ON s.id = e.sitemap_id JOIN pages p ON p.id = e.page_id;

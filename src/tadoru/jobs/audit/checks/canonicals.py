@@ -183,9 +183,10 @@ def run(context: PageContext) -> Iterator[Finding]:
 def _references(page: PageView) -> Iterator[Finding]:
     """How they are written."""
     references = page.canonical_references
-    if broken := [reference for reference in references if not reference or canonical(reference, page.url) is None]:
+    incomplete = [one for one in references if canonical(one) is None]
+    if broken := [one for one in incomplete if not one or canonical(one, page.url) is None]:
         yield INVALID.among(page.url, broken)
-    if relative := [one for one in references if one and canonical(one) is None and one not in broken]:
+    if relative := [one for one in incomplete if one not in broken]:
         yield RELATIVE.among(page.url, relative)
     if with_fragment := [reference for reference in references if "#" in reference]:
         yield FRAGMENT.among(page.url, with_fragment)

@@ -182,6 +182,7 @@ _GENERIC = frozenset(
         "クリック",
     }
 )
+_AROUND = " .…»>›→[]。"
 _LOCAL = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]", "https://[::1]")
 _TOP = frozenset({"", "top"})
 """Fragments every page has."""
@@ -194,16 +195,16 @@ def run(context: PageContext) -> Iterator[Finding]:
     url, site = page.url, host_key(page.url)
     anchors = context.links[LinkKind.A]
     others = [link for link in anchors if link.url != url]
-    is_internal = {target: host_key(target) == site for target in {link.url for link in others}}
-    internal = [link for link in others if is_internal[link.url]]
+    own = (f"http://{site}/", f"https://{site}/")
+    internal = [link for link in others if link.url.startswith(own)]
     if not internal and not page.script_references:
         yield NO_OUTGOING.on(url)
     if len(others) > min(context.limits[TOO_MANY], context.limits[TOO_MANY_EXTERNAL]):
         yield from _numbers(context, page, {link.url for link in internal}, {link.url for link in others})
     if nameless := [one.href for one in page.nameless if not one.has_image]:
         yield EMPTY.among(url, nameless)
-    if generic := [f"{link.text}: {link.url}" for link in others if link.text.lower().strip(" .…»>›→[]。") in _GENERIC]:
-        yield GENERIC.among(url, generic)
+    if generic := {text for text in {link.text for link in others} if text.lower().strip(_AROUND) in _GENERIC}:
+        yield GENERIC.among(url, [f"{link.text}: {link.url}" for link in others if link.text in generic])
     if unfollowed := [link.url for link in internal if "nofollow" in link.rel]:
         yield NOFOLLOW.among(url, unfollowed)
     if page.script_references:
@@ -234,7 +235,7 @@ def _targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Itera
     lost = [
         link.fragment
         for link in anchors
-        if link.fragment and link.url == page.url and link.fragment not in known and link.fragment.lower() not in _TOP
+        if link.fragment not in known and link.url == page.url and link.fragment.lower() not in _TOP
     ]
     if lost:
         # An id may itself be written with escapes, and is then meant by the same letters.

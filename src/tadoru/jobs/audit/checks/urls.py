@@ -186,6 +186,7 @@ HTTP = _define(
     ),
 )
 
+_ESCAPE = re.compile(r"%[0-9A-F]{2}")
 _NON_ASCII_ESCAPE = re.compile(r"%[89A-F][0-9A-F]")
 _TWICE = re.compile(r"%25[0-9A-Fa-f]{2}")
 _SEARCH_NAMES = frozenset({"q", "s", "query", "search", "keyword", "keywords"})
@@ -225,7 +226,8 @@ def _path(url: str, path: str) -> Iterator[Finding]:
             yield ENCODED_TWICE.on(url, path)
     if "_" in path:
         yield UNDERSCORES.on(url, path)
-    if any(sign.isupper() for sign in re.sub(r"%[0-9A-F]{2}", "", path)):
+    letters = _ESCAPE.sub("", path) if "%" in path else path
+    if letters != letters.lower():
         yield UPPERCASE.on(url, path)
     if "//" in path:
         yield MULTIPLE_SLASHES.on(url, path)

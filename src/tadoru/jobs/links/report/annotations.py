@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from tadoru.jobs.links.report.escape import clip, printable
-from tadoru.jobs.links.report.figures import counted
 from tadoru.jobs.links.result import BrokenLink
-
-SHOWN = 10
-"""GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
+from tadoru.jobs.report.escape import clip, printable
+from tadoru.jobs.report.words import counted
+from tadoru.jobs.report.workflow import SHOWN, command
 
 _TITLES = {"broken": "Broken link", "blocked": "Blocked link", "fragment": "Missing fragment"}
 
@@ -33,11 +31,6 @@ def commands(links: Iterable[BrokenLink]) -> Iterator[str]:
         yield command("notice", "More links", f"{counted(hidden, 'more link')} with problems; the report has all of them.")
 
 
-def command(level: str, title: str, message: str) -> str:
-    """One workflow command with its own escapes."""
-    return f"::{level} title={_property(title)}::{_data(message)}"
-
-
 def _message(link: BrokenLink) -> str:
     message = f"{printable(link.url)}: {printable(link.error)}"
     if link.sources:
@@ -47,11 +40,3 @@ def _message(link: BrokenLink) -> str:
         if len(link.sources) > 1:
             message += f" and {counted(len(link.sources) - 1, 'more place')}"
     return message
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -2,7 +2,7 @@
 
 All of them while they are few. On a bigger site the start, what is broken, and the hubs that most links lead to, each with the
 pages between it and the start; the rest is gathered into one dot for each directory. Of pages that were only found, those that
-the `Tree` holds may be drawn. Where the dots go is in `layout`.
+the `Tree` holds may be drawn. Where the dots go is in `jobs.report.graph`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tadoru.jobs.links.report.figures import Figures, Outcome
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.report.tree import Tree
 from tadoru.jobs.links.result import CrawlResult, Edge, UrlInfo
+from tadoru.jobs.report.graph.dots import Dot, Outcome
 
 MOST_DOTS = 400
 _GATHERED = 40
@@ -30,24 +31,17 @@ _ELSEWHERE: _Group = (0, "elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
-    """One dot: a page, or the pages of a directory that are not drawn apart."""
+class PageDot(Dot):
+    """A dot that knows its page. Its weight is how many links lead to it."""
 
-    info: UrlInfo | None
-    parent: int | None
-    """The index of the dot it hangs from."""
-    depth: int
-    outcome: Outcome
-    links_in: int
-    directory: str = ""
-    pages: int = 1
+    info: UrlInfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What is drawn. A parent always comes before its children."""
 
-    dots: tuple[Dot, ...]
+    dots: tuple[PageDot, ...]
     index: dict[str, int]
     """The dot of each page drawn by itself."""
     gathered: int
@@ -63,13 +57,14 @@ def choose(result: CrawlResult, figures: Figures, edges: Iterable[Edge]) -> Choi
         drawn = set(tree.held)
     else:
         drawn = _pick(_ranked(tree, start, links_in), tree, figures, MOST_DOTS - _GATHERED - 1)
-    dots: list[Dot] = []
+    dots: list[PageDot] = []
     index: dict[str, int] = {}
     for info in sorted((tree.held[url] for url in drawn), key=lambda info: (info.depth, info.url != start, info.url)):
         parent = tree.parent(info)
         index[info.url] = len(dots)
         hangs_from = index[parent] if parent is not None else (0 if dots else None)
-        dots.append(Dot(info, hangs_from, info.depth, figures.outcome(info), links_in[info.url]))
+        outcome = figures.outcome(info)
+        dots.append(PageDot(info.url, hangs_from, info.depth, outcome, links_in[info.url], info=info))
     rest = (info for info in infos if info.url not in drawn) if len(drawn) < len(infos) else ()
     gathered = _gather(rest, tree, index, dots, figures)
     return Choice((*dots, *gathered), index, sum(dot.pages for dot in gathered))
@@ -100,7 +95,7 @@ def _pick(ranked: list[UrlInfo], tree: Tree, figures: Figures, room: int) -> set
     return drawn
 
 
-def _gather(rest: Iterable[UrlInfo], tree: Tree, index: dict[str, int], dots: list[Dot], figures: Figures) -> list[Dot]:
+def _gather(rest: Iterable[UrlInfo], tree: Tree, index: dict[str, int], dots: list[PageDot], figures: Figures) -> list[PageDot]:
     """A dot for each directory below each page that the start links to; the smallest groups end up in one dot at the start."""
     groups: Counter[_Group] = Counter()
     broken: set[_Group] = set()
@@ -116,9 +111,9 @@ def _gather(rest: Iterable[UrlInfo], tree: Tree, index: dict[str, int], dots: li
             broken.add(group)
     ordered = sorted(groups, key=lambda group: (group == _ELSEWHERE, -groups[group], group))
 
-    def dot(together: list[_Group], parent: int, directory: str) -> Dot:
+    def dot(together: list[_Group], parent: int, directory: str) -> PageDot:
         outcome = Outcome.OK if broken.isdisjoint(together) else Outcome.BROKEN
-        return Dot(None, parent, dots[parent].depth + 1, outcome, 0, directory, sum(groups[group] for group in together))
+        return PageDot(None, parent, dots[parent].depth + 1, outcome, 0, directory, sum(groups[group] for group in together))
 
     gathered = [dot([group], *group) for group in ordered[:_GATHERED]]
     left = ordered[_GATHERED:]

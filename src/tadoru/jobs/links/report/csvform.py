@@ -6,8 +6,8 @@ import csv
 from typing import TextIO
 
 from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.report.escape import printable
 from tadoru.jobs.links.result import FailedUrl, UrlInfo, iso_utc
+from tadoru.jobs.report.escape import printable
 
 COLUMNS = (
     "url",

@@ -14,9 +14,10 @@ from typing import TextIO
 
 from tadoru.jobs.links.broken import status_words
 from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.report.escape import clip, printable, shortener
-from tadoru.jobs.links.report.figures import Figures, Outcome
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.result import UrlInfo
+from tadoru.jobs.report.escape import clip, printable, shortener
+from tadoru.jobs.report.graph.dots import Outcome
 
 _FILL = {
     Outcome.OK: "#d7ebe4",

@@ -6,20 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
-from tadoru.jobs.links.report.escape import origin
 from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
-
-
-class Outcome(StrEnum):
-    """How a URL came out, in the order a reader cares for."""
-
-    BROKEN = "broken"
-    BLOCKED = "blocked"
-    REDIRECT = "redirect"
-    OK = "ok"
-    UNREAD = "unread"
+from tadoru.jobs.report.escape import origin
+from tadoru.jobs.report.graph.dots import Outcome
 
 
 def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> Outcome:
@@ -106,20 +96,3 @@ def _status_label(info: UrlInfo, failed: FailedUrl | None) -> str:
     if code is not None:
         return str(code)
     return "no answer" if failed is not None else "not requested"
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """`1 page`, `2,000 pages`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def duration_words(seconds: float) -> str:
-    """`0.42 s`, `12.3 s`, `4 min 10 s`, `2 h 5 min`."""
-    if seconds < 1:
-        return f"{seconds:.2f} s"
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"

@@ -1,13 +1,11 @@
 """The HTML form: one file that needs nothing but a browser, with a picture of the site and every list behind it.
 
 Written for somebody who owns the site and did not run the crawl. All crawled text is escaped, and a content security policy
-forbids whatever is not this page's own style and script, which it knows by their hashes.
+forbids whatever is not this page's own style and script.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Callable, Iterator
 from html import escape
 from typing import TextIO
@@ -15,12 +13,15 @@ from urllib.parse import urlsplit
 
 from tadoru.jobs.links.report.base import LinksReport
 from tadoru.jobs.links.report.charts import WORDS, depth_columns, outcome_bar
-from tadoru.jobs.links.report.escape import printable, readable_url, shortener
-from tadoru.jobs.links.report.figures import Figures, Outcome, counted, duration_words
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.report.picture import draw
 from tadoru.jobs.links.report.style import SCRIPT, STYLE
-from tadoru.jobs.links.report.tables import MOST_ROWS, anchor, bad_links, chosen_rows, kind_options, redirects, url_rows
+from tadoru.jobs.links.report.tables import MOST_ROWS, bad_links, chosen_rows, kind_options, redirects, url_rows
 from tadoru.jobs.links.result import BrokenKind, UrlInfo
+from tadoru.jobs.report.escape import printable, readable_url, shortener
+from tadoru.jobs.report.graph.dots import Outcome
+from tadoru.jobs.report.page import anchor, head
+from tadoru.jobs.report.words import counted, duration_words
 
 _MOST_REDIRECTS = 500
 _OPEN_LINKS = 20
@@ -31,7 +32,7 @@ def write_html(report: LinksReport, out: TextIO) -> None:
     figures = Figures.of(report.result)
     short = shortener(figures.site)
     moved = sorted(report.result.redirects, key=lambda info: info.url)
-    out.writelines(_head(report))
+    out.write(head("en", f"Links of {_site(report)}", STYLE, SCRIPT))
     out.writelines(_header(report, figures))
     out.write("<main>\n")
     out.write(_cards(report, figures, len(moved)))
@@ -43,19 +44,6 @@ def write_html(report: LinksReport, out: TextIO) -> None:
     out.writelines(_urls(report, figures, short))
     out.write("</main>\n")
     out.write(f"<footer>Made by Tadoru. {_when(figures)}</footer>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
-
-
-def _head(report: LinksReport) -> Iterator[str]:
-    policy = f"default-src 'none'; style-src {_hash(STYLE)}; script-src {_hash(SCRIPT)}; base-uri 'none'; form-action 'none'"
-    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-    yield '<meta name="referrer" content="no-referrer">\n<meta name="robots" content="noindex">\n'
-    yield f"<title>Links of {escape(_site(report))}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _site(report: LinksReport) -> str:
@@ -203,9 +191,10 @@ def _urls(report: LinksReport, figures: Figures, short: Callable[[str], str]) ->
     yield "<section>\n<h2>Every URL</h2>\n"
     if total > MOST_ROWS:
         yield f'<p class="lead">{MOST_ROWS:,} of {total:,} URLs, those with problems first. The CSV form has all of them.</p>\n'
-    yield '<div class="panel"><div class="tools" hidden><input type="search" aria-label="Filter" placeholder="Filter by words">'
+    yield '<div class="panel"><div class="tools" hidden data-shown="{count} of {all}">'
+    yield '<input type="search" aria-label="Filter" placeholder="Filter by words">'
     yield f'<select aria-label="Kind">{kind_options(external)}</select><output></output></div>\n'
-    yield '<table id="urls"><thead><tr><th>Status</th><th>URL</th><th class="number">Depth</th>'
+    yield '<table id="urls" class="sortable"><thead><tr><th>Status</th><th>URL</th><th class="number">Depth</th>'
     yield '<th class="from">Found on</th></tr></thead>\n<tbody>\n'
     yield from url_rows(rows, figures, short)
     yield "</tbody></table></div>\n</section>\n"

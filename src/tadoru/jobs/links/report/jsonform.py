@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TextIO
 
 from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.report.escape import json_safe
+from tadoru.jobs.report.escape import json_safe
 
 
 def write_json(report: LinksReport, out: TextIO) -> None:

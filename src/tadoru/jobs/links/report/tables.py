@@ -8,27 +8,18 @@ from html import escape
 from itertools import chain
 
 from tadoru.jobs.links.report.charts import WORDS
-from tadoru.jobs.links.report.escape import clip, printable, readable_url
-from tadoru.jobs.links.report.figures import Figures, Outcome, counted
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, Source, UrlInfo
+from tadoru.jobs.report.escape import clip, printable, readable_url
+from tadoru.jobs.report.graph.dots import Outcome
+from tadoru.jobs.report.page import anchor, tag
+from tadoru.jobs.report.words import counted
 
 MOST_ROWS = 5000
 _OPEN_PLACES = 5
 _MOST_PLACES = 200
 
 Name = Callable[[str], str]
-
-
-def anchor(url: str, words: str) -> str:
-    """A link to a crawled URL, if it is one that a browser may safely follow."""
-    if not url.lower().startswith(("http://", "https://")):
-        return escape(words)
-    return f'<a href="{escape(printable(url))}" rel="noopener noreferrer nofollow" target="_blank">{escape(words)}</a>'
-
-
-def tag(kind: str, words: str) -> str:
-    """A small coloured mark."""
-    return f'<span class="tag {kind}">{escape(words)}</span>'
 
 
 def bad_links(links: Iterable[BrokenLink], short: Name) -> Iterator[str]:

@@ -8,16 +8,18 @@ many more there are; the forms that programs read have all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import TextIO
 
 from tadoru.jobs.links.broken import status_words
 from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.report.escape import clip, printable, readable_url, shortener
-from tadoru.jobs.links.report.figures import Figures, Outcome, counted, duration_words
+from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.report.tree import Tree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, UrlInfo
+from tadoru.jobs.report.escape import clip, printable, readable_url, shortener
+from tadoru.jobs.report.graph.dots import Outcome
+from tadoru.jobs.report.palette import Palette
+from tadoru.jobs.report.words import counted, duration_words
 
 _DEEPEST_INDENT = 24
 """Branches are drawn this far; below, a number says how deep a line is. Else a chain of pages would cost its length squared."""
@@ -34,31 +36,6 @@ _BAR = 32
 
 Say = Callable[[str], None]
 """Writes one line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Palette:
-    """Writes a piece of text in a colour, or plainly."""
-
-    on: bool
-
-    def red(self, text: str) -> str:
-        return self._paint("31", text)
-
-    def yellow(self, text: str) -> str:
-        return self._paint("33", text)
-
-    def cyan(self, text: str) -> str:
-        return self._paint("36", text)
-
-    def faint(self, text: str) -> str:
-        return self._paint("2", text)
-
-    def bold(self, text: str) -> str:
-        return self._paint("1", text)
-
-    def _paint(self, code: str, text: str) -> str:
-        return f"\x1b[{code}m{text}\x1b[0m" if self.on and text else text
 
 
 def write_text(report: LinksReport, out: TextIO, *, colour: bool = False) -> None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadoru.jobs.links.report.choose import Dot
+from tadoru.jobs.report.graph.dots import Dot
 
 STRETCH = 1.5
 _RADIUS = 300.0
@@ -94,7 +94,7 @@ def _by_family(dots: Sequence[Dot]) -> list[int]:
 
     def key(number: int) -> tuple[int, bool, str]:
         dot = dots[number]
-        return dot.depth, number != 0, dot.info.url if dot.info is not None else dot.directory
+        return dot.depth, number != 0, dot.url if dot.url is not None else dot.directory
 
     return sorted(range(len(dots)), key=key)
 
@@ -112,7 +112,7 @@ def _rings(levels: Sequence[int]) -> list[float]:
 
 def _sizes(dots: Sequence[Dot]) -> tuple[float, ...]:
     # A page that opens many others is a hub as much as one that many link to.
-    busy = [dot.links_in for dot in dots]
+    busy = [dot.weight for dot in dots]
     for dot in dots:
         if dot.parent is not None:
             busy[dot.parent] += 3
@@ -122,7 +122,7 @@ def _sizes(dots: Sequence[Dot]) -> tuple[float, ...]:
     def size(number: int, dot: Dot) -> float:
         if number == 0:
             return 11.0
-        if dot.info is None:
+        if dot.url is None:
             return min(10.0, 4.0 + math.log2(dot.pages))
         return small + 6.0 * math.sqrt(busy[number] / most)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tadoru.jobs.links.report.choose import Choice
-from tadoru.jobs.links.report.escape import clip
-from tadoru.jobs.links.report.figures import Outcome
-from tadoru.jobs.links.report.layout import Layout
+from tadoru.jobs.report.escape import clip
+from tadoru.jobs.report.graph.dots import Dot, Outcome
+from tadoru.jobs.report.graph.layout import Layout
+from tadoru.jobs.report.words import columns
 
 _FEW = 120
 """Up to so many dots, every one may bear its name."""
@@ -33,10 +32,10 @@ class Label:
     anchor: str
 
 
-def place_labels(choice: Choice, layout: Layout, names: Sequence[str], edges: tuple[float, float]) -> Iterator[Label]:
+def place_labels(dots: Sequence[Dot], layout: Layout, names: Sequence[str], edges: tuple[float, float]) -> Iterator[Label]:
     """The names that find room between the picture's left and right edge, the most telling dots first."""
     taken = [_around(layout, number) for number in range(len(names)) if layout.sizes[number] > 6 or len(names) <= 80]
-    for number in _most_telling(choice, layout):
+    for number in _most_telling(dots, layout):
         text = clip(names[number], _LENGTH)
         for label in _positions(number, text, layout):
             box = _box(label)
@@ -46,11 +45,10 @@ def place_labels(choice: Choice, layout: Layout, names: Sequence[str], edges: tu
                 break
 
 
-def _most_telling(choice: Choice, layout: Layout) -> list[int]:
+def _most_telling(dots: Sequence[Dot], layout: Layout) -> list[int]:
     """The start, the hubs of the site, a few of the broken pages and of the directories; in a small picture then all the rest."""
-    dots = choice.dots
-    by_size = sorted(range(len(dots)), key=lambda number: (dots[number].info is None, -layout.sizes[number], number))
-    gathered = [number for number in by_size if dots[number].info is None]
+    by_size = sorted(range(len(dots)), key=lambda number: (dots[number].url is None, -layout.sizes[number], number))
+    gathered = [number for number in by_size if dots[number].url is None]
     broken = [number for number in by_size if dots[number].outcome is Outcome.BROKEN]
     rest = by_size if len(by_size) <= _FEW else []
     return list(dict.fromkeys([0, *by_size[:_HUBS], *broken[:_BROKEN], *gathered[:_HUBS], *rest]))
@@ -69,7 +67,7 @@ def _positions(number: int, text: str, layout: Layout) -> Iterator[Label]:
 
 
 def _box(label: Label) -> Box:
-    width = sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in label.text) * _LETTER
+    width = columns(label.text) * _LETTER
     left = {"start": label.x, "end": label.x - width, "middle": label.x - width / 2}[label.anchor]
     return left, label.y - _HEIGHT + 3, left + width, label.y + 3
 

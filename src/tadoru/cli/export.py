@@ -1,0 +1,160 @@
+"""`tadoru export DB`: the command around the exports. Data to stdout or to files, progress to stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.options import GroupedCommand
+from tadoru.clock import Clock, SystemClock, to_datetime
+from tadoru.errors import TadoruError, UsageError
+from tadoru.jobs.audit.export.choose import FORMS, Order, statuses, tables
+from tadoru.log import Log
+from tadoru.model.finding import Severity
+from tadoru.store.dump import Selection
+from tadoru.store.dump_tables import TABLES
+
+if TYPE_CHECKING:
+    from tadoru.jobs.audit.export.run import Wrote
+    from tadoru.store.sqlite import SqliteStore
+
+SAY_FIRST, SAY_EVERY = 2.0, 10.0
+"""Seconds to the first line about how far it is, and between two of them."""
+
+EXAMPLES = (
+    ("tadoru export site.db -f csv > pages.csv", "every page, one a line"),
+    ("tadoru export site.db -f csv -t links --status 4xx", "broken links"),
+    ("tadoru export site.db -f xlsx -t pages,findings -o site.xlsx", "a workbook"),
+    ("tadoru export site.db -f parquet -t all -o tables/", "everything"),
+    ("tadoru export site.db -f sitemap -o sitemap.xml", "what is indexable"),
+)
+
+
+@click.command(
+    cls=GroupedCommand, examples=EXAMPLES, short_help="Write a crawl in another form.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.argument("database", metavar="DB")
+@click.option("-f", "--format", "form", type=click.Choice(tuple(FORMS)), required=True, help="The form.")
+@click.option("-t", "--table", multiple=True, metavar="NAME[,NAME]", help=f"Which tables [pages]: all, or {', '.join(TABLES)}.")
+@click.option("-o", "--output", metavar="FILE|DIR", help="Write here instead of stdout; a folder for several tables.")
+@click.option(
+    "--status",
+    multiple=True,
+    metavar="CODES",
+    help="Only what answered so: 404, 4xx, 300..399, or a state such as skipped. Of links: their targets.",
+)
+@click.option("--check", multiple=True, metavar="ID", help="Only findings of this check, or pages that have one.")
+@click.option(
+    "--severity",
+    multiple=True,
+    type=click.Choice([severity.value for severity in Severity]),
+    help="Only findings as grave as this, or such pages.",
+)
+@click.option(
+    "--internal/--external", default=None, help="Only what is of the site, or only what is not. Of links: their targets."
+)
+@click.option("--url", metavar="PATTERN", help="Only these URLs; * stands for anything. Of links: where they are.")
+@click.option("--gzip", is_flag=True, help="Compress csv, jsonl, sitemap or dot.")
+@click.option("--raw", is_flag=True, help="csv: every text as it is, also when a spreadsheet would take it for a formula.")
+@click.option("--bom", is_flag=True, help="csv: begin with the mark by which Excel knows UTF-8.")
+@click.option("--base-url", metavar="URL", help="sitemap: the folder of the site that it will be served from [its root].")
+@click.option(
+    "--limit-nodes",
+    type=click.IntRange(min=1),
+    default=Order.__dataclass_fields__["limit_nodes"].default,
+    metavar="N",
+    help="dot: at most so many pages, those that most leads to [2000].",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, ...], quiet: bool, **values: Any) -> int:
+    """Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot, whatever its size.
+
+    In csv a text that begins with = + - @ gets an apostrophe in front, so that no spreadsheet takes it for a formula; --raw
+    leaves it as it is.
+    """
+    codes, states = statuses(status)
+    chosen = Selection(
+        codes=codes, statuses=states, checks=values["check"], severities=values["severity"],
+        internal=values["internal"], url=values["url"],
+    )  # fmt: skip
+    order = Order(
+        form=form, tables=tables(table), chosen=chosen, output=values["output"], gzip=values["gzip"], raw=values["raw"],
+        bom=values["bom"], base_url=_base_url(values["base_url"]), limit_nodes=values["limit_nodes"],
+    )  # fmt: skip
+    order.check()
+    _check_folder(order)
+    clock = SystemClock()
+    progress = Progress(clock, quiet=quiet)
+    with _opened(database, clock) as store:
+        wrote = _write(store, order, database, progress, clock)
+    progress.end(wrote)
+    return 0
+
+
+def _base_url(url: str | None) -> str | None:
+    from tadoru.rules.url import typed
+
+    return None if url is None else typed(url)
+
+
+def _check_folder(order: Order) -> None:
+    if order.output is None or order.to_stdout:
+        return
+    folder = Path(order.output).resolve().parent
+    if not folder.is_dir():
+        raise UsageError(f"-o {order.output} can not be written: there is no folder {folder}.")
+
+
+@contextmanager
+def _opened(database: str, clock: Clock) -> Iterator[SqliteStore]:
+    from tadoru.store.open import open_existing
+
+    store = open_existing(database, clock)
+    try:
+        yield store
+    finally:
+        asyncio.run(store.close())
+
+
+def _write(store: SqliteStore, order: Order, database: str, progress: Progress, clock: Clock) -> Wrote:
+    from tadoru.jobs.audit.export.run import Exporter
+
+    name, now = Path(database).stem, to_datetime(clock.now())
+    try:
+        return Exporter(store, order, name=name, stdout=sys.stdout.buffer, now=now, watch=progress).run()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        what = f"-o {order.output}" if order.output else "the export"
+        raise TadoruError(
+            f"Could not write {what} ({error.strerror or error}): mend that, and run the same command again."
+        ) from None
+
+
+class Progress:
+    """How far the export is: a line on stderr now and then."""
+
+    def __init__(self, clock: Clock, *, quiet: bool) -> None:
+        self._clock, self._quiet = clock, quiet
+        self._log = Log(sys.stderr, clock)
+        self._say_at = clock.monotonic() + SAY_FIRST
+
+    def __call__(self, what: str, number: int) -> None:
+        if not self._quiet and self._clock.monotonic() >= self._say_at:
+            self._say_at = self._clock.monotonic() + SAY_EVERY
+            self._log.line(f"{what}: {number:,} so far")
+
+    def end(self, wrote: Wrote) -> None:
+        """What was written; nothing about stdout, where it can be seen."""
+        if self._quiet or not wrote.files:
+            return
+        counts = ", ".join(f"{what} {number:,}" for what, number in wrote.counts.items())
+        first, *more = wrote.files
+        self._log.line(f"Wrote {first}{f' and {len(more)} more' if more else ''} ({counts}).")

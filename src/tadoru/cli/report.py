@@ -1,0 +1,77 @@
+"""`tadoru report DB`: what an audit found, in the form that somebody or something reads best."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from tadoru.cli.inputs import check_writable
+from tadoru.cli.options import GroupedCommand
+from tadoru.log import printable
+
+EXAMPLES = (
+    ("tadoru report site.db", "the site in figures, and what was found"),
+    ("tadoru report site.db --check response-client-error", "every page of a check, and where it is linked"),
+    ("tadoru report site.db -f html -o report.html", "a page to read and to send"),
+    ("tadoru report site.db -f html -o report.html --lang ja", "the same in Japanese"),
+    ("tadoru report site.db -f sarif -o findings.sarif --baseline last.db", "for code scanning: what is new"),
+)
+
+
+@click.command(
+    cls=GroupedCommand, examples=EXAMPLES, short_help="Tell what an audit found.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.argument("database", metavar="DB")
+@click.option(
+    "-f", "--format", "form", type=click.Choice(["text", "json", "html", "junit", "sarif", "markdown"]),
+    help="The form; without it, what the name of --output says, or text.",
+)  # fmt: skip
+@click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="The language.")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only checks of this group; may be repeated.")
+@click.option(
+    "--severity", type=click.Choice(["error", "warning", "notice", "info"]), default="info",
+    help="Only findings as grave as this, or graver.",
+)  # fmt: skip
+@click.option("--check", "checks", multiple=True, metavar="ID", help="Only this check (title-* for several), page by page.")
+@click.option("--all", "list_all", is_flag=True, help="Every page of each check, not only the first ones.")
+@click.option("--suppress", metavar="FILE", help="Leave out the findings that this file names as known.")
+@click.option("--baseline", metavar="DB|FILE", help="With sarif: say what is new since this crawl or list.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing about what was written.")
+def report(
+    database: str, form: str | None, output: str | None, lang: str, groups: tuple[str, ...], severity: str,
+    checks: tuple[str, ...], list_all: bool, suppress: str | None, baseline: str | None, quiet: bool,
+) -> int:  # fmt: skip
+    """Tell what an audit found: on the terminal, or as a file for people and programs."""
+    from tadoru.errors import UsageError
+    from tadoru.jobs.audit.report import Order, form_of, write
+    from tadoru.jobs.audit.report.choice import Choice
+    from tadoru.jobs.report.output import opened_output
+    from tadoru.model.finding import Severity
+
+    to_file = output not in (None, "-")
+    if to_file and output is not None:
+        check_writable(Path(output), "--output")
+        form = form or form_of(output)
+    form = form or "text"
+    if baseline is not None and form != "sarif":
+        raise UsageError("--baseline is for --format sarif: `tadoru compare A B` tells what changed between two crawls.")
+    order = Order(
+        database=database,
+        form=form,
+        lang=lang,
+        choice=Choice(groups=groups, severity=Severity(severity), checks=checks),
+        list_all=list_all or (form == "text" and bool(checks)),
+        suppress=suppress,
+        baseline=baseline,
+    )
+    with opened_output(output if to_file else None) as out:
+        notes = write(order, out, colour=not to_file and out.isatty() and not os.environ.get("NO_COLOR"))
+    if not quiet:
+        for note in (*notes, *([f"Wrote {output}."] if to_file else [])):
+            sys.stderr.write(printable(note) + "\n")
+    return 0

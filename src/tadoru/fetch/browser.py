@@ -1,0 +1,319 @@
+"""Rendering: a page as a browser shows it. The only place that knows Playwright, which is imported when the first page needs it.
+
+One browser process for all pages, restarted when it dies; a few pages at a time, each in a context of its own that forgets
+everything, unless a profile folder is given to keep a session in. Everything it requests goes through `fetch.proxy`. What
+happens inside one page is `fetch.tab`'s, which program is started `fetch.chromium`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tadoru.clock import Clock, SystemClock
+from tadoru.errors import BrowserMissing
+from tadoru.fetch import chromium
+from tadoru.fetch.guard import Guard, Names, Resolver
+from tadoru.fetch.proxy import GUEST_BYTES, GuardingProxy, Guest
+from tadoru.fetch.relay import Dialer, Upstream
+from tadoru.fetch.sieve import Entrance, Manners
+from tadoru.fetch.tab import PATIENCE, Declined, Event, SessionEnded, Tab
+from tadoru.model.web import Failure, FailureKind, Headers, Rendered
+from tadoru.rules.address import Exemptions
+from tadoru.rules.url import canonical, origin
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser as Chromium
+    from playwright.async_api import BrowserContext, CDPSession, Page, Playwright
+
+QUIET = 0.5
+"""Seconds in which nothing may move before a page counts as settled."""
+MARGIN = 30.0
+"""Seconds beyond a page's own time after which the browser itself is taken for hung."""
+ENDING = 10.0
+_LOOK: dict[str, Any] = {
+    # Tall, because many pages load what is further down only when it comes into view.
+    "viewport": {"width": 1280, "height": 2400},
+    "reduced_motion": "reduce",
+    "service_workers": "block",
+    "accept_downloads": False,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """How pages are shown."""
+
+    pages: int = 2
+    """So many at a time."""
+    headed: bool = False
+    """For somebody to look at."""
+    profile: Path | None = None
+    """A folder that keeps the session: all pages share it, and so do later runs."""
+    max_bytes: int = GUEST_BYTES
+    """What one page may load in all."""
+
+
+_PLAIN = Window()
+_AS_IT_LIKES = Manners()
+
+
+class _BrowserEnded(Exception):
+    """The browser died, or hangs, with the page in it."""
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    """A browser process with what belongs to it."""
+
+    driver: Playwright
+    browser: Chromium | None
+    kept: BrowserContext | None = None
+    """The one context of a kept session, which all pages share."""
+    door: tuple[Guest, Entrance] | None = None
+    """And its way out."""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def close(self) -> None:
+        window = self.kept or self.browser
+        if window is not None:
+            await window.close()
+
+
+class Browser:
+    """Renders pages. Create it anywhere; it starts with its first page.
+
+    With a `proxy` (`http://user:password@host:port`) the proxy resolves names, once the guard has checked what they mean here.
+    """
+
+    def __init__(
+        self,
+        *,
+        user_agent: str,
+        exemptions: Exemptions,
+        manners: Manners = _AS_IT_LIKES,
+        window: Window = _PLAIN,
+        proxy: str | None = None,
+        verify_tls: bool = True,
+        resolver: Resolver | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._clock = clock or SystemClock()
+        self._manners = manners
+        self._window = window
+        self._look = {"user_agent": user_agent, "ignore_https_errors": not verify_tls, **_LOOK}
+        self._names = Names(self._clock, resolver)
+        upstream = Upstream.parse(proxy) if proxy else None
+        self._proxy = GuardingProxy(Dialer(Guard(exemptions), self._names, upstream))
+        self._places = asyncio.Semaphore(window.pages)
+        self._starting = asyncio.Lock()
+        self._running: _Running | None = None
+        self._listening = False
+
+    async def start(self) -> None:
+        """Start the browser now. Raises BrowserMissing."""
+        await self._up()
+
+    async def render(self, url: str, *, timeout: float = 30.0, wait: float = QUIET, headers: Headers = ()) -> Rendered | Failure:
+        """The page at this URL after it has settled, or what it had become after `timeout` seconds. Raises BrowserMissing.
+
+        `wait` is for how long nothing may move before a page counts as settled; pages that are slow to come to life need more.
+        `headers` go to the origin of the URL and nowhere else.
+        """
+        target = canonical(url)
+        if target is None:
+            return Failure(url=url, kind=FailureKind.PROTOCOL, message="Only http and https pages are rendered.")
+        manners = self._manners
+        if headers:
+            manners = replace(manners, credentials=manners.credentials.with_headers((origin(target),), headers))
+        async with self._places:
+            for _ in range(2):
+                running = await self._up()
+                try:
+                    return await self._visit(running, target, manners, timeout, wait)
+                except _BrowserEnded:
+                    # Perhaps through another page than this one, which is why it gets a second chance.
+                    await self._down(running)
+        return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The browser ended while it rendered the page, twice.")
+
+    async def close(self) -> None:
+        """End the browser."""
+        if self._running is not None:
+            await self._down(self._running)
+        await self._proxy.close()
+        await self._names.close()
+
+    # -- the process ------------------------------------------------------------------------------------------------
+
+    async def _up(self) -> _Running:
+        async with self._starting:
+            if self._running is not None and self._running.gone.is_set():
+                await self._stop(self._running)
+            if self._running is None:
+                if not self._listening:
+                    await self._proxy.start()
+                    self._listening = True
+                self._running = await self._launch()
+            return self._running
+
+    async def _down(self, running: _Running) -> None:
+        async with self._starting:
+            if running is self._running:
+                await self._stop(running)
+
+    async def _stop(self, running: _Running) -> None:
+        self._running = None
+        running.gone.set()
+        if running.door is not None:
+            await self._proxy.dismiss(running.door[0])
+        # Kindly first, so that it can clean up after itself; then its driver ends it by force. What they say about that is of no
+        # interest any more.
+        for end in (running.close, running.driver.stop):
+            with suppress(Exception):
+                async with asyncio.timeout(ENDING):
+                    await end()
+
+    async def _launch(self) -> _Running:
+        program = chromium.find(os.environ)
+        try:
+            from playwright.async_api import Error, async_playwright
+        except ImportError:
+            raise BrowserMissing(f"Pages can not be rendered: {chromium.HOW_TO_DRIVE}.") from None
+        driver = await async_playwright().start()
+        try:
+            if program is None and not await asyncio.to_thread(os.path.exists, driver.chromium.executable_path):
+                raise BrowserMissing(f"Pages can not be rendered without a browser: {chromium.HOW_TO_INSTALL}.")
+            return await self._open(driver, program)
+        except Error as error:
+            await driver.stop()
+            raise BrowserMissing(f"The browser did not start: {_reason(error.message)}") from None
+        except BaseException:
+            await driver.stop()
+            raise
+
+    async def _open(self, driver: Playwright, program: str | None) -> _Running:
+        options: dict[str, Any] = {
+            "executable_path": program,
+            "args": chromium.switches(self._proxy.address),
+            "ignore_default_args": list(chromium.NOT_WANTED),
+            "chromium_sandbox": chromium.may_use_sandbox(),
+            "headless": not self._window.headed,
+            "env": {name: value for name, value in os.environ.items() if not name.startswith(("TADORU_", "LT_"))},
+            # A signal is for us to answer: what is in flight is let finish.
+            **dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False),
+        }
+        if self._window.profile is None:
+            browser = await driver.chromium.launch(**options)
+            running = _Running(driver, browser)
+            browser.on("disconnected", lambda _: running.gone.set())
+            return running
+        context = await driver.chromium.launch_persistent_context(self._window.profile, **options, **self._look)
+        entrance = Entrance(self._manners)
+        running = _Running(
+            driver, context.browser, context, (self._proxy.invite(entrance.connection, self._window.max_bytes), entrance)
+        )
+        context.on("close", lambda _: running.gone.set())
+        return running
+
+    # -- one page ---------------------------------------------------------------------------------------------------
+
+    async def _visit(self, running: _Running, url: str, manners: Manners, timeout: float, quiet: float) -> Rendered | Failure:
+        from playwright.async_api import Error
+
+        crashed = asyncio.Event()
+        try:
+            async with self._page(running) as (page, guest, entrance):
+                page.on("crash", lambda _: crashed.set())
+                page.on("popup", _close_soon)
+                line = _Line(await page.context.new_cdp_session(page), Error)
+                visit = Tab(line, guest, manners, entrance, self._clock).visit(url, timeout=timeout, quiet=quiet)
+                answer = await _unless(visit, (crashed, running.gone), PATIENCE * timeout + MARGIN)
+        except (Error, SessionEnded, TimeoutError):
+            answer = None
+        if answer is not None:
+            return answer
+        if crashed.is_set() and not running.gone.is_set():
+            return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The page made its part of the browser crash.")
+        raise _BrowserEnded
+
+    @asynccontextmanager
+    async def _page(self, running: _Running) -> AsyncIterator[tuple[Page, Guest, Entrance]]:
+        """An empty page and its way out; both are gone afterwards, whatever the page does."""
+        if running.kept is not None and running.door is not None:
+            guest, entrance = running.door
+            guest.bytes_left = self._window.max_bytes
+            page = await running.kept.new_page()
+            try:
+                yield page, guest, entrance
+            finally:
+                async with asyncio.timeout(MARGIN):
+                    await page.close()
+            return
+        assert running.browser is not None
+        entrance = Entrance(self._manners)
+        guest = self._proxy.invite(entrance.connection, self._window.max_bytes)
+        try:
+            context = await running.browser.new_context(**self._look)
+            try:
+                yield await context.new_page(), guest, entrance
+            finally:
+                async with asyncio.timeout(MARGIN):
+                    await context.close()
+        finally:
+            await self._proxy.dismiss(guest)
+
+
+class _Line:
+    """The driver's line to a page, as `fetch.tab` wants it."""
+
+    def __init__(self, session: CDPSession, error: type[Exception]) -> None:
+        self._session = session
+        self._error = error
+
+    async def send(self, method: str, /, **parameters: Any) -> Event:
+        try:
+            answer: Event = await self._session.send(method, parameters)
+        except self._error as error:
+            raise (Declined if "Protocol error" in str(error) else SessionEnded)(f"{method}: {_reason(str(error))}") from None
+        return answer
+
+    def on(self, event: str, call: Callable[[Event], None]) -> None:
+        def hear(data: Event) -> None:  # A function of its own: the driver writes on the object that a method belongs to.
+            call(data)
+
+        self._session.on(event, hear)
+
+
+async def _unless(
+    visit: Coroutine[Any, Any, Rendered | Failure], ends: Iterable[asyncio.Event], patience: float
+) -> Rendered | Failure | None:
+    """The outcome of a visit; None when one of these ends came first, or nothing for too long."""
+    work = asyncio.create_task(visit)
+    others = [asyncio.create_task(end.wait()) for end in ends]
+    try:
+        await asyncio.wait([work, *others], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        return work.result() if work.done() else None
+    finally:
+        for task in (work, *others):
+            task.cancel()
+        await asyncio.gather(work, *others, return_exceptions=True)
+
+
+_closing: set[asyncio.Task[None]] = set()
+
+
+def _close_soon(popup: Page) -> None:
+    """Windows that a page opens are not for us."""
+    task = asyncio.ensure_future(popup.close())
+    _closing.add(task)
+    task.add_done_callback(_closing.discard)
+
+
+def _reason(message: str) -> str:
+    """The first line of what the driver says; the rest is its log."""
+    return message.strip().partition("\n")[0][:300]

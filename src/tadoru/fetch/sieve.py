@@ -1,0 +1,163 @@
+"""Which requests of a page leave the browser, when, and with which headers.
+
+Every request, redirect hops and workers included, is shown here before it goes out. Frames of other sites are not loaded: they
+can not change the page, and their requests would pass us by in a process of their own. What gets around all this still has to
+pass `fetch.proxy`. Secrets are added to the one hop they are meant for (`fetch.credentials`), and only as long as the visit has
+not left those we were given secrets for: a stranger's page, or frame, must not act in the person's name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from tadoru.fetch.credentials import Credentials
+from tadoru.model.web import Headers
+from tadoru.rules.scope import domain_key
+from tadoru.rules.url import canonical, host_key, parts
+
+Before = Callable[[str], Awaitable[None]]
+"""Waits for a host's turn; called with its `host_key` once for each request."""
+Allow = Callable[[str], Awaitable[bool]]
+"""Whether a URL may be requested at all: robots.txt, scope, blocked hosts."""
+
+MOST_REQUESTS = 1_000
+MOST_NAVIGATIONS = 20
+_OWN = ("data:", "blob:", "about:")
+_PICTURES = frozenset({"Image", "Media", "Font", "TextTrack"})
+_NEEDLESS = frozenset({"Ping", "CSPViolationReport", "Prefetch", "Manifest", "SignedExchange"})
+_BLANK = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+"""An image of one invisible pixel."""
+
+
+async def at_once(_: str) -> None:
+    """No pacing."""
+
+
+async def anything(_: str) -> bool:
+    """No rules."""
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """How the browser has to behave towards sites."""
+
+    before: Before = at_once
+    allow: Allow = anything
+    credentials: Credentials = Credentials()
+    pictures: bool = False
+    """Whether images, films and fonts are loaded: the text of a page does not depend on them."""
+
+
+class Entrance:
+    """Asks for each request once, whether it is shown to us in the browser or first seen as a connection at the proxy."""
+
+    def __init__(self, manners: Manners) -> None:
+        self._manners = manners
+        self._tickets: Counter[str] = Counter()
+
+    async def request(self, url: str) -> bool:
+        """For a canonical URL, from the browser."""
+        if not await self._manners.allow(url):
+            return False
+        host = host_key(url)
+        await self._manners.before(host)
+        self._tickets[host] += 1
+        return True
+
+    async def connection(self, url: str) -> bool:
+        """At the proxy: what was asked for above needs no second leave."""
+        host = host_key(url)
+        if self._tickets[host] > 0:
+            self._tickets[host] -= 1
+            return True
+        if not await self._manners.allow(url):
+            return False
+        await self._manners.before(host.removesuffix(":80"))  # A tunnel to port 80 is a WebSocket of the plain site.
+        return True
+
+
+class Verdict(Enum):
+    """What happens to a request."""
+
+    GO = "go"
+    SKIP = "skip"
+    """Not worth a request."""
+    BLANK = "blank"
+    """Answered with an empty image, so that nothing looks broken."""
+    REFUSE = "refuse"
+    STAY = "stay"
+    """A way out of the page that is not taken: the page stays."""
+
+
+class Sieve:
+    """The requests of one page."""
+
+    def __init__(self, manners: Manners, entrance: Entrance, frame: str, url: str) -> None:
+        self._manners = manners
+        self._entrance = entrance
+        self._frame = frame
+        self.page = url
+        """The canonical URL that the main frame asked for last."""
+        self._trusted = True
+        self.navigations = 0
+        self.requests = 0
+        self.refused: dict[str, None] = {}
+
+    async def judge(self, event: dict[str, Any]) -> Verdict:
+        """Decide on a paused request; waits for its host's turn."""
+        request = event["request"]
+        asked: str = request["url"]
+        kind = _kind(event["resourceType"], request["headers"])
+        if asked.startswith(_OWN):
+            return Verdict.GO
+        is_document = kind == "Document"
+        is_page = is_document and event["frameId"] == self._frame
+        if kind in _NEEDLESS or (kind in _PICTURES and not self._manners.pictures):
+            return Verdict.BLANK if kind == "Image" else Verdict.SKIP
+        self.requests += 1
+        self.navigations += is_page
+        url = canonical(asked)
+        if (
+            url is None
+            or self.requests > MOST_REQUESTS
+            or self.navigations > MOST_NAVIGATIONS
+            or (is_document and not is_page and not _same_site(url, self.page))
+            or not await self._entrance.request(url)
+        ):
+            self.refused.setdefault(asked[:2_000])
+            return Verdict.STAY if is_page and self.navigations > 1 else Verdict.REFUSE
+        if is_page:
+            self.page = url
+            self._trusted = self._trusted and bool(self._manners.credentials.for_url(url))
+        return Verdict.GO
+
+    def secrets(self, event: dict[str, Any]) -> Headers:
+        """What to add to a request that goes."""
+        url = canonical(event["request"]["url"])
+        if url is None or not self._trusted or event["frameId"] != self._frame:
+            return ()
+        return self._manners.credentials.for_url(url)
+
+
+def blank_answer(request: str) -> dict[str, Any]:
+    """The answer to an image that is not loaded."""
+    headers = {"Content-Type": "image/gif", "Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}
+    fields = [{"name": name, "value": value} for name, value in headers.items()]
+    return {"requestId": request, "responseCode": 200, "responseHeaders": fields, "body": _BLANK}
+
+
+def _kind(said: str, headers: dict[str, str]) -> str:
+    """The icon of a site, and what is loaded ahead of its time, are asked for as something else."""
+    fields = {name.lower(): value for name, value in headers.items()}
+    if "prefetch" in fields.get("sec-purpose", fields.get("purpose", "")):
+        return "Prefetch"
+    return "Image" if said == "Other" and fields.get("accept", "").startswith("image/") else said
+
+
+def _same_site(url: str, page: str) -> bool:
+    return parts(url).scheme == parts(page).scheme and domain_key(url) == domain_key(page)

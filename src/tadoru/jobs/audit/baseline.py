@@ -1,0 +1,90 @@
+"""Baselines: what was found before, so that only what came since counts. A crawl (`FILE`, `FILE@RUN`), or a list of findings.
+
+The list is the JSON of `tadoru report`, or an export of findings with one JSON object a line. It is read piece by piece, and kept
+as one number a finding.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.compare.sides import split_name
+
+_LIST = re.compile(r'"findings"\s*:\s*\[')
+_GAP = re.compile(r"[\s,]*")
+_CHUNK = 1 << 20
+
+
+class FoundBefore:
+    """Which findings a list holds."""
+
+    def __init__(self, name: str) -> None:
+        """Read the list. Raises UsageError."""
+        self._known = {_hash(*key) for key in _keys(name)}
+
+    def __contains__(self, key: tuple[str, str, str]) -> bool:
+        """Whether a finding (URL, check, subject) is in it."""
+        return _hash(*key) in self._known
+
+
+def _hash(url: str, check_id: str, subject: str) -> int:
+    """A finding as a number. What is no page has its URL as subject too, in a list."""
+    return hash((url, check_id, "" if subject == url else subject))
+
+
+def is_database(name: str) -> bool:
+    """Whether a baseline is a crawl and not a list. Raises UsageError when it is no file."""
+    path = Path(split_name(name)[0])
+    try:
+        with path.open("rb") as file:
+            return file.read(6) == b"SQLite"
+    except OSError as error:
+        raise UsageError(f"--baseline {name} can not be read ({error.strerror}).") from None
+
+
+def _keys(name: str) -> Iterator[tuple[str, str, str]]:
+    try:
+        with Path(name).open(encoding="utf-8-sig") as file:
+            for found in _objects(file):
+                yield str(found["url"]), str(found.get("check") or found["check_id"]), str(found.get("subject") or "")
+    except OSError as error:
+        raise UsageError(f"--baseline {name} can not be read ({error.strerror}).") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(
+            f"--baseline {name} is neither a crawl nor a list of findings: give a database, or what "
+            "`tadoru report --format json` writes."
+        ) from None
+
+
+def _objects(file: TextIO) -> Iterator[dict[str, Any]]:
+    """The objects of the list `findings`, or those that stand one after the other."""
+    decoder = json.JSONDecoder()
+    text = file.read(_CHUNK).lstrip()
+    begins = _LIST.search(text)
+    at = begins.end() if begins is not None else int(text.startswith("["))
+    ends_anywhere = at == 0
+    while True:
+        at = _end(_GAP.match(text, at))
+        if text.startswith("]", at):
+            return
+        try:
+            found, at = decoder.raw_decode(text, at)
+        except ValueError:
+            more = file.read(_CHUNK)
+            if more:
+                text, at = text[at:] + more, 0
+                continue
+            if at == len(text) and ends_anywhere:
+                return
+            raise
+        yield found
+
+
+def _end(found: re.Match[str] | None) -> int:
+    assert found is not None  # It matches nothing, too.
+    return found.end()

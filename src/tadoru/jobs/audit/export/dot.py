@@ -1,0 +1,84 @@
+"""The DOT form: how the site's pages link to each other, for Graphviz, a cluster for each folder.
+
+Graphviz can not draw a million pages and nobody could read them, so only those are drawn that most leads to; how many were left
+out is said in a comment. What is held in memory are those pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from typing import TextIO
+from urllib.parse import urlsplit
+
+from tadoru.jobs.links.report.choose import directory_of
+from tadoru.jobs.links.report.dot import quoted
+from tadoru.jobs.report.escape import clip, origin, shortener
+from tadoru.store.dump import Node
+
+NODES = 2000
+_FILLS = ((200, "#d7ebe4"), (300, "#f6e3b5"), (400, "#f4c4bb"))
+"""From which status code on a node has which colour."""
+_UNREAD = "#eceeec"
+
+
+def write_dot(
+    nodes: Sequence[Node], total: int, edges: Callable[[int], Iterable[tuple[int, bool]]], start: str, out: TextIO
+) -> int:
+    """Writes a `digraph`; how many links it has. `edges`: the targets of a page, and whether its links there are `nofollow`."""
+    site = origin(start)
+    out.write(f"digraph {quoted(start)} {{\n")
+    if total > len(nodes):
+        out.write(f"  // {total - len(nodes)} of {total} pages are left out: those that least leads to.\n")
+    out.write('  graph [rankdir=LR, overlap=false, fontname="sans-serif"];\n')
+    out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
+    out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
+    _write_clusters(nodes, site, out)
+    names = {node.page_id: quoted(node.url) for node in nodes}
+    links = 0
+    for node in nodes:
+        source = names[node.page_id]
+        for target, nofollow in edges(node.page_id):
+            if target in names:
+                out.write(f"  {source} -> {names[target]}{' [style=dashed]' if nofollow else ''};\n")
+                links += 1
+        if node.redirect_id in names:
+            out.write(f'  {source} -> {names[node.redirect_id]} [style=bold, label="redirect"];\n')
+            links += 1
+    out.write("}\n")
+    return links
+
+
+def _write_clusters(nodes: Sequence[Node], site: str, out: TextIO) -> None:
+    short = shortener(site)
+    for folder, members in groupby(sorted(nodes, key=lambda node: (_folder(node.url), node.url)), lambda node: _folder(node.url)):
+        label = _label(folder.removeprefix(site))
+        out.write(f'  subgraph {quoted(f"cluster {folder}")} {{\n    label={label}; color="#c9d1d0";\n')
+        for node in members:
+            out.write(f"    {quoted(node.url)} [label={_label(clip(short(node.url), 60))}, ")
+            out.write(f'tooltip={_label(_tooltip(node))}, fillcolor="{_fill(node.status_code)}"];\n')
+        out.write("  }\n")
+
+
+def _folder(url: str) -> str:
+    """Where a page lies: its site and the first folder of its path."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}{directory_of(url)}"
+
+
+def _label(text: str) -> str:
+    # Graphviz decodes HTML entities in labels.
+    return quoted(text.replace("&", "&amp;"))
+
+
+def _tooltip(node: Node) -> str:
+    words = [str(node.status_code or "no answer")]
+    if node.title:
+        words.append(node.title)
+    if node.link_score is not None:
+        words.append(f"link score {node.link_score:.1f}")
+    return " · ".join(words)
+
+
+def _fill(code: int | None) -> str:
+    return next((fill for least, fill in reversed(_FILLS) if code is not None and code >= least), _UNREAD)

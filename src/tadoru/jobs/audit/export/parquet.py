@@ -1,0 +1,77 @@
+"""The Parquet form: typed columns, in groups of rows that are written as they fill. Needs pyarrow, an optional extra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
+from typing import Any, BinaryIO
+
+from tadoru.jobs.audit.export.cells import moment
+from tadoru.jobs.audit.export.extras import needed_for
+from tadoru.store.dump import Grid, Row
+from tadoru.store.dump_tables import Kind
+
+_AT_ONCE = 1000
+"""Rows that are turned into columns together."""
+GROUP_BYTES = 32 * 1024 * 1024
+"""A group of rows is written when it has grown to this: the larger, the better it compresses and the more memory it takes."""
+
+
+def write_parquet(grid: Grid, out: BinaryIO, *, group_bytes: int = GROUP_BYTES) -> None:
+    """Writes the table."""
+    with needed_for("parquet"):
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
+    schema = _schema(pa, grid)
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        held: list[Any] = []
+        for batch in _batches(pa, schema, grid):
+            held.append(batch)
+            if sum(each.nbytes for each in held) >= group_bytes:
+                _flush(pa, writer, held)
+        if held:
+            _flush(pa, writer, held)
+
+
+def _flush(pa: Any, writer: Any, held: list[Any]) -> None:
+    table = pa.Table.from_batches(held)
+    writer.write_table(table, row_group_size=max(1, table.num_rows))
+    held.clear()
+
+
+def _schema(pa: Any, grid: Grid) -> Any:
+    types = {
+        Kind.TEXT: pa.string(),
+        Kind.INTEGER: pa.int64(),
+        Kind.REAL: pa.float64(),
+        Kind.TRUTH: pa.bool_(),
+        Kind.TIME: pa.timestamp("ms", tz="UTC"),
+        Kind.JSON: pa.string(),
+        Kind.VALUES: pa.list_(pa.string()),
+    }
+    return pa.schema([(column.name, types[column.kind]) for column in grid.columns])
+
+
+def _batches(pa: Any, schema: Any, grid: Grid) -> Iterator[Any]:
+    rows = iter(grid.rows)
+    while chunk := list(islice(rows, _AT_ONCE)):
+        yield pa.record_batch(list(_arrays(pa, schema, grid, chunk)), schema=schema)
+
+
+def _arrays(pa: Any, schema: Any, grid: Grid, rows: list[Row]) -> Iterator[Any]:
+    for column, field, values in zip(grid.columns, schema, zip(*rows, strict=True), strict=True):
+        yield pa.array([None if value is None else typed(column.kind, value) for value in values], type=field.type)
+
+
+def typed(kind: Kind, value: Any) -> Any:
+    """A cell as the type of its column, whatever SQLite keeps in it: its columns take any value."""
+    match kind:
+        case Kind.TIME:
+            return moment(value)
+        case Kind.TRUTH:
+            return bool(value)
+        case Kind.TEXT | Kind.JSON:
+            return str(value)
+        case Kind.VALUES:
+            return [str(each) for each in value]
+    return value

@@ -1,0 +1,95 @@
+"""The sitemap form: what search engines should know of the site, as sitemaps.org has it.
+
+One file while it is small enough; beyond the protocol's limits several files, and an index of them under the name that was asked
+for. The limits count before compression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import quote
+from xml.sax.saxutils import escape
+
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.export.cells import moment
+from tadoru.jobs.audit.export.output import Parcel
+from tadoru.parse.sitemap import MAX_BYTES, MAX_URLS
+
+_NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+_HEAD = b'<?xml version="1.0" encoding="UTF-8"?>\n'
+_OPEN, _CLOSE = f'<urlset xmlns="{_NAMESPACE}">\n'.encode(), b"</urlset>\n"
+_OPEN_INDEX, _CLOSE_INDEX = f'<sitemapindex xmlns="{_NAMESPACE}">\n'.encode(), b"</sitemapindex>\n"
+
+
+def write_sitemaps(
+    pages: Iterator[tuple[str, str | None]],
+    parcel: Parcel,
+    path: Path,
+    base_url: str,
+    *,
+    compressed: bool = False,
+    most_urls: int = MAX_URLS,
+    most_bytes: int = MAX_BYTES,
+) -> list[Path]:
+    """Writes `path`, and `NAME-1.xml`, `NAME-2.xml`, … beside it when there is too much for one; all the files.
+
+    `base_url`: the folder on the site that they will be served from.
+    """
+    entries = _Entries(pages, most_urls, most_bytes)
+    if not entries:
+        raise UsageError("No page of this crawl is HTML that search engines may show, so there is nothing for a sitemap.")
+    files: list[Path] = []
+    while entries:
+        file = part_name(path, len(files) + 1)
+        with parcel.binary(file, compressed=compressed) as out:
+            entries.fill(out)
+        files.append(file.resolve())
+    if len(files) == 1:
+        parcel.rename(files[0], path.resolve())
+        return [path]
+    with parcel.binary(path, compressed=compressed) as out:
+        out.write(_HEAD + _OPEN_INDEX)
+        for file in files:
+            place = f"{base_url.rstrip('/')}/{quote(file.name)}"
+            out.write(f"  <sitemap><loc>{escape(place)}</loc></sitemap>\n".encode())
+        out.write(_CLOSE_INDEX)
+    return [path, *files]
+
+
+def part_name(path: Path, number: int) -> Path:
+    """`maps/site.xml.gz` → `maps/site-2.xml.gz`."""
+    stem, dot, rest = path.name.partition(".")
+    return path.with_name(f"{stem}-{number}{dot}{rest}")
+
+
+class _Entries:
+    """The pages as XML, handed out in files of the right size."""
+
+    def __init__(self, pages: Iterator[tuple[str, str | None]], most_urls: int, most_bytes: int) -> None:
+        self._pages = (_entry(*page) for page in pages)
+        self._most_urls = most_urls
+        self._room = most_bytes - len(_HEAD + _OPEN + _CLOSE)
+        self._next = next(self._pages, None)
+
+    def __bool__(self) -> bool:
+        """Whether there are more."""
+        return self._next is not None
+
+    def fill(self, out: BinaryIO) -> None:
+        """One file, as full as it may be."""
+        out.write(_HEAD + _OPEN)
+        urls = used = 0
+        while self._next is not None and urls < self._most_urls and (not urls or used + len(self._next) <= self._room):
+            out.write(self._next)
+            urls += 1
+            used += len(self._next)
+            self._next = next(self._pages, None)
+        out.write(_CLOSE)
+
+
+def _entry(url: str, last_modified: str | None) -> bytes:
+    changed = moment(last_modified) if last_modified else None
+    lastmod = f"<lastmod>{changed:%Y-%m-%dT%H:%M:%SZ}</lastmod>" if changed else ""
+    return f"  <url><loc>{escape(url)}</loc>{lastmod}</url>\n".encode()

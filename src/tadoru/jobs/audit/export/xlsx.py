@@ -1,0 +1,111 @@
+"""The Excel form: a sheet for each table, written row by row. Needs XlsxWriter, an optional extra.
+
+What Excel can not hold is cut to what it can: a sheet has 1,048,576 rows, and what is more goes on in a next one; a cell has
+32,767 characters. No text becomes a formula or a hyperlink, of which a sheet could have 65,530 only.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tadoru.jobs.audit.export.cells import joined, moment
+from tadoru.jobs.audit.export.extras import needed_for
+from tadoru.store.dump import Grid
+from tadoru.store.dump_tables import Kind
+
+ROWS = 1_048_576
+_CELL = 32_767
+_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_WIDTHS = {Kind.TEXT: 40, Kind.JSON: 40, Kind.VALUES: 40, Kind.TIME: 22, Kind.TRUTH: 10, Kind.INTEGER: 12, Kind.REAL: 12}
+
+
+def write_xlsx(grids: Iterable[Grid], out: BinaryIO, *, folder: Path, now: datetime, rows_of_a_sheet: int = ROWS) -> None:
+    """Writes the tables. `folder`: where there is room for as much again while it is written."""
+    with needed_for("xlsx"):
+        library = import_module("xlsxwriter")
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".tadoru-") as scratch:
+        book = library.Workbook(out, {"constant_memory": True, "tmpdir": scratch, "use_zip64": True})
+        try:
+            book.set_properties({"created": now.replace(tzinfo=None)})
+            formats = {"head": book.add_format({"bold": True}), "time": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})}
+            for grid in grids:
+                _Sheets(book, grid, formats, rows_of_a_sheet).write()
+            book.close()
+        except library.exceptions.FileCreateError as error:
+            raise error.args[0] from None
+        finally:
+            # It keeps a file open for each sheet, and complains when it was not closed because something failed.
+            book.fileclosed = True
+            for sheet in book.worksheets():
+                sheet.row_data_fh.close()
+
+
+class _Sheets:
+    """One table, on as many sheets as it takes."""
+
+    def __init__(self, book: Any, grid: Grid, formats: dict[str, Any], rows_of_a_sheet: int) -> None:
+        self._book, self._grid, self._formats, self._most = book, grid, formats, rows_of_a_sheet
+        self._number = 0
+        self._sheet: Any = None
+        self._used = 0
+
+    def write(self) -> None:
+        self._begin()
+        cells = [(at, self._writer(column.kind)) for at, column in enumerate(self._grid.columns)]
+        for row in self._grid.rows:
+            if self._used == self._most:
+                self._end()
+                self._begin()
+            for at, write in cells:
+                value = row[at]
+                if value is not None and value != "":
+                    write(self._used, at, value)
+            self._used += 1
+        self._end()
+
+    def _begin(self) -> None:
+        self._number += 1
+        self._sheet = self._book.add_worksheet(self._grid.name if self._number == 1 else f"{self._grid.name} {self._number}")
+        self._sheet.freeze_panes(1, 0)
+        for at, column in enumerate(self._grid.columns):
+            self._sheet.set_column(at, at, _WIDTHS[column.kind])
+            self._sheet.write_string(0, at, fitting(column.name), self._formats["head"])
+        self._used = 1
+
+    def _end(self) -> None:
+        self._sheet.autofilter(0, 0, self._used - 1, len(self._grid.columns) - 1)
+
+    def _writer(self, kind: Kind) -> Callable[[int, int, Any], object]:
+        def text(row: int, at: int, value: Any) -> object:
+            return self._sheet.write_string(row, at, fitting(joined(value) if kind is Kind.VALUES else str(value)))
+
+        def number(row: int, at: int, value: Any) -> object:
+            return self._sheet.write_number(row, at, value)
+
+        def truth(row: int, at: int, value: Any) -> object:
+            return self._sheet.write_boolean(row, at, bool(value))
+
+        def time(row: int, at: int, value: Any) -> object:
+            found = moment(value)
+            # A spreadsheet knows no time zones, and no days before 1900; all times are UTC.
+            if found is None or found.year < 1900:
+                return text(row, at, value)
+            return self._sheet.write_datetime(row, at, found.replace(tzinfo=None), self._formats["time"])
+
+        own = {Kind.INTEGER: number, Kind.REAL: number, Kind.TRUTH: truth, Kind.TIME: time}
+        return own.get(kind, text)
+
+
+def fitting(text: str) -> str:
+    """The text as a cell can hold it. Excel counts the halves of a character beyond the first 65,536 as two."""
+    if not text.isprintable():
+        text = _NOT_IN_XML.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if len(text) * 2 > _CELL and len(halves := text.encode("utf-16-le")) > _CELL * 2:
+        return halves[: (_CELL - 1) * 2].decode("utf-16-le", errors="ignore") + "…"
+    return text

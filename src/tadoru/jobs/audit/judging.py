@@ -1,0 +1,225 @@
+"""The verdict on a crawled site: its findings counted, without those that are accepted or were there before, against the gates.
+
+What a gate is, is in `gates`. What was there before is a baseline (`baseline`), or else the last run of the same database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from tadoru.clock import SystemClock
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.baseline import FoundBefore, is_database
+from tadoru.jobs.audit.compare.comparison import Reading, reader
+from tadoru.jobs.audit.compare.sides import Side, open_side, split_name
+from tadoru.jobs.audit.compare.walk import side_by_side
+from tadoru.jobs.audit.gates import Counting, Figures, Gates
+from tadoru.jobs.audit.run import build_job, build_scope
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tadoru.jobs.audit.suppress import Entry, Suppressions, covering
+from tadoru.jobs.launch import run_loop
+from tadoru.options import AuditOptions
+from tadoru.store.open import open_existing
+from tadoru.store.sqlite import SqliteStore
+from tadoru.store.states import CheckWords, PageState, StrayFinding
+
+
+@dataclass(slots=True)
+class CheckCount:
+    """The findings of one check that count."""
+
+    check: CheckWords
+    count: int = 0
+    url: str = ""
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the gates say, and what they were judged by."""
+
+    exceeded: list[str]
+    """One sentence for each gate that was exceeded."""
+    found: list[CheckCount]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a person wants to be told about: `--fail-on`, `--baseline` and `--suppress`."""
+
+    gates: Gates = Gates()
+    suppressions: Suppressions = Suppressions()
+    baseline: str | None = None
+
+    @classmethod
+    def parse(cls, options: AuditOptions) -> Judgement:
+        """Before anything is requested. Raises UsageError."""
+        return run_loop(cls.read(options))
+
+    @classmethod
+    async def read(cls, options: AuditOptions) -> Judgement:
+        page_checks = build_job(options, build_scope(options, ())).catalogue.checks
+        has_earlier = options.recrawl or await _has_earlier_run(options.database)
+        if options.baseline is not None:
+            await _check_baseline(options.baseline, options.database, has_earlier)
+        gates = Gates.parse(
+            options.fail_on,
+            [*page_checks.values(), *SITE_CHECKS.values()],
+            has_earlier=options.baseline is not None or has_earlier,
+        )
+        return cls(gates=gates, suppressions=Suppressions.read(options.suppress), baseline=options.baseline)
+
+    def of(self, database: str) -> Verdict:
+        """The verdict on a crawl that has ended."""
+        return run_loop(self.judge(database))
+
+    async def judge(self, database: str) -> Verdict:
+        store = open_existing(database, SystemClock())
+        earlier = _Earlier()
+        try:
+            earlier = await _open_earlier(store, database, self.baseline)
+            tally = _Tally(self, earlier, await store.check_words())
+            async for was, now in side_by_side(earlier.pages(), store.page_states(None), lambda page: page.key):
+                if now is not None:
+                    tally.page(now, was)
+            async for gone, come in side_by_side(earlier.strays(), store.stray_findings(None), _stray_key):
+                if come is not None:
+                    tally.stray(come, gone)
+            return tally.verdict(await _figures(store, self.gates, tally.pages))
+        finally:
+            await store.close()
+            await earlier.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """What was found before: in a crawl, or in a list, or nothing."""
+
+    side: Side | None = None
+    listed: FoundBefore | None = None
+    read: Reading = reader({})
+
+    async def pages(self) -> AsyncIterator[PageState]:
+        if self.side is not None:
+            async for page in self.side.store.page_states(self.side.number):
+                yield page
+
+    async def strays(self) -> AsyncIterator[StrayFinding]:
+        if self.side is not None:
+            async for stray in self.side.store.stray_findings(self.side.number):
+                yield stray
+
+    async def close(self) -> None:
+        if self.side is not None:
+            await self.side.close()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Findings as they pass by."""
+
+    judgement: Judgement
+    earlier: _Earlier
+    words: dict[int, CheckWords]
+    pages: int = 0
+    counting: Counting = field(init=False)
+    checks: dict[str, CheckCount] = field(init=False)
+    read: Reading = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counting = self.judgement.gates.counting()
+        self.checks = {check.id: CheckCount(check) for check in self.words.values()}
+        self.read = reader(self.words)
+
+    def page(self, page: PageState, was: PageState | None) -> None:
+        self.pages += page.status != "skipped"
+        before, listed = self.earlier.read(was.findings) if was is not None else frozenset(), self.earlier.listed
+        kept = sorted(one for one in self.read(page.findings) if not self._is_accepted(one[0], page.url))
+        new = [one for one in kept if one not in before and (listed is None or (page.url, *one) not in listed)]
+        self._count(page.url, [check for check, _ in kept], [check for check, _ in new], is_page=True)
+
+    def stray(self, stray: StrayFinding, was: StrayFinding | None) -> None:
+        if self._is_accepted(stray.check_id, stray.url):
+            return
+        listed = self.earlier.listed
+        is_new = was is None and (listed is None or (stray.url, stray.check_id, stray.subject) not in listed)
+        self._count(stray.url, [stray.check_id], [stray.check_id] if is_new else [], is_page=False)
+
+    def verdict(self, figures: Figures) -> Verdict:
+        found = [count for count in self.checks.values() if count.count]
+        return Verdict(self.judgement.gates.exceeded(self.counting, figures), found)
+
+    def _count(self, url: str, found: list[str], new: list[str], *, is_page: bool) -> None:
+        counted = new if self.judgement.baseline is not None else found
+        self.counting.add(counted, new, is_page=is_page)
+        for check in counted:
+            count = self.checks[check]
+            count.count += 1
+            count.url = count.url or url
+
+    def _is_accepted(self, check: str, url: str) -> bool:
+        entries = _entries(self.judgement.suppressions, check)
+        return bool(entries) and covering(entries, url) is not None
+
+
+@lru_cache(maxsize=1024)
+def _entries(suppressions: Suppressions, check: str) -> tuple[Entry, ...]:
+    return suppressions.about(check)
+
+
+def _stray_key(stray: StrayFinding) -> tuple[str, str, str]:
+    return stray.key, stray.check_id, stray.subject
+
+
+async def _figures(store: SqliteStore, gates: Gates, pages: int) -> Figures:
+    runs = await store.runs()
+    times = {number: await store.response_time(number / 100) for number in gates.percentiles}
+    return Figures(pages=pages, score=runs[-1].score if runs else None, times=times)
+
+
+async def _open_earlier(store: SqliteStore, database: str, baseline: str | None) -> _Earlier:
+    """The baseline; without one, the run before this one, if there was any."""
+    if baseline is not None and not _is_same(baseline, database):
+        if not is_database(baseline):
+            return _Earlier(listed=FoundBefore(baseline))
+        side = await open_side(baseline, SystemClock())
+    else:
+        kept = [run.number for run in await store.runs() if run.kept]
+        if len(kept) < 2:
+            return _Earlier()
+        side = await open_side(f"{database}@{kept[-2]}", SystemClock())
+    return _Earlier(side, read=reader(await side.store.check_words()))
+
+
+async def _check_baseline(name: str, database: str, has_earlier: bool) -> None:
+    if _is_same(name, database):
+        if not has_earlier:
+            raise UsageError(f"--baseline {name} is the crawl itself: give another one, or an earlier run of it as {name}@1.")
+    elif is_database(name):
+        await (await open_side(name, SystemClock())).close()
+    else:
+        FoundBefore(name)
+
+
+def _is_same(baseline: str, database: str) -> bool:
+    """Whether a baseline is the database itself, with no word on which run of it."""
+    path = Path(baseline)
+    return split_name(baseline)[1] is None and path.exists() and Path(database).exists() and path.samefile(database)
+
+
+async def _has_earlier_run(database: str) -> bool:
+    if not _is_crawl(database):
+        return False
+    store = open_existing(database, SystemClock())
+    try:
+        return sum(run.kept for run in await store.runs()) > 1
+    finally:
+        await store.close()
+
+
+def _is_crawl(database: str) -> bool:
+    path = Path(database)
+    return path.is_file() and path.stat().st_size > 0

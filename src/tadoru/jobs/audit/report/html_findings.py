@@ -1,0 +1,133 @@
+"""The findings of the HTML page: a line for each check, which opens to say why it matters, how to mend it, and where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+
+from tadoru.jobs.audit.report.base import AuditReport
+from tadoru.jobs.audit.report.phrases import evidence, limit_words
+from tadoru.jobs.audit.report.summary import CheckResult, Example, Summary
+from tadoru.jobs.audit.report.texts import GROUPS, Words
+from tadoru.jobs.report.escape import clip, origin, printable, shortener
+from tadoru.jobs.report.page import anchor, tag
+from tadoru.model.finding import Severity
+from tadoru.store.found import Inlink
+
+_LONGEST_NAME = 110
+_MOST_LETTERS = 60_000
+"""What the pages of one check may take: a site with very long URLs must not make a page that nobody can open."""
+
+Name = Callable[[str], str]
+
+
+def findings(report: AuditReport) -> Iterator[str]:
+    """Every check that found something."""
+    words, summary = report.words, report.summary
+    if not summary.found:
+        yield f'<div class="panel"><p class="soft">{escape(words.nothing)}</p></div>\n'
+        return
+    short = shortener(origin(summary.crawl.start_url))
+    yield f'<p class="lead">{escape(words.findings_lead)}</p>\n<div class="panel">{_tools(summary, words)}'
+    heads = "".join(f"<span>{escape(name)}</span>" for name in (words.severity, words.check, words.group, words.found))
+    yield f'<div class="heads">{heads}</div>\n<div>\n'
+    for result in summary.found:
+        yield from _check(report, result, short)
+    yield "</div></div>\n"
+
+
+def _tools(summary: Summary, words: Words) -> str:
+    severities = [severity for severity in Severity if summary.count(severity)]
+    groups = sorted({result.check.group for result in summary.found}, key=lambda group: words.named(GROUPS, group))
+    by_severity = _select(words.severity, words.all_severities, [(each, words.severities[each][1]) for each in severities])
+    by_group = _select(words.group, words.all_groups, [(f"in-{_token(each)}", words.named(GROUPS, each)) for each in groups])
+    hint = escape(words.filter_hint)
+    return (
+        f'<div class="tools" hidden data-shown="{escape(words.shown)}"><input type="search" aria-label="{hint}" '
+        f'placeholder="{hint}">{by_severity}{by_group}<output></output></div>\n'
+    )
+
+
+def _select(label: str, every: str, choices: list[tuple[str, str]]) -> str:
+    options = "".join(f'<option value="{escape(value)}">{escape(name)}</option>' for value, name in [("", every), *choices])
+    return f'<select aria-label="{escape(label)}">{options}</select>'
+
+
+def _token(name: str) -> str:
+    """A plugin may call its group anything; a token of an attribute has no spaces."""
+    return "-".join(name.split())
+
+
+def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[str]:
+    words, check = report.words, result.check
+    rank = list(Severity).index(check.severity)
+    kinds = escape(f"{check.severity} in-{_token(check.group)}")
+    mark = tag(check.severity, words.severities[check.severity][0])
+    yield f'<details class="check" id="check-{escape(check.id)}" data-k="{kinds}"><summary>'
+    yield f'<span data-v="{rank}">{mark}</span><span class="what" data-v="{escape(words.text(check.title))}">'
+    yield f'<b>{escape(words.text(check.title))}</b> <span class="id">{escape(check.id)}</span></span>'
+    yield f'<span class="group">{escape(words.named(GROUPS, check.group))}</span>'
+    yield f'<span class="number" data-v="{result.count}">{result.count:,}</span></summary>\n<div class="inside">'
+    yield f'<dl class="advice"><div><dt>{escape(words.why)}</dt><dd>{escape(words.text(check.why))}</dd></div>'
+    yield f"<div><dt>{escape(words.fix)}</dt><dd>{escape(words.text(check.fix))}</dd></div></dl>\n"
+    notes = [limit_words(check.threshold, words)] if check.threshold is not None else []
+    if result.suppressed:
+        told = words.suppressed_here.format(findings=words.count("finding", result.suppressed))
+        notes.append(f"{told}: {printable('; '.join(result.reasons))}")
+    yield from (f'<p class="note">{escape(note)}</p>\n' for note in notes)
+    yield from _pages(report, result, short)
+    yield "</div></details>\n"
+
+
+def _pages(report: AuditReport, result: CheckResult, short: Name) -> Iterator[str]:
+    words = report.words
+    heads = "".join(f"<th>{escape(name)}</th>" for name in (words.page, words.evidence, words.linked_from))
+    yield f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n"
+    size = shown = 0
+    for example in result.examples:
+        row = f"<tr><td>{_page(example, short)}</td><td>{escape(evidence(example.row, words))}</td>"
+        row += f"<td>{_inlinks(example, words, short)}</td></tr>\n"
+        yield row
+        size, shown = size + len(row), shown + 1
+        if size > _MOST_LETTERS:
+            break
+    yield "</tbody></table>\n"
+    if hidden := result.count - shown:
+        command = escape(report.command(f"--check {result.check.id}"))
+        told = escape(words.more_command.format(number=f"{hidden:,}"))
+        yield f'<p class="note">{told} <code>{command}</code></p>\n'
+
+
+def _page(example: Example, short: Name) -> str:
+    row = example.row
+    code = row.status_code
+    mark = tag("redirect" if code < 400 else "broken", str(code)) if code is not None and code != 200 else ""
+    return f"{mark}{anchor(row.url, clip(short(row.url), _LONGEST_NAME))}"
+
+
+def _inlinks(example: Example, words: Words, short: Name) -> str:
+    if not example.row.page_id:
+        return ""
+    if not example.inlinks:
+        return f'<span class="soft">{escape(words.no_inlinks)}</span>'
+    items = "".join(f"<li>{_inlink(link, short)}</li>" for link in example.inlinks)
+    hidden = example.inlink_count - len(example.inlinks)
+    more = f"<li>{escape(words.more.format(number=f'{hidden:,}'))}</li>" if hidden > 0 else ""
+    return f"<ul>{items}{more}</ul>"
+
+
+def _inlink(link: Inlink, short: Name) -> str:
+    text = clip(printable(link.text), 80)
+    words = f" <q>{escape(text)}</q>" if text else ""
+    return f"{anchor(link.source_url, clip(short(link.source_url), _LONGEST_NAME))}{words}"
+
+
+def passed(summary: Summary, words: Words) -> Iterator[str]:
+    """The checks that found nothing, folded."""
+    clean = [result for result in summary.results if not result.count]
+    if not clean:
+        return
+    told = escape(words.passed_lead.format(checks=words.count("check", len(clean))))
+    yield f'<div class="panel"><details><summary>{told}</summary><ul class="passed">'
+    yield from (f"<li>{escape(words.text(result.check.title))}</li>" for result in clean)
+    yield "</ul></details></div>\n"

@@ -1,0 +1,109 @@
+"""The Markdown form, for a pull request or an issue: figures, a table of what was found, and the first pages of each check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from tadoru.jobs.audit.report.base import AuditReport
+from tadoru.jobs.audit.report.phrases import class_names, evidence, left_out, occasion, site_name, unfinished
+from tadoru.jobs.audit.report.summary import CheckResult, Example, Summary
+from tadoru.jobs.audit.report.texts import GROUPS, Words
+from tadoru.jobs.report.escape import clip, origin, printable, shortener
+from tadoru.model.finding import Severity
+from tadoru.store.found import Inlink
+
+PAGES = 10
+"""Pages shown of each check."""
+INLINKS = 3
+_SIGNS = {Severity.ERROR: "🔴", Severity.WARNING: "🟠", Severity.NOTICE: "🔵", Severity.INFO: "⚪"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@:-])")
+_NOT_IN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
+
+
+def write_markdown(report: AuditReport, out: TextIO) -> None:
+    """Writes the document, page lists as they are read."""
+    words, summary = report.words, report.summary
+    out.write(f"## {plain(words.title.format(site=site_name(summary)))}\n\n")
+    out.writelines(f"{line}\n" for line in _figures(summary, words))
+    if not summary.found:
+        out.write(f"\n{words.nothing}\n")
+        return
+    out.write(f"\n| {words.severity} | {words.check} | {words.group} | {words.found} |\n|---|---|---|---:|\n")
+    for result in summary.found:
+        out.write(_row(result, words))
+    for result in summary.found:
+        out.writelines(_pages(report, result))
+    notes = list(left_out(summary, words))
+    out.writelines(f"\n{plain(note)}\n" for note in notes)
+
+
+def plain(text: str) -> str:
+    """Text of a stranger that Markdown shows as it is: no markup, no HTML, and nobody is mentioned."""
+    return _SPECIAL.sub(r"\\\1", printable(text)).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def _figures(summary: Summary, words: Words) -> Iterator[str]:
+    if told := occasion(summary, words):
+        yield f"{plain(told)}\n"
+    if warning := unfinished(summary, words):
+        yield f"> ⚠️ {plain(warning)}\n"
+    score = words.no_score
+    if summary.score is not None:
+        score = f"**{words.score_of.format(score=f'{summary.score:.0f}')}** ({words.grade(summary.score)})"
+    names = class_names(words)
+    classes = ", ".join(f"{names.get(name, name)}: {count:,}" for name, count in summary.classes.items() if count)
+    counts = ", ".join(f"{words.severities[severity][1]}: {summary.count(severity):,}" for severity in Severity)
+    yield f"- {words.score}: {score}"
+    yield f"- {words.pages}: {summary.pages:,} ({classes})"
+    yield f"- {words.indexable}: {summary.indexable:,}"
+    yield f"- {words.findings}: {counts}"
+
+
+def _row(result: CheckResult, words: Words) -> str:
+    check = result.check
+    severity = f"{_SIGNS[check.severity]} {words.severities[check.severity][0]}"
+    group = plain(words.named(GROUPS, check.group))
+    return f"| {severity} | {plain(words.text(check.title))} | {group} | {result.count:,} |\n"
+
+
+def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
+    words, check = report.words, result.check
+    short = shortener(origin(report.summary.crawl.start_url))
+    yield f"\n<details><summary>{_SIGNS[check.severity]} {plain(words.text(check.title))} ({result.count:,})</summary>\n\n"
+    yield f"{plain(words.text(check.why))} {plain(words.text(check.fix))}\n\n"
+    for example in report.pages(result, INLINKS):
+        yield f"- {_link(example.row.url, short(example.row.url))}"
+        if text := evidence(example.row, words):
+            yield f" – {plain(text)}"
+        yield from _inlinks(example, words, short)
+        yield "\n"
+    if hidden := report.hidden(result):
+        command = report.command(f"--check {check.id}")
+        yield f"\n{words.more_command.format(number=f'{hidden:,}')} `{command.replace('`', '')}`\n"
+    yield "\n</details>\n"
+
+
+def _inlinks(example: Example, words: Words, short: Callable[[str], str]) -> Iterator[str]:
+    if not example.inlinks:
+        return
+    yield f"  \n  {words.linked_from}: "
+    yield ", ".join(_inlink(link, short) for link in example.inlinks)
+    hidden = example.inlink_count - len(example.inlinks)
+    if hidden > 0:
+        yield f" {words.more.format(number=f'{hidden:,}')}"
+
+
+def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
+    text = plain(clip(printable(link.text), 80))
+    return f"{_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"
+
+
+def _link(url: str, name: str) -> str:
+    """A link, if it is one that may safely be followed."""
+    shown = plain(clip(name, 100))
+    if not url.lower().startswith(("http://", "https://")):
+        return shown
+    target = _NOT_IN_LINK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), url)
+    return f"[{shown}](<{printable(target)}>)"

@@ -1,0 +1,39 @@
+"""What a set of site checks is, and how their findings are made. Words and thresholds are those of `model.finding.Check`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.model.finding import Check, Value
+from tadoru.store.analysis import SiteFinding
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import Named, SiteView
+
+
+@dataclass(frozen=True)
+class SiteChecks:
+    """A set of site checks made of a function, which yields at most one finding for each check and page."""
+
+    name: str
+    checks: tuple[Check, ...]
+    run: Callable[[SiteView, Limits], Iterator[SiteFinding]] = field(repr=False)
+
+
+def on(check: Check, page: int, detail: str = "", **data: Value) -> SiteFinding:
+    """The check applies to a page."""
+    return SiteFinding(check.id, page, detail, data)
+
+
+def about(check: Check, subject: str, detail: str = "", **data: Value) -> SiteFinding:
+    """The check applies to something that is no page: the site, a sitemap, robots.txt."""
+    return SiteFinding(check.id, 0, detail, data, subject)
+
+
+def among(check: Check, rows: Iterable[Named], **data: Value) -> Iterator[SiteFinding]:
+    """The check applies to pages because of others: the first of these is the detail, some are named, and all are counted."""
+    for page, count, examples in rows:
+        yield SiteFinding(check.id, page, examples[0] if examples else "", {"count": count, "examples": examples, **data})

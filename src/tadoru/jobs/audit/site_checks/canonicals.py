@@ -1,0 +1,134 @@
+"""Canonicals in the light of the pages they name. What one page shows by itself is in `checks.canonicals`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.model.finding import Check, Severity, define
+from tadoru.store.analysis import SiteFinding
+from tadoru.store.site.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import SiteView
+
+_define = partial(define, group="canonicals")
+
+CHAIN = _define(
+    "canonical-chain",
+    Severity.WARNING,
+    en=(
+        "Canonical chain",
+        "The canonical page names another one as its canonical: search engines may ignore both.",
+        "Name the last page of the chain directly.",
+    ),
+    ja=(
+        "canonicalの連鎖",
+        "正規ページがさらに別のページを正規としており、どちらも無視されるおそれがあります。",
+        "最終的な正規URLを直接示してください。",
+    ),
+)
+LOOP = _define(
+    "canonical-loop",
+    Severity.ERROR,
+    en=(
+        "Canonicals in a circle",
+        "The pages name each other as canonical: none of them is.",
+        "Decide for one of them, and let all name that one.",
+    ),
+    ja=(
+        "canonicalの循環",
+        "互いに相手を正規URLとしており、正規ページが定まりません。",
+        "一つに決めて、すべてのページでそれを示してください。",
+    ),
+)
+TO_REDIRECT = _define(
+    "canonical-to-redirect",
+    Severity.WARNING,
+    en=("Canonical to a redirect", "The canonical URL redirects elsewhere.", "Name the URL that it redirects to."),
+    ja=("canonicalがリダイレクト", "正規URLが別のURLへリダイレクトされます。", "リダイレクト先のURLを示してください。"),
+)
+TO_ERROR = _define(
+    "canonical-to-error",
+    Severity.ERROR,
+    en=(
+        "Canonical to an error",
+        "The canonical URL does not answer or does not exist: search engines may show neither page.",
+        "Name a page that is there.",
+    ),
+    ja=(
+        "canonicalがエラー",
+        "正規URLが存在しないか応答せず、どちらのページも表示されないおそれがあります。",
+        "存在するページを示してください。",
+    ),
+)
+TO_NONINDEXABLE = _define(
+    "canonical-to-nonindexable",
+    Severity.ERROR,
+    en=(
+        "Canonical to a page outside the index",
+        "The canonical page is noindex or blocked by robots.txt: search engines may show neither page.",
+        "Name a page that may be shown, or let this one be shown.",
+    ),
+    ja=(
+        "canonicalが索引対象外",
+        "正規ページが noindex か robots.txt でブロックされ、どちらも表示されないおそれがあります。",
+        "表示してよいページを示すか、正規ページの指定を外してください。",
+    ),
+)
+UNLINKED = _define(
+    "canonical-unlinked",
+    Severity.NOTICE,
+    en=(
+        "Canonical page is not linked",
+        "No link of the site leads to the page that should be shown in place of this one.",
+        "Link to the canonical URL.",
+    ),
+    ja=(
+        "正規ページへのリンクがない",
+        "代わりに表示されるべきページへ、サイト内からのリンクがありません。",
+        "正規URLにリンクしてください。",
+    ),
+)
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    pages = site.pages
+    naming = pages.documents & (pages.canonical != 0)
+    known = naming & (pages.canonical > 0)
+    ends = site.canonical_ends
+    for page in site.ids(known & ends.looping):
+        hops = site.hops(site.canonical_steps, page, 10)
+        yield on(LOOP, page, hops[0], hops=hops)
+    for check, verdicts in _TARGETS:
+        for page in site.ids(known & ~ends.looping & site.points_at(pages.canonical, verdicts)):
+            target = int(pages.canonical[page])
+            yield on(check, page, site.url(target), status=int(pages.status[target]))
+    if pages.is_complete:
+        yield from _unlinked(site)
+
+
+def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
+    """Also where the target was never met: then nothing but this canonical names it."""
+    pages = site.pages
+    targets = pages.canonical
+    for page in site.ids(pages.documents & (targets != 0)):
+        target = int(targets[page])
+        if target < 0:
+            url = site.value(page, "coalesce(canonical_url, canonical_http)")
+            if site.is_ours(url):
+                yield on(UNLINKED, page, url)
+        elif pages.internal[target] and not site.linked[target]:
+            yield on(UNLINKED, page, site.url(target))
+
+
+_TARGETS: tuple[tuple[Check, tuple[Verdict, ...]], ...] = (
+    (CHAIN, (Verdict.CANONICALISED,)),
+    (TO_REDIRECT, (Verdict.REDIRECT,)),
+    (TO_ERROR, (Verdict.BROKEN,)),
+    (TO_NONINDEXABLE, (Verdict.NOINDEX, Verdict.FORBIDDEN)),
+)
+GROUP = SiteChecks("canonicals", (CHAIN, LOOP, TO_REDIRECT, TO_ERROR, TO_NONINDEXABLE, UNLINKED), run)

@@ -1,0 +1,227 @@
+"""Pages that say what others say: the same title, description, heading or text, or nearly the same text; one page under two URLs.
+
+Only pages that search engines may show are compared. Translations of one page are kin, not copies; the pages of a series may
+share a title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.model.finding import Check, Severity, Threshold, Value, define
+from tadoru.store.analysis import SiteFinding
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import SiteView
+
+TITLE = define(
+    "title-duplicate",
+    Severity.WARNING,
+    group="titles",
+    en=(
+        "Duplicate title",
+        "Other pages have the same title: in search results they can not be told apart, and may compete with each other.",
+        "Give each page a title of its own.",
+    ),
+    ja=(
+        "タイトルの重複",
+        "他のページと同じタイトルです。検索結果で区別がつかず、互いに競合するおそれがあります。",
+        "ページごとに固有のタイトルを付けてください。",
+    ),
+)
+DESCRIPTION = define(
+    "description-duplicate",
+    Severity.NOTICE,
+    group="descriptions",
+    en=(
+        "Duplicate description",
+        "Other pages have the same description, so that it does not say what is special about this one.",
+        "Describe each page by itself, or leave the description out.",
+    ),
+    ja=(
+        "メタディスクリプションの重複",
+        "他のページと同じ説明で、このページの内容が伝わりません。",
+        "ページごとに書くか、省いてください。",
+    ),
+)
+H1 = define(
+    "h1-duplicate",
+    Severity.INFO,
+    group="headings",
+    en=(
+        "Duplicate main heading",
+        "Other pages have the same h1.",
+        "Let the heading say what this page is about.",
+    ),
+    ja=("h1の重複", "他のページと同じ見出し (h1) です。", "このページの内容を表す見出しにしてください。"),
+)
+CONTENT = define(
+    "content-duplicate",
+    Severity.WARNING,
+    group="content",
+    en=(
+        "Duplicate content",
+        "Other pages have exactly the same text. Search engines show one of them, not necessarily this one.",
+        "Keep one, and redirect the others to it or name it as their canonical.",
+    ),
+    ja=(
+        "内容の重複",
+        "他のページと文章が完全に一致しています。検索エンジンはそのうち一つだけを表示します。",
+        "一つに絞り、他はリダイレクトするか canonical で示してください。",
+    ),
+)
+NEAR = define(
+    "content-near-duplicate",
+    Severity.NOTICE,
+    group="content",
+    en=(
+        "Near-duplicate content",
+        "Other pages have nearly the same text, so they compete for the same searches.",
+        "Join them, or let each say something of its own.",
+    ),
+    ja=(
+        "内容がほぼ重複",
+        "他のページと文章がほとんど同じで、同じ検索語で競合します。",
+        "統合するか、それぞれに固有の内容を持たせてください。",
+    ),
+    threshold=Threshold(90, "percent"),
+)
+
+_address = partial(define, group="urls")
+
+SLASH = _address(
+    "url-duplicate-slash",
+    Severity.WARNING,
+    en=(
+        "Same page with and without a slash",
+        "Two URLs that differ by the slash at the end show the same page: links to it are divided between them.",
+        "Redirect one to the other, and link to that one only.",
+    ),
+    ja=(
+        "末尾スラッシュの有無で同じページ",
+        "末尾のスラッシュだけが異なる二つのURLで同じページが表示され、評価が分散します。",
+        "一方をもう一方へリダイレクトし、リンクを統一してください。",
+    ),
+)
+CASE = _address(
+    "url-duplicate-case",
+    Severity.WARNING,
+    en=(
+        "Same page in upper and lower case",
+        "URLs that differ by upper and lower case show the same page: links to it are divided between them.",
+        "Redirect to one spelling, and link to that one only.",
+    ),
+    ja=(
+        "大文字・小文字違いで同じページ",
+        "大文字・小文字だけが異なるURLで同じページが表示され、評価が分散します。",
+        "一つの表記へリダイレクトし、リンクを統一してください。",
+    ),
+)
+PARAMETERS = _address(
+    "url-duplicate-parameters",
+    Severity.WARNING,
+    en=(
+        "Same page with other parameters",
+        "URLs that differ by their parameters show the same page: search engines waste their visits on them.",
+        "Name the URL without parameters as the canonical, or link without them.",
+    ),
+    ja=(
+        "パラメーター違いで同じページ",
+        "パラメーターだけが異なるURLで同じページが表示され、検索エンジンの巡回が無駄になります。",
+        "パラメーターのないURLを canonical で示すか、付けずにリンクしてください。",
+    ),
+)
+INDEX = _address(
+    "url-duplicate-index",
+    Severity.WARNING,
+    en=(
+        "Same page with and without its index file",
+        "A folder and the index file in it show the same page under two URLs.",
+        "Redirect the index file to the folder, and link to the folder.",
+    ),
+    ja=(
+        "indexファイルの有無で同じページ",
+        "フォルダーと index ファイルの二つのURLで同じページが表示されます。",
+        "index ファイルからフォルダーへリダイレクトし、リンクを統一してください。",
+    ),
+)
+
+_INDEX_NAMES = ("/index.html", "/index.htm", "/index.php", "/default.aspx", "/default.htm")
+
+
+_MOST_SPELT = 20_000
+"""So many copies are no matter of spelling."""
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    pages = site.pages
+    opening = pages.candidates & (pages.prev == 0)
+    yield from _equal(site, TITLE, site.equals(pages.title, opening), "title")
+    yield from _equal(site, DESCRIPTION, site.equals(pages.description, opening), "meta_description")
+    yield from _equal(site, H1, site.equals(pages.h1, opening), "h1")
+    for group in site.equals(pages.content, site.worded):
+        yield from _copies(site, group)
+    for group in site.near_groups():
+        yield from _others(site, NEAR, group, site.copies_among(group), limit=limits[NEAR])
+
+
+def _equal(site: SiteView, check: Check, groups: Iterable[list[int]], column: str) -> Iterator[SiteFinding]:
+    for group in groups:
+        yield from _others(site, check, group, detail=site.value(group[0], column))
+
+
+def _others(
+    site: SiteView, check: Check, group: list[int], kin: list[int] | None = None, detail: str = "", **data: Value
+) -> Iterator[SiteFinding]:
+    """A finding on each page of a group; it names those that are not its kin."""
+    for page, count, examples in site.named(site.others(group, kin)):
+        yield on(check, page, detail or examples[0], count=count, examples=examples, **data)
+
+
+def _copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
+    """Exact copies. Where their addresses differ in a way that has a name, it is called so, and not a copy."""
+    if len(group) > _MOST_SPELT:
+        yield from _others(site, CONTENT, group)
+        return
+    urls = site.urls(group)
+    for check, simpler in _SIMPLER.items():
+        alike: dict[str, list[int]] = {}
+        for page, url in urls.items():
+            alike.setdefault(simpler(url), []).append(page)
+        for some in alike.values():
+            yield from _others(site, check, some)
+    yield from _others(site, CONTENT, group, [hash(_simplest(urls[page])) for page in group])
+
+
+def _without_slash(url: str) -> str:
+    path, mark, query = url.partition("?")
+    return path.rstrip("/") + mark + query
+
+
+def _without_index(url: str) -> str:
+    path, mark, query = url.partition("?")
+    for name in _INDEX_NAMES:
+        if path.lower().endswith(name):
+            return path[: 1 - len(name)] + mark + query
+    return url
+
+
+def _without_query(url: str) -> str:
+    return url.partition("?")[0]
+
+
+def _simplest(url: str) -> str:
+    return _without_slash(_without_index(_without_query(url.lower())))
+
+
+_SIMPLER: dict[Check, Callable[[str], str]] = {
+    SLASH: _without_slash,
+    INDEX: _without_index,
+    CASE: str.lower,
+    PARAMETERS: _without_query,
+}
+GROUP = SiteChecks("duplicates", (TITLE, DESCRIPTION, H1, CONTENT, NEAR, *_SIMPLER), run)

@@ -1,0 +1,62 @@
+"""Links to a place within another page that is not there. Needs the places of pages, which a crawl keeps on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.model.finding import MAX_EXAMPLES, Severity, define
+from tadoru.store.analysis import SiteFinding
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import SiteView
+
+BOOKMARK = define(
+    "link-broken-fragment",
+    Severity.NOTICE,
+    group="links",
+    en=(
+        "Link to a missing place on another page",
+        "The part after # names nothing on the page it leads to: visitors arrive at its top.",
+        "Correct the fragment, or add the id there.",
+    ),
+    ja=(
+        "リンク先のページ内の場所がない",
+        "# 以降の名前がリンク先のページになく、ページの先頭が表示されます。",
+        "フラグメントを直すか、リンク先に id を加えてください。",
+    ),
+)
+
+_TOP = frozenset({"", "top"})
+"""Fragments every page has."""
+_FOR_SCRIPTS = ("!", "/", ":~:")
+"""How fragments begin that are for scripts and for text search."""
+
+
+def is_missing(fragment: str, anchors: frozenset[str]) -> bool:
+    """Whether a fragment that should name a place of a page names none. An id may itself be written with escapes."""
+    if fragment in anchors or fragment.lower() in _TOP or fragment.startswith(_FOR_SCRIPTS) or "=" in fragment:
+        return False
+    return not any(fragment == unquote(name) for name in anchors if "%" in name)
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    lost = {
+        (page, number): fragment
+        for page, anchors, asked in site.fragments.asked_for()
+        for number, fragment in asked
+        if is_missing(fragment, anchors)
+    }
+    for source, links in groupby(site.fragments.linked_by(lost), key=itemgetter(0)):
+        keys = {(target, number) for _, target, number in links}
+        urls = site.urls({target for target, _ in keys})
+        examples = sorted(f"{urls[target]}#{lost[target, number]}" for target, number in keys)
+        yield on(BOOKMARK, source, examples[0], count=len(examples), examples=tuple(examples[:MAX_EXAMPLES]))
+
+
+GROUP = SiteChecks("fragments", (BOOKMARK,), run)

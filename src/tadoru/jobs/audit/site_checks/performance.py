@@ -1,0 +1,86 @@
+"""Speed and size in the light of the whole site: what a single request shows is in `checks.performance`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.model.finding import Severity, Threshold, define
+from tadoru.store.analysis import SiteFinding
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import SiteView
+
+_define = partial(define, group="performance")
+
+SITE_TTFB = _define(
+    "site-ttfb-slow",
+    Severity.WARNING,
+    en=(
+        "Slow server for many pages",
+        "One page in ten takes longer than this until its first byte arrives.",
+        "Look for what these pages have in common: a cache that is missing, a slow database, a distant server.",
+    ),
+    ja=(
+        "多くのページでサーバーの応答が遅い",
+        "10ページに1ページは、最初の1バイトが届くまでにこれ以上かかります。",
+        "キャッシュの不足、遅いデータベース、遠いサーバーなど、共通する原因を調べてください。",
+    ),
+    threshold=Threshold(0.8, "seconds"),
+)
+SLOW = _define(
+    "response-slow-for-site",
+    Severity.NOTICE,
+    en=(
+        "Much slower than the rest of the site",
+        "The page takes more than three times as long as most pages here.",
+        "Look for what makes this page slower than others.",
+    ),
+    ja=(
+        "サイト内で際立って遅い",
+        "サイトの標準的なページの3倍を超える時間がかかっています。",
+        "他のページより遅い原因を調べてください。",
+    ),
+    threshold=Threshold(1.0, "seconds"),
+)
+LARGE = _define(
+    "page-large-for-site",
+    Severity.INFO,
+    en=(
+        "Much larger than the rest of the site",
+        "Nineteen of twenty pages here are smaller.",
+        "Look for what makes this page larger than others.",
+    ),
+    ja=(
+        "サイト内で際立って大きい",
+        "サイトの20ページ中19ページはこれより小さいページです。",
+        "他のページより大きい原因を調べてください。",
+    ),
+    threshold=Threshold(500_000, "bytes"),
+)
+
+_FEWEST = 20
+"""Of fewer pages there is no telling what is usual."""
+_TIMES = 3
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    pages = site.pages
+    if int(pages.documents.sum()) < _FEWEST:
+        return
+    p90 = site.percentile(pages.ttfb, 90) / 1000
+    if p90 > (limit := limits[SITE_TTFB]):
+        yield about(SITE_TTFB, site.start, f"{p90:.2f} s", seconds=round(p90, 3), limit=limit)
+    usual = site.percentile(pages.took, 50)
+    for page in site.ids(pages.documents & (pages.took > max(_TIMES * usual, 1000 * limits[SLOW]))):
+        seconds = float(pages.took[page]) / 1000
+        yield on(SLOW, page, f"{seconds:.2f} s", seconds=round(seconds, 3), median=round(usual / 1000, 3), limit=limits[SLOW])
+    most = site.percentile(pages.size, 95)
+    for page in site.ids(pages.documents & (pages.size > max(most, limits[LARGE]))):
+        yield on(LARGE, page, size=int(pages.size[page]), percentile=int(most), limit=limits[LARGE])
+
+
+GROUP = SiteChecks("performance", (SITE_TTFB, SLOW, LARGE), run)

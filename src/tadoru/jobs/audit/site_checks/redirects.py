@@ -1,0 +1,123 @@
+"""Redirects from beginning to end: chains, loops, and what waits at their end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
+from tadoru.rules.url import parts
+from tadoru.store.analysis import SiteFinding
+from tadoru.store.site.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from tadoru.store.site.view import SiteView
+
+_define = partial(define, group="redirects")
+
+CHAIN = _define(
+    "redirect-chain",
+    Severity.WARNING,
+    en=(
+        "Redirect chain",
+        "One redirect leads to another: each costs visitors time, and search engines give up after a few.",
+        "Redirect straight to the last URL.",
+    ),
+    ja=(
+        "リダイレクトチェーン",
+        "リダイレクトが連続し、表示が遅くなります。検索エンジンは途中であきらめることがあります。",
+        "最終的なURLへ直接リダイレクトしてください。",
+    ),
+    threshold=Threshold(2, "redirects"),
+)
+LOOP = _define(
+    "redirect-loop",
+    Severity.ERROR,
+    en=(
+        "Redirect loop",
+        "The redirects lead back to where they began: nobody can reach the page.",
+        "Let one of the URLs answer with the page.",
+    ),
+    ja=(
+        "リダイレクトループ",
+        "リダイレクトが元のURLに戻るため、誰もページに到達できません。",
+        "いずれかのURLでページそのものを返してください。",
+    ),
+)
+TO_ERROR = _define(
+    "redirect-to-error",
+    Severity.ERROR,
+    en=(
+        "Redirect to an error",
+        "The redirect leads to a page that does not answer or does not exist.",
+        "Redirect to a page that is there, or answer with 404 or 410.",
+    ),
+    ja=(
+        "エラーへのリダイレクト",
+        "リダイレクト先が存在しないか、応答しません。",
+        "存在するページへリダイレクトするか、404 か 410 を返してください。",
+    ),
+)
+TO_HOME = _define(
+    "redirects-to-home",
+    Severity.WARNING,
+    en=(
+        "Many URLs redirect to the home page",
+        "Whoever looked for one of those pages finds himself at the start. Search engines treat such redirects as errors.",
+        "Redirect each URL to the page that replaced it, or answer with 404 or 410.",
+    ),
+    ja=(
+        "多数のURLがトップページへリダイレクト",
+        "目的のページを探す訪問者がトップに戻され、検索エンジンはエラーと見なします。",
+        "それぞれ代わりのページへリダイレクトするか、404 か 410 を返してください。",
+    ),
+    threshold=Threshold(10, "URLs"),
+)
+
+_MOST_HOPS = 10
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    pages, ends = site.pages, site.pages.redirects
+    moved = pages.internal & (pages.redirect > 0)
+    for page in site.ids(moved & ends.looping):
+        hops = site.hops(pages.redirect, page, _MOST_HOPS)
+        yield on(LOOP, page, hops[0], hops=hops)
+    limit = limits[CHAIN]
+    for page in site.ids(moved & ~ends.looping & (ends.steps >= limit)):
+        hops = site.hops(pages.redirect, page, _MOST_HOPS)
+        yield on(CHAIN, page, hops[-1], count=int(ends.steps[page]), hops=hops, limit=limit)
+    for page in site.ids(moved & ~ends.looping & (pages.verdict == Verdict.BROKEN)[ends.end]):
+        end = int(ends.end[page])
+        yield on(TO_ERROR, page, site.url(end), status=int(pages.status[end]))
+    yield from _to_home(site, limits)
+
+
+def _to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    """Pages of any depth that redirect to the root of their host. Other spellings of the root do so rightly."""
+    counts: Counter[str] = Counter()
+    examples: dict[str, list[str]] = {}
+    for page in site.ids(site.pages.internal & site.moved_for_good):
+        url, target = site.url(page), site.url(int(site.pages.redirect[page]))
+        if parts(target).path == "/" and not _is_root(url):
+            counts[target] += 1
+            shown = examples.setdefault(target, [])
+            shown.append(url)
+            shown.sort()
+            del shown[MAX_EXAMPLES:]
+    for home, count in sorted(counts.items()):
+        if count >= limits[TO_HOME]:
+            yield about(TO_HOME, home, str(count), count=count, examples=tuple(examples[home]), limit=limits[TO_HOME])
+
+
+def _is_root(url: str) -> bool:
+    """The start of a site under another name: the bare host, an index file, the folder of a language."""
+    path = parts(url).path.strip("/")
+    return len(path) <= 5 or path.rpartition("/")[2].partition(".")[0] in ("index", "default", "home")
+
+
+GROUP = SiteChecks("redirects", (CHAIN, LOOP, TO_ERROR, TO_HOME), run)

@@ -1,0 +1,130 @@
+"""What pages are made of: images, scripts, styles, frames, media. Said on the pages that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, among
+from tadoru.model.finding import Check, Severity, Threshold, define
+from tadoru.model.web import FailureKind, LinkKind
+from tadoru.store.analysis import SiteFinding
+from tadoru.store.site.verdicts import REFUSED_CODES
+
+if TYPE_CHECKING:
+    from tadoru.store.site.parts import Resource
+    from tadoru.store.site.view import SiteView
+
+_define = partial(define, group="resources")
+
+IMAGE_BROKEN = define(
+    "image-broken",
+    Severity.WARNING,
+    group="images",
+    en=("Broken image", "The image does not answer or does not exist: visitors see a gap.", "Restore the file, or correct src."),
+    ja=("画像切れ", "画像が存在しないか応答せず、表示されません。", "ファイルを復元するか、src を修正してください。"),
+)
+BROKEN = _define(
+    "resource-broken",
+    Severity.ERROR,
+    en=(
+        "Broken script, style or frame",
+        "A file that the page is made of does not answer or does not exist: the page may look wrong or not work.",
+        "Restore the file, or correct the reference.",
+    ),
+    ja=(
+        "スクリプト・スタイル・フレーム切れ",
+        "ページを構成するファイルが存在しないか応答せず、表示や動作が崩れるおそれがあります。",
+        "ファイルを復元するか、参照を修正してください。",
+    ),
+)
+REDIRECTED = _define(
+    "resource-redirected",
+    Severity.INFO,
+    en=("Redirected file", "A file that the page is made of takes a detour at every load.", "Name its last URL."),
+    ja=(
+        "リダイレクトされるファイル",
+        "ページを構成するファイルが読み込みのたびに遠回りします。",
+        "最終的なURLを書いてください。",
+    ),
+)
+IMAGE_LARGE = define(
+    "image-too-large",
+    Severity.NOTICE,
+    group="images",
+    en=(
+        "Large image",
+        "Large files make pages slow, above all on phones.",
+        "Compress the image, scale it down, or use a newer format.",
+    ),
+    ja=(
+        "画像のサイズが大きい",
+        "大きなファイルは、特にスマートフォンで表示を遅くします。",
+        "圧縮や縮小をするか、新しい形式を使ってください。",
+    ),
+    threshold=Threshold(100_000, "bytes"),
+)
+WRONG_TYPE = _define(
+    "resource-content-type",
+    Severity.WARNING,
+    en=(
+        "File of a type that does not fit",
+        "The file is sent as something other than what the page uses it for: browsers may refuse it. Often it is an error page.",
+        "Send it with its own Content-Type, or answer with 404 when it is not there.",
+    ),
+    ja=(
+        "用途に合わない種類のファイル",
+        "ページでの用途と異なる種類として送られ、ブラウザーに拒否されることがあります。エラーページであることも多くあります。",
+        "正しい Content-Type で送るか、存在しない場合は 404 を返してください。",
+    ),
+)
+
+_SCRIPTS = ("javascript", "ecmascript", "json", "wasm")
+"""Parts of the media types a script element loads: import maps and speculation rules are JSON."""
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    marks: dict[Check, list[int]] = {check: [] for check in GROUP.checks}
+    for one in site.resources():
+        for check in _faults(one, limits):
+            marks[check].append(one.number)
+    for check, rows in site.using(marks).items():
+        data = {"limit": limits[check]} if check.threshold else {}
+        yield from among(check, rows, **data)
+
+
+def _faults(one: Resource, limits: Limits) -> Iterator[Check]:
+    image = one.kind == LinkKind.IMAGE
+    if _is_broken(one):
+        yield IMAGE_BROKEN if image else BROKEN
+    if one.status != "completed" or one.status_code != 200:
+        return
+    if one.final_url:
+        yield REDIRECTED
+    if image and (one.content_length or 0) > limits[IMAGE_LARGE]:
+        yield IMAGE_LARGE
+    if one.content_type and not fits(one.kind, one.content_type.partition(";")[0].strip().lower()):
+        yield WRONG_TYPE
+
+
+def _is_broken(one: Resource) -> bool:
+    if one.status == "error":
+        return one.error_type not in (FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS)
+    code = one.status_code or 0
+    return code >= 400 and code not in REFUSED_CODES
+
+
+def fits(kind: str, media_type: str) -> bool:
+    """Whether something may be sent as this type for what it is used as. What browsers put up with is let pass."""
+    if kind == LinkKind.FRAME or media_type in ("", "application/octet-stream", "binary/octet-stream"):
+        return True
+    if kind == LinkKind.SCRIPT:
+        return any(part in media_type for part in _SCRIPTS)
+    if kind == LinkKind.IMAGE:
+        return not media_type.startswith("text/") and media_type not in ("application/json", "application/xhtml+xml")
+    return media_type not in ("text/html", "application/xhtml+xml")
+
+
+GROUP = SiteChecks("resources", (IMAGE_BROKEN, BROKEN, REDIRECTED, IMAGE_LARGE, WRONG_TYPE), run)

@@ -1,0 +1,391 @@
+"""Sitemaps against the crawl: the files themselves, what they name, and what they leave out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.model.finding import MAX_EXAMPLES, Check, Severity, Threshold, define
+from tadoru.store.analysis import SiteFinding
+from tadoru.store.site.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from tadoru.store.site.parts import SitemapRow
+    from tadoru.store.site.view import SiteView
+
+_define = partial(define, group="sitemaps")
+
+MISSING = _define(
+    "sitemap-missing",
+    Severity.NOTICE,
+    en=(
+        "No sitemap",
+        "robots.txt names no sitemap, and there is none at /sitemap.xml: search engines have to find every page by its links.",
+        "Publish a sitemap, and name it in robots.txt.",
+    ),
+    ja=(
+        "サイトマップがない",
+        "robots.txtに記載がなく /sitemap.xml もないため、検索エンジンはリンクだけを頼りにページを探します。",
+        "サイトマップを公開し、robots.txtに記載してください。",
+    ),
+)
+NOT_IN_ROBOTS = _define(
+    "sitemap-not-in-robots",
+    Severity.INFO,
+    en=(
+        "Sitemap is not named in robots.txt",
+        "Search engines that were not told of it by hand may not find it.",
+        "Add a line such as Sitemap: https://example.com/sitemap.xml to robots.txt.",
+    ),
+    ja=(
+        "サイトマップがrobots.txtにない",
+        "個別に登録していない検索エンジンには見つからないおそれがあります。",
+        "robots.txtに Sitemap: https://example.com/sitemap.xml のような行を加えてください。",
+    ),
+)
+UNREADABLE = _define(
+    "sitemap-unreadable",
+    Severity.ERROR,
+    en=(
+        "Sitemap can not be read",
+        "robots.txt or a sitemap index names this file, and it does not answer or is no sitemap.",
+        "Restore the file, or remove its name.",
+    ),
+    ja=(
+        "サイトマップが読み取れない",
+        "robots.txtやサイトマップインデックスに記載されたファイルが応答しないか、サイトマップではありません。",
+        "ファイルを復元するか、記載を削除してください。",
+    ),
+)
+PROBLEMS = _define(
+    "sitemap-problems",
+    Severity.WARNING,
+    en=(
+        "Sitemap with errors",
+        "Parts of the file do not follow the protocol and may be ignored.",
+        "Correct what is named here.",
+    ),
+    ja=("サイトマップに誤り", "規格に合わない部分があり、無視されるおそれがあります。", "示された箇所を修正してください。"),
+)
+TOO_MANY = _define(
+    "sitemap-too-many-urls",
+    Severity.ERROR,
+    en=(
+        "Sitemap with too many URLs",
+        "Search engines refuse files with more URLs.",
+        "Divide it, and name the parts in an index.",
+    ),
+    ja=(
+        "サイトマップのURLが多すぎる",
+        "これを超えるファイルは検索エンジンに拒否されます。",
+        "分割し、インデックスで示してください。",
+    ),
+    threshold=Threshold(50_000, "URLs"),
+)
+TOO_LARGE = _define(
+    "sitemap-too-large",
+    Severity.ERROR,
+    en=("Sitemap is too large", "Search engines refuse larger files.", "Divide it, and name the parts in an index."),
+    ja=(
+        "サイトマップが大きすぎる",
+        "これを超えるファイルは検索エンジンに拒否されます。",
+        "分割し、インデックスで示してください。",
+    ),
+    threshold=Threshold(50 * 1024 * 1024, "bytes"),
+)
+LASTMOD_INVALID = _define(
+    "sitemap-lastmod-invalid",
+    Severity.NOTICE,
+    en=(
+        "Sitemap with dates that are none",
+        "A lastmod that is no date is ignored.",
+        "Write dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00.",
+    ),
+    ja=(
+        "サイトマップの日付が不正",
+        "日付でない lastmod は無視されます。",
+        "2025-01-31 や 2025-01-31T12:00:00+09:00 のように書いてください。",
+    ),
+)
+LASTMOD_FUTURE = _define(
+    "sitemap-lastmod-future",
+    Severity.NOTICE,
+    en=(
+        "Sitemap with dates in the future",
+        "Search engines stop believing the dates of a sitemap that can not be true.",
+        "Write when the page was last changed.",
+    ),
+    ja=(
+        "サイトマップの日付が未来",
+        "あり得ない日付があると、検索エンジンは日付を信用しなくなります。",
+        "ページが最後に変わった日を書いてください。",
+    ),
+)
+OTHER_HOST = _define(
+    "sitemap-other-host",
+    Severity.WARNING,
+    en=(
+        "Sitemap names URLs of another site",
+        "URLs of another host are ignored unless that host allows it.",
+        "Name only URLs of this site.",
+    ),
+    ja=(
+        "サイトマップに別サイトのURL",
+        "別ホストのURLは、許可がない限り無視されます。",
+        "このサイトのURLだけを書いてください。",
+    ),
+)
+URL_BROKEN = _define(
+    "sitemap-url-broken",
+    Severity.ERROR,
+    en=(
+        "In the sitemap, but broken",
+        "The sitemap names a page that does not answer or does not exist.",
+        "Remove it from the sitemap, or restore the page.",
+    ),
+    ja=(
+        "サイトマップにあるが壊れている",
+        "存在しない、または応答しないページがサイトマップにあります。",
+        "サイトマップから外すか、ページを復元してください。",
+    ),
+)
+URL_REDIRECTED = _define(
+    "sitemap-url-redirected",
+    Severity.WARNING,
+    en=("In the sitemap, but redirected", "A sitemap should name the last URL, not one that redirects.", "Name the new URL."),
+    ja=(
+        "サイトマップにあるがリダイレクト",
+        "サイトマップには、リダイレクトされない最終的なURLを書きます。",
+        "新しいURLを書いてください。",
+    ),
+)
+URL_NOINDEX = _define(
+    "sitemap-url-noindex",
+    Severity.WARNING,
+    en=(
+        "In the sitemap, but noindex",
+        "The sitemap asks search engines to show the page, and the page asks them not to.",
+        "Remove it from the sitemap, or remove noindex.",
+    ),
+    ja=(
+        "サイトマップにあるがnoindex",
+        "サイトマップでは掲載を求め、ページでは拒否しています。",
+        "サイトマップから外すか、noindex を外してください。",
+    ),
+)
+URL_CANONICALISED = _define(
+    "sitemap-url-canonicalised",
+    Severity.WARNING,
+    en=(
+        "In the sitemap, but canonicalised",
+        "The page names another URL as the one to be shown.",
+        "Name the canonical URL in the sitemap.",
+    ),
+    ja=(
+        "サイトマップにあるが正規URLでない",
+        "ページは別のURLを正規として示しています。",
+        "サイトマップには正規URLを書いてください。",
+    ),
+)
+URL_FORBIDDEN = _define(
+    "sitemap-url-blocked",
+    Severity.WARNING,
+    en=(
+        "In the sitemap, but blocked by robots.txt",
+        "The sitemap asks search engines to visit the page, and robots.txt forbids it.",
+        "Remove it from the sitemap, or let it be visited.",
+    ),
+    ja=(
+        "サイトマップにあるがrobots.txtでブロック",
+        "サイトマップでは巡回を求め、robots.txtでは禁じています。",
+        "サイトマップから外すか、巡回を許可してください。",
+    ),
+)
+IN_SEVERAL = _define(
+    "sitemap-url-in-several",
+    Severity.INFO,
+    en=("In several sitemaps", "One mention is enough; several come to differ.", "Name each page in one sitemap."),
+    ja=(
+        "複数のサイトマップに記載",
+        "記載は一度で足り、重複するといずれ食い違います。",
+        "各ページを一つのサイトマップに書いてください。",
+    ),
+)
+LEFT_OUT = _define(
+    "sitemap-page-missing",
+    Severity.NOTICE,
+    en=(
+        "Page is in no sitemap",
+        "The page may be shown by search engines, but the sitemaps of the site leave it out.",
+        "Add it to a sitemap, or keep it out of the index.",
+    ),
+    ja=(
+        "サイトマップにないページ",
+        "索引対象のページですが、サイトマップに含まれていません。",
+        "サイトマップに加えるか、索引から外してください。",
+    ),
+)
+
+_TOO_MANY_TEXT, _TOO_LARGE_TEXT, _OTHER_SITE_TEXT, _TEXT_OF_A_GUESS = (
+    "More than", "Larger than", "URLs of another site", "Not a sitemap",
+)  # fmt: skip
+"""How the sentences of `parse.sitemap` begin that have a check of their own."""
+_ONE_DAY = 86_400.0
+_DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?)?")
+
+
+def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    sitemaps = site.sitemaps()
+    if not sitemaps:
+        return
+    present = [one for one in sitemaps if not _is_absent(one)]
+    if not present:
+        yield about(MISSING, sitemaps[0].url)
+        return
+    roots = [one for one in present if one.level == 0]
+    if roots and all(one.named_by == "guess" for one in roots):
+        yield about(NOT_IN_ROBOTS, roots[0].url)
+    for one in present:
+        yield from _file(one, limits)
+    yield from _entries(site, {one.number: one for one in present})
+    yield from _pages(site, present)
+
+
+def _is_absent(one: SitemapRow) -> bool:
+    """Nobody said that there is a sitemap, and what is there is none: an error page, say."""
+    return one.status == "absent" or (one.named_by == "guess" and (one.status == "failed" or _is_no_sitemap(one)))
+
+
+def _is_no_sitemap(one: SitemapRow) -> bool:
+    return not one.urls and any(text.startswith(_TEXT_OF_A_GUESS) for text in _sentences(one))
+
+
+def _sentences(one: SitemapRow) -> list[str]:
+    found: list[str] = json.loads(one.problems) if one.problems else []
+    return found
+
+
+def _file(one: SitemapRow, limits: Limits) -> Iterator[SiteFinding]:
+    problems = _sentences(one)
+    if one.status == "failed" or _is_no_sitemap(one):
+        yield about(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
+        return
+    too_many = one.urls > limits[TOO_MANY] or any(_is_cut_off(text) for text in problems)
+    if too_many:
+        yield about(TOO_MANY, one.url, str(one.urls), count=one.urls, limit=limits[TOO_MANY])
+    if one.bytes > limits[TOO_LARGE] or any(text.startswith(_TOO_LARGE_TEXT) for text in problems):
+        yield about(TOO_LARGE, one.url, str(one.bytes), size=one.bytes, limit=limits[TOO_LARGE])
+    rest = [text for text in problems if not _is_cut_off(text) and not text.startswith((_TOO_LARGE_TEXT, _OTHER_SITE_TEXT))]
+    if rest:
+        yield about(PROBLEMS, one.url, rest[0], count=len(rest), examples=tuple(rest[:MAX_EXAMPLES]))
+
+
+def _is_cut_off(text: str) -> bool:
+    return text.startswith(_TOO_MANY_TEXT) and "URLs" in text
+
+
+class _Told:
+    """Entries of one sitemap to which a check applies: how many, and some of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.pages: list[int] = []
+        self.values: list[str] = []
+
+    def add(self, page: int, value: str) -> None:
+        self.count += 1
+        if len(self.pages) < MAX_EXAMPLES:
+            self.pages.append(page)
+            self.values.append(value)
+
+
+def _entries(site: SiteView, sitemaps: dict[int, SitemapRow]) -> Iterator[SiteFinding]:
+    """Said once for each file: it is one generator that writes them all."""
+    told: dict[tuple[int, str], _Told] = {}
+    checks = {check.id: check for check in (LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST)}
+    internal = site.pages.internal
+    for number, page, lastmod in site.sitemap_entries():
+        if number not in sitemaps:
+            continue
+        if not internal[page]:
+            told.setdefault((number, OTHER_HOST.id), _Told()).add(page, "")
+        check = _lastmod_fault(lastmod, sitemaps[number].kind, site.now) if lastmod else None
+        if check is not None:
+            told.setdefault((number, check.id), _Told()).add(page, lastmod or "")
+    for (number, check_id), one in sorted(told.items(), key=lambda item: (sitemaps[item[0][0]].url, item[0][1])):
+        urls = site.urls(one.pages)
+        shown = tuple(f"{urls[page]} {value}".strip() for page, value in zip(one.pages, one.values, strict=True))
+        yield about(checks[check_id], sitemaps[number].url, shown[0], count=one.count, examples=shown)
+
+
+def _lastmod_fault(text: str, kind: str | None, now: float) -> Check | None:
+    when = _moment(text, kind == "feed")
+    if when is None:
+        return LASTMOD_INVALID
+    return LASTMOD_FUTURE if when > now + _ONE_DAY else None
+
+
+@lru_cache(maxsize=10_000)
+def _moment(text: str, feed: bool) -> float | None:
+    """A date as sitemaps have it (W3C), or as feeds have it; None when it is none."""
+    try:
+        if _DATE.fullmatch(text):
+            when = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01-01"[:10])
+        elif feed:
+            when = parsedate_to_datetime(text)
+        else:
+            return None
+        return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _pages(site: SiteView, sitemaps: list[SitemapRow]) -> Iterator[SiteFinding]:
+    pages = site.pages
+    named = pages.internal & (site.in_sitemaps > 0)
+    for check, verdict in (
+        (URL_BROKEN, Verdict.BROKEN),
+        (URL_REDIRECTED, Verdict.REDIRECT),
+        (URL_NOINDEX, Verdict.NOINDEX),
+        (URL_CANONICALISED, Verdict.CANONICALISED),
+        (URL_FORBIDDEN, Verdict.FORBIDDEN),
+    ):
+        for page in site.ids(named & (pages.verdict == verdict)):
+            yield on(check, page, str(int(pages.status[page])) if verdict == Verdict.BROKEN else "")
+    for page in site.ids(named & (site.in_sitemaps > 1)):
+        yield on(IN_SEVERAL, page, count=int(site.in_sitemaps[page]))
+    if all(one.status == "read" and not any(map(_is_cut_off, _sentences(one))) for one in sitemaps) and named.any():
+        opening = pages.candidates & (pages.prev == 0) & ~pages.with_query
+        for page in site.ids(opening & site.reached & (site.in_sitemaps == 0)):
+            yield on(LEFT_OUT, page)
+
+
+GROUP = SiteChecks(
+    "sitemaps",
+    (
+        MISSING,
+        NOT_IN_ROBOTS,
+        UNREADABLE,
+        PROBLEMS,
+        TOO_MANY,
+        TOO_LARGE,
+        LASTMOD_INVALID,
+        LASTMOD_FUTURE,
+        OTHER_HOST,
+        URL_BROKEN,
+        URL_REDIRECTED,
+        URL_NOINDEX,
+        URL_CANONICALISED,
+        URL_FORBIDDEN,
+        IN_SEVERAL,
+        LEFT_OUT,
+    ),
+    run,
+)

@@ -1,0 +1,158 @@
+"""Checks of third parties: how they are found, loaded and kept from doing harm.
+
+A package declares an entry point of the group `tadoru.checks` that names a set of page checks (`jobs.audit.context.PageChecks`:
+anything with `checks` and `run`), or a function without parameters that returns one. Nothing of it is imported before an audit
+begins. A set that can not be loaded stops the command; one that fails on a page does not: the page is kept, and says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
+
+from tadoru.errors import ConfigError
+from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, Text, define
+
+GROUP = "tadoru.checks"
+
+FAILED = define(
+    "plugin-failed",
+    Severity.INFO,
+    en=(
+        "A plugin failed on this page",
+        "What the plugin looks for was not looked for here, so its findings are not complete.",
+        "Update the plugin, or report the last line of its error to those who make it.",
+    ),
+    ja=(
+        "プラグインがこのページで失敗しました",
+        "このページではプラグインの検査が行われていないため、その検出結果は完全ではありません。",
+        "プラグインを更新するか、エラーの最後の行を作者に報告してください。",
+    ),
+    group="plugins",
+)
+
+
+class CheckSet(Protocol):
+    """What a plugin offers: a set of page checks."""
+
+    @property
+    def checks(self) -> tuple[Check, ...]: ...
+
+    @property
+    def run(self) -> Callable[[Any], Iterable[Finding]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """An entry point, and the package that it comes from."""
+
+    name: str
+    package: str
+    version: str
+    entry: EntryPoint = field(repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        return f"{self.name} of {self.package} {self.version}".rstrip()
+
+    def load(self) -> CheckSet:
+        """Import it. Raises ConfigError."""
+        try:
+            made = self.entry.load()
+            loaded: CheckSet = made() if callable(made) and not hasattr(made, "checks") else made
+            problem = _problem(loaded)
+        except (Exception, SystemExit) as error:
+            problem = last_line(error)
+        if problem:
+            raise ConfigError(
+                f"The plugin {self.label} can not be used ({problem}): update it, remove it, or go on with --no-plugins."
+            )
+        return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class PluginChecks:
+    """The checks of every plugin, as one set that never raises."""
+
+    loaded: tuple[tuple[Plugin, CheckSet], ...]
+
+    def __reduce__(self) -> tuple[Callable[[bool], PluginChecks], tuple[bool]]:
+        # Another process loads its own: what a plugin is made of can not always be sent there.
+        return _load_again, (bool(self.loaded),)
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        return (*(check for _, plugin in self.loaded for check in plugin.checks), FAILED) if self.loaded else ()
+
+    def run(self, context: Any) -> Iterator[Finding]:
+        """What they find on a page, and which of them failed on it."""
+        failures: list[str] = []
+        for plugin, offered in self.loaded:
+            known = {check.id for check in offered.checks}
+            try:
+                yield from [_sound(finding, known) for finding in offered.run(context)]
+            except (Exception, SystemExit) as error:
+                failures.append(f"{plugin.package}: {last_line(error)}")
+        if failures:
+            yield FAILED.among(context.url, failures)
+
+
+def declared() -> list[Plugin]:
+    """Every plugin that is installed, by package and name. Imports none of them."""
+    found = [
+        Plugin(entry.name, entry.dist.name if entry.dist else "?", entry.dist.version if entry.dist else "", entry)
+        for entry in entry_points(group=GROUP)
+    ]
+    return sorted(found, key=lambda plugin: (plugin.package.lower(), plugin.name))
+
+
+def load(*, enabled: bool = True) -> PluginChecks:
+    """The checks of every plugin that is installed; none with `--no-plugins`. Raises ConfigError."""
+    return PluginChecks(tuple((plugin, plugin.load()) for plugin in declared()) if enabled else ())
+
+
+def _load_again(enabled: bool) -> PluginChecks:
+    return load(enabled=enabled)
+
+
+def last_line(error: BaseException) -> str:
+    """What a traceback ends with, on one line."""
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words}"[:MAX_DETAIL] if words else type(error).__name__
+
+
+def _problem(offered: Any) -> str | None:
+    """What is wrong with a set of checks; None when it can be used."""
+    if not callable(getattr(offered, "run", None)) or not isinstance(getattr(offered, "checks", None), tuple):
+        return "it offers no set of checks: something with a tuple `checks` and a function `run`"
+    for check in offered.checks:
+        if not isinstance(check, Check):
+            return f"{check!r} is no check: make it with tadoru.model.finding.define"
+        if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", check.id):
+            return f"the id {check.id!r} is not made of small letters, digits and single hyphens"
+        if check.severity not in set(Severity):
+            return f"{check.id} has the severity {check.severity!r}"
+        if not all(map(_is_whole, (check.title, check.why, check.fix))):
+            return f"{check.id} lacks words in English or Japanese"
+    return None
+
+
+def _is_whole(text: object) -> bool:
+    return isinstance(text, Text) and all(text)
+
+
+def _sound(finding: Any, known: Iterable[str]) -> Finding:
+    """The finding, if it can be stored. Raises ValueError or TypeError."""
+    if not isinstance(finding, Finding):
+        raise TypeError(f"{type(finding).__name__} is no finding: use check.on(url)")
+    if finding.check_id not in known:
+        raise ValueError(f"{finding.check_id!r} is not among its checks")
+    # As the store will write it: what it can not write must not stop a crawl.
+    json.dumps([finding.detail, dict(finding.data)], ensure_ascii=False, allow_nan=False).encode()
+    if not isinstance(finding.detail, str):
+        raise TypeError("the detail of a finding is a text")
+    return finding

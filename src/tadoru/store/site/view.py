@@ -1,0 +1,256 @@
+"""A crawled site as its checks see it: arrays of pages and links, the side tables, and the URLs behind page ids."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from tadoru.rules.url import host_key
+from tadoru.store.base import UNLINKED
+from tadoru.store.recent import Recent
+from tadoru.store.site import parts
+from tadoru.store.site.alike import equals, near_clusters, others
+from tadoru.store.site.arrays import Flags, Floats, Gather, Gathered, Ids, Numbers
+from tadoru.store.site.chains import Ends, ends, on_loop, path
+from tadoru.store.site.depth import depths
+from tadoru.store.site.inlinks import Inlinks, Wanted, look_through
+from tadoru.store.site.languages import Languages, read_languages, unknown_alternates
+from tadoru.store.site.links import Links, read_links
+from tadoru.store.site.pages import FEWEST_WORDS, Pages, read_pages
+from tadoru.store.site.rank import link_scores
+from tadoru.store.site.verdicts import PERMANENT, Verdict
+
+K = TypeVar("K")
+_AT_A_TIME = 500
+_MOST_REMEMBERED = 100_000
+
+
+class Named(NamedTuple):
+    """A page with how many others belong to it, some of them by URL."""
+
+    page: int
+    total: int
+    examples: tuple[str, ...]
+
+
+@dataclass
+class SiteView:
+    """One crawl. Reads, never writes."""
+
+    sql: sqlite3.Connection
+    now: float
+    """Seconds since the epoch."""
+    likeness: float
+    """From which similarity on, 0 to 1, two pages are near duplicates."""
+    _urls: Recent[int, str] = field(default_factory=lambda: Recent(_MOST_REMEMBERED))
+
+    @cached_property
+    def pages(self) -> Pages:
+        return read_pages(self.sql)
+
+    @cached_property
+    def links(self) -> Links:
+        return read_links(self.sql, self.pages)
+
+    @cached_property
+    def in_sitemaps(self) -> Ids:
+        """How many sitemaps name each page."""
+        return parts.named_by_sitemaps(self.sql, len(self.pages))
+
+    @cached_property
+    def depth(self) -> Ids:
+        return depths(self.pages, self.links, self.in_sitemaps > 0)
+
+    @cached_property
+    def reached(self) -> Flags:
+        """Links lead there from the start."""
+        return self.depth < UNLINKED
+
+    @cached_property
+    def scores(self) -> Floats:
+        return link_scores(self.pages, self.links)
+
+    @cached_property
+    def languages(self) -> Languages:
+        return read_languages(self.sql, self.pages)
+
+    @cached_property
+    def clusters(self) -> Ids:
+        return near_clusters(self.pages, self.likeness)
+
+    @cached_property
+    def worded(self) -> Flags:
+        """Pages with enough text to be compared by it."""
+        return self.pages.candidates & (self.pages.words >= FEWEST_WORDS)
+
+    def equals(self, values: Numbers, among: Flags) -> Iterator[list[int]]:
+        """Groups of pages with the same value, those of a group by URL."""
+        return equals(values, among, self.pages.place)
+
+    def near_groups(self) -> Iterator[list[int]]:
+        """The clusters of near duplicates."""
+        return equals(self.clusters.astype(np.int64), self.clusters > 0, self.pages.place)
+
+    def copies_among(self, group: list[int]) -> list[int]:
+        """The same number for pages of exactly the same text."""
+        found: list[int] = self.pages.content[group].tolist()
+        return found
+
+    def others(self, group: list[int], kin: list[int] | None = None) -> Iterator[Gathered]:
+        """Each page of a group with the others, apart from its translations, and from those with the same number in `kin`."""
+        translations: list[int] = self.languages.kin[group].tolist()
+        return others(group, translations) if kin is None else others(group, translations, kin)
+
+    @cached_property
+    def _looked(self) -> tuple[Inlinks, dict[str, Gather]]:
+        pages = self.pages
+        broken = pages.final_verdict == Verdict.BROKEN
+        moved = self.moved_for_good & ~broken
+        wanted = {
+            "broken": Wanted(pages.internal & broken),
+            "broken by target": Wanted(pages.internal & broken, by_target=True),
+            "moved": Wanted(pages.internal & moved),
+            "external broken": Wanted(pages.tried & broken),
+            "external moved": Wanted(pages.tried & moved),
+        }
+        return look_through(pages, self.links, wanted)
+
+    @cached_property
+    def moved_for_good(self) -> Flags:
+        return (self.pages.redirect > 0) & np.isin(self.pages.status, PERMANENT)
+
+    @cached_property
+    def linked(self) -> Flags:
+        """Some page of the site links there, or the start leads there by a redirect."""
+        return (self.inlinks.unique > 0) | self.reached
+
+    @cached_property
+    def canonical_steps(self) -> Ids:
+        """The canonical of each page that is not to be shown itself."""
+        return np.where(self.pages.why == Verdict.CANONICALISED, np.maximum(self.pages.canonical, 0), 0).astype(np.int32)
+
+    @cached_property
+    def canonical_ends(self) -> Ends:
+        return ends(self.canonical_steps)
+
+    @staticmethod
+    def on_loop(steps: Ids) -> Flags:
+        """Pages from which steps lead back to themselves."""
+        onward = np.maximum(steps, 0).astype(np.int32)
+        return on_loop(onward)
+
+    def points_at(self, steps: Ids, verdicts: Collection[Verdict]) -> Flags:
+        """Pages whose step leads to a page of which one of these is so."""
+        target = np.maximum(steps, 0)
+        return (steps > 0) & np.isin(self.pages.verdict[target], list(verdicts))
+
+    def hops(self, steps: Ids, page: int, most: int) -> tuple[str, ...]:
+        """The URLs that steps lead to, one after the other."""
+        ids = path(steps, page, most)
+        urls = self.urls(ids)
+        return tuple(urls[one] for one in ids)
+
+    def percentile(self, values: Floats | Numbers, percent: float) -> float:
+        """Of the HTML pages that answered."""
+        known = np.asarray(values[self.pages.documents], np.float64)
+        known = known[~np.isnan(known)]
+        return float(np.percentile(known, percent)) if len(known) else 0.0
+
+    @property
+    def inlinks(self) -> Inlinks:
+        return self._looked[0]
+
+    def linking(self, name: str) -> Iterator[Named]:
+        """What the one pass over the links found: `broken`, `broken by target`, `moved`, `external broken`, ..."""
+        return self.named(self._looked[1][name].rows())
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts where the crawl began."""
+        rows = self.sql.execute("SELECT name FROM hosts WHERE id IN (SELECT host_id FROM pages WHERE is_seed)")
+        return frozenset(name for (name,) in rows)
+
+    @cached_property
+    def start(self) -> str:
+        """The URL that stands for the whole site: where the crawl began, behind its redirects."""
+        ids = self.ids(self.pages.root)
+        ids.sort(key=lambda page: int(self.pages.place[page]))
+        return self.url(int(self.pages.redirects.end[ids[0]])) if ids else ""
+
+    def is_ours(self, url: str) -> bool:
+        return host_key(url) in self.hosts
+
+    @staticmethod
+    def ids(mask: Flags) -> list[int]:
+        """The pages of which something is so."""
+        found: list[int] = np.flatnonzero(mask).tolist()
+        return found
+
+    def url(self, page: int) -> str:
+        return self.urls([page])[page]
+
+    def urls(self, pages: Iterable[int]) -> dict[int, str]:
+        """The URLs of some pages."""
+        return _looked_up(self.sql, "SELECT url FROM pages WHERE id = ?", pages, self._urls)
+
+    def named(self, rows: Iterable[Gathered]) -> Iterator[Named]:
+        """With URLs for the examples."""
+        rest = iter(rows)
+        while some := list(islice(rest, _AT_A_TIME)):
+            urls = self.urls({page for row in some for page in row.examples})
+            for page, count, examples in some:
+                yield Named(page, count, tuple(urls[one] for one in examples))
+
+    @cached_property
+    def fragments(self) -> parts.Fragments:
+        return parts.Fragments(self.sql, self.pages)
+
+    def sitemaps(self) -> list[parts.SitemapRow]:
+        return parts.sitemaps(self.sql)
+
+    def sitemap_entries(self) -> Iterator[tuple[int, int, str | None]]:
+        return parts.entries(self.sql)
+
+    def resources(self) -> Iterator[parts.Resource]:
+        return parts.resources(self.sql)
+
+    def robots(self) -> list[parts.RobotsRow]:
+        return parts.robots(self.sql)
+
+    def unknown_alternates(self) -> Iterator[tuple[int, str]]:
+        return unknown_alternates(self.sql)
+
+    def using(self, marks: Mapping[K, Iterable[int]]) -> dict[K, Iterator[Named]]:
+        """For each name the pages that are made of any of these resources, with their URLs."""
+        found = parts.uses(self.sql, marks, len(self.pages))
+        return {name: self._with_resources(gather.rows()) for name, gather in found.items()}
+
+    def _with_resources(self, rows: Iterable[Gathered]) -> Iterator[Named]:
+        known: Recent[int, str] = Recent(_MOST_REMEMBERED)
+        for page, count, examples in rows:
+            urls = _looked_up(self.sql, "SELECT url FROM resources WHERE id = ?", examples, known)
+            yield Named(page, count, tuple(urls[one] for one in examples))
+
+    def value(self, page: int, column: str) -> str:
+        """One column of a page or its details, as text."""
+        row = self.sql.execute(
+            f"SELECT {column} FROM pages LEFT JOIN page_details ON page_id = id WHERE id = ?", (page,)
+        ).fetchone()
+        return str(row[0]) if row and row[0] is not None else ""
+
+
+def _looked_up(sql: sqlite3.Connection, query: str, numbers: Iterable[int], known: Recent[int, str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for number in numbers:
+        text = known.get(number)
+        if text is None:
+            row = sql.execute(query, (number,)).fetchone()
+            text = known[number] = row[0] if row else ""
+        found[number] = text
+    return found

@@ -1,0 +1,83 @@
+"""Pages that a sitemap names: known, asked for after all that links lead to, and closer as soon as a link does."""
+
+from __future__ import annotations
+
+from tadoru.store.base import UNLINKED, CrawlStore, NamedPage, PageStatus, SitemapRecord
+from tests.contract.crawls import depths, done, external, lease, lease_one, row, started, statuses, target, url
+
+SITEMAP = SitemapRecord(url("sitemap.xml"), 0, "robots.txt", "read", "urlset", 200, 500, 3, ())
+
+
+def named(*paths: str) -> list[NamedPage]:
+    return [NamedPage(target(path), None) for path in paths]
+
+
+async def test_a_sitemap_keeps_its_number(store: CrawlStore) -> None:
+    number = await store.put_sitemap(SITEMAP)
+    other = await store.put_sitemap(SITEMAP._replace(url=url("other.xml")))
+    assert other != number
+    assert await store.put_sitemap(SITEMAP._replace(urls=9)) == number
+
+
+async def test_pages_that_only_a_sitemap_names_come_after_all_others(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    number = await store.put_sitemap(SITEMAP)
+    assert await store.name_pages(number, named("lonely", "x")) == 1
+    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
+    await store.finish(worker, [done(await lease_one(store, worker), "b")], max_depth=None)
+    assert [each.url for each in await lease(store, worker, 9)] == [url("b"), url("lonely")]
+    assert await depths(store) == {"x": 0, "a": 1, "b": 2, "lonely": UNLINKED}
+
+
+async def test_a_page_that_is_named_stays_as_near_as_it_is(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
+    assert await store.name_pages(await store.put_sitemap(SITEMAP), named("a", "x")) == 0
+    assert await depths(store) == {"x": 0, "a": 1}
+
+
+async def test_a_link_to_a_page_that_a_sitemap_named_brings_it_close(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("a"))
+    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=None)
+    assert await depths(store) == {"x": 0, "a": 1}
+    assert (await lease_one(store, worker)).depth == 1
+
+
+async def test_what_lies_behind_an_unlinked_page_comes_close_with_it(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    [start] = await lease(store, worker)
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("a"))
+    await store.finish(worker, [done(await lease_one(store, worker), "behind")], max_depth=None)
+    assert (await depths(store))["behind"] == UNLINKED + 1
+    await store.finish(worker, [done(start, "a")], max_depth=None)
+    assert await depths(store) == {"x": 0, "a": 1, "behind": 2}
+
+
+async def test_a_depth_limit_does_not_keep_out_what_a_sitemap_names(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("lonely"))
+    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=0)
+    assert await statuses(store) == {"x": "completed", "a": "skipped", "lonely": "queued"}
+    await store.finish(worker, [done(await lease_one(store, worker), "behind")], max_depth=0)
+    assert (await statuses(store))["behind"] == "skipped"
+
+
+async def test_pages_that_were_named_keep_what_the_rules_decided(store: CrawlStore) -> None:
+    refused = NamedPage(target("private", status=PageStatus.SKIPPED, reason="excluded by pattern private"), None)
+    await store.name_pages(await store.put_sitemap(SITEMAP), [refused, NamedPage(external("e"), "2024-02-03")])
+    found = await row(store, "private")
+    assert (found.status, found.skip_reason) == ("skipped", "excluded by pattern private")
+    assert (await row(store, "https://b.example/e")).status == "discovered"
+    assert (await store.counts()).queued == 0
+
+
+async def test_parents_of_unlinked_pages_are_none(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("lonely"))
+    x, lonely = await lease(store, worker, 2)
+    await store.finish(worker, [done(x), done(lonely, "behind")], max_depth=None)
+    await store.finish(worker, [done(await lease_one(store, worker))], max_depth=None)
+    await store.settle()
+    assert (await row(store, "lonely")).parent_url is None
+    assert (await row(store, "behind")).parent_url == url("lonely")

@@ -1,0 +1,170 @@
+"""What pages are made of, tried once the pages are done: by HEAD where that works, within the budget, as robots.txt allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.auditing import Audit
+from tests.support.crawling import FastClock
+from tests.support.exchange import Exchange, Reply
+from tests.support.site import Site
+from tests.support.worlds import document
+
+IMAGE = {"body": b"\x89PNG", "content_type": "image/png"}
+
+
+def page(site: Site, path: str, *images: str, links: tuple[str, ...] = ()) -> None:
+    pictures = "".join(f'<img src="{image}" alt="x" width="1" height="1">' for image in images)
+    site.reply(path, body=document(f"Page {path}", links, pictures))
+
+
+async def test_resources_are_tried_after_the_pages_and_each_once(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", "/a.png", "/b.png", links=("/two",))
+        page(site, "/two", "/a.png")
+        for path in ("/a.png", "/b.png"):
+            site.reply(path, **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=100)
+        asked = [(seen.method, seen.path) for seen in site.requests]
+        assert asked[:3] == [("GET", "/robots.txt"), ("GET", "/"), ("GET", "/two")]
+        assert sorted(asked[3:]) == [("HEAD", "/a.png"), ("HEAD", "/b.png")]
+    assert audit.select("url, status, status_code, content_type, content_length FROM resources ORDER BY url") == [
+        ("/a.png", "completed", 200, "image/png", 4),
+        ("/b.png", "completed", 200, "image/png", 4),
+    ]
+    assert sorted(audit.select("url, resource_url, kind FROM page_resources")) == [
+        ("/", "/a.png", "img"), ("/", "/b.png", "img"), ("/two", "/a.png", "img"),
+    ]  # fmt: skip
+    assert audit.column("url FROM completed_pages ORDER BY url") == ["/", "/two"], "a resource is no page"
+
+
+@pytest.mark.parametrize("engines", [1, 3])
+async def test_the_budget_is_exact(tmp_path: Path, engines: int) -> None:
+    async with Site() as site:
+        page(site, "/", *(f"/{number}.png" for number in range(40)))
+        for number in range(40):
+            site.reply(f"/{number}.png", **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=13, engines=engines)
+        assert len([path for path in site.paths if path.endswith(".png")]) == 13
+    assert dict(audit.select("status, count(*) FROM resources GROUP BY status")) == {"completed": 13, "queued": 27}
+
+
+async def test_none_are_tried_when_none_are_wanted(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", "/a.png")
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=0)
+        assert site.hits("/a.png") == 0
+    assert audit.column("url FROM resources") == ["/a.png"], "known all the same"
+
+
+async def test_what_robots_txt_forbids_is_not_tried(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.robots("User-agent: *\nDisallow: /private\n")
+        page(site, "/", "/private/a.png")
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9)
+        assert site.hits("/private/a.png") == 0
+    [(status, reason)] = audit.select("status, skip_reason FROM resources")
+    assert (status, "Disallow: /private" in reason) == ("skipped", True)
+
+
+async def test_a_server_that_knows_no_head_is_asked_again_by_get(tmp_path: Path) -> None:
+    async def no_head(exchange: Exchange, _: str) -> None:
+        await exchange.send(Reply(status=405 if exchange.seen.method == "HEAD" else 200, content_type="image/png"))
+
+    async with Site() as site:
+        page(site, "/", "/a.png")
+        site.handle("/a.png", no_head)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9)
+        assert [seen.method for seen in site.requests if seen.path == "/a.png"] == ["HEAD", "GET"]
+    assert audit.one("status, status_code FROM resources") == ("completed", 200)
+
+
+async def test_redirects_of_resources_are_followed_to_their_end(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", "/old.png", "/loop.png")
+        site.redirect("/old.png", "/new.png")
+        site.reply("/new.png", **IMAGE)
+        site.redirect("/loop.png", "/loop.png")
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9)
+    assert audit.select("url, status, status_code, final_url, last_error_type FROM resources ORDER BY url") == [
+        ("/loop.png", "error", None, None, "redirect_loop"),
+        ("/old.png", "completed", 200, "/new.png", None),
+    ]
+
+
+async def test_a_busy_server_is_asked_again(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", "/a.png")
+        site.reply("/a.png", status=503, times=1)
+        site.reply("/a.png", **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, clock=FastClock())
+        assert [seen.method for seen in site.requests if seen.path == "/a.png"] == ["HEAD", "HEAD"]
+    assert audit.one("status, status_code, retry_count FROM resources") == ("completed", 200, 1)
+
+
+async def test_resources_of_others_are_tried_only_where_external_links_are(tmp_path: Path) -> None:
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        other.reply("/a.png", **IMAGE)
+        other.page("/page")
+        page(site, "/", other.url("/a.png"), links=(other.url("/page"),))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, allow_private=True)
+        assert other.paths == []
+        assert audit.one("status, internal FROM resources") == ("discovered", 0)
+
+
+async def test_external_links_are_tried_on_request_and_are_no_pages(tmp_path: Path) -> None:
+    async with Site() as site, Site(host="127.0.0.2") as other:
+        other.page("/fine", links=["/further"])
+        other.reply("/a.png", **IMAGE)
+        page(site, "/", other.url("/a.png"), links=(other.url("/fine"), other.url("/gone")))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, check_external=True, allow_private=True)
+        methods = {(seen.method, seen.path) for seen in other.requests}
+        assert methods == {
+            ("GET", "/robots.txt"), ("HEAD", "/fine"), ("HEAD", "/gone"), ("GET", "/gone"), ("HEAD", "/a.png"),
+        }  # fmt: skip
+        assert audit.column("url FROM completed_pages") == ["/"]
+        rows = audit.select("url, status, status_code, purpose, internal FROM pages WHERE internal = 0 ORDER BY url")
+        assert rows == [
+            (other.url("/fine"), "completed", 200, "check", 0),
+            (other.url("/gone"), "completed", 404, "check", 0),
+        ]
+    assert audit.select("url, check_id FROM findings WHERE check_id LIKE 'link-external%'") == [("/", "link-external-broken")]
+
+
+async def test_styles_scripts_frames_and_media_are_resources_and_alternates_are_not(tmp_path: Path) -> None:
+    markup = (
+        '<link rel="stylesheet" href="/s.css"><link rel="icon" href="/i.ico"><link rel="alternate" hreflang="de" href="/de">'
+        '<link rel="canonical" href="/"><script src="/j.js"></script><iframe src="/frame"></iframe>'
+        '<video src="/v.mp4"></video><img srcset="/one.png 1x, /two.png 2x" src="/one.png" alt="">'
+    )
+    async with Site() as site:
+        site.html("/", f"<html><head><title>T</title></head><body>{markup}</body></html>")
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=0)
+    assert dict(audit.select("url, kind FROM resources")) == {
+        "/s.css": "link", "/i.ico": "link", "/j.js": "script", "/frame": "iframe", "/v.mp4": "media", "/one.png": "img",
+        "/two.png": "img",
+    }  # fmt: skip
+
+
+async def test_a_crawl_that_was_stopped_before_its_resources_goes_on_with_them(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", "/a.png", "/b.png")
+        site.reply("/a.png", **IMAGE)
+        site.reply("/b.png", **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=1)
+        await audit.run(resources=2)
+        assert sorted(path for path in site.paths if path.endswith(".png")) == ["/a.png", "/b.png"]
+    assert audit.column("status FROM resources") == ["completed"] * 2
