@@ -153,7 +153,7 @@ def make(path: Path, pages: int) -> None:
 
 async def _install(store: SqliteStore) -> None:
     await store.install_checks(Catalogue().checks.values(), "page")
-    await store.install_checks(SITE_CHECKS, "site")
+    await store.install_checks(SITE_CHECKS.values(), "site")
 
 
 def _side_tables(store: SqliteStore, maker: Maker) -> None:
@@ -190,7 +190,7 @@ async def _analyse(path: str) -> None:
     def tell(step: str) -> None:
         steps.append(f"{time.process_time() - cpu:8.1f} s  {step}")
 
-    await analyse(store, Limits(SITE_CHECKS), notify=tell)
+    await analyse(store, Limits(SITE_CHECKS.values()), notify=tell)
     wall, used = time.perf_counter() - began, time.process_time() - cpu
     findings = store.sql.execute(
         "SELECT count(*) FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"

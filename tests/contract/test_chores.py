@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import CrawlStore
+from tadoru.store.base import CrawlStore, Failed, Refused
 from tests.contract.conftest import Open
-from tests.contract.crawls import TTL, done, lease_one, started
+from tests.contract.crawls import TTL, done, lease, lease_one, started
 from tests.support.clock import FakeClock
 
 CHORE = "sitemaps"
@@ -64,7 +64,19 @@ async def test_a_seed_is_open_until_it_and_what_it_redirects_to_are_answered(sto
     assert await store.has_open_seeds(), "queued"
     got = await lease_one(store, worker)
     assert await store.has_open_seeds(), "leased"
+    assert not await store.has_answered_seeds()
     await store.finish(worker, [done(got, redirect="y")], max_depth=None)
     assert await store.has_open_seeds(), "it moved"
+    assert await store.has_answered_seeds()
     await store.finish(worker, [done(await lease_one(store, worker), "a", "b")], max_depth=None)
     assert not await store.has_open_seeds(), "what it links to is no start"
+
+
+async def test_a_start_that_is_refused_or_down_was_not_answered(store: CrawlStore) -> None:
+    worker = await started(store, "x", "y")
+    x, y = await lease(store, worker, 2)
+    await store.finish(
+        worker, [Refused(lease=x, reason="robots.txt"), Failed(lease=y, kind="dns_failure", message="m")], max_depth=None
+    )
+    assert not await store.has_open_seeds()
+    assert not await store.has_answered_seeds()

@@ -26,9 +26,7 @@ async def used(store: CrawlStore, *uses: ResourceUse) -> int:
     """A worker of a crawl whose only page is made of these."""
     worker = await started(store, "x")
     records = PageRecords(indexable=True, indexability="indexable")
-    answer = Completed(
-        lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records, resources=uses
-    )
+    answer = Completed(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records, resources=uses)
     await store.finish(worker, [answer], max_depth=None)
     return worker
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import UNLINKED, CrawlStore, NamedPage, PageStatus, SitemapRecord
+from tadoru.store.base import UNLINKED, Counts, CrawlStore, NamedPage, PageStatus, SitemapRecord
 from tests.contract.crawls import depths, done, external, lease, lease_one, row, started, statuses, target, url
 
 SITEMAP = SitemapRecord(url("sitemap.xml"), 0, "robots.txt", "read", "urlset", 200, 500, 3, ())
@@ -70,6 +70,19 @@ async def test_pages_that_were_named_keep_what_the_rules_decided(store: CrawlSto
     assert (found.status, found.skip_reason) == ("skipped", "excluded by pattern private")
     assert (await row(store, "https://b.example/e")).status == "discovered"
     assert (await store.counts()).queued == 0
+
+
+async def test_a_page_that_was_only_discovered_is_queued_when_a_sitemap_names_it(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    unfollowed = target("a", status=PageStatus.DISCOVERED, reason="list mode")
+    await store.finish(worker, [done(await lease_one(store, worker), unfollowed, external("e"))], max_depth=None)
+    pages = [*named("a"), NamedPage(external("e"), None)]
+    assert await store.name_pages(await store.put_sitemap(SITEMAP), pages) == 0
+    found = await row(store, "a")
+    assert (found.status, found.skip_reason, found.depth) == ("queued", None, 1)
+    assert (await row(store, "https://b.example/e")).status == "discovered"
+    assert await store.counts() == Counts(completed=1, counted=1, queued=1, discovered=1)
+    assert (await lease_one(store, worker)).url == url("a")
 
 
 async def test_parents_of_unlinked_pages_are_none(store: CrawlStore) -> None:

@@ -188,10 +188,24 @@ async def test_a_limit_counts_the_pages_of_this_run(tmp_path: Path) -> None:
         first = len(site.requests)
         await audit.run(limit=4)
         assert len(site.requests) == first, "it is reached"
+        await audit.run(recrawl=True, limit=4)
+        asked = [seen for seen in site.requests[first:] if seen.path != "/robots.txt"]
+        assert len({seen.path for seen in asked}) == len(asked) == 4
+        assert all("if-none-match" in seen.headers for seen in asked)
+    assert audit.one("count(*) FROM completed_pages") == (4,)
+
+
+async def test_a_crawl_that_its_limit_cut_short_is_finished_before_it_is_repeated(tmp_path: Path) -> None:
+    async with Site() as site:
+        garden, audit = Garden(site), Audit(site, tmp_path)
+        garden.plant("/", *(f"/{number}" for number in range(9)))
+        for number in range(9):
+            garden.plant(f"/{number}")
+        await audit.run("/", limit=4)
         await audit.run(recrawl=True, limit=6)
-        asked = [path for path in site.paths[first:] if path != "/robots.txt"]
-        assert (len(asked), len(set(asked))) == (6, 6)
+        assert max(site.hits(path) for path in site.paths) == 1, "the last run goes on first"
     assert audit.one("count(*) FROM completed_pages") == (6,)
+    assert audit.column("kind FROM runs") == ["crawl"]
 
 
 async def test_sitemaps_are_read_again(tmp_path: Path) -> None:
@@ -223,7 +237,7 @@ def stopped_after(site: Site, count: int) -> Callable[[Crawl], None]:
 
 
 @pytest.mark.parametrize("asked", [{"recrawl": True}, {}], ids=["by the same command", "by going on"])
-async def test_a_recrawl_that_was_stopped_is_finished_first(tmp_path: Path, asked: dict[str, bool]) -> None:
+async def test_a_recrawl_that_was_stopped_is_finished_first(tmp_path: Path, asked: dict[str, Any]) -> None:
     paths = [f"/{number}" for number in range(30)]
     async with Site() as site:
         garden, audit = Garden(site), Audit(site, tmp_path)

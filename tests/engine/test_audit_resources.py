@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
 from tests.support.worlds import document
 
-IMAGE = {"body": b"\x89PNG", "content_type": "image/png"}
+IMAGE: dict[str, Any] = {"body": b"\x89PNG", "content_type": "image/png"}
 
 
 def page(site: Site, path: str, *images: str, links: tuple[str, ...] = ()) -> None:

@@ -35,7 +35,7 @@ async def test_pages_of_the_sitemap_are_crawled_last_and_have_no_depth(tmp_path:
     assert sorted(audit.select("sitemap_url, url FROM sitemap_urls")) == [
         ("/sitemap.xml", "/"), ("/sitemap.xml", "/a"), ("/sitemap.xml", "/lonely"),
     ]  # fmt: skip
-    assert audit.column("url FROM findings WHERE check_id = 'page-orphan'") == ["/lonely"]
+    assert audit.column("url FROM findings WHERE check_id = 'page-orphan'") == ["/lonely", "/behind"]
 
 
 async def test_only_the_sitemap_means_that_no_link_is_followed(tmp_path: Path) -> None:

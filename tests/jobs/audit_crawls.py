@@ -225,7 +225,9 @@ def told(path: Path, form: str = "text", **order: Any) -> str:
     return out.getvalue()
 
 
-HOSTILE = """'"><script>alert(1)</script><img src=x onerror=alert(2)></title></style><svg onload=alert(3)>&amp;{{7*7}}\u202e]]>`|@a"""
+HOSTILE = (
+    """'"><script>alert(1)</script><img src=x onerror=alert(2)></title></style><svg onload=alert(3)>&amp;{{7*7}}\u202e]]>`|@a"""
+)
 
 
 def hostile(path: Path, text: str = HOSTILE) -> Path:

@@ -29,7 +29,9 @@ def covers(text: str, check: str, url: str) -> bool:
         pytest.param(f"* {URL} # known", "anything", URL, True, id="every check"),
         pytest.param("title-missing https://garden.example/blog/* # known", "title-missing", URL, True, id="several URLs"),
         pytest.param("title-missing https://*.example/* # known", "title-missing", URL, True, id="several hosts"),
-        pytest.param("title-missing https://garden.example/?q=* # known", "title-missing", URL, False, id="a mark is no wildcard"),
+        pytest.param(
+            "title-missing https://garden.example/?q=* # known", "title-missing", URL, False, id="a mark is no wildcard"
+        ),
         pytest.param("title-missing /blog.[0-9]$/ # known", "title-missing", URL, True, id="a regular expression"),
         pytest.param("title-missing /^blog/ # known", "title-missing", URL, False, id="one that does not match"),
         pytest.param("title-missing * # known", "title-missing", URL, True, id="every URL"),
@@ -82,11 +84,13 @@ def test_no_file_suppresses_nothing() -> None:
 @given(st.text())
 def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
     try:
-        entries = Suppressions.parse(text).entries
+        entries = Suppressions.parse(text, "known.txt").entries
     except UsageError as error:
-        assert str(error).endswith(".")
+        sentence = str(error)
     else:
+        sentence = "known.txt, line 0: all well."
         assert all(isinstance(entry, Entry) and entry.reason for entry in entries)
+    assert re.fullmatch(r"known\.txt, line \d+: .+\.", sentence, re.DOTALL)
 
 
 @given(st.text(alphabet="abc?[].+(*", min_size=1), st.text(alphabet="abc/"))

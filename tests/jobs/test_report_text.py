@@ -124,6 +124,7 @@ def test_more_links_than_are_shown_are_counted(tmp_path: Path) -> None:
 
 def test_every_page_is_listed_however_many(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "site.db")
+    crawl.page("", 0)
     for number in range(300):
         crawl.find(LONG, crawl.page(f"{number:03}", 1), f"title {number}")
     text = told(crawl.save(), list_all=True)
@@ -161,7 +162,7 @@ def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: Choice, shown: se
     [
         pytest.param(Choice(checks=("test-brokn",)), "no check “test-brokn”: did you mean test-broken?", id="a slip"),
         pytest.param(Choice(checks=("zzz",)), "`tadoru report DB --format json` lists them all.", id="a stranger"),
-        pytest.param(Choice(groups=("titel",)), "no group “titel”: did you mean titles?", id="a slip in a group"),
+        pytest.param(Choice(groups=("title",)), "no group “title”: did you mean titles?", id="a slip in a group"),
         pytest.param(Choice(groups=("zzz",)), "there are responses, titles, urls.", id="a strange group"),
     ],
 )

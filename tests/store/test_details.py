@@ -1,4 +1,4 @@
-"""What an audit keeps of a page is written with the page, readable by its names, and leaves nothing behind when it is replaced."""
+"""What an audit keeps of a page: written with the page, found by its names, and gone without a trace when it is replaced."""
 
 from __future__ import annotations
 
@@ -273,9 +273,7 @@ async def test_a_changed_page_leaves_nothing_of_what_it_was(store: SqliteStore) 
     worker = await crawled_once(store)
     changed = PageRecords(indexable=False, indexability="noindex", findings=(Finding(OTHER.id, url("x")),))
     facts = PageFacts(status_code=404)
-    await store.finish(
-        worker, [Completed(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None
-    )
+    await store.finish(worker, [Completed(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None)
     assert everything(store) == {
         "pages": [(404, *[None] * 5)],
         "details": [(None,) * 6],

@@ -1,4 +1,4 @@
-"""Running a real audit in a test's own process: prepare, crawl with as many engines as the test likes, analyse, and ask the file."""
+"""Running a real audit in a test's own process: prepare, crawl with as many engines as a test likes, analyse, ask the file."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Audit:
         """One run of the command; without a path it goes on with what is there."""
         chosen = AuditOptions(**{**UNHURRIED, "database": str(self.database), **options})
         prepared = await prepare(chosen, [self.site.url(path) for path in paths], {})
-        if prepared.nothing_to_do:
-            return Ended(stopped=False, limit_reached=True)
-        ended = await self.crawl(prepared, engines, clock, steer, policy or {})
+        ended = Ended(stopped=False, limit_reached=True)
+        if not prepared.nothing_to_do:
+            ended = await self.crawl(prepared, engines, clock, steer, policy or {})
         await finish(chosen, prepared, ended, 0.0)
         return ended
 

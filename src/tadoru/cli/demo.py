@@ -48,6 +48,16 @@ def _links(url: str, folder: Path) -> list[list[str]]:
     ]
 
 
+def _audit(url: str, folder: Path) -> list[list[str]]:
+    kept = str(folder / "audit.db")
+    crawl = ["audit", f"{url}/", "-d", kept, "--delay", "0", "--trap-limit", "5", "--fragments", "-q"]
+    return [
+        [*crawl, "--report", str(folder / "audit.html")],
+        ["report", kept, "-q", "-o", str(folder / "audit.txt")],
+        ["export", kept, "-q", "--format", "csv", "--table", "findings", "-o", str(folder / "findings.csv")],
+    ]
+
+
 JOBS = (
     DemoJob(
         what="Mapping the site's links, and checking each of them",
@@ -60,6 +70,18 @@ JOBS = (
             ("links.db", "the crawl itself, SQLite: it can be resumed and queried"),
         ),
         fresh=("links.db", "links.db-wal", "links.db-shm"),
+    ),
+    DemoJob(
+        what="Auditing the site: every page judged, then the site as a whole",
+        commands=_audit,
+        shown="audit.txt",
+        made=(
+            ("audit.html", "the report, to read in a browser or to send to somebody"),
+            ("audit.txt", "the same in short"),
+            ("findings.csv", "every finding, for a spreadsheet"),
+            ("audit.db", "the crawl itself, SQLite: pages, links, findings and much more, by SQL"),
+        ),
+        fresh=("audit.db", "audit.db-wal", "audit.db-shm"),
     ),
 )
 
@@ -142,7 +164,8 @@ def _say_where_to_look(folder: Path) -> None:
     print("\nWhat to try next")
     print("  tadoru demo --serve-only                the site in your browser, with its broken pages")
     print("  tadoru links https://example.com        your own site")
-    print("  tadoru links --help                     everything it can do")
+    print("  tadoru audit https://example.com        what is wrong with it")
+    print("  tadoru --help                           everything it can do")
 
 
 def _note(sentence: str) -> None:

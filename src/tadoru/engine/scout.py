@@ -41,6 +41,8 @@ class Scout:
             return
         while await self._store.has_open_seeds():
             await self._clock.sleep(POLL)
+        if not await self._store.has_answered_seeds():
+            return  # The start is excluded, forbidden or down: the site is left alone.
         while not await self._store.claim_chore(self._share.worker, CHORE):
             if await self._store.is_chore_done(CHORE):
                 return
@@ -52,10 +54,14 @@ class Scout:
     async def _search(self) -> None:
         origins = list(dict.fromkeys(origin(site) for site in islice(self._gate.scope.sites, MOST_SITES)))
         named = [(url, "option") for url in self._policy.sitemap_urls]
-        for site in origins:
-            asked = await self._visit.robots.ask(site)
-            named += [(url, "robots.txt") for url in asked.rules.sitemaps]
-        search = SitemapSearch(named, origins)
+        closed = set()
+        for site in origins if self._policy.obey_robots else ():
+            rules = (await self._visit.robots.ask(site)).rules
+            named += [(url, "robots.txt") for url in rules.sitemaps]
+            if not rules.allows(f"{site}/sitemap.xml").allowed:
+                closed.add(site)
+        # A sitemap that somebody named may be asked for; one that we guess is a URL like any other.
+        search = SitemapSearch(named, origins if named else [site for site in origins if site not in closed])
         template = Request(url="", timeout=self._policy.timeout, max_bytes=MAX_BYTES)
         while (url := search.next()) is not None:
             file = search.take(await follow(self._visit.send_politely, url, template))

@@ -68,6 +68,7 @@ class Observed:
     """The URL that an error page of the browser stands for."""
     broken: str = ""
     """What went wrong with the body of the document that is shown."""
+    requests: int = 0
     noise: int = 0
     console_errors: list[str] = field(default_factory=list)
     page_errors: list[str] = field(default_factory=list)
@@ -90,6 +91,7 @@ class Observed:
 
     def asked(self, event: Mapping[str, Any]) -> None:
         """A request begins."""
+        self.requests += 1
         self._urls[event["requestId"]] = event["request"]["url"]
 
     def responded(self, event: Mapping[str, Any]) -> None:

@@ -68,6 +68,8 @@ class Tab:
         self._loaded: float | None = None
         self._settled: float | None = None
         self._trouble: BaseException | None = None
+        self._unloaded: Failure | None = None
+        self._is_over = False
 
     async def visit(self, url: str, *, timeout: float, quiet: float) -> Rendered | Failure:
         """Go there and come back with the page, or with what went wrong. Raises SessionEnded."""
@@ -81,13 +83,18 @@ class Tab:
                 async with self._deadline:
                     self._last_moment = asyncio.get_running_loop().time() + PATIENCE * timeout
                     self._deadline.reschedule(asyncio.get_running_loop().time() + timeout)
-                    answer = await self._session.send("Page.navigate", url=url)
-                    if answer.get("errorText"):
-                        return self._failure(url, answer["errorText"], download=bool(answer.get("isDownload")))
+                    self._spawn(self._go(url))
                     await self._settle()
+            self._is_over = True
             return await self._result(url, timeout)
         finally:
             await self._end()
+
+    async def _go(self, url: str) -> None:
+        answer = await self._session.send("Page.navigate", url=url)
+        if answer.get("errorText"):
+            self._unloaded = self._failure(url, answer["errorText"], download=bool(answer.get("isDownload")))
+            self._news.set()
 
     async def _listen(self) -> None:
         """Hear of everything before the page begins."""
@@ -157,7 +164,9 @@ class Tab:
             self._news.set()
 
     async def _pause(self, event: Event) -> None:
-        name = event.get("networkId", event["requestId"])
+        if self._is_over:
+            return  # It stays where it is, and goes with the page.
+        name: str = event.get("networkId") or event["requestId"]
         self._stir.held(name)
         self._hold(+1)
         try:
@@ -218,9 +227,10 @@ class Tab:
         document = observed.documents.get(observed.loader)
         return (
             self._trouble is not None
+            or self._unloaded is not None
             or self._sieve.navigations > MOST_NAVIGATIONS
             or observed.noise > MOST_NOISE
-            or self._sieve.requests > MOST_REQUESTS
+            or observed.requests > MOST_REQUESTS
             or bool(observed.broken)
             or (document is not None and document.media_type not in _HTML)
         )
@@ -236,16 +246,28 @@ class Tab:
                     async with asyncio.timeout(None if at is None else at - now):
                         await self._news.wait()
                 continue
-            # A busy script lets nothing be heard from the page: ask, and see whether something moved until the answer came.
-            with suppress(Declined):
-                await self._session.send("Runtime.evaluate", expression="0")
+            await self._hear_from_page()
             if self._stir.moves == moves:
                 self._settled = self._stir.last
                 return
 
+    async def _hear_from_page(self) -> None:
+        """A busy script lets nothing be heard from the page: ask it, so that what has moved is known when the answer comes."""
+        asking = asyncio.create_task(self._session.send("Runtime.evaluate", expression="0"))
+        asking.add_done_callback(lambda _: self._news.set())
+        try:
+            while not asking.done() and not self._is_hopeless():
+                self._news.clear()
+                await self._news.wait()
+        finally:
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+
     async def _result(self, url: str, timeout: float) -> Rendered | Failure:
         if self._trouble is not None:
             raise self._trouble
+        if self._unloaded is not None:
+            return self._unloaded
         observed = self._observed
         if self._sieve.navigations > MOST_NAVIGATIONS:
             message = f"The page sends its visitor on more than {MOST_NAVIGATIONS} times."
@@ -271,9 +293,9 @@ class Tab:
         return self._rendered(url, document, taken)
 
     async def _take(self) -> Event | None:
-        if self._settled is None:
-            await self._freeze()
-        for _ in range(2):
+        for is_quiet in (self._settled is not None, False):
+            if not is_quiet:
+                await self._freeze()
             with suppress(TimeoutError, Declined):
                 async with asyncio.timeout(GRACE):
                     world = await self._session.send(
@@ -289,7 +311,8 @@ class Tab:
         return None
 
     async def _freeze(self) -> None:
-        """Let nothing more happen in a page that does not stop by itself."""
+        """Let nothing more happen in a page that does not stop by itself, and hear no more of it."""
+        quiet = [asyncio.create_task(self._session.send(f"{domain}.disable")) for domain in ("Network", "Log")]
         freezing = asyncio.create_task(self._session.send("Emulation.setScriptExecutionDisabled", value=True))
         with suppress(TimeoutError, Declined):
             async with asyncio.timeout(BUSY):
@@ -301,8 +324,9 @@ class Tab:
                     async with asyncio.timeout(patience):
                         await self._session.send("Runtime.terminateExecution")
                         await asyncio.shield(freezing)
-        freezing.cancel()
-        await asyncio.gather(freezing, return_exceptions=True)
+        for task in (freezing, *quiet):
+            task.cancel()
+        await asyncio.gather(freezing, *quiet, return_exceptions=True)
 
     def _rendered(self, url: str, document: Document, taken: Event) -> Rendered:
         observed, began = self._observed, self._began or 0.0

@@ -49,15 +49,8 @@ class Content:
     """Its words in order, as described above, with one space between them: what is hashed."""
     words: int
     """Two Chinese or Japanese characters count as one word: they have no spaces to count by."""
-
-    @property
-    def tokens(self) -> list[bytes]:
-        return self.normal.split()
-
-    @property
-    def is_spaced(self) -> bool:
-        """Whether its words stand apart as they did on the page; false where characters were set apart to be words."""
-        return _number(self.normal) <= self.words
+    characters: int = 0
+    """How many such characters were set apart to be words."""
 
     @property
     def hash(self) -> str | None:
@@ -142,22 +135,18 @@ def read_content(document: Document) -> Content:
 
 def normalised(text: str) -> Content:
     """A text as words."""
-    unspaced = 0
+    characters = 0
     if not text.isascii():
         data = text.encode("utf-8", "replace")
         if any(lead in data for lead in _LEADS):
             runs: list[int] = []
             text = _CJK.sub(lambda run: _apart(run, runs), text)
-            unspaced = sum(runs)
+            characters = sum(runs)
             text = _blanked(text, _WIDE_SPACES)
         text = _blanked(text, _SPACES).replace(_APOSTROPHE, "")
     normal = _collapsed(text.encode("utf-8", "replace").translate(_PLAIN, b"'"))
-    return Content(normal, _number(normal) - unspaced + (unspaced + 1) // 2)
-
-
-def _number(normal: bytes) -> int:
-    """How many words there are."""
-    return normal.count(b" ") + 1 if normal else 0
+    tokens = normal.count(b" ") + 1 if normal else 0
+    return Content(normal, tokens - characters + (characters + 1) // 2, characters)
 
 
 def _blanked(text: str, signs: str) -> str:
@@ -168,10 +157,10 @@ def _blanked(text: str, signs: str) -> str:
 
 def _collapsed(data: bytes) -> bytes:
     """Runs of spaces as one, none at the ends: each letter is kept, and of the spaces the one that follows a letter."""
-    letters = np.frombuffer(data, np.uint8)
+    letters: NDArray[np.uint8] = np.frombuffer(data, np.uint8)
     kept = letters != ord(" ")
     kept[1:] |= kept[:-1]
-    return letters[kept].tobytes().strip(b" ")
+    return bytes(letters[kept]).strip(b" ")
 
 
 def _apart(run: re.Match[str], runs: list[int]) -> str:

@@ -97,15 +97,15 @@ class LinkReading:
 
     def read(self, found: Iterable[tuple[str | None, Element]], kinds: Container[LinkKind] = ALL) -> None:
         """Read these elements, given with their tags in document order. Most links of a page are anchors: they are read in line."""
-        links, targets = self.links, self._targets
+        links, targets, room, anchor = self.links, self._targets, self._room, LinkKind.A
         for tag, element in found:
             if tag != "a":
                 if tag in LINKING:
                     self._read_other(tag, element, kinds)
                 continue
             attributes = element.attributes
-            if name := attributes.get("name"):
-                self.names.add(name)
+            if "name" in attributes and attributes["name"]:
+                self.names.add(attributes["name"])
             href = attributes.get("href")
             if href is None and (href := _rare_reference(element, attributes)) is None:
                 continue
@@ -115,16 +115,17 @@ class LinkReading:
             if mark and ("%" in fragment or " " in fragment or not href.isprintable()):
                 url, fragment = self._resolve(href, self._base) or (None, "")
             words: str | None = None
-            if self._room > 0:
+            if room > 0:
                 raw = element.text()
-                self._room -= len(raw)
+                room -= len(raw)
                 is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
                 words = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
-                links.append(Link(url, LinkKind.A, words or _alternative(element), rel, len(links), fragment))
-            if not words or ":" in href[:LONGEST_SCHEME]:
+                links.append(Link(url, anchor, words or _alternative(element), rel, len(links), fragment))
+            if not words or (":" in href and ":" in href[:LONGEST_SCHEME]):
                 self.unusual.append(Unusual(element, href, words, url is not None))
+        self._room = room
 
     def _resolved(self, front: str) -> str | None:
         target = self._resolve(front, self._base)

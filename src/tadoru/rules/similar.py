@@ -30,7 +30,10 @@ _UNSPACED = 0xE3
 _FIRST_BIN_KEYS = np.arange(BINS, dtype=np.uint32) << 25
 _WIDE = 8
 """Bytes that fit into one number."""
-_FIRST_BYTES = np.array([(1 << 8 * length) - 1 for length in range(_WIDE + 1)], np.uint64)
+_BEGINNING = np.array([(1 << 8 * min(length, _WIDE)) - 1 for length in range(_WIDE + 2)], np.uint64)
+_END = np.array([0] * (_WIDE + 1) + [2**64 - 1], np.uint64)
+"""For each length up to nine bytes: what belongs to a word of the eight bytes from its start, and of those before its end when it
+has more than eight."""
 # Odd, with as many ones as zeros, in no order: what multipliers of a hash have to be.
 _MIX = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xFF51AFD7ED558CCD)
 
@@ -45,16 +48,18 @@ def shingles(text: bytes) -> NDArray[np.uint32]:
     ends = np.flatnonzero(letters == ord(" "))[:MOST_WORDS]
     starts = np.append(_WIDE, ends[:-1] + 1)
     telling = (ends - starts > _SHORT) | (letters[starts] >= _UNSPACED)
-    starts, ends = starts[telling], ends[telling]
+    starts, ends = starts.compress(telling), ends.compress(telling)
     lengths = ends - starts
+    short = np.minimum(lengths, _WIDE + 1)
     # Every eight bytes that follow each other, as numbers.
     windows = np.ndarray(len(data) - _WIDE + 1, "<u8", data, strides=(1,))
-    words = (windows[starts] & _FIRST_BYTES[np.minimum(lengths, _WIDE)]) * _MIX[0]
-    words += windows[ends - _WIDE] * (lengths > _WIDE) * _MIX[1] + lengths.astype(np.uint64) * _MIX[2]
+    words = (windows[starts] & _BEGINNING[short]) * _MIX[0]
+    words += (windows[ends - _WIDE] & _END[short]) * _MIX[1] + lengths.astype(np.uint64) * _MIX[2]
     words ^= words >> 32
     found = words[:-2] * _MIX[1] + words[1:-1] * _MIX[2] + words[2:] * _MIX[3]
     found ^= found >> 29
-    return (found * _MIX[0] >> 32).astype(np.uint32)
+    hashes: NDArray[np.uint32] = (found * _MIX[0] >> 32).astype(np.uint32)
+    return hashes
 
 
 def sketch(shingles: Iterable[int] | NDArray[np.uint32]) -> bytes:

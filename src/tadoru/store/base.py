@@ -181,12 +181,19 @@ class CrawlStore(Protocol):
         """Whether a start, or what it redirects to, is still to be answered."""
         ...
 
+    async def has_answered_seeds(self) -> bool:
+        """Whether a start was answered."""
+        ...
+
     async def put_sitemap(self, record: SitemapRecord) -> int:
         """Remember a sitemap, in place of what was known of it; its number."""
         ...
 
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
-        """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others."""
+        """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others.
+
+        A page of the site that was only discovered is queued, if that is what the rules decided this time.
+        """
         ...
 
     async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:

@@ -7,7 +7,7 @@ timing: it is read when a page is written, not when it was leased, and a shorter
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from operator import attrgetter
 
@@ -39,8 +39,8 @@ _COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".j
     WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
 _STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
     WHERE id = ? AND owner = ? RETURNING redirect_id"""
-_END = f"""UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?, crawled_at = ?,
-    {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1 WHERE id = ? AND owner = ? RETURNING crawls"""
+_END = f"""UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?,
+    crawled_at = ?, {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1 WHERE id = ? AND owner = ? RETURNING crawls"""
 _REQUEUE = """UPDATE pages SET status = 'queued', owner = NULL, not_before = ?, retry_count = retry_count + ?,
     last_error_type = coalesce(?, last_error_type), last_error_message = coalesce(?, last_error_message)
     WHERE id = ? AND owner = ?"""
@@ -49,6 +49,8 @@ _FURTHER = """SELECT DISTINCT p.id FROM link_relations r JOIN pages p ON p.id = 
 _PROMOTE = """UPDATE pages SET hops = CASE WHEN ?1 = 0 OR NOT is_seed THEN ?1 ELSE hops END, is_seed = 1 WHERE id = ?2
     RETURNING status, host_id"""
 _REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = 1, skip_reason = NULL WHERE id = ?"
+_WANT = """UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ? AND status = 'discovered' AND internal
+    RETURNING host_id"""
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
 _RELATE = """INSERT OR REPLACE INTO link_relations(source_id, position, target_id, kind, text_id, rel_id, fragment_id)
     VALUES (?, ?, ?, ?, ?, ?, ?)"""
@@ -163,6 +165,13 @@ class Batch(Learning):
         if target.status is PageStatus.QUEUED and status in ("discovered", "skipped", "queued"):
             self.sql.execute(_REQUEST, (page,))
             self._back_in_queue(status, host_id)
+
+    def want(self, pages: Iterable[int]) -> None:
+        """Request pages of the site that were only discovered until now."""
+        for page in pages:
+            row = self.sql.execute(_WANT, (page,)).fetchone()
+            if row is not None:
+                self._back_in_queue("discovered", row[0])
 
     def _back_in_queue(self, was: str, host_id: int) -> None:
         if was != "queued":

@@ -27,8 +27,11 @@ class Chores(Database):
         return row is not None and row[0] is not None
 
     async def has_open_seeds(self) -> bool:
+        return self._has_seed("status = 'queued' OR status = 'processing'")
+
+    async def has_answered_seeds(self) -> bool:
+        return self._has_seed("status = 'completed'")
+
+    def _has_seed(self, state: str) -> bool:
         with translated(self.path):
-            row = self.sql.execute(
-                "SELECT 1 FROM pages WHERE is_seed AND (status = 'queued' OR status = 'processing') LIMIT 1"
-            ).fetchone()
-        return row is not None
+            return self.sql.execute(f"SELECT 1 FROM pages WHERE is_seed AND ({state}) LIMIT 1").fetchone() is not None

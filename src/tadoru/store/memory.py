@@ -160,17 +160,24 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         return True
 
     async def has_open_seeds(self) -> bool:
-        return any(
-            page.seed and page.status in (PageStatus.QUEUED, PageStatus.PROCESSING) for page in self._pages.by_url.values()
-        )
+        return self._has_seed(PageStatus.QUEUED, PageStatus.PROCESSING)
+
+    async def has_answered_seeds(self) -> bool:
+        return self._has_seed(PageStatus.COMPLETED)
+
+    def _has_seed(self, *statuses: PageStatus) -> bool:
+        return any(page.seed and page.status in statuses for page in self._pages.by_url.values())
 
     async def put_sitemap(self, record: SitemapRecord) -> int:
         return self._sitemaps.setdefault(record.url, len(self._sitemaps) + 1)
 
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
         before = len(self._pages.by_url)
-        for page in pages:
-            self._know(page.target, UNLINKED, None, None)
+        for named in pages:
+            page = self._know(named.target, UNLINKED, None, None)
+            if named.target.status is PageStatus.QUEUED and page.status is PageStatus.DISCOVERED and page.internal:
+                page.reason = None
+                self._pages.move(page, PageStatus.QUEUED)
         return len(self._pages.by_url) - before
 
     def _fail(self, page: Page, kind: str, message: str) -> None:

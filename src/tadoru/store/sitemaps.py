@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tadoru.store.base import UNLINKED, NamedPage, SitemapRecord
+from tadoru.store.base import UNLINKED, NamedPage, PageStatus, SitemapRecord
 from tadoru.store.batch import Batch
 from tadoru.store.database import Database, stamp
 
@@ -37,6 +37,8 @@ class Sitemaps(Database):
         async with self.write() as sql:
             batch = Batch(self, worker=0, max_depth=None)
             rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
+            wanted = (page.target.status is PageStatus.QUEUED for page in pages)
+            batch.want(number for (_, number, _), is_wanted in zip(rows, wanted, strict=True) if is_wanted)
             batch.flush()
             sql.executemany("INSERT OR IGNORE INTO sitemap_entries VALUES (?, ?, ?)", rows)
         return batch.inserted

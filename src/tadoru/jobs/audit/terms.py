@@ -17,7 +17,6 @@ from tadoru.errors import UsageError
 
 _TERM = re.compile(r"([a-z0-9*?][a-z0-9*?-]*)\s*(?:(>=|<=|>|<)\s*(\d{1,9}(?:\.\d{1,6})?)\s*(%|ms|s|))?", re.ASCII)
 _COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
-_SUGGESTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ def read_terms(texts: Iterable[str], forms: str) -> Iterator[Term]:
 
 
 def unknown(term: Term, names: Iterable[str], forms: str) -> UsageError:
-    """The error for a name that means nothing, with those that look like it."""
-    near = difflib.get_close_matches(term.name, list(names), n=_SUGGESTED, cutoff=0.65)
-    hint = f"; did you mean {' or '.join(f'“{name}”' for name in near)}?" if near else f": it takes {forms}."
+    """The error for a name that means nothing, with the one that looks like it."""
+    near = difflib.get_close_matches(term.name, list(names), n=1, cutoff=0.65)
+    hint = f"; did you mean “{near[0]}”?" if near else f": it takes {forms}."
     return UsageError(f"--fail-on does not know “{term.name}”{hint}")

@@ -120,9 +120,9 @@ def run(context: PageContext) -> Iterator[Finding]:
     page = context.document
     if page is None:
         return
-    # The Japanese ones can not be there when no characters were set apart.
-    dummies = _DUMMY[:1] if page.content.is_spaced else _DUMMY
-    if dummy := next((dummy for dummy in dummies if dummy in _searchable(page)), None):
+    text = _searchable(page)
+    dummies = _DUMMY if page.content.characters else _DUMMY[:1]
+    if dummy := next((dummy for dummy in dummies if dummy in text), None):
         yield LOREM_IPSUM.on(page.url, dummy.decode())
     if context.is_indexable:
         yield from _amount(context, page)
@@ -131,7 +131,7 @@ def run(context: PageContext) -> Iterator[Finding]:
 def _searchable(page: PageView) -> bytes:
     """The normalised text; when some of it is Japanese, once more without the spaces that were put between its characters."""
     normal = page.content.normal
-    return normal if page.content.is_spaced else normal + b" " + normal.replace(b" ", b"")
+    return normal if page.content.characters < 2 else normal + b" " + normal.replace(b" ", b"")
 
 
 def _amount(context: PageContext, page: PageView) -> Iterator[Finding]:

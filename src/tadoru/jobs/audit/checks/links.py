@@ -235,7 +235,7 @@ def _targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Itera
     lost = [
         link.fragment
         for link in anchors
-        if link.fragment not in known and link.url == page.url and link.fragment.lower() not in _TOP
+        if link.fragment and link.url == page.url and link.fragment not in known and link.fragment.lower() not in _TOP
     ]
     if lost:
         # An id may itself be written with escapes, and is then meant by the same letters.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from tadoru.jobs.audit.export.cells import joined
-from tadoru.store.dump import Grid, Row
+from tadoru.store.dump import Grid
 from tadoru.store.dump_tables import Kind
 
 _ACTING = frozenset("=+-@\t\r＝＋－＠")
@@ -30,7 +30,7 @@ def write_csv(grid: Grid, out: TextIO, *, raw: bool = False, bom: bool = False) 
     rows.writerows(_cells(grid, raw))
 
 
-def _cells(grid: Grid, raw: bool) -> Iterator[Row]:
+def _cells(grid: Grid, raw: bool) -> Iterator[list[Any]]:
     """The rows as CSV has them. Only columns that need it are touched: a crawl has many millions of cells."""
     text = _as_it_is if raw else harmless
     convert: dict[Kind, Callable[[Any], Any]] = {
@@ -45,7 +45,7 @@ def _cells(grid: Grid, raw: bool) -> Iterator[Row]:
         for place, converted in places:
             if cells[place] is not None:
                 cells[place] = converted(cells[place])
-        yield tuple(cells)
+        yield cells
 
 
 def harmless(text: str) -> str:

@@ -98,7 +98,7 @@ async def _write(order: Order, out: TextIO, clock: Clock, *, colour: bool) -> li
     words = LANGUAGES[order.lang]
     store = open_existing(order.database, clock)
     try:
-        async with opened_baseline(order.baseline, clock) as baseline:
+        async with opened_baseline(order.baseline, store, clock) as baseline:
             with store.one_moment():
                 catalogue = store.stored_checks()
                 if not catalogue:

@@ -47,7 +47,7 @@ def _known(name: str, names: Iterable[str], what: str) -> str:
     known = sorted(names)
     if name in known:
         return name
-    near = difflib.get_close_matches(name, known, n=3)
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.75)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}." if what == "group" else ""
     hint = hint or "`tadoru report DB --format json` lists them all."
     raise UsageError(f"This crawl knows no {what} “{name}”: {hint}")

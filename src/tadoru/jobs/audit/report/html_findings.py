@@ -55,7 +55,7 @@ def _select(label: str, every: str, choices: list[tuple[str, str]]) -> str:
 
 def _token(name: str) -> str:
     """A plugin may call its group anything; a token of an attribute has no spaces."""
-    return "-".join(name.split())
+    return "-".join(printable(name).split())
 
 
 def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[str]:
@@ -63,9 +63,9 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
     rank = list(Severity).index(check.severity)
     kinds = escape(f"{check.severity} in-{_token(check.group)}")
     mark = tag(check.severity, words.severities[check.severity][0])
-    yield f'<details class="check" id="check-{escape(check.id)}" data-k="{kinds}"><summary>'
+    yield f'<details class="check" id="check-{escape(_token(check.id))}" data-k="{kinds}"><summary>'
     yield f'<span data-v="{rank}">{mark}</span><span class="what" data-v="{escape(words.text(check.title))}">'
-    yield f'<b>{escape(words.text(check.title))}</b> <span class="id">{escape(check.id)}</span></span>'
+    yield f'<b>{escape(words.text(check.title))}</b> <span class="id">{escape(printable(check.id))}</span></span>'
     yield f'<span class="group">{escape(words.named(GROUPS, check.group))}</span>'
     yield f'<span class="number" data-v="{result.count}">{result.count:,}</span></summary>\n<div class="inside">'
     yield f'<dl class="advice"><div><dt>{escape(words.why)}</dt><dd>{escape(words.text(check.why))}</dd></div>'

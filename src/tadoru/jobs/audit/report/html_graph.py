@@ -13,6 +13,7 @@ from tadoru.jobs.report.graph.dots import Dot, Outcome
 from tadoru.jobs.report.graph.picture import draw_graph
 from tadoru.store.summary import NodeRow
 
+_LONGEST_NAME = 110
 _REFUSALS = (401, 403, 429)
 _SHOWN = (Outcome.OK, Outcome.REDIRECT, Outcome.BROKEN, Outcome.BLOCKED)
 
@@ -24,7 +25,7 @@ def graph(summary: Summary, words: Words) -> Iterator[str]:
     dots, pairs = dots_of(summary.graph)
     nodes = _in_order(summary.graph.nodes)
     short = shortener(origin(summary.crawl.start_url))
-    names = [site_name(summary) if short(node.url) == "/" else short(node.url) for node in nodes]
+    names = [site_name(summary) if short(node.url) == "/" else clip(short(node.url), _LONGEST_NAME) for node in nodes]
     hints = [_hint(node, name, words) for node, name in zip(nodes, names, strict=True)]
     drawing = draw_graph(dots, pairs, names, hints, f"{words.graph}: {words.count('page', len(dots))}")
     yield f'<p class="lead">{escape(words.graph_lead)}</p>\n<div class="panel">{drawing.svg}\n<ul class="legend">'

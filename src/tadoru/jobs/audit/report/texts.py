@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from tadoru.jobs.report.escape import printable
 from tadoru.model.finding import Severity, Text
 
 
@@ -125,7 +126,7 @@ class Words:
 
     def text(self, text: Text) -> str:
         """The text of a check in this language; in English when a plugin has no other."""
-        return (text.ja if self.lang == "ja" else text.en) or text.en
+        return printable((text.ja if self.lang == "ja" else text.en) or text.en)
 
     def when(self, moment: datetime) -> str:
         """A date and a time."""
@@ -134,7 +135,7 @@ class Words:
     def named(self, names: Mapping[str, Text], name: str) -> str:
         """One of the names that are stored in English; as it is when it is unknown."""
         found = names.get(name)
-        return self.text(found) if found is not None else name.replace("-", " ")
+        return self.text(found) if found is not None else printable(name.replace("-", " "))
 
     def grade(self, score: float) -> str:
         """What a score amounts to."""

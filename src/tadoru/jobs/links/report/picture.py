@@ -13,6 +13,8 @@ from tadoru.jobs.report.escape import clip, origin, printable
 from tadoru.jobs.report.graph.picture import MOST_CURVES, Drawing, draw_graph
 from tadoru.jobs.report.words import counted
 
+_LONGEST_NAME = 200
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -42,7 +44,7 @@ def draw(
 
 def _name(dot: PageDot, short: Callable[[str], str]) -> str:
     if dot.url is not None:
-        return short(dot.url)
+        return clip(short(dot.url), _LONGEST_NAME)
     return f"{short(dot.directory)} +{dot.pages:,}"
 
 

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.jobs.audit.report.markdown import PAGES, plain
+from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, small, told
+
+SMALL = """\
+## Audit of garden.example
+
+Crawled on 14 November 2023, 22\\:13 UTC · took 0.00 s
+
+- Health score: **82 of 100** (Good)
+- Pages: 4 (2xx: 2, 3xx: 1, 4xx: 1, Not requested: 1)
+- Indexable: 2
+- Findings: Errors: 1, Warnings: 2, Notices: 1, Good to know: 1
+
+| Severity | Check | Group | Found |
+|---|---|---|---:|
+| 🔴 Error | Broken page | Response codes | 1 |
+| 🟠 Warning | Long title | Page titles | 2 |
+| 🔵 Notice | Plain title | Page titles | 1 |
+| ⚪ Info | Calm URL | URLs | 1 |
+
+<details><summary>🔴 Broken page (1)</summary>
+
+Nobody finds it. Mend it.
+
+- [/about/team](<https://garden.example/about/team>) – 404{break_}
+  Linked from: [/](<https://garden.example/>) “Who we are”, [/about](<https://garden.example/about>) “Our team”
+
+</details>
+"""
+
+
+def test_it_can_be_put_into_a_pull_request(tmp_path: Path) -> None:
+    text = told(small(tmp_path / "site.db"), "markdown")
+    assert text.startswith(SMALL.replace("{break_}", "  "))
+    assert text.count("<details>") == text.count("</details>") == 4
+
+
+def test_more_pages_than_are_shown_are_counted_with_the_command_that_lists_them(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "site.db")
+    crawl.page("", 0)
+    for number in range(PAGES + 5):
+        crawl.find(LONG, crawl.page(f"{number:02}", 1))
+    path = crawl.save()
+    text = told(path, "markdown")
+    assert len(re.findall(r"^- \[", text, re.MULTILINE)) == PAGES
+    assert f"\n5 more are listed by `tadoru report {path} --check test-long`\n" in text
+    everything = told(path, "markdown", list_all=True)
+    assert len(re.findall(r"^- \[", everything, re.MULTILINE)) == PAGES + 5
+    assert "more are listed" not in everything
+
+
+def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "site.db")
+    crawl.page("", 0)
+    text = told(crawl.save(), "markdown", lang="ja")
+    assert text.endswith("\n問題は見つかりませんでした。\n")
+
+
+def test_an_unfinished_crawl_says_so_on_top(tmp_path: Path) -> None:
+    text = told(small(tmp_path / "site.db", outcome=None, score=None), "markdown")
+    assert text.splitlines()[4].startswith("> ⚠️ This crawl is not finished")
+
+
+def test_hostile_text_is_only_text(tmp_path: Path) -> None:
+    text = told(hostile(tmp_path / "site.db"), "markdown")
+    own = re.sub(r"</?details>|</?summary>|\]\(<[^<>\s]*>\)", "", text)
+    assert not re.search(r"(?<!\\)[<>`]", own)
+    assert not re.search(r"(?<![\\&])[@]", own)
+    targets = re.findall(r"\]\(<([^>]*)>\)", text)
+    assert targets
+    assert all(target.startswith(HOME) for target in targets)
+    assert "\u202e" not in text
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("a|b", "a\\|b"),
+        ("a\nb", "a b"),
+        ("**b**", "\\*\\*b\\*\\*"),
+        ("<b>", "&lt;b\\>"),
+        ("@you", "&#64;you"),
+        ("#1", "\\#1"),
+        ("&amp;", "&amp;amp;"),
+        ("https://x.example", "https\\://x.example"),
+    ],
+)
+def test_markup_is_shown_and_not_acted_on(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+@given(st.text())
+def test_no_text_opens_a_tag_ends_a_cell_or_names_anybody(text: str) -> None:
+    shown = plain(text)
+    assert not re.search(r"<|@|(?<!\\)(?:\\\\)*\||\n", shown)
+
+
+def test_a_url_that_is_no_web_address_is_no_link(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "site.db")
+    crawl.page("", 0)
+    crawl.find(LONG, subject="javascript:alert(1)")
+    text = told(crawl.save(), "markdown")
+    assert "](<javascript" not in text
+    assert "javascript\\:alert\\(1\\)" in text
+    assert HOSTILE not in text
