@@ -13,8 +13,12 @@ from pathlib import Path
 import database
 
 from tadoru import errors
+from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit import score
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
-from tadoru.options import LinksOptions
+from tadoru.options import AuditOptions, LinksOptions
 from tadoru.settings import JOBS, Setting
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -25,6 +29,8 @@ def pages() -> dict[str, str]:
     """File name → text."""
     return {
         "links.md": _options("links", LinksOptions()),
+        "audit.md": _options("audit", AuditOptions()),
+        "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),
         "failures.md": _failures(),
         "database.md": f"{NOTE}\n{database.page()}",
@@ -63,6 +69,36 @@ def _row(setting: Setting, default: object) -> str:
     else:
         shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
     return f"| `{first}{takes}` | {also} | `{setting.name}` | {shown} | {setting.help} |"
+
+
+def _checks() -> str:
+    """The whole catalogue, by group."""
+    page, groups = Catalogue().checks, dict[str, list[Check]]()
+    every = [*page.values(), *SITE_CHECKS.values()]
+    for check in every:
+        groups.setdefault(check.group, []).append(check)
+    lines = [
+        NOTE,
+        "# What an audit looks for\n",
+        f"{len(every)} checks: {len(page)} judge a page while it is crawled, {len(SITE_CHECKS)} the site as a whole afterwards (*site*). "
+        "An id stays for ever:\nthe database, `--fail-on`, suppressions and baselines name it. A threshold is set with "
+        "`--threshold ID=NUMBER`.\n",
+        "`error`: broken for visitors or for search engines. `warning`: likely to cost visits, trust or safety. `notice`: worth\n"
+        "improving. `info`: may well be intended.\n",
+        "## The health score\n",
+        (score.__doc__ or "").partition("\n\n")[2].strip() + "\n",
+    ]
+    for group, checks in groups.items():
+        lines += [f"## {group}\n", "| id | severity | what it means | how to mend it |", "|---|---|---|---|"]
+        lines += [_check_row(check, is_site=check.id in SITE_CHECKS) for check in checks]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _check_row(check: Check, *, is_site: bool) -> str:
+    limit = f" (threshold {check.threshold.default:g} {check.threshold.unit})" if check.threshold else ""
+    words = f"**{check.title.en}**{' *site*' if is_site else ''}. {check.why.en}{limit}".replace("|", "\\|")
+    return f"| `{check.id}` | {check.severity} | {words} | {check.fix.en.replace('|', chr(92) + '|')} |"
 
 
 def _exit_codes() -> str:

@@ -23,11 +23,12 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
-COMMANDS = [
-    match[1]
+RUNS = [
+    found
     for block in blocks("console") + blocks("yaml")
-    for match in re.finditer(r"(?:^\$|run:) (?:\./)?tadoru (.*)", block, re.M)
+    if (found := re.findall(r"(?:^\$|run:) (?:\./)?tadoru (.*)", block, re.M))
 ]
+"""The commands of each block: they belong together, and are typed one after the other."""
 
 
 @pytest.fixture
@@ -47,27 +48,33 @@ def test_the_reference_is_what_the_code_says() -> None:
 
 
 def test_the_readme_has_commands_to_run() -> None:
-    assert len(COMMANDS) >= 7
-    assert any("--fail-on" in command for command in COMMANDS)
+    commands = [command for run in RUNS for command in run]
+    assert len(commands) >= 14
+    assert any("--fail-on" in command for command in commands)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_in_the_readme_does_what_it_says(command: str, tadoru: Tadoru, example: Site) -> None:
-    arguments = shlex.split(HOSTS.sub(example.base, command), comments=True)
-    done = tadoru(*arguments, env={} if arguments == ["demo"] else {"TADORU_DELAY": "0"})
-    assert done.code == (10 if "--fail-on" in command else 0), done.err
-    assert done.out or "-o" in arguments
-    assert bool(example.paths) == ("demo" not in arguments and "--dry-run" not in arguments)
+@pytest.mark.parametrize("commands", RUNS, ids=lambda commands: commands[0][:40])
+def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tadoru: Tadoru, example: Site) -> None:
+    for command in commands:
+        arguments = shlex.split(HOSTS.sub(example.base, command), comments=True)
+        asked = len(example.paths)
+        done = tadoru(*arguments, env={} if arguments == ["demo"] else {"TADORU_DELAY": "0"})
+        assert done.code == (10 if "--fail-on" in command else 0), done.err
+        assert done.out or "-o" in arguments
+        crawls = arguments[0] in ("links", "audit", "explain") and "--dry-run" not in arguments
+        assert (len(example.paths) > asked) == crawls, command
 
 
 def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
     (code,) = blocks("python")
-    code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0")
+    code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0").replace(".db\"", ".db\", delay=0")
     done = subprocess.run(
-        [sys.executable, "-c", code], env=tadoru.environment(), capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+        [sys.executable, "-c", code], env=tadoru.environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+        cwd=tadoru.folder,
+    )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{example.url('/gone')} 404 Not Found ['{example.url('/')}']\n"
+    gone = example.url("/gone")
+    assert done.stdout == f"{gone} 404 Not Found ['{example.url('/')}']\n4 ['{gone}']\n"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -78,7 +85,8 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
     assert targets or name in ("CHANGELOG.md", "SECURITY.md")
 
 
-def test_the_picture_is_small() -> None:
-    picture = Path(CHECKOUT / "docs" / "images" / "links-report.png")
+@pytest.mark.parametrize("name", ["links-report.png", "audit-report.png"])
+def test_the_pictures_are_small(name: str) -> None:
+    picture = Path(CHECKOUT / "docs" / "images" / name)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size < 200_000

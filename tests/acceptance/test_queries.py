@@ -22,9 +22,7 @@ QUERIES = [
     for match in FENCED.finditer(text)
     for query in [match[1]]
 ]
-SAYS_NOTHING = ("skip_reason", "'https://example.com/'")
-
-
+PICTURE = '<img src="/broken.png"><h2>Part</h2>'
 ARTICLE = '<script type="application/ld+json">{"@type": "Article", "headline": "News"}</script>'
 
 
@@ -32,12 +30,22 @@ def define(site: Site) -> None:
     """A small site with something to find for every query."""
     site.robots(f"User-agent: *\nDisallow: /secret\nSitemap: {site.url('/sitemap.xml')}\n")
     site.reply("/sitemap.xml", body=_sitemap(site, "/", "/alone", "/gone"), headers={"Content-Type": "application/xml"})
-    site.reply("/", body=_page("Home", ["/a", "/b", "/r1", "/gone", "/secret", "/end", "http://other.invalid/x"], more=ARTICLE))
+    site.reply(
+        "/",
+        body=_page(
+            "Home", ["/a", "/b", "/c", "/d", "/r1", "/loop", "/gone", "/secret", "/end", "//other.invalid/x"], more=ARTICLE
+        ),
+    )
     alternates = f'<link rel="alternate" hreflang="ja" href="{site.url("/b")}">'
     for path in ("/a", "/b"):
         site.reply(path, body=_page("Twins", ["/"], more=alternates if path == "/a" else "", text="The same words. " * 30))
+    words = [f"word{number}" for number in range(300)]
+    for path in ("/c", "/d"):
+        site.reply(path, body=_page(path, ["/"], text=" ".join([*words, path])))
     site.reply("/alone", body=_page("Alone", ["/"]))
-    site.reply("/end", body=_page("End", [], more='<img src="/broken.png"><h2>Part</h2>'))
+    site.reply("/end", body=_page("End", [], more=PICTURE), headers={"Cache-Control": "max-age=60", "Content-Type": "text/html"})
+    site.redirect("/loop", "/pool")
+    site.redirect("/pool", "/loop")
     site.redirect("/r1", "/r2")
     site.redirect("/r2", "/a")
 
@@ -62,7 +70,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[sqlite3
         define(site)
         options = ("-d", "x.db", "--delay", "0", "--extract", "part=css:h2", "-q")
         assert (done := tadoru("audit", site.url("/"), *options)).code == 0, done.err
-        site.reply("/end", body=_page("The very end", [], more='<img src="/broken.png"><h2>Part</h2>'))
+        site.reply("/alone", body=_page("", ["/"]))
         assert (done := tadoru("audit", "--recrawl", *options)).code == 0, done.err
         sql = sqlite3.connect(folder / "x.db")
         yield sql, site.base

@@ -247,7 +247,7 @@ class Tab:
                         await self._news.wait()
                 continue
             await self._hear_from_page()
-            if self._stir.moves == moves:
+            if self._stir.moves == moves and not self._is_hopeless():
                 self._settled = self._stir.last
                 return
 

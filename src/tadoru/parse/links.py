@@ -97,7 +97,7 @@ class LinkReading:
 
     def read(self, found: Iterable[tuple[str | None, Element]], kinds: Container[LinkKind] = ALL) -> None:
         """Read these elements, given with their tags in document order. Most links of a page are anchors: they are read in line."""
-        links, targets, room, anchor = self.links, self._targets, self._room, LinkKind.A
+        links, targets, room, anchor, new = self.links, self._targets, self._room, LinkKind.A, tuple.__new__
         for tag, element in found:
             if tag != "a":
                 if tag in LINKING:
@@ -122,7 +122,7 @@ class LinkReading:
                 words = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
-                links.append(Link(url, anchor, words or _alternative(element), rel, len(links), fragment))
+                links.append(new(Link, (url, anchor, words or _alternative(element), rel, len(links), fragment)))
             if not words or (":" in href and ":" in href[:LONGEST_SCHEME]):
                 self.unusual.append(Unusual(element, href, words, url is not None))
         self._room = room

@@ -1,0 +1,150 @@
+"""`tadoru report`: the command as a person meets it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.command import Tadoru
+from tests.jobs.audit_crawls import small
+
+STARTS = {
+    "text": "garden.example  https://garden.example/\n",
+    "json": '{\n  "schema": "tadoru-audit-report"',
+    "html": "<!doctype html>",
+    "junit": '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites',
+    "sarif": '{\n  "$schema": ',
+    "markdown": "## Audit of garden.example\n",
+}
+NAMES = {"text": "a.txt", "json": "a.json", "html": "a.HTML", "junit": "a.xml", "sarif": "a.sarif", "markdown": "a.md"}
+
+
+@pytest.fixture
+def site(tadoru: Tadoru) -> Tadoru:
+    """The command, in a folder with a crawl in `site.db`."""
+    small(tadoru.folder / "site.db")
+    return tadoru
+
+
+@pytest.mark.parametrize("form", STARTS)
+def test_each_form_goes_to_stdout_or_to_a_file_that_says_what_it_is(site: Tadoru, form: str) -> None:
+    printed = site("report", "site.db", "--format", form)
+    written = site("report", "site.db", "-o", NAMES[form])
+    assert (printed.code, printed.err) == (0, "")
+    assert (written.code, written.out, written.err) == (0, "", f"Wrote {NAMES[form]}.\n")
+    assert printed.out.startswith(STARTS[form])
+    assert (site.folder / NAMES[form]).read_text("utf-8") == printed.out
+
+
+def test_a_named_format_wins_over_the_name_of_the_file(site: Tadoru) -> None:
+    assert site("report", "site.db", "-f", "markdown", "-o", "x.html", "-q").err == ""
+    assert (site.folder / "x.html").read_text("utf-8").startswith("## ")
+
+
+def test_a_check_is_listed_with_the_pages_that_link_there(site: Tadoru) -> None:
+    done = site("report", "site.db", "--check", "test-broken")
+    assert "← /about “Our team”" in done.out
+
+
+def test_filters_meet(site: Tadoru) -> None:
+    found = site("report", "site.db", "-f", "json", "--group", "titles", "--severity", "warning").result
+    assert [check["id"] for check in found["checks"]] == ["test-long"]
+
+
+def test_suppressions_that_matched_nothing_are_told_on_stderr(site: Tadoru) -> None:
+    (site.folder / "known.txt").write_text("test-long * # fine\ntest-old * # gone\n")
+    done = site("report", "site.db", "-f", "json", "--suppress", "known.txt")
+    assert done.result["totals"]["suppressed"] == 2
+    assert done.err == "known.txt, line 2: nothing matched “test-old * # gone”; it can go.\n"
+
+
+def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
+    before = (site.folder / "site.db").read_bytes()
+    for form in STARTS:
+        site("report", "site.db", "-f", form)
+    assert (site.folder / "site.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        pytest.param(
+            ["none.db"], "There is no crawl in none.db: give the database that `tadoru audit` wrote.", id="no such file"
+        ),
+        pytest.param(["text.db"], "text.db is not a SQLite database: give another file, or remove this one.", id="no database"),
+        pytest.param(
+            ["foreign.db"], "foreign.db is a SQLite database, but not one of Tadoru's: give another file.", id="another program's"
+        ),
+        pytest.param(["links.db"], "links.db holds no audit: `tadoru audit URL -d FILE` makes one.", id="a map of links"),
+        pytest.param(
+            ["site.db", "--check", "test-brokn"],
+            "This crawl knows no check “test-brokn”: did you mean test-broken?",
+            id="a check that is none",
+        ),
+        pytest.param(
+            ["site.db", "-o", "report.pdf"],
+            "What form report.pdf shall have can not be told from its name: let it end in one of .txt, .json, .html, .xml, "
+            ".sarif, .md.",
+            id="a form that is none",
+        ),
+        pytest.param(
+            ["site.db", "-o", "nowhere/report.html"],
+            "--output nowhere/report.html can not be written: there is no folder nowhere.",
+            id="no folder",
+        ),
+        pytest.param(
+            ["site.db", "--suppress", "none.txt"],
+            "The suppression file none.txt can not be read (No such file or directory).",
+            id="no suppression file",
+        ),
+        pytest.param(
+            ["site.db", "-f", "html", "--all"],
+            "--all is for text, junit, markdown: the page stays small enough to be opened, and names the command that lists the "
+            "rest.",
+            id="all of it as HTML",
+        ),
+        pytest.param(
+            ["site.db", "--baseline", "site.db"],
+            "--baseline is for --format sarif: `tadoru compare A B` tells what changed between two crawls.",
+            id="a baseline for text",
+        ),
+    ],
+)
+def test_what_can_not_be_done_is_told_in_one_sentence(site: Tadoru, arguments: list[str], sentence: str) -> None:
+    (site.folder / "text.db").write_text("not a database" * 100)
+    with sqlite3.connect(site.folder / "foreign.db") as sql:
+        sql.execute("CREATE TABLE t(x)")
+    site("links", "http://127.0.0.1:9/", "--state", "links.db", "-q")
+    done = site("report", *arguments)
+    assert (done.code, done.out) == (2 if "SQLite" not in sentence else 1, "")
+    assert done.sentence == sentence
+
+
+def test_an_older_file_is_not_half_overwritten(site: Tadoru) -> None:
+    report = site.folder / "report.html"
+    report.write_text("the last one")
+    assert site("report", "site.db", "-o", "report.html", "--check", "zzz").code == 2
+    assert report.read_text() == "the last one"
+    assert sorted(path.name for path in site.folder.iterdir() if "part" in path.name) == []
+
+
+def test_a_reader_that_has_had_enough_is_no_failure(site: Tadoru) -> None:
+    process = site.start("report", "site.db", "-f", "html")
+    assert process.stdout is not None
+    process.stdout.read(20)
+    process.stdout.close()
+    assert process.wait(30) == 0
+
+
+def test_help_shows_how(tadoru: Tadoru, tmp_path: Path) -> None:
+    done = tadoru("report", "--help")
+    assert "tadoru report site.db" in done.out
+    assert all(flag in done.out for flag in ("--suppress", "--severity", "--lang", "--baseline", "--all"))
+
+
+def test_the_colours_of_a_terminal_stay_out_of_a_pipe(site: Tadoru) -> None:
+    assert "\x1b" not in site("report", "site.db").out
+    assert json.loads(site("report", "site.db", "-f", "json").out)
