@@ -12,6 +12,7 @@ import asyncio
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -167,12 +168,19 @@ def _side_tables(store: SqliteStore, maker: Maker) -> None:
     )
     named = (page for page in range(1, pages + 1) if page % 10)
     sql.executemany("INSERT INTO sitemap_entries VALUES (?, ?, ?)", ((page // 50_000 + 1, page, "2025-01-01") for page in named))
-    kinds = ("img", "script", "link")
+    kinds = (("img", "image/png"), ("script", "text/javascript"), ("link", "text/css"))
     sql.executemany(
         """INSERT INTO resources(id, url, host, kind, internal, status, status_code, content_type, content_length)
         VALUES (?, ?, 'site.example', ?, 1, 'completed', ?, ?, ?)""",
         (
-            (n, f"https://site.example/files/{n}", kinds[n % 3], 404 if n % 300 == 0 else 200, "image/png", n * 37 % 150_000)
+            (
+                n,
+                f"https://site.example/files/{n}",
+                kinds[n % 3][0],
+                404 if n % 300 == 0 else 200,
+                kinds[n % 3][1],
+                n * 37 % 110_000,
+            )
             for n in range(1, pages // 4 + 1)
         ),
     )
@@ -182,13 +190,18 @@ def _side_tables(store: SqliteStore, maker: Maker) -> None:
     sql.executemany("INSERT OR IGNORE INTO page_findings VALUES (?, ?, ?, ?, ?)", found)
 
 
+def _peak(usage: resource.struct_rusage) -> float:
+    """MB. Linux counts in KB, macOS in bytes."""
+    return usage.ru_maxrss * (1024 if sys.platform == "linux" else 1) / 1e6
+
+
 async def _analyse(path: str) -> None:
     store = SqliteStore(path, SystemClock())
     began, cpu = time.perf_counter(), time.process_time()
     steps: list[str] = []
 
     def tell(step: str) -> None:
-        steps.append(f"{time.process_time() - cpu:8.1f} s  {step}")
+        steps.append(f"{time.process_time() - cpu:8.1f} s  {_peak(resource.getrusage(resource.RUSAGE_SELF)):5.0f} MB  {step}")
 
     await analyse(store, Limits(SITE_CHECKS.values()), notify=tell)
     wall, used = time.perf_counter() - began, time.process_time() - cpu
@@ -219,9 +232,8 @@ def measure(folder: Path, pages: int, verbose: bool) -> float:
     told = json.loads(output)
     if verbose:
         print("\n".join(told["steps"]))
-    peak = usage.ru_maxrss * (1024 if sys.platform == "linux" else 1) / 1e6
     print(
-        f"{pages:>9,} pages, {links:>10}: {told['wall']:6.1f} s, {told['cpu']:6.1f} s of CPU, at most {peak:5.0f} MB, "
+        f"{pages:>9,} pages, {links:>10}: {told['wall']:6.1f} s, {told['cpu']:6.1f} s of CPU, at most {_peak(usage):5.0f} MB, "
         f"{told['findings']:,} findings, score {told['score']}, {path.stat().st_size / 1e6:,.0f} MB of database",
         flush=True,
     )

@@ -7,13 +7,16 @@ import csv
 import io
 import json
 import resource
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from tadoru.parse.sitemap import read
 from tests.acceptance.command import CHECKOUT, Tadoru
 from tests.contract.crawls import url
 from tests.export.crawls import audited
+from tests.support.site import Site
 
 
 @pytest.fixture
@@ -74,9 +77,9 @@ def test_all_tables_make_a_folder(database: str, tadoru: Tadoru) -> None:
     done = tadoru("export", database, "-f", "csv", "-t", "all", "-o", "tables", "--gzip")
     assert done.code == 0, done.err
     written = names(tadoru.folder / "tables")
-    assert len(written) == 18
+    assert len(written) == 19
     assert written[:2] == ["checks.csv.gz", "directives.csv.gz"]
-    assert done.err.startswith("Wrote tables/pages.csv.gz and 17 more (pages 10, links 10, findings 3, ")
+    assert done.err.startswith("Wrote tables/pages.csv.gz and 18 more (pages 10, links 10, findings 3, ")
 
 
 def test_the_database_stays_as_it_was(database: str, tadoru: Tadoru) -> None:
@@ -155,3 +158,22 @@ def test_a_library_that_is_missing_is_one_sentence(database: str, tadoru: Tadoru
         2, "--format parquet needs a library that is not installed: pip install 'tadoru[parquet]'.",
     )  # fmt: skip
     assert not (tadoru.folder / "x.parquet").exists()
+
+
+def test_what_a_real_audit_kept_can_be_taken_elsewhere(tadoru: Tadoru, site: Site) -> None:
+    body = "<!doctype html><title>Price</title><p id=price>10 €</p><a href=/twin>twin</a>"
+    for path in ("/", "/twin"):
+        site.reply(path, body=body, headers={"Content-Type": "text/html; charset=utf-8", "Set-Cookie": "a=1"})
+    done = tadoru("audit", site.url("/"), "-d", "x.db", "--delay", "0", "--store-bodies", "--extract", "price=css:#price", "-q")
+    assert done.code == 0, done.err
+    rows = list(csv.DictReader(io.StringIO(tadoru("export", "x.db", "-f", "csv").out, newline="")))
+    assert {row["extract_price"] for row in rows if row["status_code"] == "200"} == {"10 €"}
+    assert tadoru("export", "x.db", "-f", "warc", "-o", "x.warc.gz", "-q").code == 0
+    with (tadoru.folder / "x.warc.gz").open("rb") as file:
+        records = [
+            (record.rec_type, record.rec_headers.get_header("WARC-Target-URI"), record.content_stream().read().decode())
+            for record in import_module("warcio.archiveiterator").ArchiveIterator(file, check_digests="raise")
+        ]
+    assert records[1:] == [("response", site.url("/"), body), ("revisit", site.url("/twin"), "")]
+    sitemap = tadoru("export", "x.db", "-f", "sitemap").out
+    assert [entry.url for entry in read(sitemap.encode(), site.url("/sitemap.xml")).entries] == [site.url("/"), site.url("/twin")]

@@ -53,8 +53,13 @@ async def test_the_page_requests_nothing_and_its_script_is_allowed_to_run(page: 
     assert seen == []
 
 
-async def test_nothing_that_a_stranger_wrote_runs(page: Page, tmp_path: Path) -> None:
-    seen = await opened(page, tmp_path, told(hostile(tmp_path / "site.db"), "html"))
+@pytest.fixture(scope="module")
+def hostile_report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return told(hostile(tmp_path_factory.mktemp("hostile") / "site.db"), "html")
+
+
+async def test_nothing_that_a_stranger_wrote_runs(page: Page, hostile_report: str, tmp_path: Path) -> None:
+    seen = await opened(page, tmp_path, hostile_report)
     await page.locator("details").first.click()
     assert seen == []
 

@@ -44,6 +44,17 @@ async def test_a_link_to_a_page_that_a_sitemap_named_brings_it_close(store: Craw
     assert (await lease_one(store, worker)).depth == 1
 
 
+async def test_a_page_that_brings_others_close_keeps_all_its_links(store: CrawlStore) -> None:
+    worker = await started(store, "x", "y")
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("a", "b"))
+    x, y = await lease(store, worker, 2)
+    await store.finish(worker, [done(y, "p", "q"), done(x, "p", "a", "b", "q")], max_depth=None)
+    assert [(link.source_url, link.target_url) async for link in store.links()] == [
+        *((url("x"), url(path)) for path in ("p", "a", "b", "q")),
+        *((url("y"), url(path)) for path in ("p", "q")),
+    ]
+
+
 async def test_what_lies_behind_an_unlinked_page_comes_close_with_it(store: CrawlStore) -> None:
     worker = await started(store, "x")
     [start] = await lease(store, worker)

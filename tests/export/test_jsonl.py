@@ -62,6 +62,9 @@ EXPECTED: dict[str, tuple[int, dict[str, Any]]] = {
         1,
         {"url": url("old"), "status_code": 301, "target_url": url("a"), "target_status": "completed", "target_status_code": 200},
     ),
+    "redirect_hops": (
+        1, {"start_url": url("old"), "hop": 1, "url": url("old"), "status_code": 301, "target_url": url("a")}
+    ),
     "sitemap_urls": (
         1,
         {"sitemap_url": url("s.xml"), "url": url("a"), "lastmod": "2024-01", "status": "completed", "status_code": 200},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import resource
@@ -12,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.output import Parcel
 from tadoru.store.sqlite import SqliteStore
-from tests.export.crawls import exported
+from tests.export.crawls import audited, exported
 
 
 @contextmanager
@@ -62,6 +64,16 @@ def test_a_named_file_in_a_folder_and_a_folder_alone(store: SqliteStore, tmp_pat
     assert exported(store, "xlsx", f"{tmp_path}/new/")[0].files == [tmp_path / "new" / "site.xlsx"]
     assert exported(store, "csv", tmp_path / "pages")[0].files == [tmp_path / "pages"]
     assert exported(store, "csv", tmp_path, tables=("links",))[0].files == [tmp_path / "links.csv"]
+
+
+def test_the_database_is_never_written_over(tmp_path: Path) -> None:
+    crawl = asyncio.run(audited(tmp_path / "pages.csv"))
+    for output in (tmp_path / "pages.csv", tmp_path):
+        with pytest.raises(UsageError, match=r"pages\.csv is the database itself"):
+            exported(crawl, "csv", output)
+    asyncio.run(crawl.close())
+    assert (tmp_path / "pages.csv").read_bytes().startswith(b"SQLite format 3")
+    assert [path.name for path in tmp_path.iterdir()] == ["pages.csv"]
 
 
 def test_a_pipe_is_written_to_and_not_replaced(store: SqliteStore, tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,7 @@ from tadoru.store.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NASTY, exported
 
-pa: Any = pytest.importorskip("pyarrow")
-pq: Any = pytest.importorskip("pyarrow.parquet")
+pq: Any = import_module("pyarrow.parquet")
 
 
 def test_pages_come_back_with_their_types(store: SqliteStore, tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_what_is_no_time_is_nothing(text: str) -> None:
 
 
 def test_without_its_library_there_is_a_sentence(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match=r"pip install 'tadoru\[parquet\]'"):
         exported(store, "parquet", tmp_path / "p.parquet")
     assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -116,6 +117,4 @@ def test_whatever_the_urls_each_is_there_once_and_in_order(
 
 
 def _locations(path: Path) -> list[str]:
-    from xml.etree import ElementTree
-
     return [element.text or "" for element in ElementTree.parse(path).iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]

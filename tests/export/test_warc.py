@@ -6,6 +6,7 @@ import gzip
 import io
 import sys
 import zlib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tadoru.store.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NOW, PAGE_BODY, exported
 
-archive: Any = pytest.importorskip("warcio.archiveiterator")
+archive: Any = import_module("warcio.archiveiterator")
 
 
 class Record:

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,7 @@ from tadoru.store.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NOW, exported
 
-pytest.importorskip("xlsxwriter")
-openpyxl: Any = pytest.importorskip("openpyxl")
+openpyxl: Any = import_module("openpyxl")
 
 
 def sheet_of(grid: Grid, folder: Path, **options: Any) -> Any:

@@ -239,7 +239,7 @@ def hostile(path: Path, text: str = HOSTILE) -> Path:
     crawl.page(HOME + "c" + text, 1, None, state="skipped", reason=text)
     crawl.page(HOME + "d" + text, 1, 404, parent=home)
     crawl.link(home, page, text, text)
-    crawl.find(named, page, text, **{"count": 2, "examples": [text, text + "2"], "odd": text})
+    crawl.find(named, page, text, count=2, examples=[text, text + "2"], odd=text)
     crawl.find(named, subject=text, detail=text)
     crawl.score(home, 9.0, cluster=home)
     crawl.score(page, 8.0, cluster=home)

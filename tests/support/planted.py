@@ -20,6 +20,7 @@ from tests.support.planted_words import words_for
 from tests.support.worlds import sitemap
 
 HEALTHY_PAGE = Change()
+GERMAN = f"{HOST}/de/brot/roggen"
 PARTS = {
     ".jpg": "image/jpeg", ".png": "image/png", ".webp": "image/webp", ".svg": "image/svg+xml", ".ico": "image/x-icon",
     ".css": "text/css", ".js": "text/javascript",
@@ -51,10 +52,12 @@ class World:
     start: str = f"{HOST}/"
     plants: list[Plant] = field(default_factory=list)
     about: frozenset[tuple[str, str]] = frozenset()
-    """What must be found about the site as a whole: check and subject."""
-    shelf: bool = True
-    on_start: frozenset[str] = frozenset()
-    """What must be found on the start and on the shelf."""
+    """What must be found about what is no page: check and subject."""
+    on_site: frozenset[str] = frozenset()
+    """What must be found on the start, as the page that stands for the site."""
+    on_shelf: frozenset[str] = frozenset()
+    hub: Change = HEALTHY_PAGE
+    """What is different about both."""
     robots: Reply | str = ""
     """robots.txt, before the line that names the sitemap; a reply is sent as it is."""
     sitemap: Reply | None = None
@@ -69,20 +72,21 @@ class World:
 
     @property
     def hubs(self) -> list[str]:
-        return [self.start, *([f"{self.origin}/shelf"] if self.shelf else [])]
+        return [self.start, f"{self.origin}/shelf"]
 
     @property
     def expected(self) -> set[tuple[str, str]]:
         """Every finding there must be: check and URL."""
         pages = {(check, plant.url) for plant in self.plants for check in plant.finds}
-        return pages | {(check, hub) for hub in self.hubs for check in self.on_start} | set(self.about)
+        hubs = zip(self.hubs, (self.on_site, self.on_shelf), strict=True)
+        return pages | {(check, hub) for hub, found in hubs for check in found} | self.about
 
     def serve(self, town: Town) -> None:
         """Put it up."""
-        scheme, _, host = self.origin.partition("://")
-        town.handle(f"{self.origin}/*", parts)
-        if scheme == "https":
-            town.handle(f"http://{host}/*", to_https)
+        for origin in {self.origin, *("/".join(plant.url.split("/", 3)[:3]) for plant in self.plants)}:
+            town.handle(f"{origin}/*", parts)
+        if self.origin.startswith("https:"):
+            town.handle(f"{self.origin.replace('https:', 'http:')}/*", to_https)
         for hub in self.hubs:
             answer(town, hub, self._hub(hub))
         for plant in self.plants:
@@ -99,7 +103,7 @@ class World:
 
     def _hub(self, url: str) -> Reply:
         links = [other for other in self.hubs if other != url] + [plant.url for plant in self.plants if plant.linked]
-        return page(url, body=links_to(*links))
+        return page(url, self.hub, body=links_to(*links))
 
 
 def links_to(*urls: str, rel: str = "") -> str:
@@ -114,18 +118,18 @@ def page(
     *,
     head: str = "",
     body: str = "",
-    languages: bool = False,
+    german: str = "",
     series: bool = False,
     name: str = "",
 ) -> Reply:
     """The healthy page after a change, with words of its own and more in its head or body.
 
-    It links to no translations and no neighbours, unless these are kept. Pages of one `name` say the same.
+    It links to no neighbours unless they are kept, and to no translation unless there is a German one. Pages of one `name` say
+    the same.
     """
     change = replace(change, url=url)
     html = change.html()
-    if not languages:
-        html = html.replace(ALTERNATES.replace(URL, url), "")
+    html = html.replace(GERMAN, german) if german else html.replace(ALTERNATES.replace(URL, url), "")
     if not series:
         html = html.replace(f"{NEXT}\n", "")
     html = html.replace("</head>", f"{head}</head>", 1).replace("</main>", f"{body}</main>", 1)

@@ -89,7 +89,7 @@ def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, 
         bom=values["bom"], base_url=_base_url(values["base_url"]), limit_nodes=values["limit_nodes"],
     )  # fmt: skip
     order.check()
-    _check_folder(order)
+    _check_output(order)
     clock = SystemClock()
     progress = Progress(clock, quiet=quiet)
     with _opened(database, clock) as store:
@@ -104,8 +104,10 @@ def _base_url(url: str | None) -> str | None:
     return None if url is None else typed(url)
 
 
-def _check_folder(order: Order) -> None:
+def _check_output(order: Order) -> None:
     if order.output is None or order.to_stdout:
+        if order.compressed and sys.stdout.isatty():
+            raise UsageError("--gzip is nothing to read on a terminal: give -o and the name of a file, or a pipe.")
         return
     folder = Path(order.output).resolve().parent
     if not folder.is_dir():

@@ -20,11 +20,13 @@ class Gate:
         self._follow = follow
         self._trap_cap = trap_cap
         self._recent: Recent[str, Target] = Recent(100_000)
+        self._resources: Recent[tuple[str, str], ResourceUse] = Recent(10_000)
 
     def change_scope(self, scope: Scope) -> None:
         """The site moved: earlier decisions no longer hold."""
         self.scope = scope
         self._recent.clear()
+        self._resources.clear()
 
     def target(self, url: str) -> Target:
         """The decision about a URL found on a page."""
@@ -49,8 +51,13 @@ class Gate:
 
     def resource(self, link: Link) -> ResourceUse:
         """The decision about something a page is made of. Those of other sites are tried only where external links are."""
-        internal = self.scope.is_internal(link.url)
-        return ResourceUse(link.url, host_key(link.url), link.kind, internal, internal or self._check_external)
+        url, kind, *_ = link
+        found = self._resources.get((url, kind))
+        if found is None:
+            internal = self.scope.is_internal(url)
+            found = ResourceUse(url, host_key(url), kind, internal, internal or self._check_external)
+            self._resources[url, kind] = found
+        return found
 
     def _decide(self, url: str) -> Target:
         verdict, host = self.scope.decide(url), host_key(url)

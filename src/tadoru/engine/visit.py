@@ -302,7 +302,8 @@ class Visit:
             )
         target, resource = self._gate.target, self._gate.resource
         links = [
-            FoundLink(target(link.url), link.kind, link.text, link.rel, link.position, link.fragment) for link in found.links
+            FoundLink(target(url), kind, text, rel, position, fragment)
+            for url, kind, text, rel, position, fragment in found.links
         ]
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,6 +36,7 @@ QUIET = 0.5
 MARGIN = 30.0
 """Seconds beyond a page's own time after which the browser itself is taken for hung."""
 ENDING = 10.0
+"""Seconds for a page or the browser to close."""
 _LOOK: dict[str, Any] = {
     # Tall, because many pages load what is further down only when it comes into view.
     "viewport": {"width": 1280, "height": 2400},
@@ -227,12 +228,12 @@ class Browser:
 
         crashed = asyncio.Event()
         try:
-            async with self._page(running) as (page, guest, entrance):
+            async with asyncio.timeout(PATIENCE * timeout + MARGIN), self._page(running) as (page, guest, entrance):
                 page.on("crash", lambda _: crashed.set())
                 page.on("popup", _close_soon)
                 line = _Line(await page.context.new_cdp_session(page), Error)
                 visit = Tab(line, guest, manners, entrance, self._clock).visit(url, timeout=timeout, quiet=quiet)
-                answer = await _unless(visit, (crashed, running.gone), PATIENCE * timeout + MARGIN)
+                answer = await _unless(visit, (crashed, running.gone))
         except (Error, SessionEnded, TimeoutError):
             answer = None
         if answer is not None:
@@ -251,8 +252,7 @@ class Browser:
             try:
                 yield page, guest, entrance
             finally:
-                async with asyncio.timeout(MARGIN):
-                    await page.close()
+                await _part(running, page.close)
             return
         assert running.browser is not None
         entrance = Entrance(self._manners)
@@ -262,8 +262,7 @@ class Browser:
             try:
                 yield await context.new_page(), guest, entrance
             finally:
-                async with asyncio.timeout(MARGIN):
-                    await context.close()
+                await _part(running, context.close)
         finally:
             await self._proxy.dismiss(guest)
 
@@ -289,14 +288,21 @@ class _Line:
         self._session.on(event, hear)
 
 
-async def _unless(
-    visit: Coroutine[Any, Any, Rendered | Failure], ends: Iterable[asyncio.Event], patience: float
-) -> Rendered | Failure | None:
-    """The outcome of a visit; None when one of these ends came first, or nothing for too long."""
+async def _part(running: _Running, close: Callable[[], Awaitable[None]]) -> None:
+    """A page that can not be closed is a sign that the browser hangs."""
+    try:
+        async with asyncio.timeout(ENDING):
+            await close()
+    except Exception:
+        running.gone.set()
+
+
+async def _unless(visit: Coroutine[Any, Any, Rendered | Failure], ends: Iterable[asyncio.Event]) -> Rendered | Failure | None:
+    """The outcome of a visit; None when one of these ends came first."""
     work = asyncio.create_task(visit)
     others = [asyncio.create_task(end.wait()) for end in ends]
     try:
-        await asyncio.wait([work, *others], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([work, *others], return_when=asyncio.FIRST_COMPLETED)
         return work.result() if work.done() else None
     finally:
         for task in (work, *others):

@@ -1,10 +1,13 @@
-"""The little JavaScript that Tadoru runs in a page, in a world of its own where the page can neither see nor change it."""
+"""The little JavaScript that Tadoru runs in a page; but for the first of them in a world that the page can neither see nor change."""
 
 from __future__ import annotations
 
 WORLD = "tadoru"
 BINDING = "tadoruChanged"
 MOST_CHARACTERS = 20_000_000
+
+HIDE = "delete Navigator.prototype.serviceWorker;"
+"""Service workers would outlive the page and request things behind our back; a browser without them is nothing unusual."""
 
 WATCH = f"""
 (() => {{

@@ -24,8 +24,6 @@ PATIENCE = 4
 """The page's time stands still while requests wait for their host's turn, but in all it gets no more than so many timeouts."""
 GRACE = 5.0
 """Seconds for taking the document."""
-BUSY = 1.0
-"""And before that, for a page that is busy to let go of it by itself."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _BACKGROUND = frozenset({"EventSource", "Ping", "Media", "Prefetch", "CSPViolationReport"})
 """Requests that no document is made of."""
@@ -114,6 +112,7 @@ class Tab:
         await asyncio.gather(
             *(send(f"{domain}.enable") for domain in ("Page", "Network", "Runtime", "Log")),
             send("Runtime.addBinding", name=page_scripts.BINDING, executionContextName=page_scripts.WORLD),
+            send("Page.addScriptToEvaluateOnNewDocument", source=page_scripts.HIDE),
             send("Page.addScriptToEvaluateOnNewDocument", source=page_scripts.WATCH, worldName=page_scripts.WORLD),
             send("Fetch.enable", patterns=[{"urlPattern": "*"}], handleAuthRequests=True),
         )
@@ -312,21 +311,15 @@ class Tab:
 
     async def _freeze(self) -> None:
         """Let nothing more happen in a page that does not stop by itself, and hear no more of it."""
-        quiet = [asyncio.create_task(self._session.send(f"{domain}.disable")) for domain in ("Network", "Log")]
-        freezing = asyncio.create_task(self._session.send("Emulation.setScriptExecutionDisabled", value=True))
+        send = self._session.send
         with suppress(TimeoutError, Declined):
-            async with asyncio.timeout(BUSY):
-                await asyncio.shield(freezing)
-        # What runs at this moment has to be ended first: a page that is busy hears of nothing else.
-        for patience in (BUSY, GRACE):
-            if not freezing.done():
-                with suppress(TimeoutError, Declined):
-                    async with asyncio.timeout(patience):
-                        await self._session.send("Runtime.terminateExecution")
-                        await asyncio.shield(freezing)
-        for task in (freezing, *quiet):
-            task.cancel()
-        await asyncio.gather(freezing, *quiet, return_exceptions=True)
+            async with asyncio.timeout(GRACE):
+                await send("Emulation.setScriptExecutionDisabled", value=True)
+                await send("Runtime.terminateExecution")
+                # It ends the next script when none is running: better this one than ours.
+                await asyncio.gather(
+                    *(send(f"{domain}.disable") for domain in ("Network", "Log")), send("Runtime.evaluate", expression="0")
+                )
 
     def _rendered(self, url: str, document: Document, taken: Event) -> Rendered:
         observed, began = self._observed, self._began or 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tadoru.clock import SystemClock
 from tadoru.engine.job import Policy
@@ -44,12 +44,21 @@ async def agreed_exemptions(store: CrawlStore, new_starts: Sequence[str]) -> Exe
 
 async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str] = ()) -> Scope:
     """The scope of this run, on the sites that the starts turned out to be."""
-    text = await store.get_meta("scope")
-    if text is not None:
-        sites = tuple(dict.fromkeys((*Scope.from_dict(json.loads(text)).sites, *new_starts)))
-        scope = Scope(mode=scope.mode, sites=sites, include=scope.include, exclude=scope.exclude)
-    await store.set_meta("scope", json.dumps(scope.to_dict()))
-    return scope
+
+    def agreed(text: str | None) -> str:
+        sites = Scope.from_dict(json.loads(text)).sites if text is not None else scope.sites
+        return json.dumps(replace(scope, sites=tuple(dict.fromkeys((*sites, *new_starts)))).to_dict())
+
+    return Scope.from_dict(json.loads(await store.change_meta("scope", agreed)))
+
+
+async def add_starts(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:
+    """The starts of the crawl with new ones among them."""
+
+    def added(text: str | None) -> str:
+        return json.dumps(list(dict.fromkeys((*json.loads(text or "[]"), *new))))
+
+    return tuple(json.loads(await store.change_meta("starts", added)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

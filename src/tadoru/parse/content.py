@@ -137,14 +137,14 @@ def normalised(text: str) -> Content:
     """A text as words."""
     characters = 0
     if not text.isascii():
-        data = text.encode("utf-8", "replace")
-        if any(lead in data for lead in _LEADS):
-            runs: list[int] = []
-            text = _CJK.sub(lambda run: _apart(run, runs), text)
-            characters = sum(runs)
-            text = _blanked(text, _WIDE_SPACES)
         text = _blanked(text, _SPACES).replace(_APOSTROPHE, "")
-    normal = _collapsed(text.encode("utf-8", "replace").translate(_PLAIN, b"'"))
+    data = text.encode("utf-8", "replace")
+    if len(data) > len(text) and any(lead in data for lead in _LEADS):
+        runs: list[int] = []
+        text = _CJK.sub(lambda run: _apart(run, runs), text)
+        characters = sum(runs)
+        data = _blanked(text, _WIDE_SPACES).encode("utf-8", "replace")
+    normal = _collapsed(data.translate(_PLAIN, b"'"))
     tokens = normal.count(b" ") + 1 if normal else 0
     return Content(normal, tokens - characters + (characters + 1) // 2, characters)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.parse.html import Document, Element, collapsed, text_of
-from tadoru.parse.links import Attributes, is_refresh, refresh_target
+from tadoru.parse.html import Attributes, Document, Element, collapsed, text_of
+from tadoru.parse.links import is_refresh, refresh_target
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 2_000

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
-from tadoru.parse.html import Document, Element, collapsed, text_of
+from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, text_of
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 200
@@ -49,8 +49,6 @@ _ATTRIBUTES: dict[str, tuple[tuple[LinkKind, str], ...]] = {
 LINKING = frozenset({"a", "area", "meta", *_ATTRIBUTES})
 """The tags of elements that may carry a link."""
 
-Attributes = dict[str, str | None]
-
 ALL = frozenset(LinkKind)
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
 _WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})
@@ -67,7 +65,7 @@ def extract(document: Document, page_url: str, resolver: Resolver, kinds: frozen
     """Every http and https link of a page, in document order."""
     elements, tags, base = _candidates(document, page_url, kinds)
     reading = LinkReading(document, base, resolver)
-    reading.read(zip(tags, elements, strict=True), kinds)
+    reading.read(((tag, element, element.attributes) for tag, element in zip(tags, elements, strict=True)), kinds)
     return reading.links
 
 
@@ -95,15 +93,14 @@ class LinkReading:
         self._targets: dict[str, str | None] = {}
         self._room = _room(document)
 
-    def read(self, found: Iterable[tuple[str | None, Element]], kinds: Container[LinkKind] = ALL) -> None:
-        """Read these elements, given with their tags in document order. Most links of a page are anchors: they are read in line."""
+    def read(self, found: Iterable[Picked], kinds: Container[LinkKind] = ALL) -> None:
+        """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
         links, targets, room, anchor, new = self.links, self._targets, self._room, LinkKind.A, tuple.__new__
-        for tag, element in found:
+        for tag, element, attributes in found:
             if tag != "a":
                 if tag in LINKING:
-                    self._read_other(tag, element, kinds)
+                    self._read_other(tag, attributes, kinds)
                 continue
-            attributes = element.attributes
             if "name" in attributes and attributes["name"]:
                 self.names.add(attributes["name"])
             href = attributes.get("href")
@@ -132,8 +129,7 @@ class LinkReading:
         url = self._targets[front] = None if target is None else target[0]
         return url
 
-    def _read_other(self, tag: str, element: Element, kinds: Container[LinkKind]) -> None:
-        attributes = element.attributes
+    def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind]) -> None:
         for kind, reference in _resources(tag, attributes):
             if kind in kinds and (target := self._resolve(reference, self._base)) is not None:
                 text = _alt(attributes) if kind in _WITH_ALT else ""
@@ -152,9 +148,9 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
     room = _room(document)
     for element, tag in zip(elements, tags, strict=True):
         attributes = element.attributes
-        kind = _ANCHORS.get(tag or "", LinkKind.REFRESH)
+        kind = _ANCHORS.get(tag, LinkKind.REFRESH)
         if kind is LinkKind.REFRESH:
-            reference = next((url for _, url in _resources(tag or "", attributes)), "") if tag == "meta" else ""
+            reference = next((url for _, url in _resources(tag, attributes)), "") if tag == "meta" else ""
         else:
             reference = attributes.get("href") or (_reference(attributes) if "xlink:href" in attributes else "")
         front = reference.partition("#")[0]
@@ -172,10 +168,10 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
     return links
 
 
-def _candidates(document: Document, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Element], list[str | None], str]:
+def _candidates(document: Document, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Element], list[str], str]:
     """The elements that may carry a link, their tags, and what their references are relative to; found in one walk."""
     elements = document.select(_selector(kinds))
-    tags = [element.tag for element in elements]
+    tags = [element.tag or "" for element in elements]
     return elements, tags, document.base_url(page_url) if "base" in tags else page_url
 
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from tadoru.model.web import LinkKind
 from tadoru.parse.content import PARTS
 from tadoru.parse.head import HeadReading
-from tadoru.parse.html import Document, Element, collapsed, tag_ids, text_of
-from tadoru.parse.links import LINKING, LONGEST_SCHEME, Attributes, LinkReading
+from tadoru.parse.html import Attributes, Document, Element, collapsed, tag_ids, text_of
+from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReading
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 500
@@ -77,7 +77,7 @@ class Walk:
 
     def __init__(self, document: Document, page_url: str, resolver: Resolver) -> None:
         found, self.elements = document.pick(_TAGS)
-        self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
+        self.base = document.base_url(page_url) if any(tag == "base" for tag, _, _ in found) else page_url
         self.head = HeadReading(self.base, resolver)
         self.links = LinkReading(document, self.base, resolver)
         self.titles_in_head = 0
@@ -105,9 +105,9 @@ class Walk:
         """What `content` leaves out, and the main part."""
         self._in_body = False
         self._resolve = resolver.uncleaned.resolve
-        for tag, element in found:
+        for tag, element, attributes in found:
             if (take := _TAKERS.get(tag)) is not None:
-                take(self, tag, element, element.attributes)
+                take(self, tag, element, attributes)
         self.links.read(found)
         self._look_at_anchors()
 

@@ -130,11 +130,13 @@ class Analysis(Database):
 
 
 def _scores(view: SiteView) -> Iterator[tuple[int | float | None, ...]]:
-    links, inlinks = view.links, view.inlinks
+    links = view.links
+    columns = (links.inlinks, view.inlinks.unique, links.outlinks, links.external_outlinks, view.scores, view.clusters)
     ids = view.ids(view.pages.internal)
-    columns = (links.inlinks, inlinks.unique, links.outlinks, links.external_outlinks, view.scores, view.clusters)
-    for page, *numbers, score, cluster in zip(ids, *[column[ids].tolist() for column in columns], strict=True):
-        yield (page, *numbers, score if score == score else None, cluster or None)  # noqa: PLR0124 - NaN is no score
+    for at in range(0, len(ids), _AT_A_TIME):
+        some = ids[at : at + _AT_A_TIME]
+        for page, *numbers, score, cluster in zip(some, *[column[some].tolist() for column in columns], strict=True):
+            yield (page, *numbers, score if score == score else None, cluster or None)  # noqa: PLR0124 - NaN is no score
 
 
 def _changed_depths(view: SiteView) -> list[tuple[int, int]]:

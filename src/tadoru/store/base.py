@@ -7,7 +7,7 @@ cross it are in `values`, and part of the contract: they are named here too.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Protocol
 
 from tadoru.rules.pace import Pace
@@ -164,6 +164,10 @@ class CrawlStore(Protocol):
     async def get_meta(self, key: str) -> str | None: ...
 
     async def set_meta(self, key: str, value: str) -> None: ...
+
+    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+        """What it becomes, made of what it is: nobody else changes it in between."""
+        ...
 
     async def validators(self, page_id: int) -> Validators:
         """With what a page was sent the last time."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 
@@ -201,6 +201,13 @@ class Database:
     async def set_meta(self, key: str, value: str) -> None:
         async with self.write() as sql:
             sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
+
+    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+        async with self.write() as sql:
+            row = sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
+            value = change(row[0] if row else None)
+            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
+        return value
 
     async def close(self) -> None:
         self.sql.close()

@@ -89,9 +89,8 @@ def _text(value: Any) -> str | None:
     return _dump(value) if value else None
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plainly)
-
-
 def _plainly(value: Iterable[Any]) -> list[Any]:
     return list(value)
+
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plainly).encode

@@ -92,7 +92,8 @@ class Dump(Database):
             try:
                 yield
             finally:
-                self.sql.execute("ROLLBACK")
+                if self.sql.in_transaction:
+                    self.sql.execute("ROLLBACK")
 
     def check_ids(self) -> list[str]:
         """The checks this crawl was judged by."""

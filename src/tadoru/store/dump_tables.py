@@ -1,7 +1,7 @@
 """The tables that an export offers: their columns, what kind of value each holds, and the SQL that reads them.
 
 Nothing is run here: that, and filtering, is in `dump`. Each statement goes through the pages by URL, so that two exports of one
-site can be compared line by line, and none of them sorts: an index or a primary key has the order.
+site can be compared line by line, and hardly any sorts: an index or a primary key has the order.
 """
 
 from __future__ import annotations
@@ -191,6 +191,14 @@ TABLES: dict[str, DumpTable] = {
         "CROSS JOIN pages t ON t.id = p.redirect_id",
         *_same("p", _INTEGER, "status_code"), *_texts(target_url="t.url", target_status="t.status"),
         Column("target_status_code", _INTEGER, "t.status_code"),
+    ),
+    # The only one that is sorted: chains have no order of their own, and no site has many.
+    "redirect_hops": DumpTable(
+        columns=(
+            *_same("h", _TEXT, "start_url"), *_same("h", _INTEGER, "hop"), *_same("h", _TEXT, "url"),
+            *_same("h", _INTEGER, "status_code"), *_same("h", _TEXT, "target_url"),
+        ),
+        reads=(Read("redirect_hops h", "h.start_url, h.hop"),), url="h.start_url",
     ),
     "page_resources": _of_pages(
         "CROSS JOIN resource_uses u ON u.page_id = p.id JOIN resources r ON r.id = u.resource_id",

@@ -7,7 +7,7 @@ to another one in its middle, so each is a transaction.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.model.web import FailureKind
@@ -212,6 +212,10 @@ class MemoryStore(MemoryHosts, MemorySideWork):
 
     async def set_meta(self, key: str, value: str) -> None:
         self._meta[key] = value
+
+    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+        self._meta[key] = change(self._meta.get(key))
+        return self._meta[key]
 
     async def settle(self) -> None:
         self._pages.settle()

@@ -99,6 +99,11 @@ class Gates:
         """The percentiles of response times that are asked about."""
         return tuple(int(found[1]) for term in self.figures if (found := _PERCENTILE.fullmatch(term.name)))
 
+    @property
+    def ask_for_new(self) -> bool:
+        """Whether it matters what was found before."""
+        return any(gate.only_new for gate in self.gates)
+
     def counting(self) -> Counting:
         return Counting(self)
 

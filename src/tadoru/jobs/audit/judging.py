@@ -80,7 +80,8 @@ class Judgement:
         store = open_existing(database, SystemClock())
         earlier = _Earlier()
         try:
-            earlier = await _open_earlier(store, database, self.baseline)
+            if self.baseline is not None or self.gates.ask_for_new:
+                earlier = await _open_earlier(store, database, self.baseline)
             tally = _Tally(self, earlier, await store.check_words())
             async for was, now in side_by_side(earlier.pages(), store.page_states(None), lambda page: page.key):
                 if now is not None:

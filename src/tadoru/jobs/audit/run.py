@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from tadoru import plugins
@@ -17,7 +18,7 @@ from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, start_state
+from tadoru.jobs.begin import StartState, add_starts, agreed_exemptions, agreed_scope, policy_for, start_state
 from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
@@ -94,10 +95,11 @@ async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, 
         await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
         await store.recover()
         run, recrawl = await _begin(store, options, config, resumed=bool(stored))
+        same = await _judged_alike(store, job, options, anew=recrawl)
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
         await store.add([gate.seed(url) for url in new], seed=True)
         # Last: a process that was killed before it begins anew.
-        await store.set_meta("starts", json.dumps(starts))
+        starts = await add_starts(store, new)
         if stored:
             await store.widen(options.depth)
         nothing = await _nothing_to_do(store, options)
@@ -107,7 +109,7 @@ async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, 
         await store.close()
     policy = replace(
         policy_for(options),
-        revalidate=recrawl or run > 1,
+        revalidate=run > 1 and same,
         resource_budget=options.resources,
         sitemaps=options.sitemap != "off" and not options.list,
         sitemap_urls=options.sitemap_url,
@@ -156,6 +158,21 @@ async def _remember(store: SqliteStore, config: dict[str, Any], now: float) -> N
         await store.set_meta("started_at", stamp(now))
     await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
     await store.set_meta("version", VERSION)
+
+
+async def _judged_alike(store: SqliteStore, job: AuditJob, options: AuditOptions, *, anew: bool) -> bool:
+    """Whether pages were judged as they would be now: if not, also those that did not change have to be read again.
+
+    Decided when a re-crawl begins, so that one that is resumed goes on as it began.
+    """
+    words = [VERSION, *sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
+    words += [str(options.store_bodies), str(options.fragments)]
+    fingerprint = sha256("\n".join(words).encode()).hexdigest()
+    if anew or await store.get_meta("judged_by") is None:
+        same = await store.get_meta("judged_by") == fingerprint
+        await store.set_meta("judged_by", fingerprint)
+        await store.set_meta("revalidate", "yes" if same else "no")
+    return await store.get_meta("revalidate") == "yes"
 
 
 async def _nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:

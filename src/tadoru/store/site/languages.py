@@ -60,11 +60,11 @@ class Languages:
         return self._gathered(chosen)
 
     def without_return(self) -> Gather:
-        """Pages with alternates that were read and do not name them."""
+        """Pages with alternates that do not name them, though these may be shown too: what others say is not heard."""
         back = self.target.astype(np.int64) << 32 | self.source
         at = np.minimum(np.searchsorted(self._pairs, back), max(0, len(self._pairs) - 1))
         returned = self._pairs[at] == back if len(self._pairs) else np.zeros(0, np.bool_)
-        return self._gathered(self._named & ~returned & self.pages.documents[self.target])
+        return self._gathered(self._named & ~returned & self.pages.candidates[self.target])
 
     def inconsistent(self) -> Gather:
         """Pages that name another one in a language which that page does not call its own, though it calls itself one."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TextIO
-from urllib.parse import urlsplit
 
 from tadoru.jobs.links.report.choose import directory_of
 from tadoru.jobs.links.report.dot import quoted
@@ -62,8 +61,7 @@ def _write_clusters(nodes: Sequence[Node], site: str, out: TextIO) -> None:
 
 def _folder(url: str) -> str:
     """Where a page lies: its site and the first folder of its path."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}{directory_of(url)}"
+    return f"{origin(url)}{directory_of(url)}"
 
 
 def _label(text: str) -> str:

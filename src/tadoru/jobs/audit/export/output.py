@@ -15,13 +15,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TextIO, cast
 
+from tadoru.errors import UsageError
+
 _BUFFER = 1 << 20
 
 
 class Parcel:
     """The files of an export. Leave it without an error and they are there."""
 
-    def __init__(self) -> None:
+    def __init__(self, spared: Path | None = None) -> None:
+        self._spared = spared and spared.resolve()
+        """What must not be written over, whatever the person says: the database itself."""
         self._files: dict[Path, Path] = {}
         """Where a file belongs → what it is called until then."""
         self._folder: Path | None = None
@@ -54,6 +58,8 @@ class Parcel:
 
     def _reserved(self, path: Path) -> Path:
         path = path.resolve()
+        if path == self._spared:
+            raise UsageError(f"{path.name} is the database itself: give -o another name.")
         # Putting a file in the place of a pipe or a device would destroy it.
         if path.exists() and not path.is_file():
             return path

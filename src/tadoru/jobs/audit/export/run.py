@@ -50,7 +50,7 @@ class Exporter:
             if order.to_stdout:
                 self._write_stdout()
                 return Wrote([], self._counts)
-            with Parcel() as parcel:
+            with Parcel(Path(self._store.path)) as parcel:
                 files = self._write_files(parcel, order.output or "")
             return Wrote(files, self._counts)
 

@@ -6,6 +6,7 @@ which prints text does not wait for the HTML page.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -20,7 +21,6 @@ from tadoru.jobs.audit.report.choice import Choice
 from tadoru.jobs.audit.report.language import LANGUAGES
 from tadoru.jobs.audit.report.reading import Extent, summarise
 from tadoru.jobs.audit.suppress import Suppressions
-from tadoru.jobs.launch import run_loop
 from tadoru.jobs.report.output import opened_output
 from tadoru.store.open import open_existing
 
@@ -75,7 +75,7 @@ def form_of(path: str) -> str:
 
 def write(order: Order, out: TextIO, *, colour: bool = False) -> list[str]:
     """Writes a report; what there is to say about its suppression file. Raises UsageError before anything is written."""
-    return run_loop(_write(order, out, SystemClock(), colour=colour))
+    return asyncio.run(_write(order, out, SystemClock(), colour=colour))
 
 
 def write_report(path: str, database: str, *, lang: str = "en", suppress: str | None = None, baseline: str | None = None) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from tadoru.jobs.audit.report.summary import Summary
@@ -59,16 +58,16 @@ def left_out(summary: Summary, words: Words) -> Iterator[str]:
 
 def evidence(row: FoundRow, words: Words) -> str:
     """What was found there, in one line."""
-    facts = ", ".join(_facts(row.data, words))
+    facts = ", ".join(_facts(row, words))
     detail = clip(printable(row.detail), 2 * LONGEST_TEXT)
     subject = clip(printable(row.subject), 2 * LONGEST_TEXT) if row.page_id and row.subject != row.detail else ""
     return " · ".join(part for part in (subject, detail, facts) if part)
 
 
-def _facts(data: Mapping[str, Any], words: Words) -> Iterator[str]:
-    for name, value in data.items():
+def _facts(row: FoundRow, words: Words) -> Iterator[str]:
+    for name, value in row.data.items():
         if isinstance(value, list | tuple):
-            others = [clip(printable(str(each)), LONGEST_TEXT) for each in value[1:]]
+            others = [clip(printable(str(each)), LONGEST_TEXT) for each in value if each != row.detail]
             if others:
                 yield f"{words.examples} {' · '.join(others)}"
         elif not (name == "count" and value == 1):

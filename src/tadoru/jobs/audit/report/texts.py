@@ -36,7 +36,6 @@ class Words:
     summary: str
     pages: str
     indexable: str
-    with_errors: str
     links: str
     external: str
     severities: Mapping[Severity, tuple[str, str]]
@@ -60,8 +59,6 @@ class Words:
     more: str
     more_command: str
     examples: str
-    number: str
-    status: str
     no_answer: str
     refused: str
     waiting: str
@@ -71,7 +68,6 @@ class Words:
     by_group: str
     depth: str
     depth_lead: str
-    clicks: str
     unlinked: str
     times: str
     times_lead: str
@@ -104,16 +100,12 @@ class Words:
     suppressed: str
     unused: str
     suppressed_here: str
-    filter: str
     filter_hint: str
     all_severities: str
     all_groups: str
     shown: str
-    print_hint: str
     made_by: str
     contents: str
-    codes: str
-    within: str
     next_html: str
     next_check: str
     outcome_names: Mapping[str, str]
@@ -130,7 +122,7 @@ class Words:
 
     def when(self, moment: datetime) -> str:
         """A date and a time."""
-        return moment.strftime(self.date).replace(" 0", " ").lstrip("0")
+        return self.date.format(moment)
 
     def named(self, names: Mapping[str, Text], name: str) -> str:
         """One of the names that are stored in English; as it is when it is unknown."""
@@ -161,7 +153,7 @@ GROUPS: Mapping[str, Text] = {
     "security": Text("Security", "セキュリティ"),
     "html": Text("HTML", "HTML"),
     "resources": Text("Resources", "リソース"),
-    "rendering": Text("JavaScript", "JavaScript"),
+    "site": Text("The site itself", "サイト全体"),
     "performance": Text("Performance", "パフォーマンス"),
 }
 INDEXABILITIES: Mapping[str, Text] = {
@@ -188,7 +180,12 @@ UNITS: Mapping[str, Text] = {
     "seconds": Text("seconds", "秒"),
     "words": Text("words", "語"),
     "clicks": Text("clicks", "クリック"),
-    "milliseconds": Text("ms", "ミリ秒"),
+    "redirects": Text("redirects", "回のリダイレクト"),
+    "URLs": Text("URLs", "件のURL"),
+    "words, two Chinese or Japanese characters counted as one": Text(
+        "words, two Chinese or Japanese characters counted as one", "語（日本語・中国語は2文字を1語とする）"
+    ),
+    "characters, full-width ones counted twice": Text("characters, full-width ones counted twice", "文字（全角は2文字とする）"),
     "pages": Text("pages", "ページ"),
 }
 EVIDENCE: Mapping[str, Text] = {
@@ -205,5 +202,12 @@ EVIDENCE: Mapping[str, Text] = {
     "message": Text("message", "メッセージ"),
     "characters": Text("characters", "文字数"),
     "html": Text("in HTML", "HTML内"),
+    "hops": Text("redirects", "リダイレクト数"),
+    "clicks": Text("clicks", "クリック数"),
+    "pages": Text("pages", "ページ数"),
+    "sitemaps": Text("sitemaps", "サイトマップ数"),
+    "named_by": Text("named by", "記載元"),
+    "median": Text("median", "中央値"),
+    "percentile": Text("percentile", "パーセンタイル"),
 }
 """Names of a finding's data."""

@@ -1,0 +1,65 @@
+"""Planted sites, over TLS: what is found is exactly what is wrong, and where nothing is wrong nothing is found."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tests.acceptance.command import Done, Tadoru
+from tests.support.planted import World
+from tests.support.planted_server import Town
+from tests.support.planted_worlds import CLOSED, HOSTS, WORLDS
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Iterator[Town]:
+    with Town(tmp_path, *HOSTS) as serving:
+        serving.closed.add(CLOSED.removeprefix("https://"))
+        yield serving
+
+
+def audited(tadoru: Tadoru, town: Town, world: World) -> tuple[Done, set[tuple[str, str]]]:
+    """What the command says, and every finding as check and URL."""
+    world.serve(town)
+    access = ("--proxy", town.proxy, "--allow-private")  # The names of the town do not resolve: only the proxy knows them.
+    arguments = ("-d", "crawl.db", "--delay", "0", "--processes", "1", "-q", *world.options)
+    done = tadoru("audit", world.start, *arguments, *access, env=town.environment)
+    with closing(sqlite3.connect(tadoru.folder / "crawl.db")) as sql:
+        rows = sql.execute("SELECT check_id, url FROM findings").fetchall()
+    assert len(rows) == len(set(rows)), "a check finds a page once"
+    return done, set(rows)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_is_found_is_exactly_what_was_planted(name: str, tadoru: Tadoru, town: Town) -> None:
+    world = WORLDS[name](False)
+    done, found = audited(tadoru, town, world)
+    assert done.code == world.code, done.err
+    assert (sorted(found - world.expected), sorted(world.expected - found)) == ([], []), "found in vain, and not found"
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_nothing_is_found_once_all_is_mended(name: str, tadoru: Tadoru, town: Town) -> None:
+    world = WORLDS[name](True)
+    done, found = audited(tadoru, town, world)
+    assert (done.code, done.err) == (0, "")
+    assert (world.expected, found) == (set(), set())
+
+
+def test_every_check_of_the_catalogue_is_planted_somewhere() -> None:
+    planted = {check for build in WORLDS.values() for check, _ in build(False).expected}
+    assert planted == {*Catalogue().checks, *SITE_CHECKS}
+
+
+def test_a_certificate_that_nobody_vouches_for_is_no_site(tadoru: Tadoru, town: Town) -> None:
+    """The town is trusted because its authority was named, not because anything is."""
+    world = WORLDS["a site that is shut"](True)
+    world.serve(town)
+    done = tadoru("audit", world.start, "-d", "crawl.db", "--proxy", town.proxy, "--allow-private", "-q")
+    assert (done.code, done.sentence) == (1, f"{world.start} could not be reached (tls error).")

@@ -1,0 +1,228 @@
+"""The browser as a process: found or missed with a sentence, restarted when it dies, and gone when we are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import select
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tadoru.errors import BrowserMissing
+from tadoru.fetch import browser as browser_module
+from tadoru.fetch.browser import Browser, Window
+from tadoru.fetch.sieve import Manners
+from tadoru.rules.address import Exemptions
+from tests.browser.pages import rendered, shown
+from tests.support.site import Site
+
+PATIENCE = 30.0
+
+
+def browser_for(site: Site, **options: object) -> Browser:
+    return Browser(**{"user_agent": "x", "exemptions": Exemptions.for_urls([site.url()]), **options})  # type: ignore[arg-type]
+
+
+async def test_no_browser_anywhere_is_said_with_how_to_install_one(
+    site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    missing = browser_for(site)
+    with pytest.raises(BrowserMissing, match=r"apt-get install chromium") as raised:
+        await missing.render(site.url())
+    assert raised.value.exit_code == 3
+    await missing.close()
+
+
+async def test_a_browser_that_was_named_and_is_not_there(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TADORU_CHROMIUM", "/nowhere/chromium")
+    missing = browser_for(site)
+    with pytest.raises(BrowserMissing, match=r"TADORU_CHROMIUM is /nowhere/chromium"):
+        await missing.start()
+    await missing.close()
+
+
+async def test_a_browser_that_does_not_start(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\necho no display >&2\nexit 7\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("TADORU_CHROMIUM", str(broken))
+    missing = browser_for(site)
+    with pytest.raises(BrowserMissing, match=r"The browser did not start") as raised:
+        await missing.start()
+    assert "\n" not in str(raised.value)
+    await missing.close()
+
+
+async def test_without_the_extra_it_is_said_how_to_get_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "playwright.async_api", None)
+    missing = browser_for(site)
+    with pytest.raises(BrowserMissing, match=r"pip install 'tadoru\[render\]'"):
+        await missing.start()
+    await missing.close()
+
+
+async def test_nothing_is_started_until_a_page_needs_it_and_nothing_is_left_when_it_is_closed(site: Site) -> None:
+    site.html("/", "<p>text")
+    before = descendants(os.getpid())
+    running = browser_for(site)
+    assert descendants(os.getpid()) == before
+    rendered(await running.render(site.url()))
+    started = descendants(os.getpid()) - before
+    assert len(started) > 3
+    tasks = asyncio.all_tasks()
+    await running.close()
+    gone(started)
+    assert {task for task in asyncio.all_tasks() - {asyncio.current_task()} if "tadoru" in repr(task)} <= tasks
+    assert not [task for task in asyncio.all_tasks() if "tadoru/fetch" in repr(task)]
+
+
+async def test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_chance(site: Site) -> None:
+    gate = site.hold("/held.js")
+    site.html("/waits", "<p id=p><script src=/held.js></script>")
+    site.reply("/held.js", body="p.textContent = 'done'", content_type="text/javascript")
+    before = descendants(os.getpid())
+    running = browser_for(site)
+    rendering = asyncio.create_task(running.render(site.url("/waits")))
+    await site.requested("/held.js")
+    kill(before, "chrom")
+    gate.release()
+    assert '<p id="p">done</p>' in shown(await rendering)
+    await running.close()
+
+
+async def test_a_driver_that_dies_is_started_again_too(site: Site) -> None:
+    site.html("/", "<p>text")
+    before = descendants(os.getpid())
+    running = browser_for(site)
+    rendered(await running.render(site.url()))
+    kill(before, "node")
+    assert "<p>text" in shown(await running.render(site.url()))
+    await running.close()
+
+
+async def test_a_browser_that_hangs_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser_module, "MARGIN", 0.5)
+    monkeypatch.setattr(browser_module, "ENDING", 1.0)
+    gate = site.hold("/stuck.js")
+    site.html("/stuck", "<p id=p><script src=/stuck.js></script>")
+    site.reply("/stuck.js", body="p.textContent = 'done'", content_type="text/javascript")
+    before = descendants(os.getpid())
+    running = browser_for(site)
+    rendering = asyncio.create_task(running.render(site.url("/stuck"), timeout=0.5))
+    await site.requested("/stuck.js")
+    stopped = {pid for pid in descendants(os.getpid()) - before if "chrom" in command(pid)}
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    gate.release()
+    monkeypatch.setattr(browser_module, "MARGIN", PATIENCE)
+    await rendering
+    await running.close()
+    gone(stopped)
+
+
+async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: Site, tmp_path: Path) -> None:
+    site.html("/session", "<p id=p><script>p.textContent = document.cookie || 'new'; document.cookie = 'seen=1; max-age=9999'</script>")
+    for expected in ("new", "seen=1"):
+        running = browser_for(site, window=Window(profile=tmp_path / "profile"))
+        assert f'<p id="p">{expected}</p>' in shown(await running.render(site.url("/session")))
+        assert '<p id="p">seen=1</p>' in shown(await running.render(site.url("/session")))
+        await running.close()
+
+
+async def test_it_does_not_hand_its_secrets_down(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TADORU_AUTH_PASSWORD", "hidden")
+    before = descendants(os.getpid())
+    running = browser_for(site, manners=Manners())
+    await running.start()
+    started = [pid for pid in descendants(os.getpid()) - before if "chrom" in command(pid)]
+    assert started
+    for pid in started:
+        with suppress(OSError):
+            assert b"hidden" not in Path(f"/proc/{pid}/environ").read_bytes()
+    await running.close()
+
+
+def test_when_we_are_killed_the_browser_goes_too(checkout: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.browser.test_process"],
+        cwd=checkout,
+        env={**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "rendered\n"
+    started = descendants(process.pid)
+    assert len(started) > 3
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    gone(started)
+
+
+# -- processes --------------------------------------------------------------------------------------------------------
+
+
+def descendants(root: int) -> set[int]:
+    """The processes below one, however deep; those that have ended do not count."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                parents[int(folder.name)] = int(parent)
+    found, level = set(), {root}
+    while level:
+        level = {pid for pid, parent in parents.items() if parent in level}
+        found |= level
+    return found
+
+
+def command(pid: int) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").partition(" ")[0]
+    return ""
+
+
+def kill(before: set[int], name: str) -> None:
+    """Kill -9 those of our new processes that go by this name."""
+    killed = [pid for pid in descendants(os.getpid()) - before if name in command(pid)]
+    assert killed
+    for pid in killed:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def gone(processes: set[int]) -> None:
+    """Until all of them have ended."""
+    for pid in processes:
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        ready, _, _ = select.select([handle], [], [], PATIENCE)
+        os.close(handle)
+        assert ready, f"{command(pid)} ({pid}) is still there"
+
+
+async def render_and_stay() -> None:
+    """What is killed."""
+    async with Site() as site:
+        site.html("/", "<p>text<script>setInterval(() => { document.title = Date.now() }, 10)</script>")
+        running = browser_for(site)
+        rendered(await running.render(site.url()))
+        page = asyncio.create_task(running.render(site.url("/bad/never")))
+        await site.requested("/bad/never")
+        print("rendered", flush=True)
+        await page
+
+
+if __name__ == "__main__":
+    asyncio.run(render_and_stay())

@@ -1,0 +1,427 @@
+"""The proxy in front of the browser: whom it serves, where it connects, and that nothing stays behind."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.clock import SystemClock
+from tadoru.errors import UsageError
+from tadoru.fetch import proxy as proxy_module
+from tadoru.fetch.guard import Guard, Names
+from tadoru.fetch.proxy import GuardingProxy, Guest
+from tadoru.fetch.relay import Dialer, Upstream, read_head
+from tadoru.model.web import FailureKind
+from tadoru.rules.address import Exemptions
+from tests.support.site import Site
+
+PATIENCE = 10.0
+
+
+async def anybody(_: str) -> bool:
+    return True
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    async with Site() as serving:
+        yield serving
+
+
+@pytest.fixture
+async def trap() -> AsyncIterator[Site]:
+    """A site that nobody named."""
+    async with Site() as serving:
+        yield serving
+
+
+class World:
+    """A proxy that knows a few names, and a client that speaks to it byte by byte."""
+
+    def __init__(self, named: Site, answers: dict[str, list[str]] | None = None, upstream: Upstream | None = None) -> None:
+        self.asked: list[str] = []
+        self.answers = answers or {}
+        self.names = Names(SystemClock(), self._resolve)
+        guard = Guard(Exemptions.for_urls([named.url()]))
+        self.proxy = GuardingProxy(Dialer(guard, self.names, upstream, timeout=5))
+
+    async def _resolve(self, host: str) -> list[str]:
+        self.asked.append(host)
+        if host not in self.answers:
+            raise OSError("unknown")
+        return self.answers[host]
+
+    async def __aenter__(self) -> World:
+        await self.proxy.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.proxy.close()
+        await self.names.close()
+        assert not [task for task in asyncio.all_tasks() if "fetch/proxy" in repr(task) or "fetch/relay" in repr(task)]
+
+    def guest(self, **options: Any) -> Guest:
+        return self.proxy.invite(**{"admit": anybody, **options})
+
+    async def say(self, data: bytes, guest: Guest | None = None) -> bytes:
+        """Everything that comes back until the proxy closes."""
+        if guest is not None:
+            data = data.replace(b"\r\n", f"\r\nProxy-Authorization: {guest.authorization}\r\n".encode(), 1)
+        host, _, port = self.proxy.address.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(data)
+        async with asyncio.timeout(PATIENCE):
+            try:
+                answer = await reader.read()
+            except ConnectionError:
+                answer = b""
+        writer.close()
+        return answer
+
+
+def get(url: str, *fields: str) -> bytes:
+    return "\r\n".join((f"GET {url} HTTP/1.1", f"Host: {url.split('/')[2]}", *fields, "", "")).encode()
+
+
+async def test_a_plain_request_goes_on_as_the_only_one_of_its_connection(site: Site) -> None:
+    site.reply("/a?b=%7e", body="hello", headers={"Keep-Alive": "5", "X-Own": "yes"})
+    async with World(site) as world:
+        guest = world.guest()
+        fields = ("Proxy-Connection: keep-alive", "Connection: keep-alive", "Accept: */*")
+        answer = await world.say(get(site.url("/a?b=%7e"), *fields), guest)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert body == b"hello"
+    assert head.splitlines()[0] == b"HTTP/1.1 200 OK"
+    assert b"X-Own: yes" in head
+    assert b"Connection: close" in head
+    assert b"Keep-Alive" not in head
+    (seen,) = site.requests
+    assert seen.path == "/a?b=%7e"
+    assert seen.headers == {"host": f"127.0.0.1:{site.port}", "accept": "*/*", "connection": "close"}
+    assert guest.loaded == len(answer)
+
+
+async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
+    bodies: list[bytes] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        bodies.append(await reader.readexactly(4))
+        writer.write(b"HTTP/1.0 200 OK\r\n\r\nok")
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", site.port + 1 if site.port < 65_000 else 0)
+    port = server.sockets[0].getsockname()[1]
+    async with World(site) as world:
+        world.proxy._dialer._guard = Guard(Exemptions(allow_all=True))
+        guest = world.guest()
+        request = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody".encode()
+        assert (await world.say(request, guest)).endswith(b"\r\n\r\nok")
+        assert b"200 OK" not in await world.say(request.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked"), guest)
+    assert bodies == [b"body"]
+    server.close()
+    await server.wait_closed()
+
+
+async def test_a_tunnel_is_copied_as_it_is(site: Site) -> None:
+    site.reply("/t", body="through")
+    async with World(site) as world:
+        request = get(site.url("/t"), "Connection: close").replace(site.base.encode(), b"")
+        connect = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode()
+        answer = await world.say(connect + request, world.guest())
+    assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK\r\n")
+    assert answer.endswith(b"through")
+
+
+@pytest.mark.parametrize(
+    "credentials",
+    [None, "Basic Og==", "Basic not-base64", "Bearer x", "basic {lower}", "Basic {name_only}", "Basic {other}"],
+    ids=["none", "empty", "broken", "another scheme", "another spelling", "without the password", "a guest that has left"],
+)
+async def test_strangers_are_not_served(site: Site, credentials: str | None) -> None:
+    async with World(site) as world:
+        guest, former = world.guest(), world.guest()
+        await world.proxy.dismiss(former)
+        if credentials is not None:
+            credentials = credentials.format(
+                lower=guest.authorization.removeprefix("Basic "),
+                name_only=base64.b64encode(f"{guest.name}:".encode()).decode(),
+                other=former.authorization.removeprefix("Basic "),
+            )
+        fields = () if credentials is None else (f"Proxy-Authorization: {credentials}",)
+        answer = await world.say(get(site.url("/"), *fields))
+        assert answer.startswith(b"HTTP/1.1 407 ")
+        assert b"\r\nProxy-Authenticate: Basic " in answer
+    assert site.connections == 0
+
+
+async def test_no_two_guests_have_the_same_name_or_password(site: Site) -> None:
+    async with World(site) as world:
+        guests = [world.guest() for _ in range(50)]
+        assert len({guest.name for guest in guests}) == len({guest.password for guest in guests}) == 50
+        assert guests[0].password not in repr(guests[0])
+
+
+HOSTILE = [
+    *("127.0.0.1", "localhost", "127.1", "0x7f000001", "2130706433", "0177.0.0.1", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]"),
+    *("private.example", "mixed-case.EXAMPLE", "mapped.example", "169.254.169.254", "metadata.example", "[fe80::1]"),
+]
+LYING = {
+    "localhost": ["127.0.0.1"],
+    "private.example": ["127.0.0.1"],
+    "mixed-case.example": ["127.0.0.1"],
+    "mapped.example": ["::ffff:127.0.0.1"],
+    "metadata.example": ["169.254.169.254"],
+}
+
+
+@pytest.mark.parametrize("host", HOSTILE)
+@pytest.mark.parametrize("form", ["plain", "tunnel"])
+async def test_what_is_not_public_is_not_connected_to(site: Site, trap: Site, host: str, form: str) -> None:
+    place = f"{host}:{trap.port}"
+    request = get(f"http://{place}/") if form == "plain" else f"CONNECT {place} HTTP/1.1\r\n\r\n".encode()
+    async with World(site, LYING) as world:
+        guest = world.guest()
+        assert await world.say(request, guest) == b""
+        (fault,) = guest.faults.values()
+        assert fault.kind == FailureKind.BLOCKED_ADDRESS
+    assert trap.connections == site.connections == 0
+
+
+async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(site: Site, trap: Site) -> None:
+    async with World(site, {"rebind.example": ["10.0.0.1"]}) as world:
+        guest = world.guest()
+        assert await world.say(get(f"http://rebind.example:{trap.port}/"), guest) == b""
+        world.answers["rebind.example"] = ["127.0.0.1"]
+        assert await world.say(get(f"http://rebind.example:{trap.port}/"), guest) == b""
+        assert world.asked == ["rebind.example"]
+    assert trap.connections == 0
+
+
+async def test_an_address_that_is_allowed_is_used_when_the_others_of_the_name_are_not(site: Site) -> None:
+    async with World(site, {"mixed.example": ["10.0.0.1", "203.0.113.1"]}) as world:
+        guest = world.guest()
+        await world.say(get("http://mixed.example/"), guest)
+        assert guest.faults["mixed.example"].kind == FailureKind.BLOCKED_ADDRESS
+
+
+@pytest.mark.parametrize(
+    "path, kind",
+    [
+        ("/bad/drop", FailureKind.NETWORK),
+        ("/bad/reset", FailureKind.NETWORK),
+        ("/bad/garbage", FailureKind.PROTOCOL),
+        ("/407", FailureKind.PROXY),
+        ("/bad/heavy-headers", FailureKind.NETWORK),
+    ],
+)
+async def test_an_answer_that_is_none_ends_the_connection_and_is_told(site: Site, path: str, kind: FailureKind) -> None:
+    site.reply("/407", status=407, headers={"Proxy-Authenticate": "Basic realm=mine"})
+    async with World(site) as world:
+        guest = world.guest()
+        assert await world.say(get(site.url(path)), guest) == b""
+        assert guest.faults[f"127.0.0.1:{site.port}"].kind == kind
+
+
+async def test_interim_answers_are_passed_over(site: Site) -> None:
+    async with World(site) as world:
+        answer = await world.say(get(site.url("/bad/continues")), world.guest())
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("answers, kind", [({}, FailureKind.DNS), ({"gone.example": ["127.0.0.1"]}, FailureKind.BLOCKED_ADDRESS)])
+async def test_a_name_without_an_address(site: Site, answers: dict[str, list[str]], kind: FailureKind) -> None:
+    async with World(site, answers) as world:
+        guest = world.guest()
+        assert await world.say(get("http://gone.example/"), guest) == b""
+        assert guest.faults["gone.example"].kind == kind
+
+
+async def test_nobody_listens_there() -> None:
+    async with Site() as closed:
+        pass
+    async with World(closed) as world:
+        guest = world.guest()
+        assert await world.say(get(closed.url("/")), guest) == b""
+        assert guest.faults[f"127.0.0.1:{closed.port}"].kind == FailureKind.REFUSED
+
+
+async def test_leave_is_asked_before_anything_is_looked_up(site: Site) -> None:
+    asked: list[str] = []
+
+    async def refuse(url: str) -> bool:
+        asked.append(url)
+        return False
+
+    async with World(site, {"a.example": ["127.0.0.1"]}) as world:
+        guest = world.guest(admit=refuse)
+        assert await world.say(get("http://a.example/path?q"), guest) == b""
+        assert await world.say(b"CONNECT A.example:443 HTTP/1.1\r\n\r\n", guest) == b""
+        assert await world.say(b"CONNECT [::1]:8443 HTTP/1.1\r\n\r\n", guest) == b""
+        assert world.asked == []
+    assert asked == ["http://a.example/path?q", "https://a.example/", "https://[::1]:8443/"]
+
+
+async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) -> None:
+    gate, waits = asyncio.Event(), asyncio.Event()
+
+    async def slow(url: str) -> bool:
+        waits.set()
+        await gate.wait()
+        return True
+
+    async with World(site) as world:
+        guest = world.guest(admit=slow)
+        asking = asyncio.create_task(world.say(get(site.url("/")), guest))
+        await waits.wait()
+        await world.proxy.dismiss(guest)
+        assert await asking == b""
+        gate.set()
+    assert site.connections == 0
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET https://127.0.0.1/ HTTP/1.1\r\n\r\n",
+        b"GET ftp://127.0.0.1/ HTTP/1.1\r\n\r\n",
+        b"GET file:///etc/passwd HTTP/1.1\r\n\r\n",
+        b"CONNECT 127.0.0.1:99999 HTTP/1.1\r\n\r\n",
+        b"CONNECT evil@[::1 HTTP/1.1\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"\r\n\r\n",
+    ],
+)
+async def test_what_no_browser_would_ask_is_not_answered(site: Site, request_bytes: bytes) -> None:
+    async with World(site) as world:
+        assert await world.say(request_bytes, world.guest()) == b""
+    assert site.connections == 0
+
+
+async def test_a_client_that_says_nothing_is_not_waited_for_for_ever(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proxy_module, "HEAD_SECONDS", 0.05)
+    async with World(site) as world:
+        assert await world.say(b"GET http://127.0.0.1/ HTTP/1.1\r\nHo") == b""
+
+
+@pytest.mark.parametrize("form", ["plain", "tunnel"])
+async def test_a_site_that_falls_silent_is_not_waited_for_for_ever(
+    site: Site, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxy_module, "IDLE_SECONDS", 0.1)
+    async with World(site) as world:
+        guest = world.guest()
+        if form == "plain":
+            assert await world.say(get(site.url("/bad/never")), guest) == b""
+            assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.RESPONSE_TIMEOUT
+        else:
+            answer = await world.say(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode(), guest)
+            assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+@pytest.mark.parametrize("form", ["plain", "tunnel"])
+async def test_a_guest_gets_no_more_bytes_than_it_may(site: Site, form: str) -> None:
+    async with World(site) as world:
+        guest = world.guest(max_bytes=300_000)
+        request = get(site.url("/bad/endless"))
+        if form == "tunnel":
+            request = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode() + request.replace(site.base.encode(), b"")
+        assert len(await world.say(request, guest)) <= 301_000
+        assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.TOO_LARGE
+
+
+async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
+    gate = site.hold("/held")
+    site.reply("/held", body="x")
+    site.reply("/free", body="free")
+    async with World(site) as world:
+        greedy, other = world.guest(), world.guest()
+        asking = [asyncio.create_task(world.say(get(site.url("/held")), greedy)) for _ in range(40)]
+        await site.wait_until(lambda site: site.hits("/held") == proxy_module.GUEST_CONNECTIONS)
+        assert (await world.say(get(site.url("/free")), other)).endswith(b"free")
+        assert site.hits("/held") == proxy_module.GUEST_CONNECTIONS
+        gate.release()
+        assert all(answer.endswith(b"x") for answer in await asyncio.gather(*asking))
+
+
+async def test_a_guest_that_is_sent_away_loses_its_connections_and_no_other_does(site: Site) -> None:
+    gate = site.hold("/held")
+    site.reply("/held", body="x")
+    async with World(site) as world:
+        leaving, staying = world.guest(), world.guest()
+        cut = asyncio.create_task(world.say(get(site.url("/held")), leaving))
+        kept = asyncio.create_task(world.say(get(site.url("/held")), staying))
+        await site.wait_until(lambda site: site.hits("/held") == 2)
+        await world.proxy.dismiss(leaving)
+        assert await cut == b""
+        gate.release()
+        assert (await kept).endswith(b"x")
+
+
+async def test_closing_ends_everything_that_is_open(site: Site) -> None:
+    async with World(site) as world:
+        asking = asyncio.create_task(world.say(get(site.url("/bad/never")), world.guest()))
+        await site.requested("/bad/never")
+    assert await asking == b""
+
+
+async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> None:
+    """The second proxy is one of ours, which lets everything through and asks for a password."""
+    site.reply("/", body="seen")
+    async with World(site) as outer:
+        outer.proxy._dialer._guard = Guard(Exemptions(allow_all=True))
+        door = outer.guest()
+        upstream = Upstream.parse(f"http://{door.name}:{door.password}@{outer.proxy.address}")
+        async with World(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
+            guest = inner.guest()
+            assert (await inner.say(get(site.url("/")), guest)).endswith(b"seen")
+            request = get(site.url("/"), "Connection: close").replace(site.base.encode(), b"")
+            connect = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode()
+            assert (await inner.say(connect + request, guest)).endswith(b"seen")
+            assert await inner.say(get("http://private.example/"), guest) == b""
+            assert guest.faults["private.example"].kind == FailureKind.BLOCKED_ADDRESS
+        assert site.connections == 2
+        assert all("proxy-authorization" not in seen.headers for seen in site.requests)
+        wrong = Upstream.parse(f"http://{door.name}:wrong@{outer.proxy.address}")
+        async with World(site, upstream=wrong) as inner:
+            for request in (get(site.url("/")), connect):
+                guest = inner.guest()
+                assert await inner.say(request, guest) == b""
+                assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
+    async with World(site, upstream=upstream) as inner:
+        guest = inner.guest()
+        assert await inner.say(get(site.url("/")), guest) == b""
+        assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
+
+
+@pytest.mark.parametrize("text", ["socks5://h:1", "http://", "http://h:port", "h:80", "", "http://[::1"])
+def test_a_proxy_that_can_not_be_used_is_refused_without_repeating_it(text: str) -> None:
+    with pytest.raises(UsageError, match="http://host:port") as raised:
+        Upstream.parse(text)
+    assert not text or text not in str(raised.value)
+
+
+def test_the_password_of_a_proxy_is_not_shown() -> None:
+    upstream = Upstream.parse("http://me:s%40cret@proxy.example:8080")
+    assert base64.b64decode(upstream.authorization.removeprefix("Basic ")) == b"me:s@cret"
+    assert repr(upstream) == "Upstream(proxy.example:8080)"
+
+
+@given(st.binary(max_size=400))
+async def test_no_bytes_make_reading_a_head_fail_in_another_way(data: bytes) -> None:
+    reader = asyncio.StreamReader(limit=1000)
+    reader.feed_data(data + b"\r\n\r\nrest")
+    reader.feed_eof()
+    head = await read_head(reader)
+    assert all(name == name.strip() and name and "\n" not in value for name, value in head.fields)
+    again = asyncio.StreamReader()
+    again.feed_data(head.encoded())
+    again.feed_eof()
+    assert (await read_head(again)).start == head.start

@@ -1,0 +1,287 @@
+"""Small crawled sites for the checks of a whole site: described page by page, written through the store as a crawl would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from tadoru.jobs.audit.analyse import analyse
+from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.site_checks import SITE_CHECKS
+from tadoru.parse.content import normalised
+from tadoru.rules.similar import sketch
+from tadoru.rules.url import host_key
+from tadoru.store.base import (
+    Completed,
+    Failed,
+    FoundLink,
+    Lease,
+    NamedPage,
+    Outcome,
+    PageFacts,
+    PageStatus,
+    Purpose,
+    Refused,
+    ResourceResult,
+    RobotsRecord,
+    SitemapRecord,
+    Target,
+)
+from tadoru.store.records import Alternate, PageRecords, ResourceUse
+from tadoru.store.sqlite import SqliteStore
+from tests.support.clock import FakeClock
+
+ORIGIN = "https://a.example"
+TTL = 60.0
+
+
+def url(path: str) -> str:
+    return path if "://" in path else ORIGIN + path
+
+
+def words(seed: str, count: int = 120) -> str:
+    """A text of its own for each seed."""
+    return " ".join(f"word{sha256(f'{seed} {number}'.encode()).hexdigest()[:6]}" for number in range(count))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link to a path."""
+
+    to: str
+    rel: str = ""
+    kind: str = "a"
+    fragment: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a URL answers. What is not said is its own and without fault."""
+
+    status: int = 200
+    links: Sequence[str | Link] | None = None
+    """None: to every other page of the site."""
+    title: str | None = None
+    description: str | None = None
+    h1: str | None = None
+    text: str | None = None
+    canonical: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    language: str = "en"
+    hreflang: Mapping[str, str] = field(default_factory=dict)
+    next: str | None = None
+    prev: str | None = None
+    redirect: str | None = None
+    failure: str | None = None
+    forbidden: bool = False
+    type: str = "text/html; charset=utf-8"
+    ttfb_ms: float = 50.0
+    size: int = 20_000
+    anchors: Sequence[str] | None = None
+    resources: Sequence[str] = ()
+    linked: bool = True
+    """Whether the other pages link to it when they link to everything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    """What something that pages are made of answers."""
+
+    kind: str = "img"
+    status: int = 200
+    type: str = "image/png"
+    length: int = 1_000
+    final: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """A site and what is around it."""
+
+    pages: Mapping[str, Page]
+    start: str = "/"
+    external: Mapping[str, Page] = field(default_factory=dict)
+    """Links to other sites that were tried."""
+    resources: Mapping[str, Resource] = field(default_factory=dict)
+    sitemaps: Sequence[SitemapRecord] = ()
+    entries: Mapping[str, Sequence[str | tuple[str, str]]] = field(default_factory=dict)
+    """By the URL of the sitemap: paths, or paths with a date."""
+    robots: tuple[int | None, str | None, str] | None = (200, None, "User-agent: *\nDisallow: /private\n")
+    """Status, failure, text."""
+    unfinished: bool = False
+    """The crawl stopped with a page still waiting."""
+    skipped: str = ""
+    """A path that was not requested for a reason of the crawl."""
+
+
+def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> SitemapRecord:
+    values = dict(
+        url=url(path), level=0, named_by="robots.txt", status="read", kind="urlset", status_code=200, bytes=1_000, urls=3,
+        problems=problems,
+    )  # fmt: skip
+    return SitemapRecord(**{**values, **changes})  # type: ignore[arg-type]
+
+
+class Crawling:
+    """Writes one world into a store."""
+
+    def __init__(self, store: SqliteStore, world: World) -> None:
+        self._store = store
+        self._world = world
+
+    async def run(self) -> None:
+        world, store = self._world, self._store
+        await store.install_checks(SITE_CHECKS.values(), "site")
+        await store.add([self._target(world.start)], seed=True)
+        await self._name_pages()
+        worker = await store.join(TTL)
+        while leases := (await store.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases:
+            await store.finish(worker, [self._outcome(lease) for lease in leases], max_depth=None)
+        await self._try_resources(worker)
+        if world.robots is not None:
+            status, failure, text = world.robots
+            await store.claim_robots(worker, ORIGIN, hold=9.0, max_age=9.0)
+            await store.put_robots(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
+        if world.unfinished:
+            await store.add([Target(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
+        if world.skipped:
+            await store.add([Target(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9)
+        await store.leave(worker)
+
+    async def _name_pages(self) -> None:
+        for record in self._world.sitemaps:
+            number = await self._store.put_sitemap(record)
+            named = self._world.entries.get(record.url.removeprefix(ORIGIN), ())
+            pairs = [(one, None) if isinstance(one, str) else one for one in named]
+            await self._store.name_pages(number, [NamedPage(self._target(path), lastmod) for path, lastmod in pairs])
+
+    async def _try_resources(self, worker: int) -> None:
+        while leases := await self._store.lease_resources(worker, 50, budget=1000):
+            results = []
+            for lease in leases:
+                one = self._world.resources[lease.url.removeprefix(ORIGIN)]
+                results.append(
+                    ResourceResult(
+                        resource_id=lease.resource_id, status="error" if one.failure else "completed",
+                        status_code=None if one.failure else one.status, content_type=one.type, content_length=one.length,
+                        final_url=one.final, error_type=one.failure,
+                    )  # fmt: skip
+                )
+            await self._store.finish_resources(worker, results)
+
+    def _target(self, path: str) -> Target:
+        address = url(path)
+        host = host_key(address)
+        if path in self._world.external:
+            return Target(address, host, PageStatus.QUEUED, "another site", Purpose.CHECK, internal=False)
+        if host.removeprefix("www.") != "a.example":
+            return Target(address, host, PageStatus.DISCOVERED, "another site", internal=False)
+        return Target(address, host, PageStatus.QUEUED)
+
+    def _outcome(self, lease: Lease) -> Outcome:
+        path = lease.url.removeprefix(ORIGIN)
+        page = self._world.pages.get(path) or self._world.external.get(path) or Page(status=404)
+        records = None if lease.purpose is Purpose.CHECK else self._records(path, page)
+        if page.forbidden:
+            return Refused(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
+        if page.failure:
+            return Failed(lease=lease, kind=page.failure, message="No answer.", records=records)
+        if page.redirect is not None:
+            status = page.status if page.status >= 300 else 301
+            return Completed(
+                lease=lease, facts=PageFacts(status_code=status), redirect=self._target(page.redirect), records=records
+            )
+        return Completed(
+            lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=records,
+            resources=[self._use(one) for one in page.resources],
+        )  # fmt: skip
+
+    def _use(self, path: str) -> ResourceUse:
+        return ResourceUse(url(path), "a.example", self._world.resources[path].kind, True, True)
+
+    def _facts(self, path: str, page: Page) -> PageFacts:
+        if page.status != 200 or not page.type.startswith("text/html"):
+            return PageFacts(status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0)
+        content = normalised(page.text if page.text is not None else words(path))
+        return PageFacts(
+            status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0,
+            response_size_bytes=page.size, title=page.title or f"About {path}",
+            meta_description=page.description or f"What {path} says", canonical_url=url(page.canonical or path),
+            content_hash=content.hash,
+        )  # fmt: skip
+
+    def _links(self, path: str, page: Page) -> list[FoundLink]:
+        if page.status != 200:
+            return []
+        links: Iterable[str | Link] = page.links if page.links is not None else self._everything(path)
+        plain = [Link(to=one) if isinstance(one, str) else one for one in links]
+        return [
+            FoundLink(self._target(one.to), one.kind, f"To {one.to}", one.rel, position, one.fragment)
+            for position, one in enumerate(plain)
+        ]
+
+    def _everything(self, path: str) -> list[str]:
+        return [other for other, page in self._world.pages.items() if page.linked and other != path]
+
+    def _records(self, path: str, page: Page) -> PageRecords:
+        reason = _indexability(path, page)
+        if page.status != 200 or page.redirect or page.failure or page.forbidden or not page.type.startswith("text/html"):
+            return PageRecords(indexable=reason == "indexable", indexability=reason)
+        content = normalised(page.text if page.text is not None else words(path))
+        names = [name for name, said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if said]
+        return PageRecords(
+            indexable=reason == "indexable", indexability=reason, language=page.language, h1=page.h1 or f"Heading of {path}",
+            word_count=content.words, sketch=sketch(content.shingles()) or None,
+            next_url=url(page.next) if page.next else None, prev_url=url(page.prev) if page.prev else None,
+            directives=[("header", "robots", name, "") for name in names], x_robots_tag=", ".join(names) or None,
+            hreflang=[Alternate(language, url(other), "html") for language, other in page.hreflang.items()],
+        )  # fmt: skip
+
+
+def _indexability(path: str, page: Page) -> str:
+    if page.forbidden:
+        return "blocked by robots.txt"
+    if page.failure:
+        return "no response"
+    if page.redirect:
+        return "redirected"
+    if page.status != 200:
+        return "server error" if page.status >= 500 else "client error"
+    if page.noindex:
+        return "noindex"
+    return "canonicalised" if page.canonical not in (None, path) else "indexable"
+
+
+def site(changes: Mapping[str, Page] | None = None, **around: object) -> World:
+    """A site of five pages without a fault, every page linked to every other and named by the sitemap, with some changes."""
+    pages = {**{path: Page() for path in ("/", "/a", "/b", "/c", "/d")}, **(changes or {})}
+    given = [path for path, page in pages.items() if _indexability(path, page) == "indexable" and "://" not in path]
+    values: dict[str, object] = {"pages": pages, "sitemaps": [sitemap()], "entries": {"/sitemap.xml": given}}
+    return World(**{**values, **around})  # type: ignore[arg-type]
+
+
+async def crawled(world: World, name: str = ":memory:", clock: FakeClock | None = None) -> SqliteStore:
+    """The world in a store, not yet analysed."""
+    store = SqliteStore(name, clock or FakeClock())
+    await Crawling(store, world).run()
+    return store
+
+
+async def analysed(world: World, **thresholds: float) -> SqliteStore:
+    store = await crawled(world)
+    await judge(store, **thresholds)
+    return store
+
+
+async def judge(store: SqliteStore, **thresholds: float) -> float | None:
+    chosen = {name.replace("_", "-"): value for name, value in thresholds.items()}
+    return await analyse(store, Limits(SITE_CHECKS.values(), chosen))
+
+
+def found(store: SqliteStore) -> set[tuple[str, str]]:
+    """(check, path or subject) of everything that was found."""
+    rows = store.sql.execute("SELECT check_id, url FROM findings WHERE scope = 'site'")
+    return {(check, where.removeprefix(ORIGIN)) for check, where in rows}

@@ -1,0 +1,104 @@
+"""Each site check finds what it is for, and only there; and is silent where it only looks so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
+from tadoru.model.finding import Severity
+from tests.jobs.site_triggers import SILENT, TRIGGERS
+from tests.jobs.site_worlds import ORIGIN, Page, analysed, found, site
+
+
+def test_every_check_has_a_site_that_triggers_it() -> None:
+    assert set(TRIGGERS) == set(SITE_CHECKS)
+
+
+def test_nothing_is_found_on_a_site_without_fault() -> None:
+    assert [check.id for group in GROUPS for check in group.checks] == list(SITE_CHECKS)
+
+
+async def test_a_site_without_fault_has_no_findings_and_full_health() -> None:
+    store = await analysed(site())
+    assert found(store) == set()
+    assert await store.get_meta("score") == "100.0"
+
+
+@pytest.mark.parametrize("check", TRIGGERS)
+async def test_the_check_finds_what_it_is_for_and_only_there(check: str) -> None:
+    store = await analysed(TRIGGERS[check].world)
+    assert {where for name, where in found(store) if name == check} == TRIGGERS[check].where
+
+
+@pytest.mark.parametrize("case", SILENT)
+async def test_the_check_is_silent_about(case: str) -> None:
+    check, world = SILENT[case]
+    assert check in SITE_CHECKS
+    store = await analysed(world)
+    assert not {where for name, where in found(store) if name == check}
+
+
+@pytest.mark.parametrize("check", SITE_CHECKS.values(), ids=lambda check: check.id)
+def test_a_check_has_words_in_both_languages(check: object) -> None:
+    for text in (check.title, check.why, check.fix):
+        assert text.en[0].isupper() or text.en.startswith(("hreflang", "robots", "rel="))
+        assert not text.en.isspace() and text.ja
+        assert any(ord(sign) > 0x3000 for sign in text.ja)
+    for text in (check.why, check.fix):
+        assert text.en.endswith(".") and text.ja.endswith("。")
+
+
+def test_ids_are_those_of_no_page_check() -> None:
+    # Two pages are needed to see a loop: the store finds it, and no page check ever can.
+    assert set(SITE_CHECKS) & set(Catalogue().checks) <= {"redirect-loop"}
+
+
+def test_every_severity_is_used_with_measure() -> None:
+    severities = [check.severity for check in SITE_CHECKS.values()]
+    assert severities.count(Severity.ERROR) < len(severities) / 3
+
+
+async def test_a_finding_names_some_of_the_others_and_counts_them_all() -> None:
+    titles = {f"/{number}": Page(title="Bread") for number in range(9)}
+    store = await analysed(site(titles))
+    rows = store.sql.execute("SELECT url, detail, data FROM findings WHERE check_id = 'title-duplicate' ORDER BY url").fetchall()
+    assert len(rows) == 9
+    url, detail, data = rows[0]
+    assert (url, detail) == (f"{ORIGIN}/0", "Bread")
+    assert json.loads(data) == {"count": 8, "examples": [f"{ORIGIN}/{number}" for number in (1, 2, 3, 4, 5)]}
+
+
+async def test_a_broken_link_is_told_with_its_targets_and_the_target_with_its_sources() -> None:
+    store = await analysed(site({"/a": Page(links=["/", "/gone", "/gone"]), "/b": Page(links=["/", "/gone", "/lost"])}))
+    rows = store.sql.execute("SELECT check_id, url, data FROM findings WHERE check_id GLOB '*broken*' ORDER BY check_id, url")
+    told = {(check, url.removeprefix(ORIGIN)): json.loads(data) for check, url, data in rows}
+    assert told == {
+        ("link-broken", "/a"): {"count": 1, "examples": [f"{ORIGIN}/gone"]},
+        ("link-broken", "/b"): {"count": 2, "examples": [f"{ORIGIN}/gone", f"{ORIGIN}/lost"]},
+        ("page-broken-linked", "/gone"): {"count": 2, "examples": [f"{ORIGIN}/a", f"{ORIGIN}/b"]},
+        ("page-broken-linked", "/lost"): {"count": 1, "examples": [f"{ORIGIN}/b"]},
+    }
+
+
+async def test_a_link_to_a_redirect_that_ends_in_an_error_is_broken() -> None:
+    store = await analysed(site({"/a": Page(links=["/", "/old"]), "/old": Page(redirect="/gone", linked=False)}))
+    assert ("link-broken", "/a") in found(store)
+    assert ("link-to-redirect", "/a") not in found(store)
+
+
+async def test_a_threshold_can_be_chosen() -> None:
+    world = TRIGGERS["page-deep"].world
+    assert ("page-deep", "/7") not in found(await analysed(world, page_deep=8))
+    assert ("page-deep", "/3") in found(await analysed(world, page_deep=3))
+
+
+async def test_a_check_that_the_crawl_is_not_judged_by_is_left_out() -> None:
+    from tests.jobs.site_worlds import crawled, judge
+
+    store = await crawled(TRIGGERS["title-duplicate"].world)
+    store.sql.execute("DELETE FROM checks WHERE id = 'title-duplicate'")
+    await judge(store)
+    assert found(store) == set()
