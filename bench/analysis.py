@@ -148,6 +148,9 @@ def make(path: Path, pages: int) -> None:
     sql.executemany("INSERT INTO link_relations VALUES (?, ?, ?, ?, ?, ?, ?)", maker.links())
     sql.executemany("INSERT INTO page_hreflang VALUES (?, ?, ?, ?, ?)", maker.hreflang())
     _side_tables(store, maker)
+    # A crawl knows its depths; the analysis only puts them right where links have gone.
+    depths = store.site_view(likeness=0.9).depth
+    sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", ((int(depth), page) for page, depth in enumerate(depths)))
     sql.execute("COMMIT")
     asyncio.run(store.close())
 

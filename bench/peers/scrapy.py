@@ -56,7 +56,8 @@ def kept(job: Job) -> Kept:
 
 ORDINARY_AUDIT = Peer(
     name="Scrapy",
-    work="keeps url, status, title, description, canonical, robots, hash, sizes, times and every link in SQLite; judges nothing",
+    work="a CrawlSpider that keeps url, status, title, description, canonical, robots, hash, sizes, times and every link in "
+    "SQLite, 100 pages a transaction; judges nothing",
     prepare=prepare("ordinary", AUDIT),
     kept=kept,
     repeats=True,

@@ -24,6 +24,9 @@ _LINKTADORU_ELSEWHERE = frozenset({
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
+BROWSER_VARIABLE = "TADORU_CHROMIUM"
+"""Names the browser program; no option of a job (`fetch.chromium`)."""
+
 Options = TypeVar("Options", bound=CrawlOptions)
 
 
@@ -111,7 +114,7 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
 
 def _strangers(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that look like ours and are not: said, because a misspelt one would do nothing in silence."""
-    every = {f"TADORU_{setting.name.upper()}" for group in JOBS.values() for setting in group}
+    every = {f"TADORU_{setting.name.upper()}" for group in JOBS.values() for setting in group} | {BROWSER_VARIABLE}
     return tuple(
         f"{name} is not a variable of Tadoru{_did_you_mean(name, every)}"
         for name in sorted(environ)

@@ -65,6 +65,14 @@ class Tadoru:
         pipes = {"stdin": subprocess.PIPE} if stdin is not None else {}
         return finished(self.start(*arguments, env=env, **pipes, **options), stdin)
 
+    def python(self, program: str, *arguments: str) -> Done:
+        """Run a program of a test's own, as the command would run."""
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-c", program, *arguments], env=self.environment(), cwd=self.folder, encoding="utf-8",
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        return finished(process)
+
     def links(self, url: str, *arguments: str, **options: Any) -> Done:
         """`tadoru links` without a delay, in one process unless told otherwise."""
         processes = () if "--processes" in arguments else ("--processes", "1")

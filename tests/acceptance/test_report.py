@@ -149,3 +149,18 @@ def test_help_shows_how(tadoru: Tadoru, tmp_path: Path) -> None:
 def test_the_colours_of_a_terminal_stay_out_of_a_pipe(site: Tadoru) -> None:
     assert "\x1b" not in site("report", "site.db").out
     assert json.loads(site("report", "site.db", "-f", "json").out)
+
+
+def test_a_crawl_that_is_being_written_can_be_reported(site: Tadoru) -> None:
+    with sqlite3.connect(site.folder / "site.db", isolation_level=None) as writing:
+        writing.execute("BEGIN IMMEDIATE")
+        writing.execute("DELETE FROM page_findings")
+        done = site("report", "site.db", "-f", "json")
+        writing.execute("ROLLBACK")
+    assert done.result["totals"]["findings"] == 5
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_is_told(site: Tadoru) -> None:
+    done = site("report", "site.db", "-f", "html", "-o", "/dev/full")
+    assert (done.code, done.sentence) == (1, "Failed: No space left on device.")

@@ -40,7 +40,8 @@ def test_the_development_lock_holds_the_other_one_in_the_same_versions(checkout:
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_pin_has_a_hash(lock: str, checkout: Path) -> None:
     entries = re.split(r"\n(?=\S)", (checkout / lock).read_text("utf-8").strip())
-    assert len(entries) == len(pins(checkout / lock))
+    # One project may stand there twice: in one version for older interpreters, in another for newer ones.
+    assert {entry.partition("==")[0] for entry in entries} == pins(checkout / lock).keys()
     assert [entry.splitlines()[0] for entry in entries if "--hash=sha256:" not in entry] == []
 
 

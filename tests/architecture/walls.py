@@ -43,6 +43,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "brotli": ("fetch/",),
     "charset_normalizer": ("parse/decode.py",),
     "click": ("cli/",),
+    "numpy": ("parse/content.py", "rules/similar.py", "store/site/"),
     "playwright": ("fetch/browser.py",),
     "procrastinate": ("cluster/",),
     "publicsuffixlist": ("rules/scope.py",),

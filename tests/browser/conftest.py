@@ -1,4 +1,4 @@
-"""A real Chromium and two sites for the tests of rendering. One browser serves all tests of a module: starting one takes a second."""
+"""A real Chromium and two sites for the tests of rendering. One browser serves a module: starting one takes a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest_asyncio
 
 from tadoru.fetch.browser import Browser
 from tadoru.fetch.chromium import NAMES
-from tadoru.model.web import Failure, Rendered
 from tadoru.rules.address import Exemptions
 from tests.support.site import Site
 
@@ -52,5 +51,3 @@ async def browser(site: Site) -> AsyncIterator[Browser]:
     running = Browser(user_agent="Tadoru/9 (test)", exemptions=Exemptions.for_urls([site.url()]))
     yield running
     await running.close()
-
-

@@ -64,6 +64,13 @@ async def test_a_page_that_never_settles_is_taken_as_it_is_when_its_time_is_up(s
     assert '<div id="app">xx' in page.html.decode()
 
 
+async def test_a_page_whose_reading_is_cut_short_is_taken_all_the_same(site: Site, browser: Browser) -> None:
+    site.html("/cut", "<p>text</p><script>window.stop()</script><p>more")
+    page = rendered(await browser.render(site.url("/cut"), timeout=60))
+    assert page.settled is not None
+    assert "<p>text</p>" in page.html.decode()
+
+
 async def test_a_longer_wait_sees_what_a_timer_brings_late(site: Site, browser: Browser) -> None:
     site.html("/late", SHELL + "<script>setTimeout(() => { app.textContent = 'late' }, 1200)</script>")
     assert "late</div>" not in shown(await browser.render(site.url("/late")))
@@ -81,7 +88,8 @@ async def test_what_scripts_and_resources_complain_about_is_told(site: Site, bro
 
 
 async def test_pictures_fonts_and_icons_are_not_requested_and_do_not_look_broken(site: Site, browser: Browser) -> None:
-    site.html("/album", "<link rel=icon href=/icon.png><link rel=preload as=font href=/f.woff2 crossorigin><video src=/v.mp4></video>"
+    site.html("/album", "<link rel=icon href=/icon.png><link rel=preload as=font href=/f.woff2 crossorigin>"
+        "<link rel=prefetch href=/next><video src=/v.mp4></video>"
         "<img src=/a.png onload=\"document.title='loaded'\" onerror=\"document.title='broken'\">"
         "<script>navigator.sendBeacon('/beacon')</script>")  # fmt: skip
     before = len(site.paths)
@@ -178,6 +186,6 @@ async def test_what_is_no_page_is_a_failure_with_a_name(site: Site, browser: Bro
     assert kind(answer) == expected
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "chrome://version/", "data:text/html,x", "javascript:1", "about:blank", "x"])
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "chrome://version/", "data:text/html,x", "javascript:1", "x"])
 async def test_only_web_pages_are_rendered(browser: Browser, url: str) -> None:
     assert kind(await browser.render(url)) == FailureKind.PROTOCOL

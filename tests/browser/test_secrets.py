@@ -73,15 +73,16 @@ async def test_they_do_not_survive_a_script_that_leaves(site: Site, elsewhere: S
 
 
 async def test_a_strangers_page_does_not_act_in_the_persons_name(site: Site, elsewhere: Site, browser: Browser) -> None:
-    elsewhere.html("/forgery", f"<script>fetch({site.url('/transfer')!r}, {{method: 'POST', mode: 'no-cors', body: 'x'}})</script>")
+    order = f"fetch({site.url('/transfer')!r}, {{method: 'POST', mode: 'no-cors', body: 'x'}})"
+    elsewhere.html("/forgery", f"<script>{order}</script>")
     site.reply("/transfer", body="{}")
     rendered(await browser.render(elsewhere.url("/forgery")))
     assert secrets(site, "/transfer") == NONE
 
 
 async def test_a_stranger_that_leads_back_has_not_earned_them(site: Site, elsewhere: Site, browser: Browser) -> None:
-    elsewhere.html("/and-back", f"<script>location.href = {site.url('/back-again')!r};"
-        f"fetch({site.url('/meanwhile')!r}, {{method: 'POST', mode: 'no-cors', keepalive: true, body: 'x'}})</script>")  # fmt: skip
+    order = f"fetch({site.url('/meanwhile')!r}, {{method: 'POST', mode: 'no-cors', keepalive: true, body: 'x'}})"
+    elsewhere.html("/and-back", f"<script>location.href = {site.url('/back-again')!r}; {order}</script>")
     site.html("/back-again", "<p>back<script>fetch('/after')</script>")
     for path in ("/meanwhile", "/after"):
         site.reply(path, body="{}")
@@ -98,7 +99,8 @@ async def test_a_frame_does_not_get_them(site: Site, browser: Browser) -> None:
 
 
 async def test_cookies_of_the_site_join_those_of_the_person_and_win(site: Site, browser: Browser) -> None:
-    site.html("/sets", "<script>fetch('/back')</script>", headers=(("Set-Cookie", "mine=2; HttpOnly"), ("Set-Cookie", "both=site")))
+    cookies = (("Set-Cookie", "mine=2; HttpOnly"), ("Set-Cookie", "both=site"))
+    site.html("/sets", "<script>fetch('/back')</script>", headers=cookies)
     site.reply("/back", body="{}")
     rendered(await browser.render(site.url("/sets")))
     assert set((secrets(site, "/back")[2] or "").split("; ")) == {"given=1", "mine=2", "both=site"}

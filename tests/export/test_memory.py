@@ -1,4 +1,4 @@
-"""Four times the pages take no more memory: every form streams."""
+"""Twice the pages take no more memory: every form streams."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tadoru.store.sqlite import SqliteStore
 from tests.export.crawls import exported
 from tests.support.clock import FakeClock
 
-FEW, MANY = 2000, 8000
+FEW, MANY = 1100, 2200
 ROOM = 300_000
-"""Bytes that the number of pages may not be worth: a hundredth of what they would take."""
+"""Bytes that the number of pages may not be worth: a tenth of what they would take."""
 WHEN = "2024-01-01 00:00:00.000"
 
 

@@ -116,7 +116,7 @@ async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
         writer.write(b"HTTP/1.0 200 OK\r\n\r\nok")
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", site.port + 1 if site.port < 65_000 else 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with World(site) as world:
         world.proxy._dialer._guard = Guard(Exemptions(allow_all=True))
@@ -204,13 +204,6 @@ async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(sit
     assert trap.connections == 0
 
 
-async def test_an_address_that_is_allowed_is_used_when_the_others_of_the_name_are_not(site: Site) -> None:
-    async with World(site, {"mixed.example": ["10.0.0.1", "203.0.113.1"]}) as world:
-        guest = world.guest()
-        await world.say(get("http://mixed.example/"), guest)
-        assert guest.faults["mixed.example"].kind == FailureKind.BLOCKED_ADDRESS
-
-
 @pytest.mark.parametrize(
     "path, kind",
     [
@@ -296,7 +289,6 @@ async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) ->
         b"CONNECT 127.0.0.1:99999 HTTP/1.1\r\n\r\n",
         b"CONNECT evil@[::1 HTTP/1.1\r\n\r\n",
         b"GET\r\n\r\n",
-        b"\r\n\r\n",
     ],
 )
 async def test_what_no_browser_would_ask_is_not_answered(site: Site, request_bytes: bytes) -> None:
@@ -344,7 +336,7 @@ async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
     async with World(site) as world:
         greedy, other = world.guest(), world.guest()
         asking = [asyncio.create_task(world.say(get(site.url("/held")), greedy)) for _ in range(40)]
-        await site.wait_until(lambda site: site.hits("/held") == proxy_module.GUEST_CONNECTIONS)
+        await site.requested("/held", proxy_module.GUEST_CONNECTIONS)
         assert (await world.say(get(site.url("/free")), other)).endswith(b"free")
         assert site.hits("/held") == proxy_module.GUEST_CONNECTIONS
         gate.release()
@@ -358,7 +350,7 @@ async def test_a_guest_that_is_sent_away_loses_its_connections_and_no_other_does
         leaving, staying = world.guest(), world.guest()
         cut = asyncio.create_task(world.say(get(site.url("/held")), leaving))
         kept = asyncio.create_task(world.say(get(site.url("/held")), staying))
-        await site.wait_until(lambda site: site.hits("/held") == 2)
+        await site.requested("/held", 2)
         await world.proxy.dismiss(leaving)
         assert await cut == b""
         gate.release()
@@ -401,11 +393,11 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
         assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
 
 
-@pytest.mark.parametrize("text", ["socks5://h:1", "http://", "http://h:port", "h:80", "", "http://[::1"])
+@pytest.mark.parametrize("text", ["socks5://me:pw@h:1", "http://:pw@", "http://me:pw@h:port", "me:pw@h:80", "http://me:pw@[::1"])
 def test_a_proxy_that_can_not_be_used_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(UsageError, match="http://host:port") as raised:
         Upstream.parse(text)
-    assert not text or text not in str(raised.value)
+    assert "pw" not in str(raised.value)
 
 
 def test_the_password_of_a_proxy_is_not_shown() -> None:

@@ -51,7 +51,6 @@ RESPONSES = {
     "redirect-meta-refresh": head('<meta http-equiv="refresh" content="0; url=/bread">'),
     "redirect-refresh-header": header("Refresh", "0; url=/bread"),
     "redirect-broken": Change(failure=FailureKind.BAD_REDIRECT),
-    "redirect-loop": Change(failure=FailureKind.REDIRECT_LOOP),
     "redirect-chain-too-long": Change(failure=FailureKind.TOO_MANY_REDIRECTS),
 }
 URLS = {

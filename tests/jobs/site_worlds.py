@@ -118,11 +118,8 @@ class World:
 
 
 def sitemap(path: str = "/sitemap.xml", *problems: str, **changes: object) -> SitemapRecord:
-    values = dict(
-        url=url(path), level=0, named_by="robots.txt", status="read", kind="urlset", status_code=200, bytes=1_000, urls=3,
-        problems=problems,
-    )  # fmt: skip
-    return SitemapRecord(**{**values, **changes})  # type: ignore[arg-type]
+    plain = SitemapRecord(url(path), 0, "robots.txt", "read", "urlset", 200, 1_000, 3, problems)
+    return plain._replace(**changes)  # type: ignore[arg-type]
 
 
 class Crawling:
@@ -134,12 +131,10 @@ class Crawling:
 
     async def run(self) -> None:
         world, store = self._world, self._store
-        await store.install_checks(SITE_CHECKS.values(), "site")
-        await store.add([self._target(world.start)], seed=True)
-        await self._name_pages()
+        await self.begin()
         worker = await store.join(TTL)
         while leases := (await store.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases:
-            await store.finish(worker, [self._outcome(lease) for lease in leases], max_depth=None)
+            await store.finish(worker, [self.outcome(lease) for lease in leases], max_depth=None)
         await self._try_resources(worker)
         if world.robots is not None:
             status, failure, text = world.robots
@@ -150,6 +145,12 @@ class Crawling:
         if world.skipped:
             await store.add([Target(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9)
         await store.leave(worker)
+
+    async def begin(self) -> None:
+        """What is there before the first page: the checks, the start, what sitemaps name."""
+        await self._store.install_checks(SITE_CHECKS.values(), "site")
+        await self._store.add([self._target(self._world.start)], seed=True)
+        await self._name_pages()
 
     async def _name_pages(self) -> None:
         for record in self._world.sitemaps:
@@ -165,10 +166,14 @@ class Crawling:
                 one = self._world.resources[lease.url.removeprefix(ORIGIN)]
                 results.append(
                     ResourceResult(
-                        resource_id=lease.resource_id, status="error" if one.failure else "completed",
-                        status_code=None if one.failure else one.status, content_type=one.type, content_length=one.length,
-                        final_url=one.final, error_type=one.failure,
-                    )  # fmt: skip
+                        resource_id=lease.resource_id,
+                        status="error" if one.failure else "completed",
+                        status_code=None if one.failure else one.status,
+                        content_type=one.type,
+                        content_length=one.length,
+                        final_url=one.final,
+                        error_type=one.failure,
+                    )
                 )
             await self._store.finish_resources(worker, results)
 
@@ -181,7 +186,7 @@ class Crawling:
             return Target(address, host, PageStatus.DISCOVERED, "another site", internal=False)
         return Target(address, host, PageStatus.QUEUED)
 
-    def _outcome(self, lease: Lease) -> Outcome:
+    def outcome(self, lease: Lease) -> Outcome:
         path = lease.url.removeprefix(ORIGIN)
         page = self._world.pages.get(path) or self._world.external.get(path) or Page(status=404)
         records = None if lease.purpose is Purpose.CHECK else self._records(path, page)

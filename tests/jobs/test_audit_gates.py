@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
+from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.compare.gates import CompareGates
 from tadoru.jobs.audit.gates import Figures, Gates
+from tadoru.jobs.audit.site_checks import SITE_CHECKS as REAL_SITE_CHECKS
+from tadoru.store.states import CheckWords
 from tests.store.audited import CHECKS, SITE_CHECKS
 
 ALL = (*CHECKS, *SITE_CHECKS)
@@ -130,6 +137,23 @@ def test_what_makes_no_sense_is_refused_with_a_hint(text: str, hint: str) -> Non
 def test_new_needs_something_that_was_before(text: str) -> None:
     with pytest.raises(UsageError, match=r"needs something to compare with: add --baseline FILE, or re-crawl with --recrawl\."):
         Gates.parse(["error", text], ALL, has_earlier=False)
+
+
+def test_every_expression_of_the_documents_is_understood(checkout: Path) -> None:
+    compare, audit = (checkout / "docs" / "how-to" / "compare.md").read_text("utf-8").split("## One crawl in a build")
+    every = [*Catalogue().checks.values(), *REAL_SITE_CHECKS.values()]
+    words = [CheckWords(0, check.id, check.group, str(check.severity), "", "") for check in every]
+    compared, audited = _expressions(compare), _expressions(audit)
+    assert (len(compared), len(audited)) == (10, 15)
+    for text in compared:
+        CompareGates.parse([text], words)
+    for text in audited:
+        Gates.parse([text], every, has_earlier=True)
+
+
+def _expressions(document: str) -> list[str]:
+    rows = [row for row in document.splitlines() if row.startswith("| `") and "--fail-on" not in row]
+    return [text for row in rows for text in re.findall("`([^`]+)`", row.split(" | ")[0])]
 
 
 @given(st.text(alphabet="abcerowtpns-*?<>=%.,0123456789 m", max_size=20))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
@@ -20,7 +20,7 @@ from tadoru.jobs.audit.compare.walk import side_by_side
 from tadoru.store.runs import RunOutcome
 from tadoru.store.sqlite import SqliteStore
 from tests.contract.crawls import url
-from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed
+from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed, crawl
 from tests.support.clock import FakeClock
 
 LATER = changed(
@@ -119,6 +119,43 @@ async def test_what_a_stopped_crawl_did_not_come_to_is_neither_removed_nor_fixed
     result, told = await compared(part, whole)
     assert short(told) == set()
     assert result.unseen == 5
+
+
+async def test_a_recrawl_that_is_on_its_way_has_changed_only_what_it_has_seen(tmp_path: Path) -> None:
+    name = str(tmp_path / "site.db")
+    store = SqliteStore(name, FakeClock())
+    await audit(store, SITE, stray={"https://x/1": "sitemap-missing"})
+    await store.begin_recrawl({}, "2.0")
+    await crawl(store, changed(LATER, home=replace(OK, links=LATER[""].links, title="New")), most=1)
+    await store.close()
+    result, told = await compared(f"{name}@1", name)
+    assert short(told) == {("title", "")}
+    assert (result.compared, result.unseen) == (1, 5)
+
+
+@given(st.data())
+@settings(max_examples=25)
+async def test_two_runs_of_one_file_and_two_files_say_the_same(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    paths = ("a", "b", "c")
+    page = st.builds(
+        Page,
+        code=st.sampled_from([200, 200, 404, None]),
+        title=st.sampled_from(["one", "two", None]),
+        found=st.sets(st.sampled_from(["title-missing", "title-too-long", "canonicalised"])).map(tuple),
+        indexability=st.sampled_from(["indexable", "noindex"]),
+    )
+    home = replace(OK, links=paths)
+    sites = [{"": home, **{path: data.draw(page) for path in paths}} for _ in range(2)]
+    folder = tmp_path_factory.mktemp("pair")
+    one = await recrawled(folder / "one.db", *sites)
+    files = [await audited(folder / f"{number}.db", site) for number, site in enumerate(sites)]
+    _, told = await compared(f"{one}@1", one)
+    _, also = await compared(*files)
+    assert sorted(told) == sorted(also)
+    broken = {path for path in paths if sites[0][path].code == 200 and sites[1][path].code != 200}
+    assert {url for kind, url in short(told) if kind == "broken"} == broken
 
 
 async def test_catalogues_with_other_numbers_are_compared_by_their_names(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from tadoru.jobs.audit.report.choice import Choice
 from tadoru.jobs.audit.report.html import SCRIPT, STYLE
+from tadoru.jobs.audit.report.html_findings import ON_PAPER
 from tadoru.jobs.audit.report.language import LANGUAGES
 from tadoru.jobs.report.page import head
 from tests.jobs.audit_crawls import BROKEN, HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
@@ -100,6 +101,28 @@ def test_the_first_hundred_pages_are_shown_and_the_rest_is_counted_with_its_comm
     tree = parsed(path)
     assert len(tree.css(".check tbody tr")) == 100
     assert words(tree.css_first(".check .note:last-child")) == f"30 more are listed by tadoru report {path} --check test-long"
+
+
+def test_on_paper_a_few_pages_of_each_check_are_enough(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "site.db")
+    crawl.page("", 0)
+    for number in range(ON_PAPER + 1):
+        crawl.find(LONG, crawl.page(f"{number:03}", 1))
+    crawl.find(BROKEN, 1)
+    tree = parsed(crawl.save())
+    assert [words(note) for note in tree.css(".note.paper")] == ["On paper the first 10 are shown."]
+    assert f".inside tr:nth-child(n + {ON_PAPER + 1}) {{ display: none; }}" in STYLE
+
+
+def test_a_check_without_evidence_has_no_column_for_it(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "site.db")
+    crawl.find(BROKEN, crawl.page("", 0))
+    crawl.find(LONG, 1, "so long")
+    tables = parsed(crawl.save()).css("details.check table")
+    assert [[words(head) for head in table.css("th")] for table in tables] == [
+        ["Page", "Linked from"],
+        ["Page", "Evidence", "Linked from"],
+    ]
 
 
 def test_very_long_urls_do_not_make_a_page_that_nobody_can_open(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.audit.report.markdown import PAGES, plain
-from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, small, told
+from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
 SMALL = """\
 ## Audit of garden.example
@@ -112,3 +112,11 @@ def test_a_url_that_is_no_web_address_is_no_link(tmp_path: Path) -> None:
     assert "](<javascript" not in text
     assert "javascript\\:alert\\(1\\)" in text
     assert HOSTILE not in text
+
+
+def test_it_fits_into_a_comment(tmp_path: Path) -> None:
+    text = told(large(tmp_path / "site.db", 600), "markdown")
+    assert len(text) < 65_536
+    found = re.search(r"\n(\d+) checks more are listed by `tadoru report \S+ --all`\n", text)
+    assert found is not None
+    assert text.count("<details>") + int(found[1]) == len(re.findall(r"^\| [🔴🟠🔵⚪]", text, re.MULTILINE)) > 80

@@ -87,6 +87,11 @@ def test_shingles_are_three_words_in_a_row_and_pass_over_short_ones() -> None:
     assert len(list(normalised("日本語").shingles())) == 1
 
 
+@pytest.mark.parametrize("text, characters", [("Größe — “so”", 0), ("한국어", 0), ("東京 Tokyo、大阪。", 4)])
+def test_characters_that_were_set_apart_are_counted(text: str, characters: int) -> None:
+    assert normalised(text).characters == characters
+
+
 def test_white_space_does_not_change_the_hash_of_a_text_with_a_few_japanese_words() -> None:
     assert normalised("bread パン and more bread").hash == normalised(f"bread パン and{' ' * 900}more bread").hash
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.parse import bounds
-from tadoru.parse.html import Document, PageTooComplex, text_of
+from tadoru.parse.html import Document, PageTooComplex, tag_ids, text_of
 
 PAGE = "http://site.example/dir/page.html"
 
@@ -34,6 +34,22 @@ def test_a_byte_order_mark_does_not_push_the_head_into_the_body() -> None:
 def test_elements_come_in_document_order_whatever_the_order_of_selectors() -> None:
     document = parsed("<p>1<i>2</i></p><b>3</b><p>4")
     assert [element.tag for element in document.select("b,p,i")] == ["p", "i", "b", "p"]
+
+
+def test_elements_are_picked_by_their_tags_in_document_order_and_all_are_counted() -> None:
+    document = parsed("<p>1<A>2</A><svg><a>3</a></svg><x-y>4</x-y></p><template><a>5</a></template><h1>6</h1>")
+    picked, number = document.pick(tag_ids(["h1", "a", "svg", "h2"]))
+    assert [(tag, element.text()) for tag, element in picked] == [("a", "2"), ("svg", "3"), ("a", "3"), ("h1", "6")]
+    assert number == len(["html", "head", "body", "p", "a", "svg", "a", "x-y", "template", "h1"])
+
+
+@given(st.lists(st.sampled_from("<a> <b> </a> <p> <table> <tr> <svg> </svg> <title> </title> <image> <h1>".split()), max_size=30))
+def test_picking_finds_what_a_selector_finds(pieces: list[str]) -> None:
+    document = parsed("".join(pieces))
+    names = ["a", "b", "h1", "image", "img", "svg", "title", "tr"]
+    found = [(tag, element.mem_id) for tag, element in document.pick(tag_ids(names))[0]]
+    assert found == [(element.tag, element.mem_id) for element in document.select(",".join(names))]
+    assert found == [(tag, element.mem_id) for tag, element in document.find(",".join(names))]
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,35 @@ def test_the_text_of_nested_anchors_is_bounded() -> None:
     assert found[-1].text == ""
 
 
+ODD_REFERENCES = ["x#a%20b", "x#y ", "\u00a0#z", "#", " # ", "//h#a#b", "x#%"]
+REFERENCES = st.text("ab/.#?%20é \t:", max_size=12) | st.sampled_from(ODD_REFERENCES)
+
+
+@given(st.lists(REFERENCES, max_size=12))
+def test_a_reference_among_others_leads_where_it_leads_alone(references: list[str]) -> None:
+    markup = "".join(f'<a href="{reference}">x</a>' for reference in references)
+    alone = [Resolver().resolve(reference, PAGE) for reference in references]
+    assert [(link.url, link.fragment) for link in links(markup)] == [target for target in alone if target is not None]
+
+
+@pytest.mark.parametrize(
+    "markup, expected",
+    [
+        pytest.param('<svg><a xlink:href="/x">t</a></svg>', ["/x"], id="in a drawing"),
+        pytest.param('<svg><a xlink:href="/x" href="/y">t</a></svg>', ["/y"], id="both in a drawing"),
+        pytest.param('<a xlink:href="/x">t</a>', [], id="in HTML it means nothing"),
+        pytest.param('<a xlink:href="/x">t<svg><a href="/y">u</a></svg></a>', ["/y"], id="in HTML, around a drawing"),
+    ],
+)
+def test_the_other_name_of_a_reference_in_drawings(markup: str, expected: list[str]) -> None:
+    assert [link.url.removeprefix("http://site.example") for link in links(markup)] == expected
+
+
+def test_an_element_with_two_references_is_read_once() -> None:
+    found = links("<video src=v poster=p></video><source src=s srcset=t>", ALL)
+    assert [link.url.rpartition("/")[2] for link in found] == ["v", "p", "t", "s"]
+
+
 @pytest.mark.parametrize(
     "content, url",
     [

@@ -68,6 +68,11 @@ def test_links_without_words() -> None:
     assert page.nameless == (Nameless("/1", has_image=False), Nameless("/2", has_image=True))
 
 
+def test_a_link_without_words_is_seen_whatever_the_other_links_say() -> None:
+    page = view("<a href=/1>One</a><a href=ftp://files.example/></a><a href=/3 alt=Three></a>")
+    assert [nameless.href for nameless in page.nameless] == ["ftp://files.example/", "/3"]
+
+
 @pytest.mark.parametrize(
     "href, kind",
     [
@@ -162,6 +167,7 @@ def test_a_doctype_is_seen(markup: str, expected: bool) -> None:
         pytest.param("<head><title>a</title></head><body></body>", 1, 1, (), id="sound"),
         pytest.param("", 1, 1, (), id="all left out"),
         pytest.param("<HEAD><DIV></HEAD><BODY><BODY>", 1, 2, ("div",), id="capitals"),
+        pytest.param("<head></head><body><BODY>", 1, 2, (), id="in both spellings"),
         pytest.param("<head></head><head></head><body>", 2, 1, (), id="two heads"),
         pytest.param("<head></head><header></header><header></header>", 1, 1, (), id="headers are no heads"),
         pytest.param("<head></head><body><!-- <body> --><script>'<body>'</script>", 1, 1, (), id="comments and scripts"),

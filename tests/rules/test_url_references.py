@@ -145,6 +145,13 @@ def test_the_resolver_always_equals_joining_directly(pairs: list[tuple[str, str]
         assert (resolved and resolved[0]) == canonical(reference, base, cleaning=cleaning)
 
 
+@pytest.mark.parametrize("cleaning", [Cleaning(), Cleaning(strip_tracking=True)], ids=["none", "tracking"])
+def test_what_a_page_says_of_itself_can_be_resolved_without_cleaning(cleaning: Cleaning) -> None:
+    resolver = Resolver(cleaning)
+    assert resolver.uncleaned.resolve("g?utm_source=x", BASE) == ("http://a.example/b/c/g?utm_source=x", "")
+    assert resolver.uncleaned is resolver.uncleaned
+
+
 def test_the_resolver_stays_within_its_capacity() -> None:
     resolver = Resolver(capacity=100)
     for number in range(1_000):

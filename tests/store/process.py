@@ -4,6 +4,7 @@ drain    lease, say so, wait for a line, then finish and lease until nothing is 
 hold     lease two URLs, take the slot and the robots.txt of the host, say the URLs, and wait to be killed
 open     say ready, wait for a line, open the database, write to it, say what came of it
 visit    the same at once, as a user who owns nothing
+recrawl  say ready, wait for a line, begin a re-crawl, say its number or None, wait for a line, crawl and say how many pages
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from pathlib import Path
 from tadoru.clock import SystemClock
 from tadoru.errors import StoreError
 from tadoru.store.base import CrawlStore
-from tadoru.store.open import open_store
+from tadoru.store.open import open_audit, open_store
 from tests.contract.crawls import HOST, done, lease
+from tests.store.audited import SITE, crawl
 
 LONG = 3600.0
 NOBODY = 65534
@@ -69,7 +71,20 @@ async def hold(store: CrawlStore) -> None:
     sys.stdin.readline()
 
 
+async def recrawl(database: str) -> None:
+    store = open_audit(database, SystemClock(), patience=LONG)
+    say("ready")
+    sys.stdin.readline()
+    say(str(await store.begin_recrawl({}, "2.0")))
+    sys.stdin.readline()
+    say(str(await crawl(store, SITE)))
+    await store.close()
+
+
 async def main(mode: str, database: str) -> None:
+    if mode == "recrawl":
+        await recrawl(database)
+        return
     if mode == "visit" and os.geteuid() == 0:
         os.setuid(NOBODY)
     if mode == "open":

@@ -52,6 +52,17 @@ def test_they_come_by_depth_and_url_whatever_the_order_they_were_found_in(tmp_pa
     assert [link.text for link in store.inlinks(target, 3)] == ["b", "c", "a"]
 
 
+def test_a_page_that_links_twice_does_not_hide_another_one_and_a_page_s_own_links_come_last(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "twice.db")
+    target = crawl.page("", 0)
+    for source in (target, crawl.page("a", 1), crawl.page("b", 1)):
+        crawl.link(source, target, "first")
+        crawl.link(source, target, "second")
+    store = SqliteStore(str(crawl.save()), FakeClock())
+    found = [(link.source_url.removeprefix(HOME), link.text) for link in store.inlinks(target, 9)]
+    assert found == [("a", "first"), ("b", "first"), ("a", "second"), ("b", "second"), ("", "first"), ("", "second")]
+
+
 def test_links_are_counted_where_they_were_not_yet(store: SqliteStore) -> None:
     assert store.inlink_count(3) == 2
     store.sql.execute("DELETE FROM page_scores")

@@ -14,6 +14,7 @@ from tadoru.clock import SystemClock
 from tadoru.store.open import open_store
 from tests.contract.crawls import HOST, TTL, lease, rows, target, url
 from tests.store import process
+from tests.store.audited import SITE, audited
 
 Start = Callable[[str], "subprocess.Popen[str]"]
 
@@ -140,3 +141,15 @@ async def test_a_process_killed_in_the_middle_of_its_work_loses_nothing(database
     sources = [link.source_url async for link in store.links()]
     assert len(sources) == sum(len(process._children(url(str(number)))) for number in range(1, 200))
     await store.close()
+
+
+async def test_of_processes_that_recrawl_at_once_one_begins_and_all_share_the_work(database: Path, start: Start) -> None:
+    await audited(database, SITE)
+    workers = [start("recrawl") for _ in range(3)]
+    assert [line(each) for each in workers] == ["ready"] * 3
+    for each in workers:
+        go(each)
+    assert sorted(line(each) for each in workers) == ["2", "None", "None"]
+    for each in workers:
+        go(each)
+    assert sum(int(line(each)) for each in workers) == len(SITE), "every page once"

@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import pytest
 
+from tadoru.store.base import PageStatus
+from tadoru.store.runs import RunOutcome
 from tadoru.store.sqlite import SqliteStore
 from tadoru.store.states import PageState, StrayFinding
 from tests.contract.crawls import external, target, url
-from tests.store.audited import OK, SITE, Page, audit, changed
+from tests.store.audited import OK, SITE, Page, audit, changed, crawl
 from tests.store.test_plans import plan
 from tests.support.clock import FakeClock
 
@@ -96,7 +98,8 @@ async def test_a_page_that_only_a_sitemap_names_has_no_depth(store: SqliteStore)
 
 async def test_findings_about_pages_of_other_sites_and_pages_that_were_not_requested_are_strays(store: SqliteStore) -> None:
     await audit(store, SITE, stray=STRAYS)
-    await store.add([external("there"), target("later")], seed=False)
+    known = PageStatus.DISCOVERED
+    await store.add([external("there"), target("later", status=known)], seed=False)
     numbers = {name: store.check_number(name) for name in ("title-missing", "canonicalised")}
     async with store.write() as sql:
         for address, name, subject in ((url("there", "b.example"), "title-missing", "x"), (url("later"), "canonicalised", "")):
@@ -108,6 +111,17 @@ async def test_findings_about_pages_of_other_sites_and_pages_that_were_not_reque
         ("https://a.example/z.png", "duplicate-title", ""),
         (url("there", "b.example"), "title-missing", "x"),
     ]
+
+
+async def test_findings_of_pages_that_wait_to_be_asked_again_are_none_of_this_run(store: SqliteStore) -> None:
+    await audit(store, SITE)
+    assert await store.begin_recrawl({}, "2.0") == 2
+    assert await strays(store) == []
+    await crawl(store, SITE, most=1)
+    assert (list(await states(store)), await strays(store)) == ([""], [])
+    await store.end_run(2, RunOutcome.LIMIT, None)
+    assert await store.begin_recrawl({}, "3.0", limit=1) == 3
+    assert (list(await states(store, 2)), await strays(store, 2)) == ([""], [])
 
 
 @pytest.mark.parametrize("share, expected", [(0.5, 20.0), (0.9, 40.0), (0.25, 10.0), (0.01, 10.0), (1.0, 40.0)], ids=str)

@@ -10,7 +10,7 @@ from tests.support.planted import Plant, page
 
 # These need a world of their own (`planted_worlds`), or are made by what a server does and not by what it says.
 ELSEWHERE = frozenset({
-    "url-http", "form-on-http-page", "password-on-http-page", "links-too-many", "redirect-loop", "redirect-chain-too-long",
+    "url-http", "form-on-http-page", "password-on-http-page", "links-too-many", "redirect-chain-too-long",
 })  # fmt: skip
 FAILING = {"response-missing": "long-header", "redirect-broken": "no-location"}
 """What is wrong is not in a page: how the server misbehaves."""

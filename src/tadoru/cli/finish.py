@@ -12,7 +12,7 @@ from tadoru.jobs.links.report.annotations import write_annotations
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.stream import stored_edges
 from tadoru.jobs.links.suppress import Suppressions
-from tadoru.jobs.report.output import opened_output
+from tadoru.jobs.report.output import in_colour, opened_output
 from tadoru.jobs.suppressions import read_file
 from tadoru.options import LinksOptions
 
@@ -29,7 +29,7 @@ def judge_and_write(result: CrawlResult, options: LinksOptions, database: str, d
     )
     to_file = options.output not in (None, "-")
     with opened_output(options.output if to_file else None) as out:
-        write(report, options.format, out, colour=not to_file and out.isatty() and not os.environ.get("NO_COLOR"))
+        write(report, options.format, out, colour=not to_file and in_colour(out))
     if to_file:
         display.note(f"Wrote {options.output}.")
     if os.environ.get("GITHUB_ACTIONS") == "true":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -50,7 +49,7 @@ def report(
     from tadoru.errors import UsageError
     from tadoru.jobs.audit.report import Order, form_of, write
     from tadoru.jobs.audit.report.choice import Choice
-    from tadoru.jobs.report.output import opened_output
+    from tadoru.jobs.report.output import in_colour, opened_output
     from tadoru.model.finding import Severity
 
     to_file = output not in (None, "-")
@@ -70,7 +69,7 @@ def report(
         baseline=baseline,
     )
     with opened_output(output if to_file else None) as out:
-        notes = write(order, out, colour=not to_file and out.isatty() and not os.environ.get("NO_COLOR"))
+        notes = write(order, out, colour=not to_file and in_colour(out))
     if not quiet:
         for note in (*notes, *([f"Wrote {output}."] if to_file else [])):
             sys.stderr.write(printable(note) + "\n")

@@ -10,10 +10,9 @@ import os
 import shutil
 from collections.abc import Mapping
 
+from tadoru.config import BROWSER_VARIABLE
 from tadoru.errors import BrowserMissing
 
-VARIABLE = "TADORU_CHROMIUM"
-"""Names the program to use, instead of the first one that is found."""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 NOT_WANTED = ("--disable-popup-blocking",)
 """Of the driver's own switches: a page that opens windows by itself shall be stopped."""
@@ -48,12 +47,12 @@ _OFF = (
 
 def find(environment: Mapping[str, str]) -> str | None:
     """The program; None when the driver's own has to do. Raises BrowserMissing when the one that was named is not there."""
-    named = environment.get(VARIABLE)
+    named = environment.get(BROWSER_VARIABLE)
     path = environment.get("PATH")
     if named:
         found = shutil.which(named, path=path)
         if found is None:
-            raise BrowserMissing(f"{VARIABLE} is {named}, which is not a program that can be run.")
+            raise BrowserMissing(f"{BROWSER_VARIABLE} is {named}, which is not a program that can be run.")
         return found
     return next((found for name in NAMES if (found := shutil.which(name, path=path))), None)
 

@@ -1,4 +1,4 @@
-"""The little JavaScript that Tadoru runs in a page; but for the first of them in a world that the page can neither see nor change."""
+"""The little JavaScript that Tadoru runs in a page; all but the first in a world that the page can neither see nor change."""
 
 from __future__ import annotations
 

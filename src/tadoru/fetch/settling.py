@@ -21,7 +21,7 @@ class Stir:
 
     def __init__(self, quiet: float, now: float) -> None:
         self._quiet = quiet
-        self._readable = False
+        self._readable = self._received = False
         self._on_their_way: dict[str, float] = {}
         self._held: set[str] = set()
         self._asked = self._changed = now
@@ -40,9 +40,13 @@ class Stir:
         self._readable = True
         self._change(now)
 
+    def received(self) -> None:
+        """The last byte of the document came. One whose reading is cut short by a script is never said to be readable."""
+        self._received = True
+
     def replaced(self, keep: str, now: float) -> None:
         """Another document took the place of this one; only its own request (`keep`) is still of interest."""
-        self._readable = False
+        self._readable = self._received = False
         self._on_their_way = {name: began for name, began in self._on_their_way.items() if name == keep}
         self._change(now)
 
@@ -74,11 +78,12 @@ class Stir:
 
     def rests_at(self, now: float) -> float | None:
         """The moment at which the page rests if nothing moves until then; None when something has to happen first."""
-        if not self._readable or self._held:
+        if not (self._readable or self._received) or self._held:
             return None
-        waited_for = [began for began in self._on_their_way.values() if now - began < LONG]
+        waited_for = [began for began in self._on_their_way.values() if began + LONG > now]
         if not waited_for:
-            return min(max(self._asked, self._changed) + self._quiet, self._asked + MOVING * self._quiet)
+            patience = self._quiet if self._readable else MOVING * self._quiet
+            return min(max(self._asked, self._changed) + patience, self._asked + MOVING * self._quiet)
         news = max(waited_for) + LONG
         if self._polls >= POLLS:
             return min(news, self._changed + max(STILL, self._quiet))

@@ -26,6 +26,8 @@ Allow = Callable[[str], Awaitable[bool]]
 
 MOST_REQUESTS = 1_000
 MOST_NAVIGATIONS = 20
+CONNECTIONS = 3
+"""What a browser opens for one request: one, another when it has doubts about a certificate, and one ahead of need."""
 _OWN = ("data:", "blob:", "about:")
 _PICTURES = frozenset({"Image", "Media", "Font", "TextTrack"})
 _NEEDLESS = frozenset({"Ping", "CSPViolationReport", "Prefetch", "Manifest", "SignedExchange"})
@@ -66,7 +68,7 @@ class Entrance:
             return False
         host = host_key(url)
         await self._manners.before(host)
-        self._tickets[host] += 1
+        self._tickets[host] += CONNECTIONS
         return True
 
     async def connection(self, url: str) -> bool:

@@ -131,6 +131,8 @@ class Tab:
 
     def _on_ended(self, event: Event) -> None:
         self._observed.ended(event)
+        if event["requestId"] == self._observed.loader:
+            self._stir.received()
         self._move(lambda now: self._stir.answered(event["requestId"], now))
 
     def _on_console(self, event: Event) -> None:
@@ -158,7 +160,9 @@ class Tab:
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and not isinstance(error, SessionEnded | Declined):
+        # Cancelled by somebody else: the crawl is asked to stop, and does not want to wait for its turn any more.
+        error = asyncio.CancelledError() if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, SessionEnded | Declined):
             self._trouble = self._trouble or error
             self._news.set()
 

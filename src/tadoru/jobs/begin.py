@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tadoru.clock import SystemClock
+from tadoru.engine.gate import Gate
 from tadoru.engine.job import Policy
 from tadoru.fetch.guard import Names, named_privately
 from tadoru.options import CrawlOptions
@@ -61,6 +62,14 @@ async def add_starts(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:
     return tuple(json.loads(await store.change_meta("starts", added)))
 
 
+async def put_starts(store: CrawlStore, gate: Gate, starts: Sequence[str], new: Sequence[str]) -> None:
+    """Ask for new starts, and for all of them as long as none was answered: what was down may be up by now."""
+    if not await store.has_answered_seeds():
+        await store.forget_failed_robots()
+        new = starts
+    await store.add([gate.seed(url) for url in new], seed=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartState:
     """What became of the start URLs."""
@@ -71,15 +80,19 @@ class StartState:
     error_type: str | None
 
 
-async def start_state(store: CrawlStore, starts: Sequence[str]) -> StartState | None:
-    """Why there is nothing, when every start failed or was refused; None when at least one was answered."""
+async def start_state(store: CrawlStore) -> StartState | None:
+    """Why there is nothing, when every start failed or was refused; None when at least one was answered.
+
+    A start that redirects is what waits at the end of that: a page of the same depth.
+    """
     worst: StartState | None = None
     async for row in store.pages():
         if row.depth > 0:
             break
-        if row.url in starts:
-            if row.status not in (PageStatus.ERROR, PageStatus.SKIPPED):
-                return None
-            reason = row.error_message or row.skip_reason or ""
-            worst = worst or StartState(url=row.url, status=row.status, reason=reason, error_type=row.error_type)
+        if row.redirect_url is not None and row.status == PageStatus.COMPLETED:
+            continue
+        if row.status not in (PageStatus.ERROR, PageStatus.SKIPPED):
+            return None
+        reason = row.error_message or row.skip_reason or ""
+        worst = worst or StartState(url=row.url, status=row.status, reason=reason, error_type=row.error_type)
     return worst

@@ -13,12 +13,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tadoru.parse.html import Document, Element
+from tadoru.parse.html import Document, Element, Picked
 from tadoru.rules import similar
 
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "nav", "aside", "iframe"})
@@ -65,14 +64,13 @@ class Content:
 class Parts:
     """Which parts of a page are read: the main one, if it is marked as such, without those that belong to the site."""
 
-    def __init__(self, document: Document, by_tag: Iterable[Element] | None = None) -> None:
-        """`by_tag` are the elements with one of the tags `PARTS`, when they are at hand."""
+    def __init__(self, document: Document, candidates: Iterable[Picked]) -> None:
+        """`candidates` are the elements with one of the tags `PARTS` or with a role."""
         self._body = document.tree.body
         self._unseen: set[int] = set()
         self._above: set[int] = set()
         main: dict[int, Element] = {}
-        for element in chain(document.select(",".join(PARTS)) if by_tag is None else by_tag, document.select("[role]")):
-            tag = element.tag or ""
+        for tag, element in candidates:
             role = (element.attributes.get("role") or "").strip().lower()
             if tag == "main" or role == "main":
                 main[element.mem_id] = element
@@ -130,7 +128,7 @@ class Parts:
 
 def read_content(document: Document) -> Content:
     """The text of a page that matters."""
-    return Parts(document).content()
+    return Parts(document, document.find(",".join([*PARTS, "[role]"]))).content()
 
 
 def normalised(text: str) -> Content:

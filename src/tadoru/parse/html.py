@@ -23,8 +23,8 @@ __all__ = ["Document", "Element", "PageTooComplex", "collapsed", "is_selector", 
 Element = LexborNode
 """What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""
 Attributes = dict[str, str | None]
-Picked = tuple[str, Element, Attributes]
-"""An element with its tag and its attributes."""
+Picked = tuple[str, Element]
+"""An element with its tag."""
 
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _UNSEEN = frozenset({"script", "style", "template"})
@@ -60,14 +60,17 @@ class Document:
         """The elements that match a list of simple selectors, in document order."""
         return self.tree.css(selectors)
 
+    def find(self, selectors: str) -> list[Picked]:
+        """As `select`, with the tags of the elements."""
+        return [(element.tag or "", element) for element in self.tree.css(selectors)]
+
     def pick(self, tags: Mapping[int, str]) -> tuple[list[Picked], int]:
         """The elements with one of these tags (`tag_ids`), in document order; and how many elements there are in all.
 
         For more than a dozen tags: a selector compares each element with each of them in turn.
         """
         elements = self.tree.css("*")
-        found = [(tags[tag], element, element.attributes) for element in elements if (tag := element.tag_id) in tags]
-        return found, len(elements)
+        return [(tags[tag], element) for element in elements if (tag := element.tag_id) in tags], len(elements)
 
     def base_url(self, page_url: str) -> str:
         """What the page's references are relative to: the first `<base href>`, when it is usable, else the page."""

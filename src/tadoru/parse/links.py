@@ -53,6 +53,7 @@ ALL = frozenset(LinkKind)
 _ANCHORS = {"a": LinkKind.A, "area": LinkKind.AREA}
 _WITH_ALT = frozenset({LinkKind.AREA, LinkKind.IMAGE})
 LONGEST_SCHEME = 20
+"""Characters of a reference that are looked at for a scheme."""
 
 _REFRESH = re.compile(
     r"""\s*(?:\d+(?:\.[\d.]*)?|\.[\d.]*)(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE | re.DOTALL
@@ -63,9 +64,9 @@ _DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?")
 
 def extract(document: Document, page_url: str, resolver: Resolver, kinds: frozenset[LinkKind] = FOLLOWED) -> list[Link]:
     """Every http and https link of a page, in document order."""
-    elements, tags, base = _candidates(document, page_url, kinds)
+    found, base = _candidates(document, page_url, kinds)
     reading = LinkReading(document, base, resolver)
-    reading.read(((tag, element, element.attributes) for tag, element in zip(tags, elements, strict=True)), kinds)
+    reading.read(found, kinds)
     return reading.links
 
 
@@ -95,14 +96,17 @@ class LinkReading:
 
     def read(self, found: Iterable[Picked], kinds: Container[LinkKind] = ALL) -> None:
         """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
-        links, targets, room, anchor, new = self.links, self._targets, self._room, LinkKind.A, tuple.__new__
-        for tag, element, attributes in found:
-            if tag != "a":
-                if tag in LINKING:
-                    self._read_other(tag, attributes, kinds)
+        links, targets, room, anchor = self.links, self._targets, self._room, LinkKind.A
+        new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
+        for tag, element in found:
+            if tag not in LINKING:
                 continue
-            if "name" in attributes and attributes["name"]:
-                self.names.add(attributes["name"])
+            attributes = element.attributes
+            if tag != "a":
+                self._read_other(tag, attributes, kinds)
+                continue
+            if name := attributes.get("name"):
+                self.names.add(name)
             href = attributes.get("href")
             if href is None and (href := _rare_reference(element, attributes)) is None:
                 continue
@@ -141,12 +145,12 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
 
     A third of the work of `extract` on pages that link much: a map of a site needs no more.
     """
-    elements, tags, base = _candidates(document, page_url, FOLLOWED)
+    found, base = _candidates(document, page_url, FOLLOWED)
     resolve, links = resolver.resolve, list[Link]()
     fronts: set[str] = {""} if base == page_url else set()
     seen: set[str] = set()
     room = _room(document)
-    for element, tag in zip(elements, tags, strict=True):
+    for tag, element in found:
         attributes = element.attributes
         kind = _ANCHORS.get(tag, LinkKind.REFRESH)
         if kind is LinkKind.REFRESH:
@@ -168,11 +172,10 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
     return links
 
 
-def _candidates(document: Document, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Element], list[str], str]:
-    """The elements that may carry a link, their tags, and what their references are relative to; found in one walk."""
-    elements = document.select(_selector(kinds))
-    tags = [element.tag or "" for element in elements]
-    return elements, tags, document.base_url(page_url) if "base" in tags else page_url
+def _candidates(document: Document, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Picked], str]:
+    """The elements that may carry a link, and what their references are relative to; found in one walk."""
+    found = document.find(_selector(kinds))
+    return found, document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
 
 
 def _room(document: Document) -> int:
@@ -181,12 +184,13 @@ def _room(document: Document) -> int:
 
 
 def _rare_reference(element: Element, attributes: Attributes) -> str | None:
-    """The reference of an anchor that has no value in its `href`; None when it is no link. In drawings there is another name for it."""
+    """The reference of an anchor that has no value in its `href`; None when it is no link.
+
+    In a drawing it may stand in `xlink:href`, which in HTML is an attribute like any other: the parser knows which it is.
+    """
     if "href" in attributes:
         return ""
-    if "xlink:href" not in attributes:
-        return None
-    drawn = element.css_first("a[href]")
+    drawn = element.css_first("a[href]") if "xlink:href" in attributes else None
     return attributes["xlink:href"] or "" if drawn is not None and drawn.mem_id == element.mem_id else None
 
 

@@ -16,7 +16,7 @@ _OPAQUE = re.compile(
 _VALUE = re.compile(rb"""=\s*+(?:"[^"]*+"|'[^']*+')""")
 _TAG = re.compile(rb"<([a-z][a-z0-9:-]*+)")
 _HEAD = re.compile(rb"<head(?=[\s/>])")
-_OUTER = re.compile(rb"<(head|body)(?=[\s/>])")
+_OUTER = re.compile(rb"<([hHbB](?:[eE][aA][dD]|[oO][dD][yY]))(?=[\s/>])")
 _BELONGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
 _LONGEST_HEAD = 256 * 1024
 
@@ -37,13 +37,17 @@ def read_markup(data: bytes) -> Markup:
         # Tags in capitals, or left out.
         data = data.lower()
     strays = dict.fromkeys(name.decode("ascii") for name in _TAG.findall(_plain(_head(data))))
-    outer = _OUTER.findall(data)
-    if len(outer) > len(set(outer)):
-        # Only when there seem to be several of one is it worth a close look at comments, scripts and values.
-        outer = _OUTER.findall(_plain(data.lower()))
-    return Markup(
-        max(1, outer.count(b"head")), max(1, outer.count(b"body")), tuple(name for name in strays if name not in _BELONGS)
-    )
+    heads, bodies = _outer(data)
+    if heads > 1 or bodies > 1:
+        # Only when there seem to be several is it worth a close look at comments, scripts and values.
+        heads, bodies = _outer(_plain(data.lower()))
+    return Markup(max(1, heads), max(1, bodies), tuple(name for name in strays if name not in _BELONGS))
+
+
+def _outer(data: bytes) -> tuple[int, int]:
+    """The numbers of tags that begin a head, and a body."""
+    found = [name.lower() for name in _OUTER.findall(data)]
+    return found.count(b"head"), found.count(b"body")
 
 
 def _head(data: bytes) -> bytes:

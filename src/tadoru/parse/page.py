@@ -15,9 +15,9 @@ from tadoru.parse.decode import header_charset
 from tadoru.parse.head import Head
 from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, robots_tags
 from tadoru.parse.header_fields import links as header_links
-from tadoru.parse.html import Document
+from tadoru.parse.html import Document, text_of
 from tadoru.parse.markup import Markup, read_markup
-from tadoru.parse.structured import StructuredData, read_structured
+from tadoru.parse.structured import StructuredData, structured
 from tadoru.parse.walk import Form, Heading, Image, Nameless, Walk
 from tadoru.rules.similar import sketch
 from tadoru.rules.url import Resolver
@@ -87,7 +87,9 @@ class PageView:
     deprecated: tuple[str, ...]
     elements: int
     app_root: str
-    """The id of an empty element that scripts fill; empty when there is none."""
+    """The id of an element that scripts fill; empty when there is none."""
+    noscript: str
+    """What visitors without scripts are told."""
     content: Content
     content_hash: str | None
     sketch: bytes
@@ -103,10 +105,11 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
     url = response.url
     walk = Walk(document, url, resolver)
     head, linked = walk.head.head(document.encoding), walk.head.linked
-    parts = Parts(document, walk.parts)
+    marked = document.find("[role],[itemscope],[typeof]")
+    parts = Parts(document, [*walk.parts, *marked])
     content = parts.content()
     ids = [element.id for element in document.select("[id]")]
-    known = frozenset(name for name in ids if name)
+    known = frozenset(filter(None, ids))
     return PageView(
         url=url,
         head=head,
@@ -149,12 +152,13 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         deprecated=tuple(walk.deprecated),
         elements=walk.elements,
         app_root=next(iter(_APP_ROOTS & known), ""),
+        noscript=" ".join(text_of(element, 200) for tag, element in walk.parts if tag == "noscript"),
         content=content,
         content_hash=content.hash,
         sketch=sketch(content.shingles()),
         text_share=len(content.normal) / max(1, document.size),
         size=len(response.body),
-        structured=read_structured(document, walk.scripts),
+        structured=structured(document, walk.scripts, (element for _, element in marked)),
     )
 
 

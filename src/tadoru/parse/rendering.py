@@ -1,15 +1,79 @@
-"""What a browser changes: the page as it was sent against the page as it is shown."""
+"""What a browser changes: the page as it was sent against the page as it is shown, in a form that is stored as JSON.
+
+Of what has one value, both are kept (`raw`, `rendered`); of what is a set, only what came and what went. Which of it is a
+problem is said by the checks.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from tadoru.model.web import FOLLOWED
 from tadoru.parse.page import PageView
+from tadoru.rules.url import host_key
+
+MOST = 100
+"""Links, languages or types that are named."""
+
+Differences = dict[str, object]
 
 
-def differences(raw: PageView, rendered: PageView) -> dict[str, object]:
+def differences(raw: PageView, rendered: PageView) -> Differences:
     """What differs, by name; empty when nothing does."""
-    found: dict[str, object] = {}
-    for name in ("title", "meta_description", "canonical", "h1"):
-        before, after = getattr(raw.head, name), getattr(rendered.head, name)
+    found: Differences = {}
+    pairs = {
+        "title": (raw.head.title, rendered.head.title),
+        "description": (raw.head.meta_description, rendered.head.meta_description),
+        "canonical": (raw.head.canonical, rendered.head.canonical),
+        "language": (raw.head.lang, rendered.head.lang),
+        "h1": (list(raw.head.h1), list(rendered.head.h1)),
+        "robots": (_robots(raw), _robots(rendered)),
+        "words": (raw.content.words, rendered.content.words),
+    }
+    for name, (before, after) in pairs.items():
         if before != after:
-            found[name] = [before, after]
+            found[name] = {"raw": before, "rendered": after}
+    sets = {
+        "links": (_links(raw), _links(rendered)),
+        "hreflang": (_languages(raw), _languages(rendered)),
+        "structured_data": (_types(raw), _types(rendered)),
+    }
+    for name, (was, became) in sets.items():
+        if was.keys() != became.keys():
+            found[name] = _moved(was, became)
+    if "noindex" in _robots(raw) and "noindex" not in _robots(rendered):
+        # Search engines that read it do not come back to render the page, so nobody learns that it was taken away.
+        found["noindex_only_raw"] = True
     return found
+
+
+def _moved(was: dict[str, None], became: dict[str, None]) -> Differences:
+    came = [one for one in became if one not in was]
+    went = [one for one in was if one not in became]
+    sides = {"added": came, "removed": went}
+    listed: Differences = {side: ones[:MOST] for side, ones in sides.items() if ones}
+    return listed | {f"{side}_count": len(ones) for side, ones in sides.items() if len(ones) > MOST}
+
+
+def _robots(view: PageView) -> list[str]:
+    """The directives for everyone in the page; those of the header do not depend on rendering. `none` is two of them."""
+    names = {f"{one.name}:{one.value}" if one.value else one.name for one in view.directives if one.agent == "robots"}
+    return sorted(names - {"none"} | {"noindex", "nofollow"} if "none" in names else names)
+
+
+def _links(view: PageView) -> dict[str, None]:
+    """What the page links to on its own site, in order."""
+    here = host_key(view.url)
+    return _each(link.url for link in view.links if link.kind in FOLLOWED and host_key(link.url) == here)
+
+
+def _languages(view: PageView) -> dict[str, None]:
+    return _each(f"{language} {url}" for language, url in view.head.hreflang)
+
+
+def _types(view: PageView) -> dict[str, None]:
+    return _each(name for item in view.structured.items for name in item.types)
+
+
+def _each(values: Iterable[str]) -> dict[str, None]:
+    return dict.fromkeys(values)

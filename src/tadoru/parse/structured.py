@@ -59,15 +59,27 @@ class StructuredData:
     """Blocks of JSON-LD that do not say they speak schema.org."""
 
 
-def read_structured(document: Document, scripts: Iterable[Element] | None = None) -> StructuredData:
-    """The structured data of a page; `scripts` are its `<script>` elements, when they are at hand."""
+def read_structured(document: Document) -> StructuredData:
+    """The structured data of a page."""
+    return structured(document, document.select("script"), document.select("[itemscope],[typeof]"))
+
+
+def structured(document: Document, scripts: Iterable[Element], marked: Iterable[Element]) -> StructuredData:
+    """The structured data in these scripts, and in those of the `marked` elements that are items."""
     reading = _Reading()
-    for element in document.select("script") if scripts is None else scripts:
+    for element in scripts:
         if (element.attributes.get("type") or "").partition(";")[0].strip().lower() == _JSON_TYPE:
             reading.json_block(element.text())
-    # Two selections are quicker than one of two selectors.
-    if scopes := [*document.select("[itemscope]"), *document.select("[typeof]")]:
-        reading.items.extend(_from_markup(document, scopes[:MOST_ITEMS]))
+    microdata: dict[int, Element] = {}
+    rdfa: dict[int, Element] = {}
+    for element in marked:
+        attributes = element.attributes
+        if "itemscope" in attributes:
+            microdata[element.mem_id] = element
+        elif "typeof" in attributes:
+            rdfa[element.mem_id] = element
+    if scopes := [*microdata.values(), *rdfa.values()][:MOST_ITEMS]:
+        reading.items.extend(_from_markup(document, scopes))
     return StructuredData(tuple(reading.items), tuple(reading.problems), reading.without_context)
 
 

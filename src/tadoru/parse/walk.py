@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tadoru.model.web import LinkKind
 from tadoru.parse.content import PARTS
 from tadoru.parse.head import HeadReading
-from tadoru.parse.html import Attributes, Document, Element, collapsed, tag_ids, text_of
+from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, tag_ids, text_of
 from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReading
 from tadoru.rules.url import Resolver
 
@@ -77,7 +76,7 @@ class Walk:
 
     def __init__(self, document: Document, page_url: str, resolver: Resolver) -> None:
         found, self.elements = document.pick(_TAGS)
-        self.base = document.base_url(page_url) if any(tag == "base" for tag, _, _ in found) else page_url
+        self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
         self.head = HeadReading(self.base, resolver)
         self.links = LinkReading(document, self.base, resolver)
         self.titles_in_head = 0
@@ -101,13 +100,13 @@ class Walk:
         self.scripts: list[Element] = []
         self.script_bytes = self.style_bytes = self.data_uri_bytes = 0
         self.deprecated: dict[str, None] = {}
-        self.parts: list[Element] = []
+        self.parts: list[Picked] = []
         """What `content` leaves out, and the main part."""
         self._in_body = False
         self._resolve = resolver.uncleaned.resolve
-        for tag, element, attributes in found:
+        for tag, element in found:
             if (take := _TAKERS.get(tag)) is not None:
-                take(self, tag, element, attributes)
+                take(self, tag, element, element.attributes)
         self.links.read(found)
         self._look_at_anchors()
 
@@ -196,7 +195,7 @@ class Walk:
             self.has_password = True
 
     def _script(self, tag: str, element: Element, attributes: Attributes) -> None:
-        self.parts.append(element)
+        self.parts.append((tag, element))
         self.scripts.append(element)
         self._resource(tag, element, attributes)
         kind = (attributes.get("type") or "").strip().lower()
@@ -210,11 +209,11 @@ class Walk:
         if tag == "frame":
             self.deprecated[tag] = None
         else:
-            self.parts.append(element)
+            self.parts.append((tag, element))
         self._resource(tag, element, attributes)
 
     def _style(self, tag: str, element: Element, attributes: Attributes) -> None:
-        self.parts.append(element)
+        self.parts.append((tag, element))
         self.style_bytes += len(element.text())
 
     def _resource(self, tag: str, element: Element, attributes: Attributes) -> None:
@@ -241,7 +240,7 @@ class Walk:
         self.headings.append((Heading(int(tag[1]), text, is_image), element))
 
     def _part(self, tag: str, element: Element, attributes: Attributes) -> None:
-        self.parts.append(element)
+        self.parts.append((tag, element))
 
     def _deprecated(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.deprecated[tag] = None
@@ -278,12 +277,6 @@ def _source(attributes: Attributes) -> str:
 
 def _has_label(attributes: Attributes) -> bool:
     return any(attributes.get(name) for name in _LABELS)
-
-
-def _is_link_of_drawing(element: Element) -> bool:
-    """Whether `xlink:href` means something on this element: in HTML it is an attribute like any other."""
-    first = element.css_first("a[href]")
-    return first is not None and first.mem_id == element.mem_id
 
 
 def _is_nameless(element: Element) -> bool:

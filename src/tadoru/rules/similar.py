@@ -1,9 +1,9 @@
 """How alike two texts are: a sketch of each in 128 bytes, and keys by which likely pairs are found in linear time.
 
 A text is the set of its shingles: three words that follow each other, as one hash. The sketch is a one-permutation MinHash: the
-hash of a shingle chooses one of 128 bins, and each bin keeps one byte of its smallest hash. The share of bins that agree estimates
-the Jaccard similarity of the sets of shingles: at 90 % within three points. Two texts of that likeness share a band key with a
-probability of over 99.9 %, two of 50 % with 6 %.
+hash of a shingle chooses one of 128 bins, and each bin keeps one byte of its smallest hash. The share of bins that agree
+estimates the Jaccard similarity of the sets of shingles: at 90 % within three points. Two texts of that likeness share a band key
+with a probability of over 99.9 %, two of 50 % with 6 %.
 
 Every page of a crawl passes through `shingles` and `sketch`, so they work on arrays. What the words of a page are is said in
 `parse.content`.
@@ -70,16 +70,15 @@ def sketch(shingles: Iterable[int] | NDArray[np.uint32]) -> bytes:
     if len(keys) < FEWEST or np.count_nonzero(keys[1:] != keys[:-1]) < FEWEST - 1:
         return b""
     smallest = keys[np.minimum(np.searchsorted(keys, _FIRST_BIN_KEYS), len(keys) - 1)]
-    filled = smallest >> 25 == np.arange(BINS)
-    if not filled.all():
-        smallest = smallest[[_filled(at, filled) for at in range(BINS)]]
-    return smallest.astype(np.uint8).tobytes()
+    filled = frozenset(np.flatnonzero(smallest >> 25 == np.arange(BINS)).tolist())
+    made = smallest.astype(np.uint8).tobytes()
+    return made if len(filled) == BINS else bytes([made[_filled(at, filled)] for at in range(BINS)])
 
 
-def _filled(at: int, filled: NDArray[np.bool_]) -> int:
+def _filled(at: int, filled: frozenset[int]) -> int:
     """The bin an empty one borrows from: the same for all texts in which that one is filled and those before it are not."""
     probe = at
-    while not filled[probe]:
+    while probe not in filled:
         # A full cycle over the bins (5 - 1 is divisible by 4), other than stepping to the neighbour for every start alike.
         probe = (5 * probe + 2 * at + 1) % BINS
     return probe

@@ -98,17 +98,15 @@ class Analysis(Database):
 
     async def keep_analysis(self, view: SiteView) -> None:
         """Make the findings that were put aside, and what the view computed, those of the crawl."""
-        depths = _changed_depths(view)
         async with self.write() as sql:
             sql.execute(_DROP_OLD)
             sql.execute("INSERT OR REPLACE INTO page_findings SELECT * FROM temp.site_findings ORDER BY page_id, check_number")
             sql.execute("DELETE FROM page_scores")
             sql.executemany(_SCORE, _scores(view))
-            sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", depths)
+            sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", _changed_depths(view))
             sql.execute(_NO_SEED)
             sql.execute("DROP TABLE temp.site_findings")
-        if depths:
-            self.known.clear()
+        self.known.clear()  # It remembers depths.
 
     async def health(self) -> Health:
         """What the score is made of, counted over all findings."""
@@ -139,8 +137,8 @@ def _scores(view: SiteView) -> Iterator[tuple[int | float | None, ...]]:
             yield (page, *numbers, score if score == score else None, cluster or None)  # noqa: PLR0124 - NaN is no score
 
 
-def _changed_depths(view: SiteView) -> list[tuple[int, int]]:
-    if not view.pages.root.any():
-        return []
-    ids = view.ids(view.depth != view.pages.depth)
-    return list(zip(view.depth[ids].tolist(), ids, strict=True))
+def _changed_depths(view: SiteView) -> Iterator[tuple[int, int]]:
+    """(depth, page) where it is not what the crawl thought: a re-crawl may have found links gone."""
+    if view.pages.root.any():
+        ids = view.ids(view.depth != view.pages.depth)
+        yield from ((int(view.depth[page]), page) for page in ids)

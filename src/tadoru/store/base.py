@@ -102,7 +102,8 @@ class CrawlStore(Protocol):
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
         """Make URLs known; how many were new. A known URL comes closer, with all that lies behind it.
 
-        What comes closer and was too deep is for `widen` to queue. A seed is queued even if it was discovered or skipped before.
+        What comes closer and was too deep is for `widen` to queue. A seed is queued even if it was discovered, skipped or in vain
+        before.
         """
         ...
 
@@ -157,6 +158,10 @@ class CrawlStore(Protocol):
 
         An answer that forbade everything because the server was failing is kept for a minute only.
         """
+        ...
+
+    async def forget_failed_robots(self) -> None:
+        """Ask every origin again whose robots.txt could not be had."""
         ...
 
     async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...

@@ -49,6 +49,7 @@ _FURTHER = """SELECT DISTINCT p.id FROM link_relations r JOIN pages p ON p.id = 
 _PROMOTE = """UPDATE pages SET hops = CASE WHEN ?1 = 0 OR NOT is_seed THEN ?1 ELSE hops END, is_seed = 1 WHERE id = ?2
     RETURNING status, host_id"""
 _REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = 1, skip_reason = NULL WHERE id = ?"
+_RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WHERE id = ?"
 _WANT = """UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ? AND status = 'discovered' AND internal
     RETURNING host_id"""
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
@@ -180,13 +181,18 @@ class Batch(Learning):
         return found[0]
 
     def _promote(self, page: int, target: Target, hops: int) -> None:
-        """A seed is requested even if it was only discovered, only to be checked, or skipped before. A typed one has no hops."""
+        """A seed is requested even if it was only discovered, only to be checked, or skipped before; a typed one (it has no hops)
+        also if it failed."""
         status, host_id = self.sql.execute(_PROMOTE, (hops, page)).fetchone()
         if hops == 0:
             self.sql.execute("UPDATE pages SET parent_id = NULL WHERE id = ?", (page,))
         if target.status is PageStatus.QUEUED and status in ("discovered", "skipped", "queued"):
             self.sql.execute(_REQUEST, (page,))
             self._back_in_queue(status, host_id)
+        elif target.status is PageStatus.QUEUED and status == "error" and hops == 0:
+            self.sql.execute(_RETRY, (page,))
+            self._back_in_queue(status, host_id)
+            self.tally["counted"] -= 1
 
     def want(self, pages: Iterable[int]) -> None:
         """Request pages of the site that were only discovered until now."""

@@ -6,6 +6,7 @@ Read synchronously. Nothing here grows with the crawl but what is streamed.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ from tadoru.store.database import Database, translated
 
 _URL = "CASE WHEN f.page_id THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
-_INLINK = """SELECT s.depth, s.url, r.position, a.text, rel.text, r.kind FROM {links} r CROSS JOIN pages s ON s.id = r.source_id
-    JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
+_INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind
+    FROM {links} r CROSS JOIN pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
     WHERE r.target_id = ? ORDER BY r.source_id, r.position LIMIT ?"""
 # A crawl that was killed has no index on the targets of its links. Neither may a report lock the crawl for as long as making one
 # takes, nor look through all links for each page.
@@ -152,10 +153,16 @@ class Found(Database):
         return count
 
     def inlinks(self, page_id: int, most: int) -> list[Inlink]:
-        """The first links that lead to a page."""
+        """The first links that lead to a page: one from each page that links to it, then the others, then its own."""
         with translated(self.path):
             rows = self.sql.execute(_INLINK.format(links=self._link_table()), (page_id, max(most, _SORTED))).fetchall()
-        return [Inlink(url, text, rel, kind) for _, url, _, text, rel, kind in sorted(rows)[:most]]
+        links: list[tuple[bool, int, Inlink]] = []
+        seen: Counter[int] = Counter()
+        for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
+            links.append((source == page_id, seen[source], Inlink(url, text, rel, kind)))
+            seen[source] += 1
+        links.sort(key=lambda link: link[:2])
+        return [link for _, _, link in links[:most]]
 
     def _link_table(self) -> str:
         if not self._links:

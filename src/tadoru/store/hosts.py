@@ -71,6 +71,10 @@ class Hosts(Database):
             sql.execute(_CLAIM, (origin, worker, now + hold))
             return True
 
+    async def forget_failed_robots(self) -> None:
+        async with self.write() as sql:
+            sql.execute("DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)")
+
     async def put_robots(self, origin: str, record: RobotsRecord) -> None:
         async with self.write() as sql:
             sql.execute(

@@ -99,6 +99,9 @@ class MemoryHosts:
         self._claims[origin] = (worker, now + hold)
         return True
 
+    async def forget_failed_robots(self) -> None:
+        self._robots = {origin: held for origin, held in self._robots.items() if held[0].is_settled}
+
     async def put_robots(self, origin: str, record: RobotsRecord) -> None:
         self._robots[origin] = (record, self.clock.now() - record.age)
         self._claims.pop(origin, None)

@@ -150,6 +150,10 @@ class Pages:
         if target.status is QUEUED and page.status in (PageStatus.DISCOVERED, SKIPPED, QUEUED):
             page.purpose, page.internal, page.reason = Purpose.PAGE, True, None
             self.move(page, QUEUED)
+        elif target.status is QUEUED and page.status is PageStatus.ERROR and hops == 0:
+            page.retries, page.not_before = 0, 0.0
+            self.move(page, QUEUED)
+            self.tally["counted"] -= 1
 
     def _lower(self, page: Page, depth: int, parent: Page | None, max_depth: int | None) -> None:
         """Bring a page closer, and all that it leads to, as far as that shortens anything."""

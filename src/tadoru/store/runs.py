@@ -29,8 +29,10 @@ _PAGES = f"""INSERT OR REPLACE INTO page_history(run_id, page_id, status, status
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
     WHERE p.internal AND p.purpose = 'page'
         AND (p.status = 'completed' OR p.status = 'error' OR (p.status = 'skipped' AND p.{REFUSED_BY_ROBOTS}))"""
+# A page that still waits, behind the limit say, has the findings of an earlier run.
 _FINDINGS = """INSERT OR REPLACE INTO finding_history(run_id, page_id, check_number, subject, detail)
-    SELECT ?, page_id, check_number, subject, detail FROM page_findings"""
+    SELECT ?, f.page_id, f.check_number, f.subject, f.detail FROM page_findings f
+    LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id WHERE p.status IS NULL OR p.status <> 'queued'"""
 # A redirect of the last run would look like half a loop to one that goes the other way today.
 _AGAIN = f"""UPDATE pages SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0, skip_reason = NULL,
         last_error_type = NULL, last_error_message = NULL, redirect_id = NULL

@@ -37,7 +37,7 @@ _STRAY = """SELECT {key}, url, check_id, subject FROM (
         CASE WHEN f.page_id THEN f.subject ELSE '' END AS subject"""
 _STRAYS_NOW = f"""{_STRAY}
     FROM page_findings f LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
-    WHERE p.id IS NULL OR NOT ({_IS_PAGE})) ORDER BY 1, 3, 4"""
+    WHERE p.id IS NULL OR (p.status <> 'queued' AND p.status <> 'processing' AND NOT ({_IS_PAGE}))) ORDER BY 1, 3, 4"""
 _STRAYS_THEN = f"""{_STRAY}
     FROM finding_history f LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
     WHERE f.run_id = :run AND NOT EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = f.run_id AND h.page_id = f.page_id))

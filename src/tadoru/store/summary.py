@@ -117,10 +117,6 @@ class Summaries(Database):
         number: int = self._all(statement, *values)[0][0]
         return number
 
-    def meta(self) -> dict[str, str]:
-        """Everything that is noted about the crawl itself."""
-        return dict(self._all("SELECT key, value FROM crawl_meta"))
-
     def span(self) -> tuple[str | None, str | None]:
         """When the first URL became known and the last answer arrived: for a crawl that kept no run."""
         first, last = self._all("SELECT min(added_at), max(crawled_at) FROM pages")[0]

@@ -97,7 +97,9 @@ async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, 
         run, recrawl = await _begin(store, options, config, resumed=bool(stored))
         same = await _judged_alike(store, job, options, anew=recrawl)
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
-        await store.add([gate.seed(url) for url in new], seed=True)
+        # A start that was down may be up by now.
+        asked = new if await store.has_answered_seeds() else starts
+        await store.add([gate.seed(url) for url in asked], seed=True)
         # Last: a process that was killed before it begins anew.
         starts = await add_starts(store, new)
         if stored:
@@ -210,7 +212,7 @@ async def starts_of(prepared: Prepared) -> StartState | None:
     """Why there is nothing, when there is nothing."""
     store = open_audit(prepared.plan.database, SystemClock())
     try:
-        return await start_state(store, prepared.starts)
+        return await start_state(store)
     finally:
         await store.close()
 

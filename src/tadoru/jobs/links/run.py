@@ -51,12 +51,14 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
     store = open_store(database, SystemClock(), durable=durable)
     try:
         known = await store.get_meta("starts")
+        if known is not None and (job := await store.get_meta("job")) != "links":
+            raise UsageError(f"{database} holds a crawl of `tadoru {job}`: give another --state file.")
         starts = _agreed_starts(known, urls, database)
         exemptions = await agreed_exemptions(store, starts if known is None else ())
         scope = await agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()
-        if known is None:
+        if known is None or not await store.has_answered_seeds():  # A start that was down may be up by now.
             gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
             await store.add([gate.seed(url) for url in starts], seed=True)
             # Last: a process that was killed before it begins anew.
@@ -125,6 +127,6 @@ async def starts_of(prepared: Prepared) -> StartState | None:
     """Why there is nothing, when there is nothing."""
     store = open_store(prepared.plan.database, SystemClock(), durable=prepared.plan.durable)
     try:
-        return await start_state(store, prepared.starts)
+        return await start_state(store)
     finally:
         await store.close()

@@ -10,6 +10,11 @@ from pathlib import Path
 from typing import TextIO
 
 
+def in_colour(out: TextIO) -> bool:
+    """Whether whoever reads this sees colours, and wants to."""
+    return out.isatty() and not os.environ.get("NO_COLOR")
+
+
 @contextmanager
 def opened_output(name: str | None) -> Iterator[TextIO]:
     """stdout, or a file that appears whole or not at all."""

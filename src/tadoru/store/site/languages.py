@@ -18,8 +18,8 @@ AT_A_TIME = 50_000
 DEFAULT = "x-default"
 _MOST_CODES = 0xFFFF
 
-_ALTERNATES = """SELECT h.page_id, CASE WHEN h.url = p.url THEN p.id ELSE coalesce(t.id, 0) END, lower(h.language)
-    FROM page_hreflang h CROSS JOIN pages p ON p.id = h.page_id LEFT JOIN pages t ON t.url = nullif(h.url, p.url)"""
+_ALTERNATES = """SELECT h.page_id, coalesce(t.id, 0), lower(h.language) FROM page_hreflang h
+    LEFT JOIN pages t ON t.url = h.url"""
 _UNKNOWN = """SELECT h.page_id, h.url FROM page_hreflang h
     WHERE NOT EXISTS (SELECT 1 FROM pages t WHERE t.url = h.url) ORDER BY h.page_id, h.url"""
 

@@ -31,7 +31,7 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal TH
     coalesce(p.status_code, 0), coalesce(p.redirect_id, 0), p.depth, p.is_seed AND p.hops = 0, p.is_seed,
     coalesce(d.indexable, 0), CASE d.indexability WHEN 'noindex' THEN 2 WHEN 'canonicalised' THEN 3 WHEN 'redirected' THEN 4
         ELSE 0 END,
-    p.content_type LIKE 'text/html%' OR p.content_type LIKE 'application/xhtml+xml%', p.last_error_type,
+    d.word_count IS NOT NULL, p.last_error_type,
     CASE WHEN coalesce(p.canonical_url, d.canonical_http) <> p.url THEN coalesce(c.id, -1) ELSE 0 END,
     CASE WHEN d.next_url <> p.url THEN coalesce(n.id, -1) ELSE 0 END,
     CASE WHEN d.prev_url <> p.url THEN coalesce(b.id, -1) ELSE 0 END,
@@ -64,6 +64,7 @@ class Pages:
     why: Bytes
     """Why it is not indexable: NOINDEX, CANONICALISED or REDIRECT of `Verdict`, or 0."""
     html: Flags
+    """It was read as HTML, whatever its answer called it."""
     reached_error: Flags
     """There was an answer, only too much or too odd to read."""
     guarded: Flags
@@ -196,7 +197,7 @@ class _Columns:
         kind = np.array(kinds)
         self._put(
             ids, internal=kind == 1, tried=kind == 2, state=states, status=codes, redirect=redirects, depth=depths, root=roots,
-            seed=seeds, indexable=indexable, why=why, html=[bool(one) for one in html],
+            seed=seeds, indexable=indexable, why=why, html=html,
             reached_error=[one in _READ_IN_PART for one in errors],
             guarded=[one == FailureKind.BLOCKED_ADDRESS for one in errors], canonical=canonicals, next=nexts, prev=prevs,
             nofollow=nofollow, ttfb=np.array(ttfb, np.float64), took=np.array(took, np.float64), size=sizes, words=words,

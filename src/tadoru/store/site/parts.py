@@ -99,10 +99,11 @@ def sitemaps(sql: sqlite3.Connection) -> list[SitemapRow]:
     return [SitemapRow._make(row) for row in rows]
 
 
-def named_by_sitemaps(sql: sqlite3.Connection, size: int) -> Ids:
-    """How many sitemaps name each page."""
+def named_by_sitemaps(sql: sqlite3.Connection, size: int, *, feeds: bool) -> Ids:
+    """How many sitemaps name each page. `feeds`: those among them that are feeds, which name only what is new, count too."""
     counts = np.zeros(size, np.int32)
-    cursor = sql.execute("SELECT page_id FROM sitemap_entries")
+    fully = "" if feeds else " WHERE sitemap_id NOT IN (SELECT id FROM sitemaps WHERE kind = 'feed')"
+    cursor = sql.execute(f"SELECT page_id FROM sitemap_entries{fully}")
     while len(ids := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
         counts += np.bincount(ids, minlength=size).astype(np.int32)
     return counts
@@ -113,15 +114,14 @@ def entries(sql: sqlite3.Connection) -> Iterator[tuple[int, int, str | None]]:
     yield from sql.execute("SELECT sitemap_id, page_id, lastmod FROM sitemap_entries")
 
 
-def robots(sql: sqlite3.Connection) -> list[RobotsRow]:
-    """The answers of the origins where the crawl began."""
-    starts = [row[0] for row in sql.execute("SELECT url FROM pages WHERE is_seed")]
-    origins = sorted({"/".join(url.split("/", 3)[:3]) for url in starts})
-    found = []
-    for origin in origins:
-        row = sql.execute("SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL", (origin,))
-        found += [RobotsRow(origin, status, failure, body or b"") for status, failure, body in row]
-    return found
+def robots(sql: sqlite3.Connection, origins: Iterable[str]) -> list[RobotsRow]:
+    """The answers of some origins, as far as they were asked."""
+    query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
+    return [
+        RobotsRow(origin, status, failure, body or b"")
+        for origin in origins
+        for status, failure, body in sql.execute(query, (origin,))
+    ]
 
 
 class Fragments:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from tadoru.rules.url import host_key
+from tadoru.rules.url import host_key, origin
 from tadoru.store.base import UNLINKED
 from tadoru.store.recent import Recent
 from tadoru.store.site import parts
@@ -60,8 +60,13 @@ class SiteView:
 
     @cached_property
     def in_sitemaps(self) -> Ids:
-        """How many sitemaps name each page."""
-        return parts.named_by_sitemaps(self.sql, len(self.pages))
+        """How many sitemaps name each page, feeds among them."""
+        return parts.named_by_sitemaps(self.sql, len(self.pages), feeds=True)
+
+    @cached_property
+    def in_full_sitemaps(self) -> Ids:
+        """How many sitemaps name each page that are meant to name them all: no feeds."""
+        return parts.named_by_sitemaps(self.sql, len(self.pages), feeds=False)
 
     @cached_property
     def depth(self) -> Ids:
@@ -85,9 +90,9 @@ class SiteView:
         return near_clusters(self.pages, self.likeness)
 
     @cached_property
-    def worded(self) -> Flags:
+    def wordy(self) -> Flags:
         """Pages with enough text to be compared by it."""
-        return self.pages.candidates & (self.pages.words >= FEWEST_WORDS)
+        return self.pages.words >= FEWEST_WORDS
 
     def equals(self, values: Numbers, among: Flags) -> Iterator[list[int]]:
         """Groups of pages with the same value, those of a group by URL."""
@@ -171,10 +176,13 @@ class SiteView:
         return self.named(self._looked[1][name].rows())
 
     @cached_property
+    def _starts(self) -> list[str]:
+        return [url for (url,) in self.sql.execute("SELECT url FROM pages WHERE is_seed")]
+
+    @cached_property
     def hosts(self) -> frozenset[str]:
         """The hosts where the crawl began."""
-        rows = self.sql.execute("SELECT name FROM hosts WHERE id IN (SELECT host_id FROM pages WHERE is_seed)")
-        return frozenset(name for (name,) in rows)
+        return frozenset(host_key(url) for url in self._starts)
 
     @cached_property
     def start(self) -> str:
@@ -221,7 +229,7 @@ class SiteView:
         return parts.resources(self.sql)
 
     def robots(self) -> list[parts.RobotsRow]:
-        return parts.robots(self.sql)
+        return parts.robots(self.sql, sorted({origin(url) for url in self._starts}))
 
     def unknown_alternates(self) -> Iterator[tuple[int, str]]:
         return unknown_alternates(self.sql)

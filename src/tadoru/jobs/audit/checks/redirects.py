@@ -82,20 +82,6 @@ BROKEN = _define(
         "有効なURLを Location ヘッダーで送ってください。",
     ),
 )
-LOOP = _define(
-    "redirect-loop",
-    Severity.ERROR,
-    en=(
-        "Redirect loop",
-        "The redirects lead back to where they began: nobody can reach the page.",
-        "Let one of the URLs answer with the page.",
-    ),
-    ja=(
-        "リダイレクトループ",
-        "リダイレクトが元のURLに戻るため、誰もページに到達できません。",
-        "いずれかのURLでページそのものを返してください。",
-    ),
-)
 TOO_MANY = _define(
     "redirect-chain-too-long",
     Severity.ERROR,
@@ -109,7 +95,6 @@ TOO_MANY = _define(
 
 _FAILURES: dict[FailureKind, Check] = {
     FailureKind.BAD_REDIRECT: BROKEN,
-    FailureKind.REDIRECT_LOOP: LOOP,
     FailureKind.TOO_MANY_REDIRECTS: TOO_MANY,
 }
 
@@ -134,4 +119,4 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield REFRESH_HEADER.on(context.url, context.headers["refresh"])
 
 
-GROUP = CheckGroup((TEMPORARY, TO_HTTP, META_REFRESH, REFRESH_HEADER, BROKEN, LOOP, TOO_MANY), run)
+GROUP = CheckGroup((TEMPORARY, TO_HTTP, META_REFRESH, REFRESH_HEADER, BROKEN, TOO_MANY), run)

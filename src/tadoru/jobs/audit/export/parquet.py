@@ -12,9 +12,9 @@ from tadoru.jobs.audit.export.extras import needed_for
 from tadoru.store.dump import Grid, Row
 from tadoru.store.dump_tables import Kind
 
-_AT_ONCE = 1000
+_AT_ONCE = 500
 """Rows that are turned into columns together."""
-GROUP_BYTES = 32 * 1024 * 1024
+GROUP_BYTES = 16 * 1024 * 1024
 """A group of rows is written when it has grown to this: the larger, the better it compresses and the more memory it takes."""
 
 
@@ -24,19 +24,22 @@ def write_parquet(grid: Grid, out: BinaryIO, *, group_bytes: int = GROUP_BYTES) 
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     schema = _schema(pa, grid)
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-        held: list[Any] = []
-        for batch in _batches(pa, schema, grid):
-            held.append(batch)
-            if sum(each.nbytes for each in held) >= group_bytes:
-                _flush(pa, writer, held)
-        if held:
-            _flush(pa, writer, held)
+        for group in _groups(_batches(pa, schema, grid), group_bytes):
+            table = pa.Table.from_batches(group)
+            writer.write_table(table, row_group_size=table.num_rows)
 
 
-def _flush(pa: Any, writer: Any, held: list[Any]) -> None:
-    table = pa.Table.from_batches(held)
-    writer.write_table(table, row_group_size=max(1, table.num_rows))
-    held.clear()
+def _groups(batches: Iterator[Any], group_bytes: int) -> Iterator[list[Any]]:
+    held: list[Any] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= group_bytes:
+            yield held
+            held, size = [], 0
+    if held:
+        yield held
 
 
 def _schema(pa: Any, grid: Grid) -> Any:

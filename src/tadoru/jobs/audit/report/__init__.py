@@ -21,7 +21,7 @@ from tadoru.jobs.audit.report.choice import Choice
 from tadoru.jobs.audit.report.language import LANGUAGES
 from tadoru.jobs.audit.report.reading import Extent, summarise
 from tadoru.jobs.audit.suppress import Suppressions
-from tadoru.jobs.report.output import opened_output
+from tadoru.jobs.report.output import in_colour, opened_output
 from tadoru.store.open import open_existing
 
 __all__ = ["FORMS", "Order", "form_of", "print_summary", "write", "write_report"]
@@ -84,9 +84,9 @@ def write_report(path: str, database: str, *, lang: str = "en", suppress: str | 
         write(Order(database=database, form=form_of(path), lang=lang, suppress=suppress, baseline=baseline), out)
 
 
-def print_summary(database: str, out: TextIO, *, lang: str = "en", suppress: str | None = None) -> None:
-    """Writes the summary for a terminal."""
-    write(Order(database=database, lang=lang, suppress=suppress), out, colour=out.isatty())
+def print_summary(database: str, out: TextIO, *, lang: str = "en", suppress: str | None = None) -> list[str]:
+    """Writes the summary for a terminal; what there is to say about the suppression file."""
+    return write(Order(database=database, lang=lang, suppress=suppress), out, colour=in_colour(out))
 
 
 async def _write(order: Order, out: TextIO, clock: Clock, *, colour: bool) -> list[str]:

@@ -57,6 +57,7 @@ ENGLISH = Words(
     no_inlinks="No link leads here.",
     more="and {number} more",
     more_command="{number} more are listed by",
+    on_paper="On paper the first {number} are shown.",
     examples="among them",
     no_answer="No answer",
     refused="Not requested",

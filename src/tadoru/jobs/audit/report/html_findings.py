@@ -14,6 +14,8 @@ from tadoru.jobs.report.page import anchor, tag
 from tadoru.model.finding import Severity
 from tadoru.store.found import Inlink
 
+ON_PAPER = 10
+"""Pages of a check that are printed; the style sheet knows it too."""
 _LONGEST_NAME = 110
 _MOST_LETTERS = 60_000
 """What the pages of one check may take: a site with very long URLs must not make a page that nobody can open."""
@@ -81,17 +83,21 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
 
 def _pages(report: AuditReport, result: CheckResult, short: Name) -> Iterator[str]:
     words = report.words
-    heads = "".join(f"<th>{escape(name)}</th>" for name in (words.page, words.evidence, words.linked_from))
-    yield f"<table><thead><tr>{heads}</tr></thead>\n<tbody>\n"
+    proofs = [escape(evidence(example.row, words)) for example in result.examples]
+    # A column in which nothing stands would only take room.
+    names = [words.page, *([words.evidence] if any(proofs) else []), words.linked_from]
+    yield f"<table><thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in names)}</tr></thead>\n<tbody>\n"
     size = shown = 0
-    for example in result.examples:
-        row = f"<tr><td>{_page(example, short)}</td><td>{escape(evidence(example.row, words))}</td>"
-        row += f"<td>{_inlinks(example, words, short)}</td></tr>\n"
+    for example, proof in zip(result.examples, proofs, strict=True):
+        cells = [_page(example, short), *([proof] if any(proofs) else []), _inlinks(example, words, short)]
+        row = f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>\n"
         yield row
         size, shown = size + len(row), shown + 1
         if size > _MOST_LETTERS:
             break
     yield "</tbody></table>\n"
+    if shown > ON_PAPER:
+        yield f'<p class="note paper">{escape(words.on_paper.format(number=ON_PAPER))}</p>\n'
     if hidden := result.count - shown:
         command = escape(report.command(f"--check {result.check.id}"))
         told = escape(words.more_command.format(number=f"{hidden:,}"))

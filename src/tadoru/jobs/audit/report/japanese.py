@@ -56,6 +56,7 @@ JAPANESE = Words(
     no_inlinks="このページへのリンクはありません。",
     more="ほか {number} 件",
     more_command="残り {number} 件は次のコマンドで表示できます:",
+    on_paper="印刷では最初の{number}件だけを表示しています。",
     examples="例",
     no_answer="応答なし",
     refused="未取得",

@@ -29,7 +29,7 @@ def write_json(report: AuditReport, out: TextIO) -> None:
     out.write(f'{separator}  "findings": ')
     separator, end = "[\n", "[]"
     for item in _findings(report):
-        out.write(f"{separator}    {encode(item)}")
+        out.write(f"{separator}    {item}")
         separator, end = ",\n", "\n  ]"
     out.write(f"{end}\n}}\n")
 
@@ -172,15 +172,16 @@ def _lists(summary: Summary) -> Iterator[tuple[str, Any]]:
     yield "skipped", [{"reason": reason, "urls": count} for reason, count in summary.skipped]
 
 
-def _findings(report: AuditReport) -> Iterator[dict[str, Any]]:
-    page, links = 0, _links(report, 0)
+def _findings(report: AuditReport) -> Iterator[str]:
+    """Each finding, encoded. The links that lead to a page are encoded once for all its findings."""
+    page, links = 0, encode(_links(report, 0))
     for told in report.findings():
         if told.entry is not None:
             continue
         if told.row.page_id != page:
             page = told.row.page_id
-            links = _links(report, page)  # Once for all findings of a page.
-        yield _finding(told) | links
+            links = encode(_links(report, page))
+        yield f"{encode(_finding(told))[:-1]}, {links[1:]}"
 
 
 def _finding(told: Told) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from tadoru.store.found import Inlink
 PAGES = 10
 """Pages shown of each check."""
 INLINKS = 3
+MOST_LETTERS = 45_000
+"""What the lists of pages may take together: a comment on a pull request has room for 65,536, the table of checks included."""
 _SIGNS = {Severity.ERROR: "🔴", Severity.WARNING: "🟠", Severity.NOTICE: "🔵", Severity.INFO: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@:-])")
 _NOT_IN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
@@ -33,10 +35,18 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
     out.write(f"\n| {words.severity} | {words.check} | {words.group} | {words.found} |\n|---|---|---|---:|\n")
     for result in summary.found:
         out.write(_row(result, words))
+    room, left = MOST_LETTERS, 0
     for result in summary.found:
-        out.writelines(_pages(report, result))
-    notes = list(left_out(summary, words))
-    out.writelines(f"\n{plain(note)}\n" for note in notes)
+        if report.list_all:
+            out.writelines(_pages(report, result))
+            continue
+        block = "".join(_pages(report, result))
+        room -= len(block)
+        left += room < 0
+        out.write(block if room >= 0 else "")
+    if left:
+        out.write(f"\n{words.more_command.format(number=words.count('check', left))} {_code(report.command('--all'))}\n")
+    out.writelines(f"\n{plain(note)}\n" for note in left_out(summary, words))
 
 
 def plain(text: str) -> str:
@@ -80,8 +90,7 @@ def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
         yield from _inlinks(example, words, short)
         yield "\n"
     if hidden := report.hidden(result):
-        command = report.command(f"--check {check.id}")
-        yield f"\n{words.more_command.format(number=f'{hidden:,}')} `{command.replace('`', '')}`\n"
+        yield f"\n{words.more_command.format(number=f'{hidden:,}')} {_code(report.command(f'--check {check.id}'))}\n"
     yield "\n</details>\n"
 
 
@@ -98,6 +107,10 @@ def _inlinks(example: Example, words: Words, short: Callable[[str], str]) -> Ite
 def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
     text = plain(clip(printable(link.text), 80))
     return f"{_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"
+
+
+def _code(text: str) -> str:
+    return f"`{printable(text).replace('`', '')}`"
 
 
 def _link(url: str, name: str) -> str:

@@ -20,6 +20,7 @@ from tadoru.store.sqlite import SqliteStore
 MOST_NODES = 300
 _MOST_BROKEN_NODES = 60
 _MOST_ROWS = 50
+_MOST_REASONS = 12
 _MOST_CLUSTERS = 20
 _MOST_CLUSTER_URLS = 10
 _MOST_PAGES = 15
@@ -50,7 +51,7 @@ async def summarise(store: SqliteStore, chosen: tuple[StoredCheck, ...], suppres
         states=tuple(store.states()),
         links=store.link_count(),
         indexability=tuple(store.indexabilities()),
-        skipped=tuple(store.skip_reasons(_MOST_ROWS)),
+        skipped=tuple(store.skip_reasons(_MOST_REASONS)),
         depths=tuple((depth, count) for depth, count in depths if depth < UNLINKED),
         unlinked=sum(count for depth, count in depths if depth >= UNLINKED),
         times=measured(store.response_times(), store.response_count()),

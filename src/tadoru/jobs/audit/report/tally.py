@@ -7,7 +7,7 @@ apart.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -63,9 +63,3 @@ def tally(catalogue: Sequence[StoredCheck], places: Iterable[Place], suppression
                 pages[severity] += 1
     used = (entry for each in checks.values() for entry in each.suppressed)
     return Tally(checks, pages, suppressions.unused(used))
-
-
-def not_suppressed(places: Iterable[Place], catalogue: Sequence[StoredCheck], suppressions: Suppressions) -> Iterator[Place]:
-    """Only the findings that are to be told: what a gate counts."""
-    entries = {each.number: suppressions.about(each.check.id) for each in catalogue}
-    return (place for place in places if covering(entries[place.check_number], place.url) is None)

@@ -58,6 +58,7 @@ class Words:
     no_inlinks: str
     more: str
     more_command: str
+    on_paper: str
     examples: str
     no_answer: str
     refused: str

@@ -12,6 +12,7 @@ from tadoru.jobs.audit.site_checks import (
     performance,
     redirects,
     resources,
+    sitemap_urls,
     sitemaps,
     whole,
 )
@@ -27,6 +28,7 @@ GROUPS: tuple[SiteChecks, ...] = (
     hreflang.GROUP,
     pagination.GROUP,
     sitemaps.GROUP,
+    sitemap_urls.GROUP,
     resources.GROUP,
     performance.GROUP,
     whole.GROUP,

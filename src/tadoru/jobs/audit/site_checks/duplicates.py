@@ -163,7 +163,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from _equal(site, TITLE, site.equals(pages.title, opening), "title")
     yield from _equal(site, DESCRIPTION, site.equals(pages.description, opening), "meta_description")
     yield from _equal(site, H1, site.equals(pages.h1, opening), "h1")
-    for group in site.equals(pages.content, site.worded):
+    for group in site.equals(pages.content, pages.candidates & site.wordy):
         yield from _copies(site, group)
     for group in site.near_groups():
         yield from _others(site, NEAR, group, site.copies_among(group), limit=limits[NEAR])

@@ -1,4 +1,4 @@
-"""Sitemaps against the crawl: the files themselves, what they name, and what they leave out."""
+"""Sitemaps as files: whether they are there, whether they can be read, what is wrong in them. What they name: `sitemap_urls`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.jobs.audit.site_checks.base import SiteChecks, about
 from tadoru.model.finding import MAX_EXAMPLES, Check, Severity, Threshold, define
 from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
 
 if TYPE_CHECKING:
     from tadoru.store.site.parts import SitemapRow
@@ -142,101 +141,13 @@ OTHER_HOST = _define(
         "このサイトのURLだけを書いてください。",
     ),
 )
-URL_BROKEN = _define(
-    "sitemap-url-broken",
-    Severity.ERROR,
-    en=(
-        "In the sitemap, but broken",
-        "The sitemap names a page that does not answer or does not exist.",
-        "Remove it from the sitemap, or restore the page.",
-    ),
-    ja=(
-        "サイトマップにあるが壊れている",
-        "存在しない、または応答しないページがサイトマップにあります。",
-        "サイトマップから外すか、ページを復元してください。",
-    ),
-)
-URL_REDIRECTED = _define(
-    "sitemap-url-redirected",
-    Severity.WARNING,
-    en=("In the sitemap, but redirected", "A sitemap should name the last URL, not one that redirects.", "Name the new URL."),
-    ja=(
-        "サイトマップにあるがリダイレクト",
-        "サイトマップには、リダイレクトされない最終的なURLを書きます。",
-        "新しいURLを書いてください。",
-    ),
-)
-URL_NOINDEX = _define(
-    "sitemap-url-noindex",
-    Severity.WARNING,
-    en=(
-        "In the sitemap, but noindex",
-        "The sitemap asks search engines to show the page, and the page asks them not to.",
-        "Remove it from the sitemap, or remove noindex.",
-    ),
-    ja=(
-        "サイトマップにあるがnoindex",
-        "サイトマップでは掲載を求め、ページでは拒否しています。",
-        "サイトマップから外すか、noindex を外してください。",
-    ),
-)
-URL_CANONICALISED = _define(
-    "sitemap-url-canonicalised",
-    Severity.WARNING,
-    en=(
-        "In the sitemap, but canonicalised",
-        "The page names another URL as the one to be shown.",
-        "Name the canonical URL in the sitemap.",
-    ),
-    ja=(
-        "サイトマップにあるが正規URLでない",
-        "ページは別のURLを正規として示しています。",
-        "サイトマップには正規URLを書いてください。",
-    ),
-)
-URL_FORBIDDEN = _define(
-    "sitemap-url-blocked",
-    Severity.WARNING,
-    en=(
-        "In the sitemap, but blocked by robots.txt",
-        "The sitemap asks search engines to visit the page, and robots.txt forbids it.",
-        "Remove it from the sitemap, or let it be visited.",
-    ),
-    ja=(
-        "サイトマップにあるがrobots.txtでブロック",
-        "サイトマップでは巡回を求め、robots.txtでは禁じています。",
-        "サイトマップから外すか、巡回を許可してください。",
-    ),
-)
-IN_SEVERAL = _define(
-    "sitemap-url-in-several",
-    Severity.INFO,
-    en=("In several sitemaps", "One mention is enough; several come to differ.", "Name each page in one sitemap."),
-    ja=(
-        "複数のサイトマップに記載",
-        "記載は一度で足り、重複するといずれ食い違います。",
-        "各ページを一つのサイトマップに書いてください。",
-    ),
-)
-LEFT_OUT = _define(
-    "sitemap-page-missing",
-    Severity.NOTICE,
-    en=(
-        "Page is in no sitemap",
-        "The page may be shown by search engines, but the sitemaps of the site leave it out.",
-        "Add it to a sitemap, or keep it out of the index.",
-    ),
-    ja=(
-        "サイトマップにないページ",
-        "索引対象のページですが、サイトマップに含まれていません。",
-        "サイトマップに加えるか、索引から外してください。",
-    ),
-)
-
-_TOO_MANY_TEXT, _TOO_LARGE_TEXT, _OTHER_SITE_TEXT, _TEXT_OF_A_GUESS = (
-    "More than", "Larger than", "URLs of another site", "Not a sitemap",
-)  # fmt: skip
-"""How the sentences of `parse.sitemap` begin that have a check of their own."""
+_NO_SITEMAP = "Not a sitemap"
+_TOO_MANY_URLS = re.compile(r"More than \d+ URLs")
+_LARGER = "Larger than"
+_OTHER_SITE = "URLs of another site"
+_OUR_LIMIT = re.compile(r"More than \d+ sitemaps|More URLs than are read")
+_TWICE = "is named more than once"
+"""What the sentences of `parse.sitemap` say that have a check of their own, or are no fault of the sitemap."""
 _ONE_DAY = 86_400.0
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?)?")
 
@@ -245,7 +156,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     sitemaps = site.sitemaps()
     if not sitemaps:
         return
-    present = [one for one in sitemaps if not _is_absent(one)]
+    present = [one for one in sitemaps if not is_absent(one)]
     if not present:
         yield about(MISSING, sitemaps[0].url)
         return
@@ -255,40 +166,39 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for one in present:
         yield from _file(one, limits)
     yield from _entries(site, {one.number: one for one in present})
-    yield from _pages(site, present)
 
 
-def _is_absent(one: SitemapRow) -> bool:
+def is_absent(one: SitemapRow) -> bool:
     """Nobody said that there is a sitemap, and what is there is none: an error page, say."""
     return one.status == "absent" or (one.named_by == "guess" and (one.status == "failed" or _is_no_sitemap(one)))
 
 
 def _is_no_sitemap(one: SitemapRow) -> bool:
-    return not one.urls and any(text.startswith(_TEXT_OF_A_GUESS) for text in _sentences(one))
+    return not one.urls and any(text.startswith(_NO_SITEMAP) for text in sentences(one))
 
 
-def _sentences(one: SitemapRow) -> list[str]:
+def sentences(one: SitemapRow) -> list[str]:
     found: list[str] = json.loads(one.problems) if one.problems else []
     return found
 
 
 def _file(one: SitemapRow, limits: Limits) -> Iterator[SiteFinding]:
-    problems = _sentences(one)
+    problems = sentences(one)
     if one.status == "failed" or _is_no_sitemap(one):
         yield about(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
         return
-    too_many = one.urls > limits[TOO_MANY] or any(_is_cut_off(text) for text in problems)
-    if too_many:
+    if one.urls > limits[TOO_MANY] or any(map(_TOO_MANY_URLS.match, problems)):
         yield about(TOO_MANY, one.url, str(one.urls), count=one.urls, limit=limits[TOO_MANY])
-    if one.bytes > limits[TOO_LARGE] or any(text.startswith(_TOO_LARGE_TEXT) for text in problems):
+    if one.bytes > limits[TOO_LARGE] or any(text.startswith(_LARGER) for text in problems):
         yield about(TOO_LARGE, one.url, str(one.bytes), size=one.bytes, limit=limits[TOO_LARGE])
-    rest = [text for text in problems if not _is_cut_off(text) and not text.startswith((_TOO_LARGE_TEXT, _OTHER_SITE_TEXT))]
+    rest = [text for text in problems if not is_left_off(text) and not text.startswith(_OTHER_SITE) and _TWICE not in text]
     if rest:
         yield about(PROBLEMS, one.url, rest[0], count=len(rest), examples=tuple(rest[:MAX_EXAMPLES]))
 
 
-def _is_cut_off(text: str) -> bool:
-    return text.startswith(_TOO_MANY_TEXT) and "URLs" in text
+def is_left_off(text: str) -> bool:
+    """Whether a problem means that not everything was read."""
+    return text.startswith(_LARGER) or bool(_TOO_MANY_URLS.match(text) or _OUR_LIMIT.match(text))
 
 
 class _Told:
@@ -347,45 +257,8 @@ def _moment(text: str, feed: bool) -> float | None:
         return None
 
 
-def _pages(site: SiteView, sitemaps: list[SitemapRow]) -> Iterator[SiteFinding]:
-    pages = site.pages
-    named = pages.internal & (site.in_sitemaps > 0)
-    for check, verdict in (
-        (URL_BROKEN, Verdict.BROKEN),
-        (URL_REDIRECTED, Verdict.REDIRECT),
-        (URL_NOINDEX, Verdict.NOINDEX),
-        (URL_CANONICALISED, Verdict.CANONICALISED),
-        (URL_FORBIDDEN, Verdict.FORBIDDEN),
-    ):
-        for page in site.ids(named & (pages.verdict == verdict)):
-            yield on(check, page, str(int(pages.status[page])) if verdict == Verdict.BROKEN else "")
-    for page in site.ids(named & (site.in_sitemaps > 1)):
-        yield on(IN_SEVERAL, page, count=int(site.in_sitemaps[page]))
-    if all(one.status == "read" and not any(map(_is_cut_off, _sentences(one))) for one in sitemaps) and named.any():
-        opening = pages.candidates & (pages.prev == 0) & ~pages.with_query
-        for page in site.ids(opening & site.reached & (site.in_sitemaps == 0)):
-            yield on(LEFT_OUT, page)
-
-
 GROUP = SiteChecks(
     "sitemaps",
-    (
-        MISSING,
-        NOT_IN_ROBOTS,
-        UNREADABLE,
-        PROBLEMS,
-        TOO_MANY,
-        TOO_LARGE,
-        LASTMOD_INVALID,
-        LASTMOD_FUTURE,
-        OTHER_HOST,
-        URL_BROKEN,
-        URL_REDIRECTED,
-        URL_NOINDEX,
-        URL_CANONICALISED,
-        URL_FORBIDDEN,
-        IN_SEVERAL,
-        LEFT_OUT,
-    ),
+    (MISSING, NOT_IN_ROBOTS, UNREADABLE, PROBLEMS, TOO_MANY, TOO_LARGE, LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST),
     run,
 )

@@ -198,7 +198,7 @@ def _soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
     if (pages.internal & ((pages.status == 404) | (pages.status == 410))).any():
         return
-    for group in site.equals(pages.content, pages.documents):
+    for group in site.equals(pages.content, pages.documents & site.wordy):
         if len(group) < limits[SOFT_404]:
             continue
         paths = {url.partition("?")[0].rstrip("/").lower() for url in site.urls(group[:1000]).values()}

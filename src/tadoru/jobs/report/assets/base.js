@@ -29,7 +29,7 @@
         other.removeAttribute('aria-sort');
       }
       head.classList.add(up ? 'up' : 'down');
-      head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+      if (head.tagName === 'TH') head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
       body.append(...[...body.children].sort((a, b) => (up ? 1 : -1) * compare(value(a, column), value(b, column))));
     });
   });

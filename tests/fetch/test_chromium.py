@@ -1,0 +1,50 @@
+"""Which browser is taken, and that it is left one way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tadoru.config import resolve
+from tadoru.errors import BrowserMissing
+from tadoru.fetch import chromium
+
+
+def program(folder: Path, name: str) -> str:
+    path = folder / name
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_first_known_name_on_the_path_is_taken(tmp_path: Path) -> None:
+    environment = {"PATH": str(tmp_path)}
+    assert chromium.find(environment) is None
+    for name in reversed(chromium.NAMES):
+        path = program(tmp_path, name)
+        assert chromium.find(environment) == path
+
+
+def test_the_one_that_was_named_wins(tmp_path: Path) -> None:
+    program(tmp_path, "chromium")
+    other = program(tmp_path, "my-browser")
+    assert chromium.find({"PATH": str(tmp_path), "TADORU_CHROMIUM": other}) == other
+    assert chromium.find({"PATH": str(tmp_path), "TADORU_CHROMIUM": "my-browser"}) == other
+
+
+def test_one_that_was_named_and_is_not_there_is_no_reason_to_take_another(tmp_path: Path) -> None:
+    program(tmp_path, "chromium")
+    with pytest.raises(BrowserMissing, match="TADORU_CHROMIUM"):
+        chromium.find({"PATH": str(tmp_path), "TADORU_CHROMIUM": "/nowhere"})
+
+
+def test_there_is_one_list_of_features_and_each_switch_is_given_once() -> None:
+    names = [switch.partition("=")[0] for switch in chromium.switches("127.0.0.1:8080")]
+    assert len(set(names)) == len(names)
+    assert "--proxy-server=http://127.0.0.1:8080" in chromium.switches("127.0.0.1:8080")
+
+
+def test_its_variable_is_known_to_the_configuration(tmp_path: Path) -> None:
+    assert resolve("links", {}, {"TADORU_CHROMIUM": "x"}, None, tmp_path).warnings == ()
+    assert resolve("links", {}, {"TADORU_CROMIUM": "x"}, None, tmp_path).warnings != ()

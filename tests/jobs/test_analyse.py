@@ -1,0 +1,283 @@
+"""The analysis as a whole: it replaces what it said before, all at once, and says the same whatever way a crawl took."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tadoru.errors import StoreError
+from tadoru.jobs.audit.score import score
+from tadoru.store.analysis import Health, Severities, SiteFinding
+from tadoru.store.base import UNLINKED, Lease
+from tadoru.store.sqlite import SqliteStore
+from tests.jobs.site_triggers import TRIGGERS
+from tests.jobs.site_worlds import ORIGIN, Crawling, Link, Page, World, analysed, crawled, found, judge, site, words
+from tests.support.clock import FakeClock
+
+PROBLEMS = World(
+    pages={
+        "/": Page(links=["/a", "/b", "/c", "/gone", "/old"]),
+        "/a": Page(title="x", text=words("same"), links=["/", "/b", "/gone", "/lost"]),
+        "/b": Page(title="x", text=words("same"), links=["/", "/a", Link(to="/c", rel="nofollow")]),
+        "/c": Page(title="x", canonical="/b", hreflang={"en": "/c", "de": "/a"}),
+        "/old": Page(redirect="/older"),
+        "/older": Page(redirect="/gone"),
+    }
+)  # fmt: skip
+
+
+def contents(store: SqliteStore) -> dict[str, list[tuple[object, ...]]]:
+    """What the analysis keeps, without ids."""
+    return {
+        "findings": store.sql.execute("SELECT url, check_id, detail, data, subject FROM findings ORDER BY 1, 2, 5").fetchall(),
+        "scores": store.sql.execute(
+            """SELECT p.url, s.inlinks, s.unique_inlinks, s.outlinks, s.external_outlinks, s.link_score, c.url
+            FROM page_scores s JOIN pages p ON p.id = s.page_id LEFT JOIN pages c ON c.id = s.cluster_id ORDER BY 1"""
+        ).fetchall(),
+        "depths": store.sql.execute("SELECT url, depth FROM pages ORDER BY url").fetchall(),
+        "meta": store.sql.execute("SELECT value FROM crawl_meta WHERE key = 'score'").fetchall(),
+    }
+
+
+async def test_analysing_twice_changes_nothing() -> None:
+    store = await analysed(PROBLEMS)
+    first = contents(store)
+    assert len(first["findings"]) > 10
+    await judge(store)
+    assert contents(store) == first
+
+
+class Shuffled(Crawling):
+    """Finishes pages one by one, in an order of its own."""
+
+    def __init__(self, store: SqliteStore, world: World, seed: int) -> None:
+        super().__init__(store, world)
+        self._random = random.Random(seed)
+
+    async def crawl(self) -> None:
+        await self.begin()
+        worker = await self._store.join(60.0)
+        held: list[Lease] = []
+        while held or await self._more(worker, held):
+            lease = held.pop(self._random.randrange(len(held)))
+            await self._store.finish(worker, [self.outcome(lease)], max_depth=None)
+            await self._more(worker, held)
+        await self._store.leave(worker)
+
+    async def _more(self, worker: int, held: list[Lease]) -> bool:
+        held += (await self._store.lease(worker, {}, new_hosts=9, per_host=50, limit=0)).leases
+        return bool(held)
+
+
+async def test_the_order_of_a_crawl_does_not_show_in_its_analysis() -> None:
+    told = []
+    for seed in range(4):
+        store = SqliteStore(":memory:", FakeClock())
+        await Shuffled(store, PROBLEMS, seed).crawl()
+        await judge(store)
+        order = [url for (url,) in store.sql.execute("SELECT url FROM pages ORDER BY id")]
+        told.append((contents(store), tuple(order)))
+    assert len({order for _, order in told}) > 1
+    assert all(one == told[0][0] for one, _ in told)
+
+
+async def test_findings_of_pages_stay_and_those_of_the_site_go() -> None:
+    store = await analysed(PROBLEMS)
+    store.sql.execute("UPDATE checks SET scope = 'page' WHERE id = 'title-duplicate'")
+    kept = store.sql.execute("SELECT count(*) FROM findings WHERE check_id = 'title-duplicate'").fetchone()[0]
+    store.sql.execute("DELETE FROM link_relations")
+    await judge(store)
+    assert kept == 2
+    assert {check for check, _ in found(store)} >= {"content-duplicate"}
+    assert store.sql.execute("SELECT count(*) FROM findings WHERE check_id = 'title-duplicate'").fetchone()[0] == kept
+    assert "link-broken" not in {check for check, _ in found(store)}
+
+
+async def test_others_see_the_new_analysis_at_once_or_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = str(tmp_path / "crawl.db")
+    store = await crawled(PROBLEMS, name)
+    await judge(store)
+    before = contents(store)
+    store.sql.execute("UPDATE pages SET title = 'another' WHERE url LIKE '%/a'")
+    monkeypatch.setattr("tadoru.store.analysis._scores", _broken)
+    with pytest.raises(RuntimeError):
+        await judge(store)
+    other = SqliteStore(name, FakeClock())
+    assert contents(other) == before
+    monkeypatch.undo()
+    await judge(store)
+    assert contents(other)["findings"] != before["findings"]
+    await other.close()
+    await store.close()
+
+
+def _broken(view: object) -> None:
+    raise RuntimeError("interrupted")
+
+
+async def test_a_crawl_of_nothing_can_be_analysed() -> None:
+    store = SqliteStore(":memory:", FakeClock())
+    assert await judge(store) is None
+    assert await store.get_meta("score") is None
+
+
+async def test_a_crawl_that_was_stopped_tells_what_is_broken_but_not_what_is_missing() -> None:
+    world = site({"/a": Page(links=["/gone", "/z"]), "/z": Page(linked=False), "/lost": Page(linked=False)}, unfinished=True)
+    told = found(await analysed(world))
+    assert {("link-broken", "/a"), ("page-broken-linked", "/gone")} <= told
+    assert not {check for check, _ in told} & {"page-orphan", "inlinks-single", "inlinks-nofollow-only"}
+
+
+async def recrawl(store: SqliteStore, path: str, page: Page, world: World) -> None:
+    """The page is asked for once more and answers otherwise."""
+    store.sql.execute("UPDATE pages SET status = 'queued' WHERE url = ?", (ORIGIN + path,))
+    store.sql.execute("UPDATE hosts SET queued = queued + 1")
+    store.count({"queued": 1, "completed": -1})
+    worker = await store.join(60.0)
+    (lease,) = (await store.lease(worker, {}, new_hosts=9, per_host=9, limit=0)).leases
+    changed = World(pages={**world.pages, path: page})
+    await store.finish(worker, [Crawling(store, changed).outcome(lease)], max_depth=None)
+    await store.leave(worker)
+
+
+async def test_depths_are_put_right_when_a_link_has_gone() -> None:
+    links = {"/": ["/a", "/b"], "/a": ["/c"], "/b": ["/d"], "/c": [], "/d": ["/c"]}
+    world = World(pages={path: Page(links=targets) for path, targets in links.items()})
+    store = await analysed(world)
+    depth = dict(store.sql.execute("SELECT url, depth FROM pages"))
+    assert depth[f"{ORIGIN}/c"] == 2
+    await recrawl(store, "/a", Page(links=[]), world)
+    await judge(store)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/c"] == 3
+    await recrawl(store, "/d", Page(links=[]), world)
+    await judge(store)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/c"] == UNLINKED
+    assert ("page-orphan", "/c") in found(store)
+
+
+async def test_a_page_keeps_its_depth_for_the_crawl_that_goes_on() -> None:
+    world = World(pages={"/": Page(links=["/a"]), "/a": Page(links=["/b"]), "/b": Page(links=[])})
+    store = await analysed(world)
+    await recrawl(store, "/a", Page(links=[]), world)
+    await judge(store)
+    await recrawl(store, "/", Page(links=["/b"]), world)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == 1
+
+
+async def test_where_a_start_no_longer_redirects_is_no_start() -> None:
+    world = World(pages={"/": Page(redirect="/home"), "/home": Page(links=["/a"]), "/a": Page(links=["/home"])})
+    store = await crawled(world)
+    store.sql.execute("UPDATE pages SET is_seed = 1, hops = 1 WHERE url = ?", (f"{ORIGIN}/home",))
+    await judge(store)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/a"] == 1
+    await recrawl(store, "/", Page(links=["/a"]), world)
+    await judge(store)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/home"] == 2
+    assert store.sql.execute("SELECT url FROM pages WHERE is_seed").fetchall() == [(f"{ORIGIN}/",)]
+
+
+async def test_what_a_page_said_before_it_broke_no_longer_counts() -> None:
+    world = World(pages={"/": Page(links=["/a"]), "/a": Page(links=["/b"]), "/b": Page(links=[])})
+    store = await analysed(world)
+    store.sql.execute("UPDATE pages SET status = 'error', last_error_type = 'network_error' WHERE url LIKE '%/a'")
+    await judge(store)
+    rows = store.sql.execute("SELECT url, inlinks FROM audited_pages WHERE url LIKE '%/b'").fetchall()
+    assert rows == [(f"{ORIGIN}/b", 0)]
+
+
+async def test_pages_have_their_counts_and_scores() -> None:
+    pages = {
+        "/": Page(links=["/a", "/a", "/b", "https://other.example/", "/"]),
+        "/a": Page(links=["/"]),
+        "/b": Page(links=["/a"]),
+    }
+    store = await analysed(World(pages=pages))
+    rows = store.sql.execute(
+        "SELECT url, inlinks, unique_inlinks, outlinks, external_outlinks, link_score FROM audited_pages ORDER BY url"
+    )
+    told = {url.removeprefix(ORIGIN): numbers for url, *numbers in rows}
+    assert {path: numbers[:4] for path, numbers in told.items()} == {"/": [1, 1, 3, 1], "/a": [3, 2, 1, 0], "/b": [1, 1, 1, 0]}
+    assert max(numbers[4] for numbers in told.values()) == 100
+    assert all(0 <= numbers[4] <= 100 for numbers in told.values())
+
+
+async def test_near_duplicates_share_the_smallest_id_of_their_cluster() -> None:
+    text = words("near")
+    store = await analysed(site({"/a": Page(text=text), "/b": Page(text=f"{text} and a little more"), "/c": Page(text=text)}))
+    rows = dict(store.sql.execute("SELECT url, cluster_id FROM audited_pages"))
+    ids = dict(store.sql.execute("SELECT url, id FROM pages"))
+    alike = [f"{ORIGIN}/{name}" for name in "abc"]
+    assert {rows[url] for url in alike} == {min(ids[url] for url in alike)}
+    assert rows[f"{ORIGIN}/d"] is None
+    near = {path for check, path in found(store) if check == "content-near-duplicate"}
+    assert near == {"/a", "/b", "/c"}
+    assert {path for check, path in found(store) if check == "content-duplicate"} == {"/a", "/c"}
+
+
+async def test_the_score_is_kept_with_the_crawl_and_its_last_run() -> None:
+    store = await crawled(TRIGGERS["title-duplicate"].world)
+    await store.begin_run("crawl", {}, "1")
+    assert await judge(store) == 88.0
+    assert await store.get_meta("score") == "88.0"
+    assert store.sql.execute("SELECT score FROM runs").fetchall() == [(88.0,)]
+
+
+SCORES: list[tuple[str, Health, float | None]] = [
+    ("no page", Health(0, Severities(), Severities()), None),
+    ("all is well", Health(4, Severities(), Severities()), 100.0),
+    ("an error costs the page", Health(4, Severities(error=1), Severities()), 75.0),
+    ("a warning costs three tenths of it", Health(4, Severities(warning=1), Severities()), 92.5),
+    ("a notice a twentieth", Health(4, Severities(notice=1), Severities()), 98.8),
+    ("the site's errors cost five points", Health(4, Severities(), Severities(error=2)), 90.0),
+    ("its warnings two and its notices half a point", Health(4, Severities(), Severities(warning=1, notice=1)), 97.5),
+    ("never below zero", Health(1, Severities(error=1), Severities(error=9)), 0.0),
+]
+
+
+@pytest.mark.parametrize("case, health, expected", SCORES, ids=[case for case, _, _ in SCORES])
+def test_the_score_is(case: str, health: Health, expected: float | None) -> None:
+    assert score(health) == expected
+
+
+async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
+    store = await analysed(site({"/a": Page(title="x", links=["/gone"]), "/b": Page(title="x"), "/old": Page(redirect="/b")}))
+    health = await store.health()
+    # The start and four more, and the one that is gone; the redirect is no page. /a is broken, though its title is a warning too.
+    assert health.pages == 6
+    assert health.by_worst == Severities(error=2, warning=1, notice=3)
+    assert health.of_the_site == Severities()
+
+
+async def test_a_finding_of_a_check_that_is_not_installed_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = await crawled(site())
+    store.begin_site_findings()
+    with pytest.raises(KeyError):
+        store.put_site_findings([SiteFinding("no-such-check", 1)])
+
+
+async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
+    name = str(tmp_path / "crawl.db")
+    store = await crawled(site(), name)
+    store._patience = 0.0
+    other = SqliteStore(name, FakeClock())
+    other.sql.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked by another program"):
+        await judge(store)
+    other.sql.execute("ROLLBACK")
+    assert await judge(store) == 100.0
+    await other.close()
+    await store.close()
+
+
+async def test_each_step_is_told() -> None:
+    from tadoru.jobs.audit.analyse import analyse
+    from tadoru.jobs.audit.context import Limits
+    from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
+
+    told: list[str] = []
+    note: Callable[[str], None] = told.append
+    await analyse(await crawled(site()), Limits(SITE_CHECKS.values()), notify=note)
+    assert told == [*[group.name for group in GROUPS], "written", "scored"]
