@@ -93,3 +93,14 @@ async def test_a_worker_that_dies_later_does_not_take_its_answer_with_it(store: 
     await store.put_robots(ORIGIN, ANSWER)
     await store.leave(first)
     assert await claim(store, second) == ANSWER
+
+
+@pytest.mark.parametrize("status, kept", [(200, True), (404, True), (503, False), (429, False), (None, False)])
+async def test_answers_that_were_none_can_be_forgotten(store: CrawlStore, status: int | None, kept: bool) -> None:
+    worker = await store.join(TTL)
+    await claim(store, worker)
+    await store.put_robots(ORIGIN, RobotsRecord(status, None if status else "connection_refused", "", b"", 0.0))
+    await store.claim_robots(worker, "https://b.example", hold=70.0, max_age=DAY)
+    await store.forget_failed_robots()
+    assert isinstance(await claim(store, worker), RobotsRecord) == kept
+    assert await store.claim_robots(worker, "https://b.example", hold=70.0, max_age=DAY) is False, "somebody is at it"

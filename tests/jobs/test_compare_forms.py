@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tadoru.cli.compare import FORMS as OFFERED
 from tadoru.jobs.audit.compare.changes import Kind
 from tadoru.jobs.audit.compare.forms import FORMS, Job, Order
 from tadoru.jobs.audit.compare.texts import ENGLISH, JAPANESE
@@ -222,6 +223,10 @@ async def test_japanese_speaks_japanese_throughout(tmp_path: Path) -> None:
     assert "リンク切れになったページ (1)" in text
     assert "  https://a.example/b  200 → 応答なし" in text
     assert "注意: title-too-longの日本語 (title-too-long): 1 解消, 1 → 0" in text
+
+
+def test_the_command_offers_every_form() -> None:
+    assert OFFERED == FORMS
 
 
 def test_both_languages_have_a_word_for_everything() -> None:

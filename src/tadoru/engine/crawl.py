@@ -190,7 +190,9 @@ class Crawl:
 
     def _finished(self, lane: Lane, outcome: Outcome) -> None:
         self._outcomes.append((lane, outcome))
-        self._answered.set()
+        # A transaction has its price: what is about to be read is written together with this, up to half of what there may be.
+        if not self._visit.unread or len(self._outcomes) * 2 >= self._policy.concurrency:
+            self._answered.set()
 
     def _sent(self, lane: Lane, lease: Lease) -> None:
         """The request of a lane is out, or will not go out: the next one may line up for its slot."""

@@ -64,6 +64,9 @@ class Visit:
         self.robots = RobotsCache(self._store, self.send_politely, self._clock, lambda: share.worker, self._policy.timeout)
         self._random = random.Random()
         self._waiting: set[asyncio.Task[Any]] = set()
+        self._reading = asyncio.Lock()
+        self.unread = 0
+        """Pages that have arrived and wait to be read."""
 
     def interrupt(self) -> None:
         """Cancel the visits that only wait: for a robots.txt, or for their host's next slot. What is sent is let finish."""
@@ -318,7 +321,7 @@ class Visit:
 
     async def _read(self, lease: Lease, response: Response) -> Found:
         page = Page(url=lease.url, depth=lease.depth, response=response)
-        found = self._job.handle(page)
+        found = await self._handle(page)
         renderer = self._share.renderer
         if not found.render or renderer is None:
             return found
@@ -328,7 +331,17 @@ class Visit:
             return self._unrendered(found, lease, str(missing), browser_missing=True)
         if isinstance(rendered, Failure):
             return self._unrendered(found, lease, rendered.message, browser_missing=False)
-        return self._job.handle(replace(page, rendered=rendered))
+        return await self._handle(replace(page, rendered=rendered))
+
+    async def _handle(self, page: Page) -> Found:
+        """One page at a time, and a look at the network between two: what arrives meanwhile would seem to have come late."""
+        self.unread += 1
+        try:
+            async with self._reading:
+                await asyncio.sleep(0)
+                return self._job.handle(page)
+        finally:
+            self.unread -= 1
 
     def _unrendered(self, found: Found, lease: Lease, why: str, *, browser_missing: bool) -> Found:
         """The page as it was sent, with a word about what it lacks."""

@@ -41,7 +41,7 @@ class Stir:
         self._change(now)
 
     def received(self) -> None:
-        """The last byte of the document came. One whose reading is cut short by a script is never said to be readable."""
+        """Nothing more comes of the document. One whose reading is cut short by a script is never said to be readable."""
         self._received = True
 
     def replaced(self, keep: str, now: float) -> None:

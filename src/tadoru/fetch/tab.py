@@ -105,6 +105,7 @@ class Tab:
         on("Network.loadingFailed", self._on_ended)
         on("Page.frameNavigated", self._on_navigated)
         on("Page.domContentEventFired", self._on_readable)
+        on("Page.frameStoppedLoading", self._on_stopped)
         on("Runtime.bindingCalled", lambda _: self._move(self._stir.changed))
         on("Runtime.consoleAPICalled", self._on_console)
         on("Runtime.exceptionThrown", self._on_thrown)
@@ -131,8 +132,6 @@ class Tab:
 
     def _on_ended(self, event: Event) -> None:
         self._observed.ended(event)
-        if event["requestId"] == self._observed.loader:
-            self._stir.received()
         self._move(lambda now: self._stir.answered(event["requestId"], now))
 
     def _on_console(self, event: Event) -> None:
@@ -146,6 +145,12 @@ class Tab:
     def _on_navigated(self, event: Event) -> None:
         if self._observed.navigated(event["frame"]):
             self._move(lambda now: self._stir.replaced(self._observed.loader, now))
+
+    def _on_stopped(self, event: Event) -> None:
+        """Nothing more comes of the document, be it that a script has stopped it."""
+        if event["frameId"] == self._observed.frame and self._observed.loader:
+            self._stir.received()
+            self._move(lambda now: self._stir.answered(self._observed.loader, now))
 
     def _on_readable(self, _: Event) -> None:
         self._loaded = self._clock.monotonic()

@@ -10,7 +10,7 @@ from tadoru.clock import SystemClock
 from tadoru.engine.gate import Gate
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.access import access_for
-from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, start_state
+from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, put_starts, start_state
 from tadoru.jobs.launch import Access, Plan, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.collect import Judging, collect, load_urls, survey
@@ -58,9 +58,9 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
         scope = await agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()
-        if known is None or not await store.has_answered_seeds():  # A start that was down may be up by now.
-            gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
-            await store.add([gate.seed(url) for url in starts], seed=True)
+        gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
+        await put_starts(store, gate, starts, starts if known is None else ())
+        if known is None:
             # Last: a process that was killed before it begins anew.
             await store.set_meta("starts", json.dumps(starts))
         else:

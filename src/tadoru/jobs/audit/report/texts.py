@@ -156,6 +156,7 @@ GROUPS: Mapping[str, Text] = {
     "resources": Text("Resources", "リソース"),
     "site": Text("The site itself", "サイト全体"),
     "performance": Text("Performance", "パフォーマンス"),
+    "plugins": Text("Plugins", "プラグイン"),
 }
 INDEXABILITIES: Mapping[str, Text] = {
     "indexable": Text("Indexable", "インデックス可能"),
