@@ -105,7 +105,7 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
     headers = [
         f"{name.removeprefix('LT_HEADER_').replace('_', '-').title()}: {value}"
         for name, value in sorted(environ.items())
-        if name.startswith("LT_HEADER_")
+        if name.startswith("LT_HEADER_") and value
     ]
     if headers and "header" in settings and "header" not in found:
         found["header"] = (tuple(headers), "LT_HEADER_*")

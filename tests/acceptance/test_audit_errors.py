@@ -28,7 +28,10 @@ BAD_USAGE = {
     "a gate without a number": ([START, "--fail-on", "error>"], "error>"),
     "a threshold without a number": ([START, "--threshold", "title-too-long"], "title-too-long=65"),
     "a threshold that is no number": ([START, "--threshold", "title-too-long=wide"], "title-too-long=65"),
-    "a threshold of an unknown check": ([START, "--threshold", "title-too-lng=3"], "'title-too-lng' is not a check with a threshold"),
+    "a threshold of an unknown check": (
+        [START, "--threshold", "title-too-lng=3"],
+        "'title-too-lng' is not a check with a threshold",
+    ),
     "an extraction without a name": ([START, "--extract", "css:h1"], "--extract"),
     "an extraction in an unknown way": ([START, "--extract", "price=sql:select"], "--extract"),
     "an extraction with a bad selector": ([START, "--extract", "price=css:[["], "--extract"),
@@ -59,7 +62,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
 
     def command(*arguments: str) -> Done:
-        code = run(arguments)
+        code = run(list(arguments))
         out, err = capfd.readouterr()
         assert "Traceback" not in err
         return Done(code, out, err)
@@ -68,7 +71,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
 
 
 @pytest.mark.parametrize("arguments, words", BAD_USAGE.values(), ids=BAD_USAGE)
-def test_bad_usage_is_one_sentence_and_exit_2(arguments: list[str], words: str, here: Callable[..., Done], tmp_path: Path) -> None:
+def test_bad_usage_is_one_sentence_and_exit_2(
+    arguments: list[str], words: str, here: Callable[..., Done], tmp_path: Path
+) -> None:
     named = () if "-d" in arguments else ("-d", "crawl.db")
     done = here("audit", *arguments, *named)
     assert (done.code, done.out) == (2, ""), done.err
@@ -268,7 +273,9 @@ def test_a_database_that_another_program_holds_is_named_after_half_a_minute_of_p
     both = [tadoru.start("audit", site.url("/"), "-d", name, "-q") for name in ("crawl.db", "new.db")]
     for name, done in zip(("crawl.db", "new.db"), map(finished, both), strict=True):
         assert (done.code, done.out) == (1, "")
-        assert done.sentence == f"The database {name} is locked by another program: close it there and run the same command again."
+        assert (
+            done.sentence == f"The database {name} is locked by another program: close it there and run the same command again."
+        )
     assert len(site.requests) == requests
     for other in held:
         other.close()

@@ -1,4 +1,4 @@
-"""`kill -9` at any moment of an audit, then the command again, with its URL or without: the database is that of one quiet crawl."""
+"""`kill -9` at any moment of an audit, then the command again, with its URL or without: the database of one quiet crawl."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that scripts make, read with the real browser: what it changes is kept, and what it can not read is finished without it."""
+"""Pages that scripts make, read with the real browser: what it changes is kept; without one, the rest is finished."""
 
 from __future__ import annotations
 

@@ -56,7 +56,9 @@ def test_the_limit_is_exact_the_delay_is_kept_and_no_page_is_asked_for_twice(tad
 def test_one_being_killed_does_not_stop_the_other_nor_lose_its_pages(tadoru: Tadoru, site: Site) -> None:
     limit = 100
     first, second = (tadoru.start(*command(site, name, limit)) for name in ("one", "two"))
-    site.wait_for(lambda site: len(site.requests) >= 40 and {seen.headers["user-agent"] for seen in site.requests} == {"one", "two"})
+    site.wait_for(
+        lambda site: len(site.requests) >= 40 and {seen.headers["user-agent"] for seen in site.requests} == {"one", "two"}
+    )
     first.send_signal(signal.SIGKILL)
     first.communicate()
     done = finished(second)

@@ -1,7 +1,10 @@
-"""What the tests of rendering ask of an answer."""
+"""What the tests of rendering ask of a browser, and of its answer."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from tadoru.fetch.browser import Browser
 from tadoru.model.web import Failure, FailureKind, Rendered
 
 
@@ -20,3 +23,8 @@ def kind(answer: Rendered | Failure) -> FailureKind:
     """Why there is none."""
     assert isinstance(answer, Failure), answer
     return answer.kind
+
+
+async def render(browser: Browser, url: str, **options: Any) -> Rendered | Failure:
+    """Render a page that is simple enough to be done soon."""
+    return await browser.render(url, **{"wait": 0.2, **options})

@@ -18,7 +18,7 @@ from tadoru.fetch.relay import Dialer
 from tadoru.fetch.sieve import Manners
 from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions
-from tests.browser.pages import kind, rendered, shown
+from tests.browser.pages import kind, render, rendered, shown
 from tests.support.site import Site
 
 
@@ -32,9 +32,12 @@ async def secure() -> AsyncIterator[Site]:
 
 
 class Polite:
-    """What the browser asked of the crawl."""
+    """What the browser asked of the crawl, and what the crawl says to it."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self.turns: list[str] = []
         self.asked: list[str] = []
         self.refused: set[str] = set()
@@ -49,10 +52,26 @@ class Polite:
         self.asked.append(url)
         return url not in self.refused
 
-    def browser(self, *sites: Site, **options: object) -> Browser:
-        manners = Manners(before=self.before, allow=self.allow)
-        exemptions = Exemptions.for_urls([site.url() for site in sites])
-        return Browser(user_agent="x", exemptions=exemptions, manners=manners, verify_tls=False, **options)  # type: ignore[arg-type]
+
+CRAWL = Polite()
+
+
+@pytest.fixture
+def polite() -> Polite:
+    CRAWL.reset()
+    return CRAWL
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser(site: Site, elsewhere: Site, secure: Site) -> AsyncIterator[Browser]:
+    running = Browser(
+        user_agent="x",
+        exemptions=Exemptions.for_urls([site.url(), elsewhere.url(), secure.url()]),
+        manners=Manners(before=CRAWL.before, allow=CRAWL.allow),
+        verify_tls=False,
+    )
+    yield running
+    await running.close()
 
 
 PAGE = "<p id=p></p>" + "".join(f"<script src=/{n}.js></script>" for n in range(4))
@@ -71,72 +90,63 @@ def serve(site: Site) -> list[str]:
 
 
 @pytest.mark.parametrize("which", ["plain", "secure"])
-async def test_every_request_is_asked_for_once_and_waits_for_one_turn(site: Site, secure: Site, which: str) -> None:
+async def test_every_request_is_asked_for_once_and_waits_for_one_turn(
+    site: Site, secure: Site, browser: Browser, polite: Polite, which: str
+) -> None:
     place = site if which == "plain" else secure
     urls = serve(place)
-    polite = Polite()
-    browser = polite.browser(place)
-    assert '<p id="p">xxxx</p>' in shown(await browser.render(place.url("/page")))
-    await browser.close()
+    assert '<p id="p">xxxx</p>' in shown(await render(browser, place.url("/page")))
     assert sorted(polite.asked) == sorted(urls)
     assert polite.turns == [f"127.0.0.1:{place.port}"] * len(urls)
     assert sorted(place.url(path) for path in place.paths) == sorted(urls)
 
 
-async def test_a_tunnel_that_no_request_was_asked_for_is_asked_for_itself(site: Site, elsewhere: Site) -> None:
+async def test_a_tunnel_that_no_request_was_asked_for_is_asked_for_itself(
+    site: Site, elsewhere: Site, browser: Browser, polite: Polite
+) -> None:
     site.html("/socket", f"<script>new WebSocket('ws://127.0.0.1:{elsewhere.port}/ws')</script>")
-    polite = Polite()
     polite.refused = {f"https://127.0.0.1:{elsewhere.port}/"}
-    browser = polite.browser(site, elsewhere)
-    rendered(await browser.render(site.url("/socket")))
+    rendered(await render(browser, site.url("/socket")))
     assert f"https://127.0.0.1:{elsewhere.port}/" in polite.asked
     assert elsewhere.connections == 0
     polite.refused = set()
-    rendered(await browser.render(site.url("/socket")))
+    rendered(await render(browser, site.url("/socket")))
     assert elsewhere.paths == ["/ws"]
     assert polite.turns.count(f"127.0.0.1:{elsewhere.port}") == 1
-    await browser.close()
 
 
-async def test_waiting_for_a_turn_is_not_the_pages_time(site: Site) -> None:
-    polite = Polite()
+async def test_waiting_for_a_turn_is_not_the_pages_time(site: Site, browser: Browser, polite: Polite) -> None:
     polite.turn = asyncio.Event()
     site.html("/waits", "<p id=p></p><script src=/turn.js></script>")
     site.reply("/turn.js", body="p.textContent = 'came'", content_type="text/javascript")
-    browser = polite.browser(site)
-    rendering = asyncio.create_task(browser.render(site.url("/waits"), timeout=2.0))
+    rendering = asyncio.create_task(render(browser, site.url("/waits"), timeout=2.0))
     await asyncio.wait([rendering], timeout=3.0)
     polite.turn.set()
     assert '<p id="p">came</p>' in shown(await rendering)
-    await browser.close()
 
 
-async def test_what_may_not_be_requested_is_not_and_is_told(site: Site, elsewhere: Site) -> None:
+async def test_what_may_not_be_requested_is_not_and_is_told(
+    site: Site, elsewhere: Site, browser: Browser, polite: Polite
+) -> None:
     site.html("/picky", f"<p>text</p><script src=/private.js></script><script src={elsewhere.url('/tracker.js')}></script>"
         f"<iframe src=http://localhost:{site.port}/frame></iframe>")  # fmt: skip
-    polite = Polite()
     polite.refused = {site.url("/private.js"), elsewhere.url("/tracker.js")}
-    browser = polite.browser(site, elsewhere)
-    page = rendered(await browser.render(site.url("/picky")))
+    page = rendered(await render(browser, site.url("/picky")))
     assert set(page.refused_resources) == {*polite.refused, f"http://localhost:{site.port}/frame"}
     assert page.failed_resources == ()
     assert not {"/private.js", "/frame"} & set(site.paths)
     assert "/tracker.js" not in elsewhere.paths
-    await browser.close()
 
 
-async def test_a_page_that_leads_where_the_crawl_may_not_go(site: Site) -> None:
+async def test_a_page_that_leads_where_the_crawl_may_not_go(site: Site, browser: Browser, polite: Polite) -> None:
     site.html("/leads", "<p>text</p><script>location.href = '/forbidden'</script>")
     site.redirect("/redirects", "/forbidden")
-    polite = Polite()
     polite.refused = {site.url("/forbidden")}
-    browser = polite.browser(site)
-    stayed = rendered(await browser.render(site.url("/leads")))
+    stayed = rendered(await render(browser, site.url("/leads")))
     assert (stayed.url, stayed.refused_resources) == (site.url("/leads"), (site.url("/forbidden"),))
     assert b"<p>text</p>" in stayed.html
-    assert kind(await browser.render(site.url("/redirects"))) == FailureKind.BAD_REDIRECT
+    assert kind(await render(browser, site.url("/redirects"))) == FailureKind.BAD_REDIRECT
     assert site.hits("/forbidden") == 0
-    await browser.close()
 
 
 async def test_a_fault_of_the_crawl_itself_is_not_taken_for_one_of_the_page(site: Site) -> None:
@@ -145,7 +155,7 @@ async def test_a_fault_of_the_crawl_itself_is_not_taken_for_one_of_the_page(site
 
     browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=Manners(before=breaks))
     with pytest.raises(RuntimeError, match="the store is gone"):
-        await browser.render(site.url("/"))
+        await render(browser, site.url("/"))
     await browser.close()
 
 
@@ -158,18 +168,16 @@ async def test_a_crawl_that_is_asked_to_stop_does_not_wait_for_a_turn_any_more(s
 
     browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=Manners(before=interrupted))
     with pytest.raises(asyncio.CancelledError):
-        await browser.render(site.url("/"))
+        await render(browser, site.url("/"))
     await browser.close()
 
 
-async def test_certificates_are_checked_unless_it_is_told_not_to(secure: Site) -> None:
+async def test_certificates_are_checked_unless_it_is_told_not_to(secure: Site, browser: Browser, polite: Polite) -> None:
     secure.html("/tls", "<p>text")
     strict = Browser(user_agent="x", exemptions=Exemptions.for_urls([secure.url()]))
-    assert kind(await strict.render(secure.url("/tls"))) == FailureKind.TLS
+    assert kind(await render(strict, secure.url("/tls"))) == FailureKind.TLS
     await strict.close()
-    lax = Polite().browser(secure)
-    assert "<p>text" in shown(await lax.render(secure.url("/tls")))
-    await lax.close()
+    assert "<p>text" in shown(await render(browser, secure.url("/tls")))
 
 
 async def test_with_the_persons_proxy_pages_come_through_it(site: Site, secure: Site) -> None:
@@ -183,10 +191,15 @@ async def test_with_the_persons_proxy_pages_come_through_it(site: Site, secure: 
         return True
 
     door = outer.invite(seen)
-    browser = Polite().browser(site, secure, proxy=f"http://{door.name}:{door.password}@{outer.address}")
+    browser = Browser(
+        user_agent="x",
+        exemptions=Exemptions.for_urls([site.url(), secure.url()]),
+        proxy=f"http://{door.name}:{door.password}@{outer.address}",
+        verify_tls=False,
+    )
     for place in (site, secure):
         place.html("/far", "<p>from afar")
-        assert "<p>from afar" in shown(await browser.render(place.url("/far")))
+        assert "<p>from afar" in shown(await render(browser, place.url("/far")))
     assert list(dict.fromkeys(through)) == [site.url("/far"), f"https://127.0.0.1:{secure.port}/"]
     await browser.close()
     await outer.close()

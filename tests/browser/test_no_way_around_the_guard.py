@@ -23,7 +23,7 @@ from tadoru.fetch.browser import Browser, Window
 from tadoru.fetch.sieve import Manners
 from tadoru.model.web import Failure
 from tadoru.rules.address import Exemptions
-from tests.browser.pages import kind, rendered
+from tests.browser.pages import kind, render, rendered
 from tests.support.site import Site
 
 EVERYTHING = """<!DOCTYPE html><title>start</title><p>page</p><script>
@@ -99,7 +99,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
         lambda: Packets("here", arrived), ("127.0.0.1", elsewhere.port)
     )
     browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=Manners(pictures=True))
-    answer = rendered(await browser.render(site.url("/try"), timeout=8))
+    answer = rendered(await render(browser, site.url("/try"), timeout=8))
     await browser.close()
     listener[0].close()
     assert f"<title>tried {2 * WAYS}</title>" in answer.html.decode()
@@ -116,7 +116,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
 )
 async def test_a_page_that_leads_there_is_a_failure(site: Site, elsewhere: Site, browser: Browser, way: str) -> None:
     site.html("/leads", f"<p>text{way.replace('URL', elsewhere.url())}")
-    answer = await browser.render(site.url("/leads"))
+    answer = await render(browser, site.url("/leads"))
     assert kind(answer) == "blocked_address"
     assert isinstance(answer, Failure)
     assert answer.url == site.url("/leads")
@@ -125,7 +125,7 @@ async def test_a_page_that_leads_there_is_a_failure(site: Site, elsewhere: Site,
 
 async def test_a_redirect_there_is_a_failure(site: Site, elsewhere: Site, browser: Browser) -> None:
     site.redirect("/there", elsewhere.url("/"))
-    assert kind(await browser.render(site.url("/there"))) == "blocked_address"
+    assert kind(await render(browser, site.url("/there"))) == "blocked_address"
     assert elsewhere.connections == 0
 
 
@@ -194,7 +194,7 @@ async def inside() -> dict[str, Any]:
             browser = Browser(
                 user_agent="x", exemptions=exemptions, manners=Manners(pictures=True), window=Window(pages=1), resolver=resolver
             )
-            answer = rendered(await browser.render(f"http://{PUBLIC}/", timeout=8))
+            answer = rendered(await render(browser, f"http://{PUBLIC}/", timeout=8))
             await browser.close()
             reached = sorted({path for trap in traps for path in trap.paths})
             if not exemptions.allow_all:

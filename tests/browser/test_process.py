@@ -16,9 +16,8 @@ import pytest
 from tadoru.errors import BrowserMissing
 from tadoru.fetch import browser as browser_module
 from tadoru.fetch.browser import Browser, Window
-from tadoru.fetch.sieve import Manners
 from tadoru.rules.address import Exemptions
-from tests.browser.pages import rendered, shown
+from tests.browser.pages import render, rendered, shown
 from tests.support.site import Site
 
 PATIENCE = 30.0
@@ -68,18 +67,20 @@ async def test_without_the_extra_it_is_said_how_to_get_it(site: Site, monkeypatc
     await missing.close()
 
 
-async def test_nothing_is_started_until_a_page_needs_it_and_nothing_is_left_when_it_is_closed(site: Site) -> None:
+async def test_it_starts_with_the_first_page_without_our_secrets_and_leaves_nothing_behind(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TADORU_AUTH_PASSWORD", "hidden")
     site.html("/", "<p>text")
     before = descendants(os.getpid())
     running = browser_for(site)
     assert descendants(os.getpid()) == before
-    rendered(await running.render(site.url()))
+    rendered(await render(running, site.url()))
     started = descendants(os.getpid()) - before
     assert len(started) > 3
-    tasks = asyncio.all_tasks()
+    assert not any(b"hidden" in environment(pid) for pid in started if "chrom" in command(pid))
     await running.close()
     gone(started)
-    assert {task for task in asyncio.all_tasks() - {asyncio.current_task()} if "tadoru" in repr(task)} <= tasks
     assert not [task for task in asyncio.all_tasks() if "tadoru/fetch" in repr(task)]
 
 
@@ -89,7 +90,7 @@ async def test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_c
     site.reply("/held.js", body="p.textContent = 'done'", content_type="text/javascript")
     before = descendants(os.getpid())
     running = browser_for(site)
-    rendering = asyncio.create_task(running.render(site.url("/waits")))
+    rendering = asyncio.create_task(render(running, site.url("/waits")))
     await site.requested("/held.js")
     kill(before, "chrom")
     gate.release()
@@ -101,9 +102,9 @@ async def test_a_driver_that_dies_is_started_again_too(site: Site) -> None:
     site.html("/", "<p>text")
     before = descendants(os.getpid())
     running = browser_for(site)
-    rendered(await running.render(site.url()))
+    rendered(await render(running, site.url()))
     kill(before, "node")
-    assert "<p>text" in shown(await running.render(site.url()))
+    assert "<p>text" in shown(await render(running, site.url()))
     await running.close()
 
 
@@ -115,7 +116,7 @@ async def test_a_browser_that_hangs_is_given_up(site: Site, monkeypatch: pytest.
     site.reply("/stuck.js", body="p.textContent = 'done'", content_type="text/javascript")
     before = descendants(os.getpid())
     running = browser_for(site)
-    rendering = asyncio.create_task(running.render(site.url("/stuck"), timeout=0.5))
+    rendering = asyncio.create_task(render(running, site.url("/stuck"), timeout=0.5))
     await site.requested("/stuck.js")
     stopped = {pid for pid in descendants(os.getpid()) - before if "chrom" in command(pid)}
     for pid in stopped:
@@ -132,20 +133,9 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
     site.html("/session", f"<p id=p><script>{script}</script>")
     for expected in ("new", "seen=1"):
         running = browser_for(site, window=Window(profile=tmp_path / "profile"))
-        assert f'<p id="p">{expected}</p>' in shown(await running.render(site.url("/session")))
-        assert '<p id="p">seen=1</p>' in shown(await running.render(site.url("/session")))
+        assert f'<p id="p">{expected}</p>' in shown(await render(running, site.url("/session")))
+        assert '<p id="p">seen=1</p>' in shown(await render(running, site.url("/session")))
         await running.close()
-
-
-async def test_it_does_not_hand_its_secrets_down(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TADORU_AUTH_PASSWORD", "hidden")
-    before = descendants(os.getpid())
-    running = browser_for(site, manners=Manners())
-    await running.start()
-    started = [pid for pid in descendants(os.getpid()) - before if "chrom" in command(pid)]
-    assert started
-    assert not any(b"hidden" in environment(pid) for pid in started)
-    await running.close()
 
 
 def test_when_we_are_killed_the_browser_goes_too(checkout: Path) -> None:
@@ -222,8 +212,8 @@ async def render_and_stay() -> None:
     async with Site() as site:
         site.html("/", "<p>text<script>setInterval(() => { document.title = Date.now() }, 10)</script>")
         running = browser_for(site)
-        rendered(await running.render(site.url()))
-        page = asyncio.create_task(running.render(site.url("/bad/never")))
+        rendered(await render(running, site.url()))
+        page = asyncio.create_task(render(running, site.url("/bad/never")))
         await site.requested("/bad/never")
         print("rendered", flush=True)
         await page

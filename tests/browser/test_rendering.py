@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.fetch.browser import Browser
 from tadoru.model.web import FailureKind
-from tests.browser.pages import kind, rendered, shown
+from tests.browser.pages import kind, render, rendered, shown
 from tests.support.site import Site
 
 SHELL = "<!DOCTYPE html><title>Shop</title><div id=app></div>"
@@ -19,7 +19,7 @@ async def test_the_page_that_scripts_made_of_an_empty_shell(site: Site, browser:
     site.reply("/app.js", content_type="text/javascript", body="fetch('/api').then(a => a.json()).then(a => {"
         "document.title = a.title; app.innerHTML = `<h1>${a.title}</h1><a href=/x>辿る</a>` })")  # fmt: skip
     site.reply("/api", content_type="application/json", body='{"title": "Tea & cups"}')
-    page = rendered(await browser.render(site.url("/shell")))
+    page = rendered(await render(browser, site.url("/shell")))
     assert page.status == 200
     assert page.url == site.url("/shell")
     assert page.html.decode().startswith("<!DOCTYPE html>\n<html><head><title>Tea &amp; cups</title>")
@@ -33,7 +33,7 @@ async def test_a_slow_answer_is_waited_for(site: Site, browser: Browser) -> None
     gate = site.hold("/slow.json")
     site.reply("/slow.json", body="{}", content_type="application/json")
     site.html("/slow", SHELL + "<script>fetch('/slow.json').then(() => { app.textContent = 'came' })</script>")
-    rendering = asyncio.create_task(browser.render(site.url("/slow")))
+    rendering = asyncio.create_task(render(browser, site.url("/slow"), wait=0.5))
     await site.requested("/slow.json")
     await asyncio.wait([rendering], timeout=1.0)
     assert not rendering.done()
@@ -52,35 +52,35 @@ async def test_a_slow_answer_is_waited_for(site: Site, browser: Browser) -> None
 )
 async def test_a_page_that_never_stands_still_counts_as_settled(site: Site, browser: Browser, script: str) -> None:
     site.html("/restless", f"{SHELL}<p>text<script>{script}</script>")
-    page = rendered(await browser.render(site.url("/restless"), timeout=60))
+    page = rendered(await render(browser, site.url("/restless"), timeout=60))
     assert page.settled is not None
     assert "text" in page.html.decode()
 
 
 async def test_a_page_that_never_settles_is_taken_as_it_is_when_its_time_is_up(site: Site, browser: Browser) -> None:
     site.html("/never", SHELL + "<script>setInterval(() => { fetch('/poll.json'); app.append('x') }, 50)</script>")
-    page = rendered(await browser.render(site.url("/never"), timeout=1.5))
+    page = rendered(await render(browser, site.url("/never"), timeout=1.5))
     assert page.settled is None
     assert '<div id="app">xx' in page.html.decode()
 
 
 async def test_a_page_whose_reading_is_cut_short_is_taken_all_the_same(site: Site, browser: Browser) -> None:
     site.html("/cut", "<p>text</p><script>window.stop()</script><p>more")
-    page = rendered(await browser.render(site.url("/cut"), timeout=60))
+    page = rendered(await render(browser, site.url("/cut"), timeout=60))
     assert page.settled is not None
     assert "<p>text</p>" in page.html.decode()
 
 
 async def test_a_longer_wait_sees_what_a_timer_brings_late(site: Site, browser: Browser) -> None:
-    site.html("/late", SHELL + "<script>setTimeout(() => { app.textContent = 'late' }, 1200)</script>")
-    assert "late</div>" not in shown(await browser.render(site.url("/late")))
-    assert "late</div>" in shown(await browser.render(site.url("/late"), wait=1.6))
+    site.html("/late", SHELL + "<script>setTimeout(() => { app.textContent = 'late' }, 900)</script>")
+    assert "late</div>" not in shown(await render(browser, site.url("/late")))
+    assert "late</div>" in shown(await render(browser, site.url("/late"), wait=1.4))
 
 
 async def test_what_scripts_and_resources_complain_about_is_told(site: Site, browser: Browser) -> None:
     site.html("/broken", "<script>console.error('no', 7, {a: 1}); console.log('fine')</script><script src=/gone.js></script>"
         "<script>nothing.there()</script><script>Promise.reject(new Error('alone'))</script>")  # fmt: skip
-    page = rendered(await browser.render(site.url("/broken")))
+    page = rendered(await render(browser, site.url("/broken")))
     assert page.console_errors == ("no 7 Object",)
     assert page.page_errors == ("ReferenceError: nothing is not defined", "Error: alone")
     assert page.failed_resources == (f"404 {site.url('/gone.js')}",)
@@ -93,7 +93,7 @@ async def test_pictures_fonts_and_icons_are_not_requested_and_do_not_look_broken
         "<img src=/a.png onload=\"document.title='loaded'\" onerror=\"document.title='broken'\">"
         "<script>navigator.sendBeacon('/beacon')</script>")  # fmt: skip
     before = len(site.paths)
-    page = rendered(await browser.render(site.url("/album")))
+    page = rendered(await render(browser, site.url("/album")))
     assert site.paths[before:] == ["/album"]
     assert "<title>loaded</title>" in page.html.decode()
     assert page.failed_resources == page.refused_resources == ()
@@ -103,7 +103,7 @@ async def test_what_stands_in_shadow_trees_stands_in_its_place(site: Site, brows
     site.html("/shadow", "<x-card><b slot=name>Tadoru</b>unseen</x-card><script>customElements.define('x-card',"
         "class extends HTMLElement { connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML ="
         " '<p>in the <i>shadow</i></p><slot name=name>nobody</slot><slot name=other>rest</slot>' } })</script>")  # fmt: skip
-    html = shown(await browser.render(site.url("/shadow")))
+    html = shown(await render(browser, site.url("/shadow")))
     assert '<p>in the <i>shadow</i></p><slot name="name"><b slot="name">Tadoru</b></slot><slot name="other">rest</slot>' in html
     assert "unseen" not in html
 
@@ -111,7 +111,7 @@ async def test_what_stands_in_shadow_trees_stands_in_its_place(site: Site, brows
 async def test_a_page_can_not_forge_what_is_taken(site: Site, browser: Browser) -> None:
     site.html("/forger", "<p>real<script>Object.defineProperty(Element.prototype, 'outerHTML', {get: () => 'forged'});"
         "XMLSerializer.prototype.serializeToString = () => 'forged'; JSON.stringify = () => 'forged'</script>")  # fmt: skip
-    assert shown(await browser.render(site.url("/forger"))).startswith("<html><head></head><body><p>real<script>")
+    assert shown(await render(browser, site.url("/forger"))).startswith("<html><head></head><body><p>real<script>")
 
 
 async def test_where_it_ended_up_and_with_which_answer(site: Site, browser: Browser) -> None:
@@ -119,7 +119,7 @@ async def test_where_it_ended_up_and_with_which_answer(site: Site, browser: Brow
     site.html("/new", "<script>location.replace('/newest')</script>")
     site.html("/newest", "<script>history.pushState(0, '', '/here?a=1#top')</script><p>here", status=404,
         headers=(("X-Robots-Tag", "noindex"), ("X-Robots-Tag", "nofollow")))  # fmt: skip
-    page = rendered(await browser.render(site.url("/old")))
+    page = rendered(await render(browser, site.url("/old")))
     assert page.url == site.url("/here?a=1")
     assert page.status == 404
     answer = page.as_response()
@@ -130,14 +130,14 @@ async def test_where_it_ended_up_and_with_which_answer(site: Site, browser: Brow
 
 async def test_a_page_in_an_old_charset_comes_back_in_utf_8(site: Site, browser: Browser) -> None:
     site.reply("/sjis", body="<title>辿る</title>".encode("shift_jis"), content_type="text/html; charset=Shift_JIS")
-    page = rendered(await browser.render(site.url("/sjis")))
+    page = rendered(await render(browser, site.url("/sjis")))
     assert "<title>辿る</title>" in page.html.decode()
     assert page.as_response().header("content-type") == "text/html; charset=utf-8"
 
 
 async def test_it_says_who_it_is(site: Site, browser: Browser) -> None:
     site.html("/who", "<p id=p><script>p.textContent = navigator.userAgent</script>")
-    assert '<p id="p">Tadoru/9 (test)' in shown(await browser.render(site.url("/who")))
+    assert '<p id="p">Tadoru/9 (test)' in shown(await render(browser, site.url("/who")))
     assert {seen.headers["user-agent"] for seen in site.requests} == {"Tadoru/9 (test)"}
 
 
@@ -145,14 +145,14 @@ async def test_nothing_is_remembered_from_one_page_to_the_next(site: Site, brows
     site.html("/memory", "<p id=p><script>p.textContent = document.cookie + (localStorage.seen || ' new');"
         "document.cookie = 'a=1'; localStorage.seen = 1</script>", headers={"Set-Cookie": "b=2; HttpOnly"})  # fmt: skip
     for _ in range(2):
-        assert '<p id="p"> new</p>' in shown(await browser.render(site.url("/memory")))
+        assert '<p id="p"> new</p>' in shown(await render(browser, site.url("/memory")))
     assert "cookie" not in site.requests[-1].headers
 
 
 async def test_several_pages_at_a_time(site: Site, browser: Browser) -> None:
     for number in range(6):
         site.html(f"/many/{number}", f"<p>page {number}")
-    answers = await asyncio.gather(*(browser.render(site.url(f"/many/{number}")) for number in range(6)))
+    answers = await asyncio.gather(*(render(browser, site.url(f"/many/{number}")) for number in range(6)))
     assert [f"<p>page {number}" in shown(answer) for number, answer in enumerate(answers)] == [True] * 6
 
 
@@ -182,10 +182,10 @@ async def test_what_is_no_page_is_a_failure_with_a_name(site: Site, browser: Bro
     site.reply("/away/download", body="zip", content_type="application/zip")
     site.reply("/away/pdf", body="%PDF-1.4", content_type="application/pdf")
     site.reply("/away/407", status=407, headers={"Proxy-Authenticate": "Basic realm=x"})
-    answer = await browser.render(site.url(path), timeout=1.5 if path == "/bad/never" else 30)
+    answer = await render(browser, site.url(path), timeout=1.5 if path == "/bad/never" else 30)
     assert kind(answer) == expected
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "chrome://version/", "data:text/html,x", "javascript:1", "x"])
 async def test_only_web_pages_are_rendered(browser: Browser, url: str) -> None:
-    assert kind(await browser.render(url)) == FailureKind.PROTOCOL
+    assert kind(await render(browser, url)) == FailureKind.PROTOCOL

@@ -159,6 +159,15 @@ async def test_styles_scripts_frames_and_media_are_resources_and_alternates_are_
     }  # fmt: skip
 
 
+async def test_a_picture_that_links_to_itself_is_a_resource_too(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.html("/", '<title>T</title><img src="/z.png" alt=""><a href="/large.png"><img src="/large.png" alt="large"></a>')
+        site.reply("/large.png", **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=0)
+    assert audit.select("resource_url, kind FROM page_resources ORDER BY position") == [("/z.png", "img"), ("/large.png", "img")]
+
+
 async def test_a_crawl_that_was_stopped_before_its_resources_goes_on_with_them(tmp_path: Path) -> None:
     async with Site() as site:
         page(site, "/", "/a.png", "/b.png")

@@ -257,4 +257,39 @@ SILENT: dict[str, tuple[str, World]] = {
             entries={"/sitemap.xml": ["/", "/a"]},
         ),
     ),
+    "an address that our own guard refuses": (
+        "link-external-broken",
+        linking(f"{SITE}/x", external={f"{SITE}/x": Page(failure=FailureKind.BLOCKED_ADDRESS)}),
+    ),
+    "statements of a page that is not to be found": (
+        "hreflang-to-error",
+        site({"/a": Page(noindex=True, hreflang={"en": "/a", "de": "/gone"}), "/gone": Page(status=404)}),
+    ),
+    "a canonical that a redirect leads to": (
+        "canonical-unlinked",
+        linking("/old", also={"/old": Page(redirect="/z", linked=False), "/z": UNLINKED, "/b": Page(canonical="/z")}),
+    ),
+    "the start needs no links": ("inlinks-single", site({path: Page(links=MENU[1:]) for path in ("/", "/b", "/c", "/d")})),
+    "a page behind an orphan": (
+        "inlinks-single",
+        site({"/lost": Page(linked=False, links=["/behind"]), "/behind": UNLINKED}),
+    ),
+    "a circle of canonicals is no chain": (
+        "canonical-chain",
+        site({"/a": Page(canonical="/b"), "/b": Page(canonical="/a")}),
+    ),
+    "a site of one page may be hidden": ("site-noindex", World(pages={"/": Page(noindex=True)})),
+    "robots.txt that shuts the start only": ("robots-txt-blocks-all", site(robots=(200, None, "User-agent: *\nDisallow: /$\n"))),
+    "a large error page in place of an image": (
+        "image-too-large",
+        site({"/a": Page(resources=["/x.png"])}, resources={"/x.png": Resource(status=404, length=500_000)}),
+    ),
+    "a file that follows names nothing": (
+        "pagination-sequence-error",
+        site({"/a": Page(next="/b"), "/b": Page(type="application/pdf")}),
+    ),
+    "a near duplicate that is not to be found": (
+        "content-near-duplicate",
+        site({"/a": Page(text=TEXT), "/b": Page(text=f"{TEXT} and a few words more", noindex=True)}),
+    ),
 }

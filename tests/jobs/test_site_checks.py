@@ -94,6 +94,11 @@ async def test_a_page_that_redirects_to_itself_is_a_loop_and_a_link_to_it_broken
     assert found(store) >= {("redirect-loop", "/me"), ("link-broken", "/a"), ("page-broken-linked", "/me")}
 
 
+async def test_a_page_that_asks_not_to_follow_its_links_asks_it_for_each() -> None:
+    store = await analysed(site({"/a": Page(links=["/", "/z"], nofollow=True), "/z": Page(linked=False)}))
+    assert {("inlinks-nofollow-only", "/z"), ("inlinks-nofollow-mixed", "/")} <= found(store)
+
+
 async def test_a_threshold_can_be_chosen() -> None:
     world = TRIGGERS["page-deep"].world
     assert ("page-deep", "/7") not in found(await analysed(world, page_deep=8))

@@ -1,4 +1,4 @@
-"""Which pages are empty without scripts: the shells of the usual frameworks are, short pages that say all they have to say are not."""
+"""Which pages are empty without scripts: the shells of the usual frameworks; not short pages that say all they have to say."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from tadoru.rules.url import Resolver
 
 URL = "https://site.example/"
 BUNDLE = "<script type=module src=/assets/index-4f2a.js></script>"
-TRACKER = "<script async src=https://tags.example/tag.js></script><script>window.q=window.q||[];function t(){q.push(arguments)}</script>"
+TRACKER = (
+    "<script async src=https://tags.example/tag.js></script><script>window.q = []; function t() { q.push(arguments) }</script>"
+)
 TEXT = "word " * FEW
 
 
@@ -28,11 +30,11 @@ SHELLS = {
     "Create React App": "<title>React App</title><script defer src=/static/js/main.1f.js></script><body>"
     "<noscript>You need to enable JavaScript to run this app.</noscript><div id=root></div>",
     "Vite": f"<title>Vite + React</title>{BUNDLE}<link rel=stylesheet href=/assets/index.css><body><div id=root></div>",
-    "Vue CLI": "<title>shop</title><body><noscript><strong>We're sorry but shop doesn't work properly without JavaScript enabled. "
+    "Vue CLI": "<title>shop</title><body><noscript><strong>We're sorry but shop doesn't work properly without JavaScript. "
     "Please enable it to continue.</strong></noscript><div id=app></div><script src=/js/chunk-vendors.js></script>",
     "Angular": "<title>App</title><base href=/><body><app-root></app-root><script src=runtime.js type=module></script>",
-    "Next without a server": "<title>x</title><body><div id=__next></div><script id=__NEXT_DATA__ type=application/json>{}</script>",
-    "Nuxt without a server": "<body><div id=__nuxt><div class=spinner>Loading...</div></div><script src=/_nuxt/entry.js></script>",
+    "Next without a server": "<body><div id=__next></div><script id=__NEXT_DATA__ type=application/json>{}</script>",
+    "Nuxt without a server": "<body><div id=__nuxt><div>Loading...</div></div><script src=/_nuxt/entry.js></script>",
     "Gatsby": "<body><noscript>This app works best with JavaScript enabled.</noscript><div id=___gatsby></div>"
     "<script>window.pagePath='/'</script>",
     "SvelteKit": "<link rel=modulepreload href=/_app/start.js><body><div style='display: contents'><script>"

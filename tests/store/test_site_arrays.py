@@ -207,6 +207,24 @@ def test_a_link_not_to_be_followed_takes_weight_and_gives_none() -> None:
     assert (view.links.has_followed[2], view.links.has_unfollowed[2]) == (False, True)
 
 
+def test_a_page_that_asks_not_to_follow_its_links_gives_nobody_weight() -> None:
+    store = store_of({1: {2}, 2: {3}, 3: {1}})
+    assert store.site_view(likeness=0.9).scores[3] > 0
+    directives = '[["meta","robots","nofollow",""]]'
+    store.sql.execute("UPDATE pages SET meta_robots = 'nofollow' WHERE id = 2")
+    store.sql.execute("UPDATE page_details SET directives = ? WHERE page_id = 2", (directives,))
+    assert store.site_view(likeness=0.9).scores[3] == 0
+    store.sql.execute("UPDATE page_details SET directives = ? WHERE page_id = 2", (directives.replace("robots", "otherbot"),))
+    assert store.site_view(likeness=0.9).scores[3] > 0
+
+
+def test_a_redirect_that_leaves_the_site_keeps_its_weight() -> None:
+    store = store_of({1: {2, 3}, 2: {1}}, redirects={3: 4})
+    assert np.isnan(store.site_view(likeness=0.9).scores[3])
+    store.sql.execute("UPDATE pages SET internal = 0 WHERE id = 4")
+    assert store.site_view(likeness=0.9).scores[3] > 0
+
+
 def test_the_best_of_several_links_to_a_page_counts_and_all_are_counted() -> None:
     store = store_of({1: {2}})
     store.sql.execute("INSERT INTO texts(id, text) VALUES (7, 'nofollow')")

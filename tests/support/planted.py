@@ -1,8 +1,8 @@
 """Planted sites: pages with known faults, what must be found on each, and the same sites without any.
 
-A `World` is one site as `tadoru audit` meets it: its pages (`Plant`), its robots.txt and sitemap, the options of the command. What
-must be found is written at each page; `World.expected` is all of it, nothing more and nothing less. Every good page is linked
-from the start and from `/shelf`, so that none is found to be lonely by accident.
+A `World` is one site as `tadoru audit` meets it: its pages (`Plant`), its robots.txt and sitemap, the options of the command.
+What must be found is written at each page; `World.expected` is all of it, nothing more and nothing less. Every good page is
+linked from the start and from `/shelf`, so that none is found to be lonely by accident.
 
 The pages are those of `tests.jobs.audit_pages`, each with words of its own.
 """

@@ -1,4 +1,4 @@
-"""A site made by a rule, with something of everything an audit keeps; and all that is in a database, to be compared with another."""
+"""A site made by a rule, with something of everything an audit keeps; and all that is in a database, to be compared."""
 
 from __future__ import annotations
 
@@ -81,13 +81,17 @@ def _reply(number: int, pages: int, base: str) -> Reply:
         return Reply(404, b"<title>Not here</title>")
     near = [*range(number * FAN_OUT + 1, number * FAN_OUT + 1 + FAN_OUT), (number - 1) // FAN_OUT, number * 7 % pages]
     words = words_for(str(number % 50))  # Some say what others say.
-    links = "".join(f'<a href="/p/{other}" rel="{"nofollow" * (other % 11 == 3)}">Page {other}</a>' for other in near if 0 <= other < pages)
-    head = f'<link rel="canonical" href="{base}/p/{number - number % 17 % 2}"><link rel="alternate" hreflang="de" href="/p/{number // 2}">'
+    known = [other for other in near if 0 <= other < pages]
+    links = "".join(f'<a href="/p/{other}" rel="{"nofollow" * (other % 11 == 3)}">Page {other}</a>' for other in known)
+    head = f'<link rel="canonical" href="{base}/p/{number - number % 17 % 2}">'
+    head += f'<link rel="alternate" hreflang="de" href="/p/{number // 2}">'
     hidden = '<meta name="robots" content="noindex">' * (number % 19 == 7)
-    data = f'<script type="application/ld+json">{{"@context": "https://schema.org", "@type": "Thing", "name": "{number}"}}</script>'
+    data = (
+        f'<script type="application/ld+json">{{"@context": "https://schema.org", "@type": "Thing", "name": "{number}"}}</script>'
+    )
     html = (
-        f'<!doctype html><html lang="en"><head><title>{words.title}</title>{head}{hidden}{data}</head><body><h1 id="top">{words.h1}'
-        f'</h1><p>{words.story}</p><img src="/{number % 40}.png" alt="x" width="1" height="1">{links}'
+        f'<!doctype html><html lang="en"><head><title>{words.title}</title>{head}{hidden}{data}</head><body>'
+        f'<h1 id="top">{words.h1}</h1><p>{words.story}</p><img src="/{number % 40}.png" alt="x" width="1" height="1">{links}'
         f'<a href="https://elsewhere.example/{number % 5}">Elsewhere</a></body></html>'
     )
     return Reply(body=html.encode(), headers=(("ETag", f'"{number}"'), ("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.jobs.audit_pages import Change
-from tests.jobs.audit_triggers import HOST, TRIGGERS
+from tests.jobs.audit_triggers import TRIGGERS
 from tests.support.exchange import Reply
 from tests.support.planted import Plant, World, links_to, moved, page, xml
 from tests.support.planted_bakery import SLOW, german_of, page_plants, url_of
@@ -46,14 +46,18 @@ def germans() -> list[Plant]:
 
 def language_plants() -> list[Plant]:
     """Translations, and such as do not agree."""
-    loaf, targets = at("/en/loaf"), {"de": at("/de/silent"), "it": at("/gone"), "nl": at("/moved/once"), "fr": at("/links/hidden")}
+    loaf = at("/en/loaf")
+    named = {"de": "/de/silent", "it": "/gone", "nl": "/moved/once", "fr": "/links/hidden", "es": "/es/nobody-links-here"}
+    alternates = {language: at(path) for language, path in named.items()}
     return [
         *germans(),
         english_and(at("/uk"), "en-GB", english=url_of("hreflang-invalid-code")),
         english_and(at("/de/brot"), "de", english=url_of("hreflang-multiple")),
         english_and(at("/fr/pain/seigle"), "fr", english=url_of("hreflang-relative")),
-        in_language(loaf, "en", {**targets, "x-default": loaf, "es": at("/es/nobody-links-here")},
-                    "hreflang-missing-return", "hreflang-to-error", "hreflang-to-redirect", "hreflang-to-noindex", "hreflang-unlinked"),
+        in_language(
+            loaf, "en", {**alternates, "x-default": loaf}, "hreflang-missing-return", "hreflang-to-error", "hreflang-to-redirect",
+            "hreflang-to-noindex", "hreflang-unlinked",
+        ),
         plant("/de/silent"),
     ]  # fmt: skip
 

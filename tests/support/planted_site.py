@@ -1,8 +1,9 @@
-"""The faults between the pages of the bakery: links, redirects, canonicals, copies. What else is between them is in `planted_sets`."""
+"""The faults between the pages of the bakery: links, redirects, canonicals, copies. More of them is in `planted_sets`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tests.jobs.audit_pages import Change
 from tests.jobs.audit_triggers import CANONICAL, H1, HOST, TITLE_TAG
@@ -15,7 +16,7 @@ def at(path: str) -> str:
     return f"{HOST}{path}"
 
 
-def plant(path: str, *finds: str, head: str = "", body: str = "", canonical: str = "", name: str = "", **how: bool) -> Plant:
+def plant(path: str, *finds: str, head: str = "", body: str = "", canonical: str = "", name: str = "", **how: Any) -> Plant:
     """A page, healthy but for what is said."""
     change = Change(CANONICAL, f'<link rel="canonical" href="{at(canonical)}">\n') if canonical else Change()
     return Plant(url=at(path), finds=frozenset(finds), reply=page(at(path), change, head=head, body=body, name=name), **how)
@@ -117,7 +118,10 @@ def duplicate_plants() -> list[Plant]:
     story = words_for("/same/story").story
     changed = story.replace("The ", "This ", 1)
     return [
-        *(_with(f"/same/title/{n}", "title-duplicate", TITLE_TAG, "<title>Bread for every day | Village bakery</title>") for n in "12"),
+        *(
+            _with(f"/same/title/{n}", "title-duplicate", TITLE_TAG, "<title>Bread for every day | Village bakery</title>")
+            for n in "12"
+        ),
         *(_with(f"/same/h1/{n}", "h1-duplicate", H1, "<h1>Bread for every day of the week</h1>") for n in "12"),
         *(_described(f"/same/description/{n}") for n in "12"),
         *(telling(f"/same/text/{n}", "content-duplicate", words_for("/same/text").story) for n in "12"),

@@ -22,7 +22,11 @@ HOME, SITEMAP, ROBOTS = at("/"), at("/sitemap.xml"), at("/robots.txt")
 
 def others(count: int = 3) -> list[Plant]:
     """Some pages without a fault, among them those that every page links to."""
-    return [plant("/bread/wheat", body=links_to(at("/shelf"))), plant("/keeping"), *(plant(f"/loaf-{n}") for n in range(count - 2))]
+    return [
+        plant("/bread/wheat", body=links_to(at("/shelf"))),
+        plant("/keeping"),
+        *(plant(f"/loaf-{n}") for n in range(count - 2)),
+    ]
 
 
 def text(status: int, body: str = "") -> Reply:
@@ -45,7 +49,9 @@ def without_encryption(mended: bool) -> World:
         "/password": ("password-on-http-page", {*form, "password-on-http-page"}),
     }
     plants = [
-        Plant(url=PLAIN + path, finds=frozenset(finds), reply=page(PLAIN + path, TRIGGERS[fault], body=links_to(f"{PLAIN}/shelf")))
+        Plant(
+            url=PLAIN + path, finds=frozenset(finds), reply=page(PLAIN + path, TRIGGERS[fault], body=links_to(f"{PLAIN}/shelf"))
+        )
         for path, (fault, finds) in pages.items()
     ]
     about = {("robots-txt-missing", f"{PLAIN}/robots.txt"), ("sitemap-missing", f"{PLAIN}/sitemap.xml")}
@@ -61,7 +67,12 @@ def hiding(mended: bool) -> World:
         return World(plants=others())
     fault = header("X-Robots-Tag", "noindex")
     plants = [
-        Plant(url=one.url, finds=frozenset({"directive-noindex"}), listed=False, reply=page(one.url, fault, body=links_to(at("/shelf"))))
+        Plant(
+            url=one.url,
+            finds=frozenset({"directive-noindex"}),
+            listed=False,
+            reply=page(one.url, fault, body=links_to(at("/shelf"))),
+        )
         for one in others()
     ]
     return World(
@@ -131,7 +142,8 @@ def slow(mended: bool) -> World:
     """A server that takes its time, for every page."""
     takes, patience = (0.0, 30.0) if mended else (0.4, 0.2)
     return World(
-        plants=[replace(one, takes=takes) for one in others(count=25)], on_site=frozenset() if mended else frozenset({"site-ttfb-slow"}),
+        plants=[replace(one, takes=takes) for one in others(count=25)],
+        on_site=frozenset() if mended else frozenset({"site-ttfb-slow"}),
         options=threshold(site_ttfb_slow=patience, ttfb_slow=30, response_slow_for_site=30),
     )  # fmt: skip
 

@@ -167,7 +167,8 @@ def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
     from tadoru.jobs.audit.report import print_summary, write_report
 
     if not quiet:
-        print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress)
+        for note in print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress):
+            display.note(note)
     if options.report is not None:
         write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
         display.note(f"Wrote {options.report}.")

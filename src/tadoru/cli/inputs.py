@@ -16,12 +16,12 @@ def read_seeds(name: str | None) -> Iterator[str]:
     if name is None:
         return
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8-sig")
+        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"The seed file {name} can not be read (not UTF-8 text).") from None
     except OSError as error:
         raise UsageError(f"The seed file {name} can not be read ({error.strerror}).") from None
-    for line in text.splitlines():
+    for line in text.removeprefix("\ufeff").splitlines():
         if line.strip() and not line.lstrip().startswith("#"):
             yield line.strip()
 

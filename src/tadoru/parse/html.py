@@ -10,7 +10,7 @@ document order, while a combinator takes a walk for each element, which is too l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -29,6 +29,7 @@ Picked = tuple[str, Element]
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _UNSEEN = frozenset({"script", "style", "template"})
 _MOST_NODES = 500
+_MOST_INSIDE = 100
 _HTML_START = re.compile(
     rb"[\t\n\f\r ]*<(?:!--|(?:!doctype html|html|head|body|script|style|title|iframe|h1|div|font|table|a|b|br|p)[ >])",
     re.IGNORECASE,
@@ -122,6 +123,24 @@ def text_of(element: Element, limit: int, raw: str | None = None) -> str:
     if len(text) > 8 * limit:
         text = text.lstrip()[: 8 * limit]
     return " ".join(text.split())[:limit].rstrip()
+
+
+def inside(element: Element) -> Iterator[Element]:
+    """The elements within an element, in document order: as many as a link or a picture is made of, and no more.
+
+    A selector would look at all of them: for each of a thousand links that stand in each other, that is too long.
+    """
+    unread = [element.first_child]
+    for _ in range(_MOST_INSIDE):
+        if not unread:
+            break
+        node = unread.pop()
+        if node is None:
+            continue
+        unread.append(node.next)
+        if node.is_element_node:
+            yield node
+            unread.append(node.first_child)
 
 
 def _visible_text(element: Element) -> str:

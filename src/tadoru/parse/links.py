@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
-from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, text_of
+from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, text_of
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 200
@@ -71,14 +71,14 @@ def extract(document: Document, page_url: str, resolver: Resolver, kinds: frozen
 
 
 class Unusual(NamedTuple):
-    """An anchor without words, or with a scheme in its reference."""
+    """An anchor without text, or with a scheme in its reference."""
 
     element: Element
     href: str
-    words: str | None
-    """None when they were not read."""
     leads: bool
     """Whether it is a link that can be followed."""
+    is_blank: bool
+    """Whether it holds no text."""
 
 
 class LinkReading:
@@ -115,17 +115,18 @@ class LinkReading:
             url = targets[front] if front in targets else self._resolved(front)
             if mark and ("%" in fragment or " " in fragment or not href.isprintable()):
                 url, fragment = self._resolve(href, self._base) or (None, "")
-            words: str | None = None
+            text, is_blank = "", False
             if room > 0:
                 raw = element.text()
                 room -= len(raw)
                 is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
-                words = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
+                text = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
+                is_blank = not text and not raw.strip()
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
-                links.append(new(Link, (url, anchor, words or _alternative(element), rel, len(links), fragment)))
-            if not words or (":" in href and ":" in href[:LONGEST_SCHEME]):
-                self.unusual.append(Unusual(element, href, words, url is not None))
+                links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment)))
+            if is_blank or (":" in href and ":" in href[:LONGEST_SCHEME]):
+                self.unusual.append(Unusual(element, href, url is not None, is_blank))
         self._room = room
 
     def _resolved(self, front: str) -> str | None:
@@ -256,8 +257,10 @@ def _alternative(element: Element) -> str:
     """What an anchor without text says: its own alt text (of an area), else that of the first image in it that has one."""
     if alt := _alt(element.attributes):
         return alt
-    image = element.css_first('img[alt]:not([alt=""])')
-    return _alt(image.attributes) if image else ""
+    for inner in inside(element):
+        if inner.tag == "img" and inner.attributes.get("alt"):
+            return _alt(inner.attributes)
+    return ""
 
 
 def _alt(attributes: Attributes) -> str:

@@ -15,6 +15,7 @@ from typing import Literal
 from tadoru.parse.html import Document, Element, text_of
 
 MOST_ITEMS = 500
+MOST_PROPERTIES = 10_000
 DEEPEST = 20
 MAX_TEXT = 1_000
 
@@ -155,7 +156,7 @@ def _name(term: str) -> str:
 def _from_markup(document: Document, scopes: list[Element]) -> Iterator[Item]:
     """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
     items = {element.mem_id: _item(element) for element in scopes}
-    for element in document.select("[itemprop],[property]"):
+    for element in document.select("[itemprop],[property]")[:MOST_PROPERTIES]:
         attributes = element.attributes
         for key, syntax in (("itemprop", "microdata"), ("property", "rdfa")):
             names = (attributes.get(key) or "").split()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tadoru.parse.content import PARTS
 from tadoru.parse.head import HeadReading
-from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, tag_ids, text_of
+from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, tag_ids, text_of
 from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReading
 from tadoru.rules.url import Resolver
 
@@ -30,6 +30,8 @@ _WEB = re.compile(r"\s*https?:", re.IGNORECASE)
 _OWN_FILE = re.compile(r"\s*(?:file:|[a-z]:\\)", re.IGNORECASE)
 _DOUBLED = re.compile(r"\s*https?:/*(?:https?:|[^/?#]*@?https?(?::|//))", re.IGNORECASE)
 _LABELS = ("aria-label", "aria-labelledby", "title")
+_NAMED_BY_VALUE = frozenset({"img", "svg", "input", "object"})
+_PICTURES = frozenset({"img", "svg", "picture"})
 
 
 class Heading(NamedTuple):
@@ -112,10 +114,10 @@ class Walk:
 
     def _look_at_anchors(self) -> None:
         """Note the links that say nothing, and those that only seem to lead to a page."""
-        for element, href, words, leads in self.links.unusual:
+        for element, href, leads, is_blank in self.links.unusual:
             is_web = self._is_web(href, leads) if ":" in href[:LONGEST_SCHEME] else href[:1] not in ("", "#")
-            if is_web and words == "" and len(self.nameless) < MOST and _is_nameless(element):
-                self.nameless.append(Nameless(href, element.css_first("img,svg,picture") is not None))
+            if is_web and is_blank and len(self.nameless) < MOST and not _is_labelled(element):
+                self.nameless.append(Nameless(href, any(inner.tag in _PICTURES for inner in inside(element))))
 
     def _is_web(self, href: str, leads: bool) -> bool:
         """Whether a reference with a scheme leads to a page; those that only seem to are noted."""
@@ -183,7 +185,7 @@ class Walk:
             self.images.append(Image(_source(attributes)[:MAX_TEXT], alt, *size, loading, is_hidden))
 
     def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
-        self.empty_pictures += element.css_first("img") is None
+        self.empty_pictures += all(inner.tag != "img" for inner in inside(element))
 
     def _form(self, tag: str, element: Element, attributes: Attributes) -> None:
         action = self._resolve(attributes.get("action") or "", self.base)
@@ -279,12 +281,13 @@ def _has_label(attributes: Attributes) -> bool:
     return any(attributes.get(name) for name in _LABELS)
 
 
-def _is_nameless(element: Element) -> bool:
-    """Whether a link without text has no words of another kind either, and is not kept from everybody."""
-    if element.text().strip():
-        return False
+def _is_labelled(element: Element) -> bool:
+    """Whether a link without text has words of another kind, or is kept from everybody."""
     attributes = element.attributes
     if _has_label(attributes) or attributes.get("aria-hidden") == "true" or "hidden" in attributes:
-        return False
-    inner = (inner.attributes for inner in element.css("img,svg,[aria-label],[title],input,object"))
-    return not any(_has_label(one) or one.get("alt") or one.get("value") for one in inner)
+        return True
+    for inner in inside(element):
+        attributes = inner.attributes
+        if _has_label(attributes) or (inner.tag in _NAMED_BY_VALUE and (attributes.get("alt") or attributes.get("value"))):
+            return True
+    return False

@@ -95,7 +95,7 @@ class AuditJob:
             canonical_url=view.head.canonical,
             content_hash=view.content_hash,
             anchors=sorted(view.anchors) if self.fragments and is_page else None,
-            resources=[link for link in _once(view.links) if _is_part(link)] if is_page else (),
+            resources=_once(filter(_is_part, view.links)) if is_page else (),
             records=self._page_records(context, response, view, document, changes),
             render=self._render_reason(view) if rendered is None and is_page else "",
         )
@@ -175,9 +175,12 @@ def _is_part(link: Link) -> bool:
     return link.kind in _PARTS or (link.kind is LinkKind.LINK and not _LINKED_PARTS.isdisjoint(link.rel.split()))
 
 
-def _once(links: Iterable[Link]) -> Iterable[Link]:
+def _once(links: Iterable[Link]) -> list[Link]:
     """The first link to each URL."""
-    return {link.url: link for link in reversed(list(links))}.values()
+    first: dict[str, Link] = {}
+    for link in links:
+        first.setdefault(link.url, link)
+    return list(first.values())
 
 
 def _as_utf8(response: Response) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,1 @@
+"""`tadoru docs`: a documentation site as Markdown."""

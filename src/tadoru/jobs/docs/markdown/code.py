@@ -1,0 +1,144 @@
+"""Blocks of code: the text of a block as its author wrote it, in a fence that nothing in it can close.
+
+Tabs, spaces at the ends of lines, empty lines and odd spaces stay. What the page added is left out: line numbers, buttons, anchors,
+lines a theme hides. Most blocks are taken in one go; only those with more in them than coloured text are walked through.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.jobs.docs.markdown import kinds
+from tadoru.jobs.docs.markdown.context import Context
+from tadoru.jobs.docs.markdown.languages import language_of
+from tadoru.parse.html import Element
+
+_ODD = re.compile(
+    r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])"
+    r'|<[^>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)| data-l| style="[^"]*user-select)'
+)
+_NUMBERS = frozenset(
+    "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter hljs-ln-numbers line-numbers-rows "
+    "blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper twoslash-popup-container twoslash-meta-line headerlink".split()
+)
+_SKIPPED = kinds.UNWRITTEN | {"svg"}
+_LINES = frozenset({"div", "tr", "li", "p"})
+_LINE_WORDS = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
+_FRAMES = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
+_FENCES = re.compile("^ {0,3}(`{3,})", re.MULTILINE)
+_LONG_TICKS = re.compile("`{3,}")
+
+
+def fence(code: str, language: str = "") -> str:
+    """The code in a fence longer than any run of backticks in it."""
+    ticks = 3
+    if "```" in code:
+        ticks = 1 + max(map(len, _LONG_TICKS.findall(code)))
+    marks = "`" * ticks
+    end = "" if code.endswith("\n") else "\n"
+    return f"{marks}{language}\n{code}{end}{marks}"
+
+
+def code_block(context: Context, node: Element) -> list[str]:
+    """A block of code; nothing for an empty one."""
+    code = code_text(node)
+    if not code.strip():
+        return []
+    context.code_blocks += 1
+    return [fence(code, language_of(node))]
+
+
+def code_text(node: Element) -> str:
+    """The text of a block, line breaks as `\\n`."""
+    markup = node.inner_html or ""
+    raw = _walked(node) if _ODD.search(markup) else node.text() or ""
+    if "\r" in raw:
+        raw = raw.replace("\r\n", "\n").replace("\r", "\n")
+    return raw.replace("\x00", "") if "\x00" in raw else raw
+
+
+class _Text:
+    """Text gathered line by line."""
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        if piece:
+            self.pieces.append(piece)
+
+    def new_line(self) -> None:
+        if self.pieces and not self.pieces[-1].endswith("\n"):
+            self.pieces.append("\n")
+
+
+def _walked(top: Element) -> str:
+    """The text below an element, without what the page added to it, with a new line where the page shows one."""
+    text = _Text()
+    framed = top.tag != "pre"
+    waiting: list[tuple[Element | None, str, bool]] = []
+    node = top.first_child
+    closing = ""
+    while True:
+        if node is None:
+            if not waiting:
+                return "".join(text.pieces)
+            node, closing, framed = waiting.pop()
+            if closing:
+                _closed(text, closing)
+            continue
+        following = node.next
+        if node.is_text_node:
+            piece = node.text_content or ""
+            if not (framed and piece.isspace()):
+                text.add(piece)
+        elif node.tag == "br":
+            text.add("\n")
+        elif node.is_element_node and not _is_added(node):
+            tag = node.tag or ""
+            line = _line_kind(node, tag)
+            if line:
+                text.new_line()
+                line = f"{line} {len(text.pieces)}"
+            waiting.append((following, line, framed))
+            framed = tag in _FRAMES or (framed and tag not in {"pre", "code", "span", "td"} and not line)
+            node = node.first_child
+            continue
+        node = following
+
+
+def _line_kind(node: Element, tag: str) -> str:
+    """`block` for an element that is a line of its own on screen, `line` for one that only its class makes one, else empty."""
+    if tag in _LINES:
+        return "block"
+    if tag == "span":
+        attributes = node.attributes
+        if "data-line" in attributes or not _LINE_WORDS.isdisjoint((attributes.get("class") or "").split()):
+            return "line"
+    return ""
+
+
+def _closed(text: _Text, line: str) -> None:
+    """The end of a line: a block ends with a line break, an empty one too."""
+    kind, _, begun = line.partition(" ")
+    if kind == "block" and (len(text.pieces) == int(begun) or not text.pieces[-1].endswith("\n")):
+        text.add("\n")
+
+
+def _is_added(node: Element) -> bool:
+    """Whether the page added the element to the code: a number, a button, a popup."""
+    if node.tag in _SKIPPED:
+        return True
+    attributes = node.attributes
+    if not attributes:
+        return False
+    words = (attributes.get("class") or "").split()
+    if not _NUMBERS.isdisjoint(words) or kinds.kind_of(node.tag or "", " ".join(words)) in {kinds.DROP, kinds.TITLE, kinds.PERMALINK}:
+        return True
+    if "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit():
+        return True
+    return node.tag == "td" and ("data-line-number" in attributes or "lntd" in words) and _is_numbers(node)
+
+
+def _is_numbers(cell: Element) -> bool:
+    return all(word.isdigit() for word in (cell.text() or "").split())

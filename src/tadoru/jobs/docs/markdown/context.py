@@ -1,0 +1,106 @@
+"""What the parts of one conversion share: the page's options, what was found so far, and the two walks to call back into.
+
+The modules of the kinds (lists, tables, callouts …) are given a `Context` and never import the walk, which imports them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading
+from tadoru.parse.html import Element
+from tadoru.rules.url import canonical
+
+DEEPEST = 60
+"""Lists in quotes in tables… below this, only the text is written: no page is made so for a reader."""
+_TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
+
+
+class Context:
+    """One conversion under way."""
+
+    def __init__(self, base: str, options: ConvertOptions) -> None:
+        self.base = base
+        self.options = options
+        self.here = base.partition("#")[0]
+        self.headings: list[Heading] = []
+        self.links: dict[str, None] = {}
+        self.code_blocks = 0
+        self.tables = 0
+        self.images = 0
+        self.depth = 0
+        self.in_link = False
+        self.in_heading = False
+        self.in_cell = False
+        self.emphasis: frozenset[str] = frozenset()
+        self.labels: list[tuple[str | None, str]] = []
+        """Labels of tabs whose panels are still to come: their ids and texts."""
+        self.notes: dict[str, str] = {}
+        """The ids that references to footnotes point at, with the labels the references have."""
+        self._targets: dict[str, str | None] = {}
+
+    def blocks(self, parent: Element) -> list[str]:
+        """The blocks below an element, each as Markdown without the empty lines between them."""
+        raise NotImplementedError
+
+    def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
+        """What stands in a line, as Markdown without white space at its ends; `breaks` is what `<br>` becomes."""
+        raise NotImplementedError
+
+    def target(self, href: str) -> str | None:
+        """What a link of the page is to point at; None when it leads nowhere that can be written down."""
+        if href not in self._targets:
+            self._targets[href] = self._resolved(href.strip())
+        return self._targets[href]
+
+    def address(self, reference: str) -> str | None:
+        """An address of the page (a link, an image) made absolute, with its fragment."""
+        url = canonical(reference, self.base)
+        if url is None:
+            return None
+        fragment = reference.partition("#")[2]
+        return f"{url}#{fragment}" if fragment else url
+
+    def _resolved(self, href: str) -> str | None:
+        if href.lower().startswith(_TEXT_ONLY):
+            return None
+        absolute = self.address(href)
+        if absolute is None:
+            scheme = href.partition(":")[0]
+            return _written(href) if scheme in {"mailto", "tel", "ftp", "irc", "ircs", "git", "ssh", "magnet"} else None
+        self.links.setdefault(absolute.partition("#")[0])
+        if self.options.rewrite is not None:
+            absolute = self.options.rewrite(absolute) or absolute
+        return _written(absolute)
+
+
+def _written(url: str) -> str:
+    """A URL so that it can stand between the parentheses of a link."""
+    url = "".join(url.split()).replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")
+    if "(" in url or ")" in url:
+        url = url.replace("(", "%28").replace(")", "%29")
+    return url
+
+
+def direct(parent: Element) -> list[Element]:
+    """The elements right below an element."""
+    return [child for child in parent.iter() if child.is_element_node]
+
+
+def classes_of(element: Element) -> str:
+    """The class attribute, empty when there is none."""
+    return element.attributes.get("class") or ""
+
+
+def quoted(blocks: str) -> str:
+    """Every line as one of a quote."""
+    return "\n".join(f"> {line}" if line else ">" for line in blocks.split("\n"))
+
+
+def indented(blocks: str, width: int) -> str:
+    """Every line but the first moved to the right; empty lines stay empty."""
+    if "\n" not in blocks:
+        return blocks
+    space = " " * width
+    first, *rest = blocks.split("\n")
+    return "\n".join([first, *(space + line if line else line for line in rest)])

@@ -1,0 +1,86 @@
+"""Text that must stay text: a backslash before a sign where Markdown would read it, and nowhere else.
+
+Two things are escaped: signs with a meaning inside a line (`text`) and beginnings of lines that would open a block (`line_starts`).
+Cleaning of characters that no reader sees is here too, for it happens to the same text at the same moment.
+"""
+
+from __future__ import annotations
+
+import re
+
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]")
+_WIDE = "\u1100-\u11ff\u2e80-\u303f\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
+_WIDE_BREAK = re.compile(f"(?<=[{_WIDE}])[ \t\r]*\n[ \t\r\n]*(?=[{_WIDE}])")
+
+_SIGNS = re.compile(
+    r"\\(?=[!-/:-@\[-`{-~]|$)"
+    r"|`+|\*+|_+|~~+"
+    r"|\](?=[(\[:]|$)|\[(?=\^|!|[ xX]\])"
+    r"|<(?=[A-Za-z/!?])"
+    r"|&(?=#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]*;)"
+)
+_BRACKETS = re.compile(r"[\[\]]")
+_LINE_START = re.compile(
+    r"(#{1,6})(?=[ \t]|$)|([-+*])(?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)|(>)|(=+|-+)[ \t]*$|(~~~)|([|:\-][|:\- ]*-[|:\- ]*)$"
+)
+_ANY_SPECIAL = re.compile(r"[\\`*_~\[\]<&]")
+
+
+def seen(raw: str) -> str:
+    """Text of a page with white space collapsed to single spaces, kept at its ends, and without what no reader sees."""
+    if not raw.isascii():
+        if "\n" in raw:
+            raw = _WIDE_BREAK.sub("", raw)
+        raw = _UNSEEN.sub("", raw)
+    elif not raw.isprintable():
+        raw = _UNSEEN.sub("", raw)
+    words = " ".join(raw.split())
+    if not words:
+        return " " if raw else ""
+    if raw[0].isspace():
+        words = " " + words
+    return words + " " if raw[-1].isspace() else words
+
+
+def text(plain: str, *, in_link: bool = False) -> str:
+    """`plain` so that Markdown reads it back as it is, apart from the beginning of its lines."""
+    if _ANY_SPECIAL.search(plain) is None:
+        return plain
+    if in_link:
+        # Inside the brackets of a link every bracket counts, so that pairs need not be followed.
+        pieces = re.split(r"([\[\]])", plain)
+        return "".join("\\" + piece if piece in {"[", "]"} else _SIGNS.sub(_escaped, piece) for piece in pieces)
+    return _SIGNS.sub(_escaped, plain)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    run, whole = match.group(), match.string
+    if run[0] in "*_":
+        before = whole[match.start() - 1] if match.start() else ""
+        after = whole[match.end()] if match.end() < len(whole) else ""
+        if before == after == " " or (run[0] == "_" and before.isalnum() and after.isalnum()):
+            return run
+    elif run[0] == "~":
+        return "\\~" * len(run)
+    return "\\" + "\\".join(run)
+
+
+def line_starts(paragraph: str) -> str:
+    """A finished paragraph with a backslash where one of its lines would begin something else."""
+    if "\n" not in paragraph:
+        return _line_start(paragraph)
+    return "\n".join(map(_line_start, paragraph.split("\n")))
+
+
+def _line_start(line: str) -> str:
+    match = _LINE_START.match(line)
+    if match is None:
+        return line
+    at = match.end(3) if match.group(3) else 0
+    return f"{line[:at]}\\{line[at:]}"
+
+
+def heading_end(line: str) -> str:
+    """The text of a heading whose last `#` would be taken for its closing."""
+    bare = line.rstrip("#")
+    return f"{bare}\\{line[len(bare) :]}" if bare != line and bare[-1:] in {" ", ""} else line

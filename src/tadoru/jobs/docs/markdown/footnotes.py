@@ -1,0 +1,71 @@
+"""Footnotes and citations: `[^1]` where the text refers to one, `[^1]: …` where it is written.
+
+A reference has the label that the page shows; the note it points at is found by its id, so that both sides agree.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, indented
+from tadoru.parse.html import Element
+
+_REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
+_LABEL = re.compile(r"[\[\](){}\s^]+")
+_NOTE_ID = re.compile(r"(?:user-content-)?fn[-:_]?[\w.-]+$", re.IGNORECASE)
+
+
+def reference(context: Context, node: Element, href: str) -> str | None:
+    """`[^1]` for a link to a footnote; None for any other."""
+    if not href.startswith("#"):
+        return None
+    attributes = node.attributes
+    known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
+    if not known and attributes.get("role") != "doc-noteref":
+        raised = node.parent is not None and node.parent.tag == "sup"
+        if not (raised and _NOTE_ID.match(href[1:])):
+            return None
+    label = _LABEL.sub("", node.text() or "")[:60]
+    if not label:
+        return None
+    context.notes[href[1:]] = label
+    return f"[^{label}]"
+
+
+def notes(context: Context, node: Element) -> list[str] | None:
+    """The notes below an element that holds footnotes; None when it holds none that can be told apart."""
+    items = node.css("li") if node.tag in {"div", "section", "ol"} and "footnotes" in classes_of(node) else []
+    if items:
+        ordinals = [item for item in items if item.id and (item.parent is not None and item.parent.tag == "ol")]
+        return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(ordinals, 1)] or None
+    if node.tag == "dl":
+        return _definitions(context, node)
+    label = node.css_first(".label,.fn-bracket")
+    if label is None:
+        return None
+    name = _LABEL.sub("", label.text() or "")[:60]
+    label.decompose()
+    return [_note(context, node, name)] if name else None
+
+
+def _definitions(context: Context, node: Element) -> list[str] | None:
+    """The form of older Sphinx: a list of definitions, the label as its term."""
+    written: list[str] = []
+    label = ""
+    for child in direct(node):
+        if child.tag == "dt":
+            for back in child.css(".fn-backref"):
+                back.decompose()
+            label = _LABEL.sub("", child.text() or "")[:60]
+        elif child.tag == "dd" and label:
+            written.append(_note(context, child, label))
+    return written or None
+
+
+def _note(context: Context, node: Element, label: str) -> str:
+    for back in node.css(".footnote-backref,.footnote-back,.backrefs,.fn-backref,[data-footnote-backref],a[rev=footnote]"):
+        back.decompose()
+    for link in node.css("a[href]"):
+        if (link.text(strip=True) or "") in {"↩", "↩︎", "^", "↑"}:
+            link.decompose()
+    return f"[^{label}]: " + indented("\n\n".join(context.blocks(node)), 4)

@@ -1,0 +1,141 @@
+"""What an element is, judged by its tag and classes: the one table of the markup of documentation generators.
+
+A kind is a short word that the walks act upon. Classes are looked up word by word; the answer for each string of classes is kept,
+for a page repeats the same few. How a kind is written is not here.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE, TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID = (
+    "drop permalink callout panel labels label group code title math signature footnote block-math page-title mermaid".split()
+)
+
+_WORDS: dict[str, str] = {
+    word: kind
+    for kind, words in {
+        DROP: """sr-only visually-hidden screen-reader-text screen-reader-only srclink src-link rightside srcrightside viewcode-link
+            viewcode-back copybtn copy-button btn-copy copy-btn clipboard-copy copy-path zeroclipboard-container md-clipboard
+            md-code__nav copy-to-clipboard-button toolbar-item code-copy material-icons material-icons-outlined material-symbols-outlined
+            octicon MathJax_Preview MathJax_SVG MathJax_CHTML MathJax_Display MJX_Assistive_MathML eqno footnote-backref footnote-back
+            data-footnote-backref fn-backref backrefs line-numbers-wrapper linenodiv gutter lntable-gutter line-numbers-rows
+            MathJax mw-editsection editsection collapse-toggle notebook-action-related hljs-copy-button prompt-copy
+            linenumbers blob-num hidden-code-toggle twoslash-popup-container""",
+        PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor heading-link
+            header-link anchor hashlink docs-heading-link autolink-header sl-anchor-link subheading-anchor headline-link""",
+        PANEL: "sd-tab-content sphinx-tabs-panel tabbed-block tab-pane tabpanel tab-panel tabs-panel tabbed-panel",
+        LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
+        LABEL: "sd-tab-label",
+        GROUP: "vp-code-group code-group code-tabs tabbed-set",
+        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container",
+        TITLE: "code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar",
+        MATH: "katex arithmatex math-inline",
+        BLOCK_MATH: "katex-display math-display",
+        SIGNATURE: "memproto member-signature type-signature methodSignature",
+        FOOTNOTE: "footnote citation footnotes footnote-list",
+        MERMAID: "mermaid",
+    }.items()
+    for word in words.split()
+}
+
+_BEGINNINGS: tuple[tuple[str, str], ...] = (
+    ("codeBlockTitle", TITLE),
+    ("buttonGroup", DROP),
+    ("copyButton", DROP),
+    ("hashLink", PERMALINK),
+    ("theme-admonition", CALLOUT),
+    ("starlight-aside", CALLOUT),
+    ("markdown-alert", CALLOUT),
+)
+
+CALLOUTS: dict[str, str] = {
+    word: mark
+    for mark, words in {
+        "NOTE": "note info abstract summary tldr seealso see-also todo question help faq quote cite default example secondary neutral remark details",
+        "TIP": "tip hint success check done primary best-practice",
+        "IMPORTANT": "important attention-important key",
+        "WARNING": "warning warn attention bug deprecated-warning alert experimental",
+        "CAUTION": "caution danger error failure fail missing destructive critical",
+    }.items()
+    for word in words.split()
+}
+_CALLOUT_MARKS = frozenset(
+    "admonition custom-block admonitionblock theme-admonition hint notecard callout nextra-callout starlight-aside markdown-alert alert "
+    "docs-callout admonition-block note-box aside message".split()
+)
+_BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
+_PARTS = frozenset("title heading content icon body header container list wrapper".split())
+_BOXES = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
+
+BLOCKS = frozenset(
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr legend li listing main menu nav ol optgroup option p pre search section summary table tbody td tfoot th thead tr "
+    "ul xmp plaintext caption html".split()
+)
+UNWRITTEN = frozenset(
+    "script style template noscript head link meta title base button input select textarea datalist output progress meter canvas map area "
+    "param track source dialog object embed applet frame frameset noframes colgroup col clipboard-copy rp copy-button".split()
+)
+
+
+@lru_cache(maxsize=8192)
+def kind_of(tag: str, classes: str) -> str:
+    """The kind of an element with these classes; empty for an ordinary one."""
+    words = classes.split()
+    if tag in _BOXES and callout_mark(classes) is not None:
+        return CALLOUT
+    for word in words:
+        if kind := _WORDS.get(word):
+            return _told_apart(kind, tag, words)
+        for beginning, found in _BEGINNINGS:
+            if word.startswith(beginning):
+                return found
+    if "math" in words or "math" == classes:
+        return BLOCK_MATH if tag == "div" or "display" in words else MATH
+    if tag == "div" and classes == "title":
+        return TITLE
+    if tag == "div" and "headertitle" in words:
+        return PAGE_TITLE
+    return ""
+
+
+def _told_apart(kind: str, tag: str, words: list[str]) -> str:
+    """Words that mean something only on some elements."""
+    if kind is MATH and (tag == "div" or "display" in words):
+        return BLOCK_MATH
+    if kind is PERMALINK and tag not in {"a", "span", "button"}:
+        return ""
+    if kind is LABELS and tag not in {"div", "ul", "nav", "ol"}:
+        return ""
+    if kind is FOOTNOTE and tag not in {"aside", "div", "dl", "section", "table", "ol"}:
+        return ""
+    if kind is TITLE and tag not in {"div", "span", "p", "figcaption", "th", "caption"}:
+        return ""
+    if kind is CODE and "fragment" in words and tag != "div":
+        return ""
+    return kind
+
+
+@lru_cache(maxsize=2048)
+def callout_mark(classes: str) -> str | None:
+    """NOTE, TIP, IMPORTANT, WARNING or CAUTION for the box of a callout, else None."""
+    words = classes.split()
+    marked = False
+    mark = None
+    for word in words:
+        stem, _, end = word.rpartition("-")
+        stem = stem.rstrip("-")
+        if end in _PARTS or word.endswith("__title"):
+            return None
+        lowered = word.lower()
+        if word in _CALLOUT_MARKS or stem in _CALLOUT_MARKS or word.startswith(("theme-admonition", "admonition_")):
+            marked = True
+            mark = mark or CALLOUTS.get(end.lower()) if stem in _CALLOUT_MARKS else mark
+        if lowered not in {"alert", "hint", "default", "primary", "secondary", "key", "check"}:
+            mark = mark or CALLOUTS.get(lowered)
+    if not marked:
+        return CALLOUTS[words[0]] if words and words[0] in _BARE_CALLOUTS and len(words) < 3 else None
+    if mark is None and ("alert" in words or "message" in words or "aside" in words):
+        return None
+    return mark or ("TIP" if "hint" in words else "NOTE")

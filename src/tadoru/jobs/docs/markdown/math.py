@@ -1,0 +1,70 @@
+"""Formulas: `$…$` and `$$…$$` from what MathJax, KaTeX, MathML, Sphinx and pandoc leave in a page, once, and not escaped.
+
+The source is taken where the page has it (an annotation, a script, delimiters in the text); a formula that comes as MathML alone
+is written as its text.
+"""
+
+from __future__ import annotations
+
+from tadoru.parse.html import Element, collapsed
+
+_DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
+
+
+def is_script(node: Element, tag: str) -> bool:
+    """Whether a `<script>` is MathJax's way to keep the source of a formula."""
+    return tag == "script" and (node.attributes.get("type") or "").startswith("math/tex")
+
+
+def inline_math(node: Element) -> str | None:
+    """A formula within a line; None when the element is none after all."""
+    source = _source(node)
+    if not source:
+        return None
+    display = is_script(node, node.tag or "") and "display" in (node.attributes.get("type") or "")
+    return f"$${source}$$" if display or node.attributes.get("display") == "block" else f"${source}$"
+
+
+def block_math(node: Element) -> str | None:
+    """A formula on lines of its own."""
+    for number in node.css(".eqno"):
+        number.decompose()
+    source = _source(node, lines=True)
+    return f"$$\n{source}\n$$" if source else None
+
+
+def _source(node: Element, *, lines: bool = False) -> str:
+    """The TeX of a formula, without delimiters and white space around it."""
+    for element in (node, *node.css("annotation,math,img,script")):
+        if tex := _told(element):
+            return _tidy(tex, lines=lines)
+    if node.tag == "math" or (found := node.css_first("math")) is None:
+        raw = node.text() or ""
+    else:
+        raw = found.text() or ""
+    return _tidy(raw, lines=lines)
+
+
+def _told(element: Element) -> str | None:
+    """The source that one element tells, if it is of the kind that does."""
+    tag, attributes = element.tag, element.attributes
+    if tag == "annotation":
+        return element.text() if "tex" in (attributes.get("encoding") or "").lower() else None
+    if tag == "math":
+        return attributes.get("alttext") if element.css_first("annotation") is None else None
+    if tag == "img":
+        return attributes.get("alt")
+    if tag == "script":
+        return element.text() if is_script(element, tag) else None
+    return attributes.get("data-tex") or attributes.get("data-latex")
+
+
+def _tidy(raw: str, *, lines: bool) -> str:
+    tex = raw.strip()
+    for opening, closing in _DELIMITERS:
+        if tex.startswith(opening) and tex.endswith(closing) and len(tex) >= len(opening) + len(closing):
+            tex = tex[len(opening) : -len(closing)].strip()
+            break
+    if not lines:
+        return collapsed(tex)
+    return "\n".join(line.rstrip() for line in tex.split("\n") if line.strip())
