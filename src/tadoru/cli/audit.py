@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,7 @@ def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
         write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
         display.note(f"Wrote {options.report}.")
     exceeded = _judge(options)
-    missing = _unrendered(options.database)
+    missing = _unrendered(options.database) if options.render != "never" else ""
     if exceeded:
         raise GateExceeded(" ".join(exceeded))
     if missing:
@@ -201,7 +202,6 @@ def _unrendered(database: str) -> str:
     from tadoru.store.open import open_existing
 
     store = open_existing(database, SystemClock())
-    urls, reason = store.unrendered(10)
-    if not urls:
-        return ""
-    return f"{reason} Read without it: {', '.join(urls)}."
+    with closing(store.sql):
+        urls, reason = store.unrendered(10)
+    return f"{reason} Read without it: {', '.join(urls)}." if urls else ""

@@ -234,5 +234,12 @@ async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), no
     await store.set_meta("analysed", stamp(SystemClock().now()))
 
 
+async def analyse_left_over(store: SqliteStore) -> None:
+    """What a crawl that was stopped could not do itself, done when somebody asks for its results and nobody works on it."""
+    if await store.get_meta("job") == "audit" and not await store.get_meta("analysed") and not await store.has_workers():
+        config = json.loads(await store.get_meta("config") or "{}")
+        await ensure_analysed(store, config.get("threshold") or ())
+
+
 def _of_site(chosen: dict[str, float]) -> dict[str, float]:
     return {name: value for name, value in chosen.items() if name in SITE_CHECKS}

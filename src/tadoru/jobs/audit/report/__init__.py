@@ -20,6 +20,7 @@ from tadoru.jobs.audit.report.before import opened_baseline
 from tadoru.jobs.audit.report.choice import Choice
 from tadoru.jobs.audit.report.language import LANGUAGES
 from tadoru.jobs.audit.report.reading import Extent, summarise
+from tadoru.jobs.audit.run import analyse_left_over
 from tadoru.jobs.audit.suppress import Suppressions
 from tadoru.jobs.report.output import in_colour, opened_output
 from tadoru.store.open import open_existing
@@ -98,6 +99,7 @@ async def _write(order: Order, out: TextIO, clock: Clock, *, colour: bool) -> li
     words = LANGUAGES[order.lang]
     store = open_existing(order.database, clock)
     try:
+        await analyse_left_over(store)
         async with opened_baseline(order.baseline, store, clock) as baseline:
             with store.one_moment():
                 catalogue = store.stored_checks()

@@ -20,10 +20,10 @@ from tadoru.jobs.audit.site_checks.base import SiteChecks
 from tadoru.model.finding import Check
 
 GROUPS: tuple[SiteChecks, ...] = (
+    duplicates.GROUP,  # First: what only it needs is dropped before the links are read.
     links.GROUP,
     fragments.GROUP,
     redirects.GROUP,
-    duplicates.GROUP,
     canonicals.GROUP,
     hreflang.GROUP,
     pagination.GROUP,
