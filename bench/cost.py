@@ -24,7 +24,7 @@ from tadoru.engine.facts import page_facts
 from tadoru.engine.gate import Gate
 from tadoru.engine.job import Found, Page
 from tadoru.jobs.audit.job import AuditJob
-from tadoru.jobs.launch import _tune as tune
+from tadoru.jobs.launch import tune
 from tadoru.model.web import Response, Timings
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key

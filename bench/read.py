@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.context import Limits, PageContext
-from tadoru.jobs.launch import _tune as tune
+from tadoru.jobs.launch import tune
 from tadoru.model.web import Response
 from tadoru.parse.html import Document
 from tadoru.parse.page import read_page

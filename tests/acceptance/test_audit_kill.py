@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 from collections import Counter
@@ -14,7 +15,7 @@ from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site
 
 KILLS = 20
-PAGES = 600
+PAGES = 400
 CONCURRENCY = 4
 PROCESSES = 2
 OPTIONS = ("--delay", "0", "-c", str(CONCURRENCY), "--fragments", "--store-bodies", "-q")
@@ -55,6 +56,32 @@ def test_twenty_kills_leave_the_database_of_an_uninterrupted_crawl(tadoru: Tador
     assert len(expected["pages"]) > PAGES
     assert {row[1] for row in expected["pages"]} == {"completed", "skipped", "discovered"}
     _asked_for_little_more_than_once(site, first)
+
+
+def test_a_re_crawl_that_is_killed_again_and_again_is_that_of_one_that_was_not(
+    tadoru: Tadoru, site: Site, tmp_path: Path
+) -> None:
+    crowd(site, 150)
+    assert tadoru("audit", site.url("/"), "-d", "quiet.db", "--processes", "1", *OPTIONS).code == 0
+    shutil.copy(tmp_path / "quiet.db", tmp_path / "crawl.db")
+    crowd(site, 150, edition=2)
+    first = len(site.requests)
+    quiet = tadoru("audit", "-d", "quiet.db", "--recrawl", "--processes", "1", *OPTIONS)
+    assert quiet.code == 0, quiet.err
+    total = len(site.requests) - first
+    for run, part in enumerate((0.05, 0.3, 0.6, 0.95)):
+        process = tadoru.start(*audit(site, run), "--recrawl", start_new_session=True)
+        site.wait_for(lambda site, part=part: len(site.requests) >= first + total + part * total)  # type: ignore[misc]
+        kill(process)
+        assert process.returncode == -signal.SIGKILL
+    last = tadoru(*audit(site, 1))
+    assert last.code == 0, last.err
+    expected, found = everything(tmp_path / "quiet.db"), everything(tmp_path / "crawl.db")
+    for name, rows in expected.items():
+        assert found[name] == rows, name
+    assert expected["runs"] == [(1, "crawl", "complete"), (2, "recrawl", "complete")]
+    assert {row[0] for row in expected["past pages"]} == {1}
+    assert any(("status:304", count) in expected["counters"] for count in range(100, 150))
 
 
 def _asked_for_little_more_than_once(site: Site, first: int) -> None:

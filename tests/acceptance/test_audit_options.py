@@ -129,6 +129,23 @@ def test_a_found_file_may_not_say_where_credentials_of_the_environment_go(
     assert any("s3cret" in value or "YW5uOnMzY3JldA==" in value for value in site.requests[-1].headers.values())
 
 
+@pytest.mark.parametrize("named", [[], ["--database", "tadoru.db"]], ids=["found", "named"])
+def test_a_found_database_may_not_say_where_credentials_of_the_environment_go(
+    named: list[str], tadoru: Tadoru, site: Site
+) -> None:
+    site.page("/", links=["/a"])
+    site.page("/a")
+    assert tadoru("audit", site.url("/"), "--limit", "1", "--sitemap", "off", "--delay", "0", "-q").code == 0
+    requests = len(site.requests)
+    done = tadoru("audit", "-q", "--delay", "0", *named, env={"LT_HEADER_X_KEY": "s3cret"})
+    if named:
+        assert done.code == 0, done.err
+        assert site.requests[-1].headers["x-key"] == "s3cret"
+    else:
+        assert (done.code, done.out, len(site.requests)) == (2, "", requests)
+        assert "was only found in this folder" in done.sentence
+
+
 # -- seeds --------------------------------------------------------------------------------------------------------------
 
 SEEDS = "\ufeff# where to start\r\n{one}\r\n\r\n   # nothing\n  {two}  \n"

@@ -67,7 +67,7 @@ def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tado
 
 def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
     (code,) = blocks("python")
-    code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0").replace(".db\"", ".db\", delay=0")
+    code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0").replace('.db"', '.db", delay=0')
     done = subprocess.run(
         [sys.executable, "-c", code], env=tadoru.environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
         cwd=tadoru.folder,

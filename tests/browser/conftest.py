@@ -19,6 +19,7 @@ from tests.support.site import Site
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # Before the groups are read that tests run in.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process and one event loop each module; skipped where there is no browser."""
     missing = not any(map(shutil.which, NAMES)) or find_spec("playwright") is None

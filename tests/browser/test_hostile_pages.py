@@ -19,14 +19,15 @@ from tests.support.exchange import Exchange
 from tests.support.site import Site
 
 
-@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="module")
 async def next_page(site: Site, browser: Browser) -> AsyncIterator[None]:
-    """After each of them a harmless page must come out right."""
+    """After the worst of them a harmless page must come out right."""
     yield
     site.html("/harmless", "<p id=p><script>p.textContent = 'fi' + 'ne'</script>")
     assert '<p id="p">fine' in shown(await render(browser, site.url("/harmless")))
 
 
+@pytest.mark.usefixtures("next_page")
 @pytest.mark.parametrize(
     "script",
     ["while (true) {}", "setTimeout(() => { while (true) {} }, 20)", "(function again() { Promise.resolve().then(again) })()"],
@@ -77,6 +78,7 @@ async def test_downloads_are_refused(site: Site, browser: Browser, tmp_path: Pat
     assert saved == []
 
 
+@pytest.mark.usefixtures("next_page")
 @pytest.mark.parametrize("script", ["location.href = '/on?' + Math.random()", "location.reload()"], ids=["on and on", "reload"])
 async def test_a_page_that_sends_on_for_ever(site: Site, browser: Browser, script: str) -> None:
     site.html("/on", f"<script>{script}</script>")
@@ -105,6 +107,7 @@ async def test_service_workers_do_not_come_up(site: Site, browser: Browser) -> N
     assert site.hits("/sw.js") == 0
 
 
+@pytest.mark.usefixtures("next_page")
 @pytest.mark.parametrize(
     "script",
     ["console.error('x'.repeat(20000))", "throw new Error('x'.repeat(20000))"],
@@ -119,6 +122,7 @@ async def test_a_flood_of_messages_ends_the_wait(site: Site, browser: Browser, s
     assert all(len(text) <= LONGEST for text in (*page.console_errors, *page.page_errors))
 
 
+@pytest.mark.usefixtures("next_page")
 async def test_a_part_of_the_browser_that_crashes_is_a_failure_of_its_page(site: Site, browser: Browser) -> None:
     gate = site.hold("/held.js")
     site.html("/crashes", "<p>text<script src=/held.js></script>")
@@ -148,6 +152,7 @@ async def test_a_page_loads_no_more_than_it_may(site: Site, browser: Browser) ->
     await small.close()
 
 
+@pytest.mark.usefixtures("next_page")
 async def test_a_page_that_requests_without_end_is_stopped(site: Site, browser: Browser) -> None:
     async def more(exchange: Exchange, rest: str) -> None:
         await exchange.raw(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")

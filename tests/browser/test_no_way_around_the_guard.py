@@ -99,7 +99,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
         lambda: Packets("here", arrived), ("127.0.0.1", elsewhere.port)
     )
     browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=Manners(pictures=True))
-    answer = rendered(await render(browser, site.url("/try"), timeout=8))
+    answer = rendered(await render(browser, site.url("/try"), timeout=5))
     await browser.close()
     listener[0].close()
     assert f"<title>tried {2 * WAYS}</title>" in answer.html.decode()
@@ -194,7 +194,7 @@ async def inside() -> dict[str, Any]:
             browser = Browser(
                 user_agent="x", exemptions=exemptions, manners=Manners(pictures=True), window=Window(pages=1), resolver=resolver
             )
-            answer = rendered(await render(browser, f"http://{PUBLIC}/", timeout=8))
+            answer = rendered(await render(browser, f"http://{PUBLIC}/", timeout=5))
             await browser.close()
             reached = sorted({path for trap in traps for path in trap.paths})
             if not exemptions.allow_all:

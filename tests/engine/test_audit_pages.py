@@ -59,7 +59,8 @@ async def test_a_timeout_is_retried_and_then_an_error(tmp_path: Path) -> None:
     async with Site() as site:
         site.page("/", links=["/silent"])
         site.misbehave("/silent", "never")
-        audit = await audited(site, tmp_path, clock=FastClock(), timeout=0.2)
+        audit = await audited(site, tmp_path, limit=1)
+        await audit.run(clock=FastClock(), timeout=0.2)
         assert site.hits("/silent") == 4
     assert audit.one("status, status_code, last_error_type, retry_count FROM pages WHERE url LIKE '%silent'") == (
         "error", None, "response_timeout", 3,

@@ -51,6 +51,16 @@ SILENT: dict[str, tuple[str, World]] = {
         "inlinks-nonindexable-only",
         site({"/a": Page(links=[*MENU, "/z"], noindex=True), "/b": Page(links=[*MENU, "/z"]), "/z": UNLINKED}),
     ),
+    "one indexable page is enough, whether or not it vouches for its links": (
+        "inlinks-nonindexable-only",
+        site(
+            {
+                "/a": Page(links=[*MENU, "/z"], noindex=True),
+                "/b": Page(links=[*MENU, "/z"], nofollow=True),
+                "/z": UNLINKED,
+            }
+        ),
+    ),
     "places of a page that nobody noted": ("link-broken-fragment", linking(Link(to="/b", fragment="nowhere"))),
     "fragments for scripts, for text search and for the top": (
         "link-broken-fragment",
@@ -152,6 +162,10 @@ SILENT: dict[str, tuple[str, World]] = {
     "a translation that is broken can not link back": (
         "hreflang-missing-return",
         site({"/a": Page(hreflang=LANGUAGES), "/b": Page(status=404)}),
+    ),
+    "a translation that is not to be found need not link back": (
+        "hreflang-missing-return",
+        site({"/a": Page(hreflang=LANGUAGES), "/b": Page(noindex=True, hreflang=LANGUAGES)}),
     ),
     "a translation that says nothing of itself": (
         "hreflang-inconsistent-language",

@@ -158,13 +158,15 @@ async def test_depths_are_put_right_when_a_link_has_gone() -> None:
     assert ("page-orphan", "/c") in found(store)
 
 
-async def test_a_page_keeps_its_depth_for_the_crawl_that_goes_on() -> None:
-    world = World(pages={"/": Page(links=["/a"]), "/a": Page(links=["/b"]), "/b": Page(links=[])})
+async def test_the_crawl_that_goes_on_knows_the_new_depths() -> None:
+    links = {"/": ["/a", "/b"], "/a": ["/c"], "/b": [], "/c": []}
+    world = World(pages={path: Page(links=targets) for path, targets in links.items()})
     store = await analysed(world)
-    await recrawl(store, "/a", Page(links=[]), world)
+    await recrawl(store, "/", Page(links=["/a"]), world)
     await judge(store)
-    await recrawl(store, "/", Page(links=["/b"]), world)
-    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == 1
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == UNLINKED
+    await recrawl(store, "/c", Page(links=["/b"]), world)
+    assert dict(store.sql.execute("SELECT url, depth FROM pages"))[f"{ORIGIN}/b"] == 3
 
 
 async def test_where_a_start_no_longer_redirects_is_no_start() -> None:
@@ -243,9 +245,11 @@ def test_the_score_is(case: str, health: Health, expected: float | None) -> None
 
 
 async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
-    store = await analysed(site({"/a": Page(title="x", links=["/gone"]), "/b": Page(title="x"), "/old": Page(redirect="/b")}))
+    redirects = {"/old": Page(redirect="/older"), "/older": Page(redirect="/b", linked=False)}
+    store = await analysed(site({"/a": Page(title="x", links=["/gone"]), "/b": Page(title="x"), **redirects}))
+    assert ("redirect-chain", "/old") in found(store)
     health = await store.health()
-    # The start and four more, and the one that is gone; the redirect is no page. /a is broken, though its title is a warning too.
+    # The start and four more, and the one that is gone; redirects are no pages. /a is broken, though its title is a warning too.
     assert health.pages == 6
     assert health.by_worst == Severities(error=2, warning=1, notice=3)
     assert health.of_the_site == Severities()

@@ -94,6 +94,12 @@ async def test_a_page_that_redirects_to_itself_is_a_loop_and_a_link_to_it_broken
     assert found(store) >= {("redirect-loop", "/me"), ("link-broken", "/a"), ("page-broken-linked", "/me")}
 
 
+async def test_a_link_into_a_loop_is_broken_wherever_the_loop_was_noticed() -> None:
+    store = await analysed(TRIGGERS["redirect-loop"].world)
+    assert found(store) >= {("link-broken", "/a"), ("page-broken-linked", "/1")}
+    assert ("link-to-redirect", "/a") not in found(store)
+
+
 async def test_a_page_that_asks_not_to_follow_its_links_asks_it_for_each() -> None:
     store = await analysed(site({"/a": Page(links=["/", "/z"], nofollow=True), "/z": Page(linked=False)}))
     assert {("inlinks-nofollow-only", "/z"), ("inlinks-nofollow-mixed", "/")} <= found(store)

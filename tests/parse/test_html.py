@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.parse import bounds
-from tadoru.parse.html import Document, PageTooComplex, tag_ids, text_of
+from tadoru.parse.html import Document, PageTooComplex, inside, tag_ids, text_of
 
 PAGE = "http://site.example/dir/page.html"
 
@@ -91,6 +91,16 @@ def test_fragments_can_point_at_ids_and_at_named_anchors_only() -> None:
 def test_text_is_what_a_reader_sees(markup: str, text: str) -> None:
     limit = 10 if text == "abcdefghij" else 100
     assert text_of(parsed(markup).select("p")[0], limit) == text
+
+
+def test_what_is_inside_an_element_comes_in_document_order() -> None:
+    first, _ = parsed("<p><i>1<b>2</b></i>3<u>4</u></p><p><s>5</s></p>").select("p")
+    assert [element.tag for element in inside(first)] == ["i", "b", "u"]
+
+
+def test_of_a_thousand_elements_inside_each_other_only_the_first_are_looked_at() -> None:
+    outermost = parsed("<div>" * 1_000).select("div")[0]
+    assert 50 < len(list(inside(outermost))) <= 100
 
 
 def _numbered(markup: str) -> Callable[[int], str]:

@@ -189,12 +189,6 @@ def test_hostile_markup_is_read_in_linear_time(piece: bytes) -> None:
     read_markup(b"<body><body>" + piece * (1_000_000 // len(piece)))
 
 
-@pytest.mark.parametrize("piece", ["<a href=x><table><tr><td>", "<picture>", "<h2><div>", "<div itemscope><b itemprop=a>"])
-def test_elements_within_elements_are_read_in_bounded_time(piece: str) -> None:
-    # Looking at all that is within each of them would take minutes here.
-    assert view(piece * (20_000 // piece.count("<"))).elements > 20_000
-
-
 PIECES = st.sampled_from(
     "<html>|<head>|</head>|<body>|<title>|</title>|<meta name=robots content=noindex>|<link rel=canonical href=|<a href=|>|'|\"|"
     "<img alt|<h1>|</h1>|<svg>|<script>|</script>|<form>|<input type=password>|<picture>|<main>|<nav>|<template>|<frameset>|text|"

@@ -40,6 +40,10 @@ TABLES = {
         WHERE value AND (name GLOB 'status:*' OR name NOT GLOB '*:*')""",
     "workers": "id FROM workers",
     "runs": "id, kind, outcome FROM runs",
+    "past pages": """h.run_id, p.url, h.status, h.status_code, h.title, h.content_hash, h.indexability, h.depth, h.inlinks, t.url
+        FROM page_history h JOIN pages p ON p.id = h.page_id LEFT JOIN pages t ON t.id = h.redirect_id""",
+    "past findings": """h.run_id, p.url, c.id, h.subject, h.detail FROM finding_history h
+        JOIN checks c ON c.number = h.check_number LEFT JOIN pages p ON p.id = h.page_id WHERE c.id NOT IN {speed}""",
 }
 
 
@@ -56,12 +60,18 @@ def everything(database: Path) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
-def crowd(site: Site, pages: int) -> None:
-    """Pages in a tree with links across; some move, are missing, hidden or forbidden; some only the sitemap knows."""
+def crowd(site: Site, pages: int, edition: int = 1) -> None:
+    """Pages in a tree with links across; some move, are missing, hidden or forbidden; some only the sitemap knows.
+
+    Whoever has a page as it is gets no second copy; every fifth page is another one in another edition.
+    """
 
     async def page(exchange: Exchange, rest: str) -> None:
-        number = int(rest) if rest.isdigit() else pages
-        await exchange.send(_reply(number, pages, site.base))
+        reply = _reply(int(rest) if rest.isdigit() else pages, pages, site.base, edition)
+        known = exchange.seen.headers.get("if-none-match")
+        if known is not None and ("ETag", known) in reply.headers:
+            reply = Reply(304, content_type="", headers=reply.headers)
+        await exchange.send(reply)
 
     site.handle("/p/*", page)
     site.redirect("/", "/p/0", 301)
@@ -74,13 +84,14 @@ def crowd(site: Site, pages: int) -> None:
     site.redirect("/7.png", "/8.png")
 
 
-def _reply(number: int, pages: int, base: str) -> Reply:
-    if number % 29 == 5:
+def _reply(number: int, pages: int, base: str, edition: int) -> Reply:
+    edition = edition if number % 5 == 0 else 1
+    if number % 29 == 4 + edition:
         return Reply(301, headers=(("Location", f"/p/{number + 1}"),))
-    if number >= pages + 20 or number % 31 == 9:
+    if number >= pages + 20 or number % 31 == 8 + edition:
         return Reply(404, b"<title>Not here</title>")
     near = [*range(number * FAN_OUT + 1, number * FAN_OUT + 1 + FAN_OUT), (number - 1) // FAN_OUT, number * 7 % pages]
-    words = words_for(str(number % 50))  # Some say what others say.
+    words = words_for(str(number % 50 + edition))  # Some say what others say.
     known = [other for other in near if 0 <= other < pages]
     links = "".join(f'<a href="/p/{other}" rel="{"nofollow" * (other % 11 == 3)}">Page {other}</a>' for other in known)
     head = f'<link rel="canonical" href="{base}/p/{number - number % 17 % 2}">'
@@ -94,4 +105,4 @@ def _reply(number: int, pages: int, base: str) -> Reply:
         f'<h1 id="top">{words.h1}</h1><p>{words.story}</p><img src="/{number % 40}.png" alt="x" width="1" height="1">{links}'
         f'<a href="https://elsewhere.example/{number % 5}">Elsewhere</a></body></html>'
     )
-    return Reply(body=html.encode(), headers=(("ETag", f'"{number}"'), ("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")))
+    return Reply(body=html.encode(), headers=(("ETag", f'"{number}.{edition}"'),))

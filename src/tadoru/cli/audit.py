@@ -82,7 +82,19 @@ def _given(
             f"{source} in this folder names where to start, and credentials come from elsewhere: give the URL yourself, "
             f"or name the file with --config."
         )
+    if not options.seed_urls and Path(options.database).is_file() and _is_only_found(settled, named=named):
+        raise UsageError(
+            f"The crawl in {options.database} was only found in this folder, and credentials come from the environment: give the "
+            f"URL, or name the crawl with --database."
+        )
     return options.seed_urls
+
+
+def _is_only_found(settled: Effective, *, named: bool) -> bool:
+    """Whether a database that nobody named would say where credentials of the environment go."""
+    source = settled.sources.get("database", "default")
+    found = source == "default" or (settled.file is not None and source == settled.file.name and not named)
+    return found and any(settled.sources.get(name, "").startswith(("TADORU_", "LT_")) for name in _CREDENTIALS)
 
 
 def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:

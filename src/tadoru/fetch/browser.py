@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import BrowserMissing
 from tadoru.fetch import chromium
+from tadoru.fetch.allowance import PATIENCE
 from tadoru.fetch.guard import Guard, Names, Resolver
 from tadoru.fetch.proxy import GUEST_BYTES, GuardingProxy, Guest
 from tadoru.fetch.relay import Dialer, Upstream
+from tadoru.fetch.session import Declined, Event, SessionEnded
 from tadoru.fetch.sieve import Entrance, Manners
-from tadoru.fetch.tab import PATIENCE, Declined, Event, SessionEnded, Tab
+from tadoru.fetch.tab import Tab
 from tadoru.model.web import Failure, FailureKind, Headers, Rendered
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import canonical, origin
@@ -268,7 +270,7 @@ class Browser:
 
 
 class _Line:
-    """The driver's line to a page, as `fetch.tab` wants it."""
+    """The driver's line to a page, as a `Session`."""
 
     def __init__(self, session: CDPSession, error: type[Exception]) -> None:
         self._session = session

@@ -29,6 +29,7 @@ _ERRORS = (
     ("ERR_INCOMPLETE", FailureKind.INCOMPLETE, "The body ended before it was complete"),
     ("ERR_CONTENT_DECODING", FailureKind.BAD_ENCODING, "The body can not be decompressed"),
     ("ERR_HTTP_RESPONSE_CODE_FAILURE", FailureKind.UNPARSABLE, "An error status without a page"),
+    ("ERR_INVALID_URL", FailureKind.PROTOCOL, "The browser does not take it for a URL"),
     ("ERR_INVALID", FailureKind.PROTOCOL, "The answer is not valid HTTP"),
     ("ERR_RESPONSE_HEADERS", FailureKind.PROTOCOL, "The answer is not valid HTTP"),
     ("ERR_HTTP2", FailureKind.PROTOCOL, "The answer is not valid HTTP"),

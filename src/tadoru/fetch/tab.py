@@ -1,7 +1,7 @@
 """One page in the browser: going there, waiting until it has settled, and taking what it has become.
 
 It speaks the browser's own protocol over a `Session`, and knows nothing of who started the browser (`fetch.browser`). Which
-requests go out is `fetch.sieve`'s, when a page has settled `fetch.settling`'s.
+requests go out is `fetch.sieve`'s, when a page has settled `fetch.settling`'s, how much time it has `fetch.allowance`'s.
 """
 
 from __future__ import annotations
@@ -9,43 +9,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.fetch import page_scripts
+from tadoru.fetch.allowance import Allowance
 from tadoru.fetch.observed import MOST_NOISE, Document, Observed, named
 from tadoru.fetch.proxy import Guest
+from tadoru.fetch.session import Declined, Event, Session, SessionEnded
 from tadoru.fetch.settling import Stir
 from tadoru.fetch.sieve import MOST_NAVIGATIONS, MOST_REQUESTS, Entrance, Manners, Sieve, Verdict, blank_answer
+from tadoru.fetch.taking import take
 from tadoru.model.web import Failure, FailureKind, Headers, Rendered
 from tadoru.rules.url import canonical, host_key
 
-PATIENCE = 4
-"""The page's time stands still while requests wait for their host's turn, but in all it gets no more than so many timeouts."""
-GRACE = 5.0
-"""Seconds for taking the document."""
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _BACKGROUND = frozenset({"EventSource", "Ping", "Media", "Prefetch", "CSPViolationReport"})
 """Requests that no document is made of."""
-Event = dict[str, Any]
-
-
-class SessionEnded(Exception):
-    """The page, or its browser, is gone."""
-
-
-class Declined(Exception):
-    """The browser can not do what it was told, mostly because the page has moved on meanwhile."""
-
-
-class Session(Protocol):
-    """A line to one page of the browser."""
-
-    async def send(self, method: str, /, **parameters: Any) -> Event:
-        """Raises SessionEnded or Declined."""
-        ...
-
-    def on(self, event: str, call: Callable[[Event], None]) -> None: ...
 
 
 class Tab:
@@ -59,15 +39,12 @@ class Tab:
         self._clock = clock
         self._tasks: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
-        self._waiting = 0
-        self._deadline = asyncio.timeout(None)
-        self._last_moment = 0.0
+        self._allowance = Allowance()
         self._began: float | None = None
         self._loaded: float | None = None
         self._settled: float | None = None
         self._trouble: BaseException | None = None
         self._unloaded: Failure | None = None
-        self._is_over = False
 
     async def visit(self, url: str, *, timeout: float, quiet: float) -> Rendered | Failure:
         """Go there and come back with the page, or with what went wrong. Raises SessionEnded."""
@@ -77,19 +54,18 @@ class Tab:
         self._stir = Stir(quiet, self._clock.monotonic())
         await self._listen()
         try:
-            with suppress(TimeoutError):
-                async with self._deadline:
-                    self._last_moment = asyncio.get_running_loop().time() + PATIENCE * timeout
-                    self._deadline.reschedule(asyncio.get_running_loop().time() + timeout)
-                    self._spawn(self._go(url))
-                    await self._settle()
-            self._is_over = True
+            async with self._allowance.of(timeout):
+                self._spawn(self._go(url))
+                await self._settle()
             return await self._result(url, timeout)
         finally:
             await self._end()
 
     async def _go(self, url: str) -> None:
-        answer = await self._session.send("Page.navigate", url=url)
+        try:
+            answer = await self._session.send("Page.navigate", url=url)
+        except Declined:
+            answer = {"errorText": "net::ERR_INVALID_URL"}
         if answer.get("errorText"):
             self._unloaded = self._failure(url, answer["errorText"], download=bool(answer.get("isDownload")))
             self._news.set()
@@ -172,15 +148,14 @@ class Tab:
             self._news.set()
 
     async def _pause(self, event: Event) -> None:
-        if self._is_over:
+        if self._allowance.is_over:
             return  # It stays where it is, and goes with the page.
         name: str = event.get("networkId") or event["requestId"]
         self._stir.held(name)
-        self._hold(+1)
         try:
-            verdict = await self._sieve.judge(event)
+            with self._allowance.standing_still():
+                verdict = await self._sieve.judge(event)
         finally:
-            self._hold(-1)
             self._move(lambda now: self._stir.let_go(name, now))
         request = event["requestId"]
         match verdict:
@@ -194,19 +169,6 @@ class Tab:
                 await self._session.send("Fetch.failRequest", requestId=request, errorReason="Aborted")
             case _:
                 await self._session.send("Fetch.failRequest", requestId=request, errorReason="BlockedByClient")
-
-    def _hold(self, step: int) -> None:
-        """The page's time stands still while something waits."""
-        was, self._waiting = self._waiting, self._waiting + step
-        when = self._deadline.when()
-        if when is None or self._deadline.expired():
-            return
-        now = asyncio.get_running_loop().time()
-        if not was and self._waiting:
-            self._left = when - now
-            self._deadline.reschedule(self._last_moment)
-        elif was and not self._waiting:
-            self._deadline.reschedule(min(now + self._left, self._last_moment))
 
     async def _headers(self, event: Event) -> dict[str, Any]:
         """What `continueRequest` has to be told: nothing, unless there are secrets for this hop."""
@@ -291,7 +253,7 @@ class Tab:
         if document.media_type not in _HTML:
             message = f"The browser was sent on to what is no page ({document.media_type})."
             return Failure(url=url, kind=FailureKind.UNPARSABLE, message=message)
-        taken = await self._take()
+        taken = await take(self._session, observed.frame, is_quiet=self._settled is not None)
         if taken is None:
             message = f"The page was still busy after {timeout:g} s, and did not let go of its document."
             return Failure(url=url, kind=FailureKind.UNPARSABLE, message=message)
@@ -299,36 +261,6 @@ class Tab:
             message = f"The document has more than {page_scripts.MOST_CHARACTERS} characters."
             return Failure(url=url, kind=FailureKind.TOO_LARGE, message=message)
         return self._rendered(url, document, taken)
-
-    async def _take(self) -> Event | None:
-        for is_quiet in (self._settled is not None, False):
-            if not is_quiet:
-                await self._freeze()
-            with suppress(TimeoutError, Declined):
-                async with asyncio.timeout(GRACE):
-                    world = await self._session.send(
-                        "Page.createIsolatedWorld", frameId=self._observed.frame, worldName=page_scripts.WORLD
-                    )
-                    context = world["executionContextId"]
-                    taken = await self._session.send(
-                        "Runtime.evaluate", expression=page_scripts.TAKE, contextId=context, returnByValue=True
-                    )
-                    if "value" in taken["result"]:
-                        value: Event = taken["result"]["value"]
-                        return value
-        return None
-
-    async def _freeze(self) -> None:
-        """Let nothing more happen in a page that does not stop by itself, and hear no more of it."""
-        send = self._session.send
-        with suppress(TimeoutError, Declined):
-            async with asyncio.timeout(GRACE):
-                await send("Emulation.setScriptExecutionDisabled", value=True)
-                await send("Runtime.terminateExecution")
-                # It ends the next script when none is running: better this one than ours.
-                await asyncio.gather(
-                    *(send(f"{domain}.disable") for domain in ("Network", "Log")), send("Runtime.evaluate", expression="0")
-                )
 
     def _rendered(self, url: str, document: Document, taken: Event) -> Rendered:
         observed, began = self._observed, self._began or 0.0

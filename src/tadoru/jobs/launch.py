@@ -167,7 +167,7 @@ def run(plan: Plan, notify: Notify, watch: Watch | None = None) -> Ended:
     import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
     siblings = Siblings(plan, notify)
     siblings.start()
-    _tune()
+    tune()
     try:
         return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
     except BaseException:
@@ -178,7 +178,7 @@ def run(plan: Plan, notify: Notify, watch: Watch | None = None) -> Ended:
         _give_back()
 
 
-def _tune() -> None:
+def tune() -> None:
     """Settings for a process that does nothing but crawl: both were measured, parsing takes half the time with them.
 
     glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep it.
@@ -278,7 +278,7 @@ def _sibling(plan: Plan, notify: Notify) -> None:
     """The main function of a sibling."""
     for number in {signal.SIGINT, *stop_signals()} - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)  # The parent tells when to stop; what a terminal sends reaches both.
-    _tune()
+    tune()
     # What is wrong with the store or the options the parent meets too, and says.
     with suppress(TadoruError, KeyboardInterrupt):
         run_loop(_sibling_share(plan.share(), notify))

@@ -142,8 +142,7 @@ def normalised(text: str) -> Content:
         text = _CJK.sub(lambda run: _apart(run, runs), text)
         characters = sum(runs)
         data = _blanked(text, _WIDE_SPACES).encode("utf-8", "replace")
-    normal = _collapsed(data.translate(_PLAIN, b"'"))
-    tokens = normal.count(b" ") + 1 if normal else 0
+    normal, tokens = _collapsed(data.translate(_PLAIN, b"'"))
     return Content(normal, tokens - characters + (characters + 1) // 2, characters)
 
 
@@ -153,12 +152,15 @@ def _blanked(text: str, signs: str) -> str:
     return text
 
 
-def _collapsed(data: bytes) -> bytes:
-    """Runs of spaces as one, none at the ends: each letter is kept, and of the spaces the one that follows a letter."""
-    letters: NDArray[np.uint8] = np.frombuffer(data, np.uint8)
-    kept = letters != ord(" ")
-    kept[1:] |= kept[:-1]
-    return bytes(letters[kept]).strip(b" ")
+def _collapsed(data: bytes) -> tuple[bytes, int]:
+    """A text with one space between its words, and how many they are."""
+    letters = np.frombuffer(data + b" ", np.uint8)
+    in_word = letters != ord(" ")
+    kept = in_word.copy()
+    # Of the spaces the one that follows a word.
+    kept[1:] |= in_word[:-1]
+    words = int(np.count_nonzero(kept)) - int(np.count_nonzero(in_word))
+    return letters.compress(kept).tobytes()[:-1], words
 
 
 def _apart(run: re.Match[str], runs: list[int]) -> str:

@@ -91,12 +91,12 @@ class LinkReading:
         self.unusual: list[Unusual] = []
         self._base = base
         self._resolve = resolver.resolve
-        self._targets: dict[str, str | None] = {}
         self._room = _room(document)
 
     def read(self, found: Iterable[Picked], kinds: Container[LinkKind] = ALL) -> None:
         """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
-        links, targets, room, anchor = self.links, self._targets, self._room, LinkKind.A
+        links, room, anchor, base, resolve = self.links, self._room, LinkKind.A, self._base, self._resolve
+        targets: dict[str, str | None] = {}
         new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
         for tag, element in found:
             if tag not in LINKING:
@@ -112,27 +112,27 @@ class LinkReading:
                 continue
             # Each reference is resolved once for a page, and once for all its fragments.
             front, mark, fragment = href.partition("#")
-            url = targets[front] if front in targets else self._resolved(front)
+            if front in targets:
+                url = targets[front]
+            else:
+                target = resolve(front, base)
+                url = targets[front] = None if target is None else target[0]
             if mark and ("%" in fragment or " " in fragment or not href.isprintable()):
-                url, fragment = self._resolve(href, self._base) or (None, "")
+                url, fragment = resolve(href, base) or (None, "")
             text, is_blank = "", False
             if room > 0:
                 raw = element.text()
                 room -= len(raw)
                 is_simple = len(raw) <= MAX_TEXT and "{" not in raw and ");" not in raw
                 text = " ".join(raw.split()) if is_simple else text_of(element, MAX_TEXT, raw)
-                is_blank = not text and not raw.strip()
+                if not text:
+                    is_blank = not raw.strip()
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
                 links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment)))
             if is_blank or (":" in href and ":" in href[:LONGEST_SCHEME]):
                 self.unusual.append(Unusual(element, href, url is not None, is_blank))
         self._room = room
-
-    def _resolved(self, front: str) -> str | None:
-        target = self._resolve(front, self._base)
-        url = self._targets[front] = None if target is None else target[0]
-        return url
 
     def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind]) -> None:
         for kind, reference in _resources(tag, attributes):

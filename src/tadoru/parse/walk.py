@@ -234,12 +234,8 @@ class Walk:
         if len(self.headings) >= MOST:
             return
         text = text_of(element, MAX_TEXT).rstrip(_PERMALINK_SIGNS)
-        is_image = False
-        if not text and (image := element.css_first("img[alt],[aria-label]")) is not None:
-            words = image.attributes
-            text = collapsed(words.get("alt") or words.get("aria-label") or "")[:MAX_TEXT]
-            is_image = bool(text)
-        self.headings.append((Heading(int(tag[1]), text, is_image), element))
+        instead = "" if text else _words_of_image(element)
+        self.headings.append((Heading(int(tag[1]), text or instead, bool(instead)), element))
 
     def _part(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append((tag, element))
@@ -274,6 +270,15 @@ def _source(attributes: Attributes) -> str:
     for name in ("src", "srcset", "data-src", "data-srcset", "data-original", "data-lazy-src"):
         if value := (attributes.get(name) or "").strip():
             return value
+    return ""
+
+
+def _words_of_image(heading: Element) -> str:
+    """What a heading without text says by its first image or label."""
+    for inner in inside(heading):
+        attributes = inner.attributes
+        if "aria-label" in attributes or (inner.tag == "img" and "alt" in attributes):
+            return collapsed(attributes.get("alt") or attributes.get("aria-label") or "")[:MAX_TEXT]
     return ""
 
 

@@ -208,9 +208,9 @@ class Resolver:
             self._enter(base)
         if (plain := _PLAIN.fullmatch(href)) is not None:
             start, rest = plain.groups()
-            if start in self._starts and "/." not in rest:
+            if (folder := self._starts.get(start)) is not None and "/." not in rest:
                 # Joined faster than remembered.
-                return self._starts[start] + rest, ""
+                return folder + rest, ""
         # A fragment begins at the first hash wherever that stands, so what is before it resolves alike for all of them.
         front, mark, fragment = href.partition("#")
         if mark and href.isprintable():

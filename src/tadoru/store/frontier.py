@@ -80,7 +80,8 @@ class Frontier(Database):
         )
         sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
         sql.execute("UPDATE chores SET owner = NULL WHERE owner = ?", (worker,))
-        sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
+        untried = sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
+        self.count({"resources": -untried.rowcount})
         sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
         return total
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tadoru.store.base import ResourceLease, ResourceResult
 from tadoru.store.database import Database, stamp, translated
 
-_TAKEN = "SELECT count(*) FROM resources WHERE status <> 'discovered' AND status <> 'queued'"
+_TAKEN = "SELECT coalesce((SELECT value FROM counters WHERE name = 'resources'), 0)"
+"""How many are being tried or were: counted, because there may be millions of them."""
 _LEASE = """UPDATE resources SET status = 'processing', owner = ? WHERE id IN (
     SELECT id FROM resources INDEXED BY resources_waiting WHERE status = 'queued' AND not_before <= ? ORDER BY id LIMIT ?)
     RETURNING id, url, host, retry_count"""
@@ -27,6 +28,7 @@ class Resources(Database):
             if room <= 0:
                 return []
             rows = sql.execute(_LEASE, (worker, self.clock.now(), room)).fetchall()
+            self.count({"resources": len(rows)})
         return [ResourceLease(*row) for row in sorted(rows)]
 
     async def finish_resources(self, worker: int, results: Sequence[ResourceResult]) -> None:
@@ -34,7 +36,8 @@ class Resources(Database):
         async with self.write() as sql:
             for result in results:
                 if result.again_after is not None:
-                    sql.execute(_AGAIN, (now + result.again_after, result.resource_id, worker))
+                    given_back = sql.execute(_AGAIN, (now + result.again_after, result.resource_id, worker))
+                    self.count({"resources": -given_back.rowcount})
                     continue
                 sql.execute(
                     _RESULT,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tadoru.rules.similar import BINS, ROWS
 from tadoru.store.site.arrays import EXAMPLES, Flags, Gathered, Ids, Numbers, runs, starts_of_runs
-from tadoru.store.site.pages import FEWEST_WORDS, Pages
+from tadoru.store.site.pages import FEWEST_WORDS, Pages, Sketches
 
 _AT_A_TIME = 50_000
 _BY_CHANCE = 1 / 256
@@ -60,25 +60,25 @@ def _strangers(group: list[int], kin: list[tuple[int, ...]]) -> list[tuple[int, 
     return found
 
 
-def near_clusters(pages: Pages, at_least: float) -> Ids:
+def near_clusters(pages: Pages, sketches: Sketches, at_least: float) -> Ids:
     """For each page the smallest id in its cluster of near duplicates; 0 when it is in none.
 
     Of exact copies one stands for all. A page is compared with the first of each bucket it falls into, so that a hundred thousand
     pages of one kind cost a hundred thousand comparisons and hang together as one cluster.
     """
     found = np.zeros(len(pages), np.int32)
-    wanted = pages.candidates[pages.sketched] & (pages.words[pages.sketched] >= FEWEST_WORDS)
+    wanted = pages.candidates[sketches.pages] & (pages.words[sketches.pages] >= FEWEST_WORDS)
     rows = np.flatnonzero(wanted)
     if len(rows) < 2:
         return found
-    rows = rows[np.argsort(pages.place[pages.sketched[rows]], kind="stable")]
-    ids = pages.sketched[rows]
+    rows = rows[np.argsort(pages.place[sketches.pages[rows]], kind="stable")]
+    ids = sketches.pages[rows]
     _, first, copy_of = np.unique(pages.content[ids], return_index=True, return_inverse=True)
     # In the order of their URLs again: `unique` sorts by the value.
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
-    labels = _labels(pages.sketches, rows[first[order]], at_least)[rank[copy_of]]
+    labels = _labels(sketches.rows, rows[first[order]], at_least)[rank[copy_of]]
     smallest = np.full(len(rows), np.iinfo(np.int32).max, np.int32)
     np.minimum.at(smallest, labels, ids)
     sizes = np.bincount(labels, minlength=len(rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tadoru.store.site.arrays import Flags, Gather, Ids
-from tadoru.store.site.links import FOLLOWED, OTHER, Links
+from tadoru.store.site.links import OTHER, Links
 from tadoru.store.site.pages import Pages
 
 
@@ -41,10 +41,10 @@ def look_through(pages: Pages, links: Links, wanted: Mapping[str, Wanted]) -> tu
     found = {name: Gather(pages.place, pages.by_place) for name in wanted}
     for portion in links.portions():
         plain = portion[2] != OTHER
-        sources, targets, kinds = (column[plain] for column in portion)
+        sources, targets = portion[0][plain], portion[1][plain]
         unique += np.bincount(targets, minlength=size).astype(np.int32)
         single[targets] = sources
-        indexable[targets[pages.indexable[sources] & (kinds == FOLLOWED) & ~pages.nofollow[sources]]] = True
+        indexable[targets[pages.indexable[sources]]] = True
         for name, ask in wanted.items():
             hit = ask.targets[targets]
             pair = (targets[hit], sources[hit]) if ask.by_target else (sources[hit], targets[hit])

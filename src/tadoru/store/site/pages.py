@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,14 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal TH
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id
     LEFT JOIN pages c ON c.url = nullif(coalesce(p.canonical_url, d.canonical_http), p.url)
     LEFT JOIN pages n ON n.url = nullif(d.next_url, p.url) LEFT JOIN pages b ON b.url = nullif(d.prev_url, p.url)"""
+
+
+class Sketches(NamedTuple):
+    """The sketches of indexable pages, a row each: half of what is kept of a page, and only needed to find near duplicates."""
+
+    rows: NDArray[np.uint8]
+    pages: Ids
+    """Whose they are."""
 
 
 @dataclass(frozen=True)
@@ -90,10 +98,6 @@ class Pages:
     secure: Flags
     www: Flags
     with_query: Flags
-    sketches: NDArray[np.uint8]
-    """The sketches of indexable pages, one after the other in the order of their ids."""
-    sketched: Ids
-    """The pages they are of."""
     place: Ids
     """The place of each page when all are put in the order of their URLs: other than its id, the same in every crawl."""
     by_place: Ids
@@ -156,7 +160,7 @@ class Pages:
         return found
 
 
-def read_pages(sql: sqlite3.Connection) -> Pages:
+def read_pages(sql: sqlite3.Connection) -> tuple[Pages, Sketches]:
     """All of them."""
     size: int = sql.execute("SELECT coalesce(max(id), 0) + 1 FROM pages").fetchone()[0]
     by_place = np.fromiter((row[0] for row in sql.execute("SELECT id FROM pages ORDER BY url")), np.int32)
@@ -166,7 +170,7 @@ def read_pages(sql: sqlite3.Connection) -> Pages:
     cursor = sql.execute(_PAGES)
     while rows := list(islice(cursor, AT_A_TIME)):
         columns.add(rows)
-    return columns.pages(place, by_place)
+    return columns.pages(place, by_place), columns.sketches()
 
 
 class _Columns:
@@ -229,8 +233,10 @@ class _Columns:
 
     def pages(self, place: Ids, by_place: Ids) -> Pages:
         columns: dict[str, Any] = dict(self._columns)
-        sketches, sketched = self._sketches[: self._drawn], self._sketched[: self._drawn]
-        return Pages(**columns, sketches=sketches, sketched=sketched, place=place, by_place=by_place)
+        return Pages(**columns, place=place, by_place=by_place)
+
+    def sketches(self) -> Sketches:
+        return Sketches(self._sketches[: self._drawn], self._sketched[: self._drawn])
 
 
 def _hashes(texts: Sequence[str | None], languages: Sequence[str | None]) -> list[int]:

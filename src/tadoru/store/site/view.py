@@ -22,7 +22,7 @@ from tadoru.store.site.depth import depths
 from tadoru.store.site.inlinks import Inlinks, Wanted, look_through
 from tadoru.store.site.languages import Languages, read_languages, unknown_alternates
 from tadoru.store.site.links import Links, read_links
-from tadoru.store.site.pages import FEWEST_WORDS, Pages, read_pages
+from tadoru.store.site.pages import FEWEST_WORDS, Pages, Sketches, read_pages
 from tadoru.store.site.rank import link_scores
 from tadoru.store.site.verdicts import PERMANENT, Verdict
 
@@ -48,11 +48,13 @@ class SiteView:
     """Seconds since the epoch."""
     likeness: float
     """From which similarity on, 0 to 1, two pages are near duplicates."""
+    _sketches: Sketches | None = None
     _urls: Recent[int, str] = field(default_factory=lambda: Recent(_MOST_REMEMBERED))
 
     @cached_property
     def pages(self) -> Pages:
-        return read_pages(self.sql)
+        pages, self._sketches = read_pages(self.sql)
+        return pages
 
     @cached_property
     def links(self) -> Links:
@@ -87,7 +89,10 @@ class SiteView:
 
     @cached_property
     def clusters(self) -> Ids:
-        return near_clusters(self.pages, self.likeness)
+        pages, sketches = self.pages, self._sketches
+        assert sketches is not None
+        self._sketches = None  # Nobody else looks at them, and they are large.
+        return near_clusters(pages, sketches, self.likeness)
 
     @cached_property
     def wordy(self) -> Flags:

@@ -199,7 +199,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     internal = [link for link in others if link.url.startswith(own)]
     if not internal and not page.script_references:
         yield NO_OUTGOING.on(url)
-    if len(others) > min(context.limits[TOO_MANY], context.limits[TOO_MANY_EXTERNAL]):
+    if len(internal) > context.limits[TOO_MANY] or len(others) - len(internal) > context.limits[TOO_MANY_EXTERNAL]:
         yield from _numbers(context, page, {link.url for link in internal}, {link.url for link in others})
     if nameless := [one.href for one in page.nameless if not one.has_image]:
         yield EMPTY.among(url, nameless)

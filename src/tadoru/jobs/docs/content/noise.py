@@ -6,20 +6,31 @@ Hidden tab panels stay, hidden doubles go. The parts that only one generator mak
 
 from __future__ import annotations
 
+from tadoru.jobs.docs.content.measure import Measure
+from tadoru.jobs.docs.content.phrases import LONGEST, find_phrases, is_phrase, is_step
+from tadoru.jobs.docs.content.pictures import find_idle
 from tadoru.jobs.docs.content.words import Verdict, judge
-from tadoru.parse.html import Element
+from tadoru.parse.html import Attributes, Element, tag_ids
 
 _GONE = frozenset("script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split())
 _FURNITURE_ROLES = frozenset(
     "navigation search banner contentinfo dialog alertdialog menu menubar toolbar tooltip doc-toc doc-pagefooter".split()
 )
+_SUSPECT_SPANS = "span[aria-hidden],span[hidden],span[class*=hidden],span[class*=sr-],span[class*=screen],span[class*=edit]"
+"""Highlighted code is thousands of spans: only those are looked at that can be furniture."""
 _BLOCKS = "pre,table,h1,h2,h3,p,img,dl"
+_BOXES = frozenset({"div", "section", "header", "footer", "aside", "ul", "ol"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
+_NEVER_NAMED = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
+"""Tags that are content whatever their class says."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
+_JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
+"""Tags that are judged even without a telling attribute."""
 _MUCH = 0.4
 """Of the text: so much is not furniture, whatever its name."""
 _SHORT = 300
-_LONG = 2_000
+_SHOWN = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
+_LONG = 800
 """Characters: no menu, banner or footer has so many that are not links."""
 
 
@@ -32,45 +43,53 @@ def sweep(body: Element) -> None:
 
 def clean(root: Element, extra: str = "") -> None:
     """Take the furniture out of a part of a page. `extra`: selectors of what else is furniture there."""
-    whole = max(1, len(root.text()))
-    doomed = {element.mem_id: element for element in root.css("*") if _is_noise(element, whole)}
+    measure = Measure(root)
+    found = [element for element in root.css(":not(span)") if not _is_plain(element) and _is_noise(element, measure)]
+    found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, measure)]
     if extra:
-        for element in root.css(extra):
-            if len(element.text()) <= _MUCH * whole:
-                doomed[element.mem_id] = element
-    own = root.mem_id
-    # Each part goes after what is in it: an element whose parent is gone can not be touched any more.
-    for element in reversed([element for element in root.css("*") if element.mem_id in doomed]):
-        if element.mem_id != own:
-            element.decompose()
+        found += [element for element in root.css(extra) if not _is_much(element, measure)]
+    found += find_phrases(root, measure)
+    found += [element for element in root.css("ul,ol") if _is_table_of_contents(element, measure)]
+    found += find_idle(root)
+    doomed = {element.mem_id for element in found} - {root.mem_id}
+    # From the end: what stands in a part must not be touched once that is gone.
+    for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
+        element.decompose()
 
 
-def _is_noise(element: Element, whole: int) -> bool:
+def _is_much(element: Element, measure: Measure) -> bool:
+    return measure.length(element) > _MUCH * measure.whole
+
+
+def _is_plain(element: Element) -> bool:
+    """A glance that lets most elements pass: nothing but a class that says nothing."""
+    if element.tag_id in _JUDGED:
+        return False
+    attributes = element.attributes
+    if not attributes:
+        return True
+    names = attributes.get("class")
+    return len(attributes) == 1 and names is not None and judge(names) is Verdict.SILENT and "hidden" not in names
+
+
+def _is_noise(element: Element, measure: Measure) -> bool:
     tag = element.tag or ""
     attributes = element.attributes
     if tag in _GONE:
-        return _is_dead_tag(tag, element, attributes)
-    if not attributes and tag not in {"footer", "form", "button"}:
-        return False
+        return tag != "script" or not (attributes.get("type") or "").startswith("math/")
     role = attributes.get("role")
     if role in _FURNITURE_ROLES:
-        return len(element.text()) < _MUCH * whole
+        return not _is_much(element, measure)
     if tag == "button":
         return not _is_label(element, attributes, role)
     if tag == "a":
         return _is_permalink(element, attributes)
     if tag in {"footer", "form"}:
-        return element.parent is not None and element.parent.tag != "blockquote" and _looks_empty(element, whole)
-    return _is_hidden(element, attributes, role, whole) or _is_named_noise(element, attributes, tag, whole)
+        return element.parent is not None and element.parent.tag != "blockquote" and _looks_empty(element, measure)
+    return _is_hidden(element, attributes, role, measure) or _is_named_noise(element, attributes, tag, measure)
 
 
-def _is_dead_tag(tag: str, element: Element, attributes: dict[str, str | None]) -> bool:
-    if tag == "script":
-        return not (attributes.get("type") or "").startswith("math/")
-    return True
-
-
-def _is_label(element: Element, attributes: dict[str, str | None], role: str | None) -> bool:
+def _is_label(element: Element, attributes: Attributes, role: str | None) -> bool:
     """Whether a button is the caption of something: of a tab, or of a part that unfolds."""
     if role == "tab" or "aria-controls" in attributes or "tab" in (attributes.get("class") or "").lower():
         return True
@@ -78,38 +97,42 @@ def _is_label(element: Element, attributes: dict[str, str | None], role: str | N
     return parent is not None and (parent.tag in _HEADINGS or parent.attributes.get("role") == "tablist")
 
 
-def _is_permalink(element: Element, attributes: dict[str, str | None]) -> bool:
-    href = attributes.get("href") or ""
-    if href.startswith("#") or not href:
-        text = element.text().strip()
-        if len(text) <= 12 and text.lower() in _SIGNS:
-            # An empty anchor with a name is where links of other pages land; it has nothing to show either way.
-            return bool(text) or bool(href)
-    elif attributes.get("href") is None:
+def _is_permalink(element: Element, attributes: Attributes) -> bool:
+    """Whether a link is only a handle of the heading it stands in, or another tool with a telling name."""
+    href = attributes.get("href")
+    text = element.text().strip()
+    if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _holds_none(element):
+        # An empty anchor with a name is where links of other pages land: it stays.
+        return not href or "#" in href
+    if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
+        return True
+    if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
         return False
-    verdict = judge(attributes.get("class") or "")
-    return verdict is Verdict.STRONG and len(element.text()) < _SHORT and _holds_none(element)
+    parent = element.parent
+    return parent is None or parent.tag not in _HEADINGS or len(parent.text().strip()) > len(text)
 
 
-def _is_hidden(element: Element, attributes: dict[str, str | None], role: str | None, whole: int) -> bool:
+def _is_hidden(element: Element, attributes: Attributes, role: str | None, measure: Measure) -> bool:
     style = attributes.get("style") or ""
     hidden = (
         ("hidden" in attributes and attributes["hidden"] != "until-found")
         or attributes.get("aria-hidden") == "true"
         or ("none" in style and "display:none" in style.replace(" ", ""))
-        or _is_hidden_by_class(attributes.get("class"))
+        or (element.tag != "pre" and _is_hidden_by_class(attributes.get("class")))
     )
     if not hidden or role == "tabpanel" or judge(attributes.get("class") or "") is Verdict.KEEP:
         return False
-    return not _is_panel(element, attributes) and len(element.text()) < _MUCH * whole
+    return not _is_panel(element, attributes) and not _is_much(element, measure)
 
 
 def _is_hidden_by_class(names: str | None) -> bool:
     """`hidden`, when nothing shows the part again on a wider screen (`hidden lg:block`)."""
-    return names is not None and "hidden" in names and "hidden" in names.split() and ":" not in names
+    if names is None or "hidden" not in names or "hidden" not in (parts := names.split()):
+        return False
+    return not any(":" in part and part.rpartition(":")[2] in _SHOWN for part in parts)
 
 
-def _is_panel(element: Element, attributes: dict[str, str | None]) -> bool:
+def _is_panel(element: Element, attributes: Attributes) -> bool:
     """Whether a hidden part is one of several of which the reader chooses: a tab panel that does not say so."""
     if "tab" in (attributes.get("id") or "") or "tab" in (attributes.get("class") or ""):
         return True
@@ -118,7 +141,7 @@ def _is_panel(element: Element, attributes: dict[str, str | None]) -> bool:
     return any(_is_twin(element, attributes, other) for other in (element.prev, element.next))
 
 
-def _is_twin(element: Element, attributes: dict[str, str | None], other: Element | None) -> bool:
+def _is_twin(element: Element, attributes: Attributes, other: Element | None) -> bool:
     while other is not None and other.is_text_node:
         other = other.next
     if other is None or other.tag != element.tag or not attributes.get("class"):
@@ -127,35 +150,48 @@ def _is_twin(element: Element, attributes: dict[str, str | None], other: Element
     return bool(names & set((other.attributes.get("class") or "").split()))
 
 
-def _is_named_noise(element: Element, attributes: dict[str, str | None], tag: str, whole: int) -> bool:
+def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure: Measure) -> bool:
     names, own_id = attributes.get("class"), attributes.get("id")
     by_class = judge(names) if names else Verdict.SILENT
-    if by_class is Verdict.KEEP or tag in {"body", "html", "main", "article", "pre", "code", "table", "tr", "td", "th", "tbody", "span"} | _HEADINGS:
-        return tag == "span" and by_class is Verdict.STRONG and len(element.text()) < 60
-    by_id = judge(own_id) if own_id and tag != "section" else Verdict.SILENT
-    verdict = max(by_class, by_id)
+    if by_class is Verdict.KEEP or tag in _NEVER_NAMED:
+        return tag == "span" and by_class is Verdict.STRONG and measure.length(element) < 60
+    verdict = max(by_class, _by_id(element, own_id) if own_id else Verdict.SILENT)
     if verdict is Verdict.STRONG:
-        length = len(element.text())
-        if length > _LONG and _linked(element) < 0.25 * length:
+        length = measure.length(element)
+        if length > _MUCH * measure.whole or (length > _LONG and measure.linked(element) < 0.25 * length):
             return False
-        return length < _MUCH * whole and element.css_first("h1") is None
+        return element.css_first("h1") is None
     if verdict is Verdict.WEAK or tag == "aside":
-        return _looks_empty(element, whole)
+        return _looks_empty(element, measure)
     return False
 
 
-def _looks_empty(element: Element, whole: int) -> bool:
+def _by_id(element: Element, own_id: str) -> Verdict:
+    """What an id says. Those of sections are made from their headings: one on cookies is not a cookie banner."""
+    verdict = judge(own_id)
+    if verdict is Verdict.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
+        return Verdict.WEAK
+    return verdict if element.tag in _BOXES else Verdict.SILENT
+
+
+def _looks_empty(element: Element, measure: Measure) -> bool:
     """Whether a part is short, or made of links, and holds nothing that a reader came for."""
-    length = len(element.text())
-    if length > _MUCH * whole:
+    length = measure.length(element)
+    if length > _MUCH * measure.whole or element.css_first("h1,pre") is not None:
         return False
-    if element.css_first("h1,pre") is not None:
-        return False
-    return length < 40 or _linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
+    return length < 40 or measure.linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
 
 
-def _linked(element: Element) -> int:
-    return sum(len(link.text()) for link in element.css("a"))
+def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
+    """Whether a list is nothing but links to places of the same page."""
+    first = listing.css_first("a")
+    if first is None or not (first.attributes.get("href") or "").startswith("#"):
+        return False
+    text = measure.text_of(listing)
+    if text is None or measure.linked(listing) < 0.85 * len("".join(text.split())):
+        return False
+    links = listing.css("a")
+    return len(links) >= 3 and sum((link.attributes.get("href") or "").startswith("#") for link in links) >= 0.9 * len(links)
 
 
 def _holds_none(element: Element) -> bool:

@@ -1,8 +1,8 @@
 """Where the text of a page is when its generator is not known.
 
 Two opinions. What the page says of itself: `<main>`, `role=main`, `<article>`, and the names authors give to the place of the
-text, each scored by how much of the running text it holds and how little else. And what its shape says: from the body down, always into the
-child that holds nearly all of the running text. Where the two disagree, the one that holds the text without the menus wins.
+text, each scored by how much of the running text it holds and how little else. And what its shape says: from the body down,
+always into the child that holds nearly all of the running text. When what is named holds less than half of that, the shape wins.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ _BEST = (
     "[itemprop=articleBody],.markdown-body,.markdown,.prose,.doc-content,.docs-content,.documentation-content,.page-content,.article-content,"
     ".main-content,.entry-content,.post-content,#main-content,#content,#doc-content,#docs-content,.content,#main,#article,.article-body"
 )
-_TEXT = "p,pre,table,dl,blockquote,ul,ol,h1,h2,h3,h4,h5,h6,section,div"
-_PROSE = frozenset({"p", "pre", "blockquote", "dd", "dt", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary"})
-_TAGS = ",".join(sorted(_PROSE))
-_HOLDS = 0.75
+_PROSE = frozenset(
+    {"p", "pre", "blockquote", "dd", "dt", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary"}
+)
+_INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
+_HOLDS = 0.85
 """Of the running text above: a child with so much of it is where the text is."""
-_OUTSIDE = frozenset({"nav", "footer", "header", "aside", "form", "button", "select"})
+_OUTSIDE = frozenset({"nav", "footer", "aside", "button", "select"})
+_OUTSIDE_ROLES = frozenset({"navigation", "contentinfo", "banner", "search", "dialog", "menu", "complementary"})
+_MOST_LOOKS = 300
+"""How many parts with the name of a menu are searched for the text all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,76 +41,80 @@ class Weights:
     """How much running text each element of a page holds: text in paragraphs and their like, links left out."""
 
     def __init__(self, body: Element) -> None:
-        self.of: dict[int, float] = {}
-        self.whole = 0.0
-        path_known: dict[int, bool] = {}
-        for block in body.css(_TAGS):
-            weight = self._weight(block)
-            if weight > 0 and not _is_outside(block, path_known):
-                self._add(block, weight)
-
-    @staticmethod
-    def _weight(block: Element) -> float:
-        if block.tag == "pre":
-            return len(block.text())
-        # Only what stands in it directly or in inline elements: nested blocks speak for themselves.
-        length = 0
-        child = block.first_child
-        while child is not None:
-            if child.is_text_node:
-                length += len((child.text_content or "").strip())
-            elif child.tag not in _PROSE and child.tag not in {"a", "ul", "ol", "table", "dl", "div", "script", "style", "nav", "button"}:
-                length += len(child.text())
-            child = child.next
-        return length
-
-    def _add(self, block: Element, weight: float) -> None:
-        self.whole += weight
-        element: Element | None = block
-        while element is not None:
-            self.of[element.mem_id] = self.of.get(element.mem_id, 0.0) + weight
-            element = element.parent
+        self.of: dict[int, int] = {}
+        outside = _Outside()
+        # From the end, each element hands what it holds to its parent: one step an element, however deep they are nested.
+        for element in reversed(body.css("*")):
+            key = element.mem_id
+            if element.tag in _PROSE and (own := _weight(element)) and not outside.holds(element):
+                self.of[key] = self.of.get(key, 0) + own
+            held = self.of.get(key)
+            parent = element.parent
+            if held and parent is not None and key != body.mem_id:
+                self.of[parent.mem_id] = self.of.get(parent.mem_id, 0) + held
+        self.whole = self.of.get(body.mem_id, 0)
 
     def share(self, element: Element) -> float:
-        return self.of.get(element.mem_id, 0.0) / self.whole if self.whole else 0.0
+        """How much of the page's running text an element holds, from 0 to 1."""
+        return self.of.get(element.mem_id, 0) / self.whole if self.whole else 0.0
 
 
-def _is_outside(block: Element, known: dict[int, bool]) -> bool:
-    """Whether a block is in a menu, a footer or another part that says it is not the text."""
-    path: list[int] = []
-    element = block.parent
-    answer = False
-    while element is not None:
-        key = element.mem_id
-        if key in known:
-            answer = known[key]
-            break
-        path.append(key)
-        if _says_outside(element):
-            answer = True
-            break
-        element = element.parent
-    for key in path:
-        known[key] = answer
-    return answer
+def _weight(block: Element) -> int:
+    """What stands in a block itself or in a line of it: blocks within it speak for themselves."""
+    if block.tag == "pre":
+        return len(block.text())
+    length = 0
+    child = block.first_child
+    while child is not None:
+        if child.is_text_node:
+            length += len((child.text_content or "").strip())
+        elif child.tag in _INLINE:
+            length += len(child.text())
+        child = child.next
+    return length
 
 
-def _says_outside(element: Element) -> bool:
-    if element.tag in _OUTSIDE:
-        return element.tag != "form" and element.tag != "header"
-    attributes = element.attributes
-    if attributes.get("role") in {"navigation", "contentinfo", "banner", "search", "dialog", "menu", "complementary"}:
-        return True
-    if element.tag in {"body", "html", "main", "article"}:
-        return False
-    named = Verdict.STRONG in (judge(attributes.get("class") or ""), judge(attributes.get("id") or ""))
-    return named and element.css_first("main,article,h1") is None
+class _Outside:
+    """Which elements are in a menu, a footer or another part that says it is not the text."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+        self._looks = _MOST_LOOKS
+
+    def holds(self, block: Element) -> bool:
+        path: list[int] = []
+        element = block.parent
+        answer = False
+        while element is not None:
+            key = element.mem_id
+            if key in self._known:
+                answer = self._known[key]
+                break
+            path.append(key)
+            if self._says(element):
+                answer = True
+                break
+            element = element.parent
+        self._known.update(dict.fromkeys(path, answer))
+        return answer
+
+    def _says(self, element: Element) -> bool:
+        tag = element.tag
+        if tag in _OUTSIDE:
+            return True
+        attributes = element.attributes
+        if attributes.get("role") in _OUTSIDE_ROLES:
+            return True
+        if tag in {"body", "html", "main", "article"} or not attributes:
+            return False
+        if Verdict.STRONG not in (judge(attributes.get("class") or ""), judge(attributes.get("id") or "")):
+            return False
+        self._looks -= 1
+        return self._looks < 0 or element.css_first("main,article,h1") is None
 
 
-def choose(document: Document) -> Choice:
+def choose(document: Document, body: Element) -> Choice:
     """The container of the text."""
-    body = document.tree.body or document.tree.root
-    assert body is not None
     weights = Weights(body)
     if not weights.whole:
         return Choice(body, 0.1, "the page has no running text")
@@ -128,7 +136,7 @@ def _said(document: Document, weights: Weights) -> Element | None:
                 continue
             share = weights.share(element)
             text = len(element.text()) or 1
-            density = weights.of.get(element.mem_id, 0.0) / text
+            density = weights.of.get(element.mem_id, 0) / text
             score = share + bonus + 0.3 * min(1.0, density)
             if score > best_score:
                 best, best_score = element, score
@@ -141,7 +149,7 @@ def _descend(body: Element, weights: Weights) -> Element:
         child = here.first_child
         nearly_all: Element | None = None
         while child is not None:
-            if child.is_element_node and weights.of.get(child.mem_id, 0.0) >= _HOLDS * weights.of[here.mem_id]:
+            if child.is_element_node and weights.of.get(child.mem_id, 0) >= _HOLDS * weights.of[here.mem_id]:
                 nearly_all = child
                 break
             child = child.next

@@ -34,50 +34,76 @@ _BOXES = (
 )
 
 
-_KEPT = _words(
-    "admonition admonitions callout alert note warning tip caution important danger theme-admonition starlight-aside custom-block "
-    "tabpanel tab-panel tab-pane tab-content tabs-content tabbed-content tabbed-block tabbed-set tabs-panel tab-panels "
-    "sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code topic "
-    "accordion-body accordion-content collapse details expandable-content"
-)
-_STRONG = _words(
-    # where you are, and where else you could be
-    r"breadcrumbs? bread-crumbs? breadcrumbs?-[a-z-]+ crumbs? nav navbar navigation site-nav page-nav nav-links nav-menu navmenu sidenav side-nav "
-    r"table-of-contents tableofcontents toc toc-[a-z]+ page-toc local-toc toc-container toc-wrapper inline-toc mini-toc on-?this-?page in-this-article onthispage "
-    r"doc-toc doc-outline page-outline page-contents page-navigation pagination[a-z-]* paginator pager prev-?next prevnext next-?prev "
-    r"previous-next page-turner next-page prev-page next-article prev-article nextprev read-next next-link prev-link "
-    r"skip-link skip-links skip-to-[a-z-]+ skip-nav skip-main skiplink back-to-top backtotop scroll-to-top go-to-top jump-to-top "
-    # what the reader is asked for
-    r"edit-?link edit-?page[a-z-]* edit-this-page edit-on-github edit-page-link edit-section page-edit improve-this-page page-actions page-options article-actions doc-actions "
-    r"feedback feedback-[a-z-]+ [a-z]+-feedback was-this-[a-z-]*helpful page-helpful helpful rating ratings rate-this-page star-rating thumb-rating survey "
-    r"report-issue report-a-problem suggest-edits? "
-    r"cookie cookies cookie-[a-z-]+ cookies-[a-z-]+ [a-z]+-cookie-[a-z-]+ consent consent-[a-z-]+ gdpr gdpr-[a-z-]+ onetrust[a-z-]* cc-window cc-banner "
-    r"newsletter newsletter-[a-z-]+ subscribe subscribe-[a-z-]+ subscription-form signup sign-up sign-up-[a-z-]+ email-form mailing-list "
-    r"share share-[a-z-]+ sharing social social-[a-z-]+ sharedaddy addtoany addthis[a-z-]* "
-    r"comments comment-list comments-area comment-form disqus disqus-[a-z-]+ giscus utterances "
-    r"search search-box searchbox search-form searchform search-bar searchbar search-field search-input search-modal search-results site-search docsearch[a-z-]* algolia-(?:search|autocomplete) "
-    # what works on the page, not in it
-    r"copy-?button copybtn copy-btn btn-copy copy-code[a-z-]* code-copy[a-z-]* copy-to-clipboard[a-z-]* clipboard[a-z-]* clipboard-copy copy-link copy-page[a-z-]* "
-    r"headerlink header-?link permalink heading-anchor header-anchor anchor-?link anchorjs-link hash-link anchor-icon heading-link autolink-headings?-link "
-    r"sl-anchor-link direct-link self-link selflink section-link copiable-link copiable-anchor "
-    r"version-[a-z-]*(?:picker|selector|switcher|select|switch|dropdown|menu) versions-(?:menu|list|dropdown) rst-versions lang-(?:picker|selector|switcher|select|switch|menu) "
-    r"language-(?:picker|selector|switcher|select|switch|menu|chooser) locale-[a-z]+ theme-(?:toggle|switch|switcher|picker|selector) dark-mode-toggle color-mode-[a-z]+ "
-    r"console-tabs? modal modal-[a-z]+ dialog popup popover tooltip tooltips toast dropdown-menu menu menubar megamenu mega-menu offcanvas hamburger toolbar "
-    # what others paid or ask for
-    r"ad ads adsbygoogle ad-[a-z-]+ ads-[a-z-]+ advert advertisement[a-z-]* sponsor sponsors sponsored sponsor-[a-z-]+ promo promo-[a-z-]+ promotion cta call-to-action ethical-[a-z-]+ carbonads? carbon-ads? bsa-[a-z-]+ "
-    # about the page
-    r"last-?updated last-?modified lastmod page-metadata page-meta article-meta doc-meta post-meta entry-meta contributors contributor-list page-contributors "
-    r"byline author-bio author-box reading-time read-time git-revision-date[a-z-]* doc-?footer page-footer article-footer site-footer footer-nav post-footer content-footer "
-    r"copyright license-notice colophon legal-notice printfooter catlinks navbox mw-editsection "
-    r"related-(?:articles|posts|pages|content|links|topics|resources) see-also-links recommended[a-z-]* recommendations also-see you-may-also-like more-articles "
-    # not for the eye
-    r"sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden print-only noprint d-print-block no-js"
-)
-_WEAK = _words(
-    r"sidebar side-bar [a-z]+-sidebar sidebar-[a-z-]+ aside secondary footer header masthead banner announcement[a-z-]* hero related [a-z]+-toc tags tag-list taxonomy categories meta metadata "
-    r"actions buttons button-group btn-group links quick-links quicklinks widget widgets overlay drawer drawer-[a-z]+ outline nav-[a-z-]+ [a-z]+-nav [a-z]+-navigation [a-z]+-breadcrumbs? menu-[a-z-]+ [a-z]+-menu "
-    r"[a-z-]+-(?:banner|promo|ad|ads|share|comments|rating|pagination|pager|newsletter|signup|footer) contents"
-)
+_CONTENT = r"""
+    admonition admonitions callout alert note warning tip caution important danger theme-admonition starlight-aside
+    custom-block tabpanel tab-panel tab-pane tab-content tabs-content tabbed-content tabbed-block tabbed-set tabs-panel
+    tab-panels sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code
+    topic accordion-body accordion-content collapse details expandable-content
+"""
+_PLACES = r"""
+    breadcrumbs? bread-crumbs? breadcrumbs?-[a-z-]+ crumbs? nav navbar navigation site-nav page-nav nav-links nav-menu
+    navmenu sidenav side-nav table-of-contents tableofcontents toc toc-[a-z]+ page-toc local-toc toc-container toc-wrapper
+    inline-toc mini-toc on-?this-?page in-this-article onthispage doc-toc doc-outline page-outline page-contents
+    page-navigation pagination[a-z-]* paginator pager prev-?next prevnext next-?prev previous-next page-turner next-page
+    prev-page next-article prev-article nextprev read-next next-link prev-link skip-link skip-links skip-to-[a-z-]+
+    skip-nav skip-main skiplink back-to-top backtotop scroll-to-top go-to-top jump-to-top
+"""
+"""Where you are, and where else you could be."""
+_REQUESTS = r"""
+    edit-?link edit-?page[a-z-]* edit-this-page edit-on-github edit-page-link edit-section page-edit improve-this-page
+    page-actions page-options article-actions doc-actions feedback feedback-[a-z-]+ [a-z]+-feedback
+    was-this-[a-z-]*helpful page-helpful helpful rating ratings rate-this-page star-rating thumb-rating survey
+    report-issue report-a-problem suggest-edits? cookie cookies cookie-[a-z-]+ cookies-[a-z-]+ [a-z]+-cookie-[a-z-]+
+    consent consent-[a-z-]+ gdpr gdpr-[a-z-]+ onetrust[a-z-]* cc-window cc-banner newsletter newsletter-[a-z-]+ subscribe
+    subscribe-[a-z-]+ subscription-form signup sign-up sign-up-[a-z-]+ email-form mailing-list share share-[a-z-]+ sharing
+    social social-[a-z-]+ sharedaddy addtoany addthis[a-z-]* comments comment-list comments-area comment-form disqus
+    disqus-[a-z-]+ giscus utterances search search-box searchbox search-form searchform search-bar searchbar search-field
+    search-input search-modal search-results site-search docsearch[a-z-]* algolia-(?:search|autocomplete)
+"""
+"""What the reader is asked for."""
+_TOOLS = r"""
+    copy-?button copybtn copy-btn btn-copy copy-code[a-z-]* code-copy[a-z-]* copy-to-clipboard[a-z-]* clipboard[a-z-]*
+    clipboard-copy copy-link copy-page[a-z-]* headerlink header-?link permalink heading-anchor header-anchor anchor-?link
+    anchorjs-link hash-link anchor-icon heading-link autolink-headings?-link sl-anchor-link direct-link self-link selflink
+    section-link copiable-link copiable-anchor version-[a-z-]*(?:picker|selector|switcher|select|switch|dropdown|menu)
+    versions-(?:menu|list|dropdown) rst-versions lang-(?:picker|selector|switcher|select|switch|menu)
+    language-(?:picker|selector|switcher|select|selection|switch|menu|chooser) locale-[a-z]+
+    theme-(?:toggle|switch|switcher|picker|selector) dark-mode-toggle color-mode-[a-z]+ console-tabs? modal modal-[a-z]+
+    dialog popup popover tooltip tooltips toast dropdown-menu menu menubar megamenu mega-menu offcanvas hamburger toolbar
+"""
+"""What works on the page, not in it."""
+_PAID = r"""
+    ad ads adsbygoogle ad-[a-z-]+ ads-[a-z-]+ advert advertisement[a-z-]* sponsor sponsors sponsored sponsor-[a-z-]+ promo
+    promo-[a-z-]+ promotion cta call-to-action ethical-[a-z-]+ carbonads? carbon-ads? bsa-[a-z-]+
+"""
+"""What others paid for."""
+_ABOUT = r"""
+    last-?updated last-?modified lastmod page-metadata page-meta article-meta doc-meta post-meta entry-meta contributors
+    contributor-list page-contributors byline author-bio author-box reading-time read-time git-revision-date[a-z-]*
+    doc-?footer page-footer article-footer site-footer footer-nav post-footer content-footer copyright license-notice
+    colophon legal-notice printfooter catlinks navbox mw-editsection
+    related-(?:articles|posts|pages|content|links|topics|resources) see-also-links recommended[a-z-]* recommendations
+    also-see you-may-also-like more-articles
+"""
+"""About the page."""
+_UNSEEN = r"""
+    sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden
+    print-only d-print-block
+"""
+"""Not for the eye."""
+_OFTEN = r"""
+    sidebar side-bar [a-z]+-sidebar sidebar-[a-z-]+ aside secondary footer header masthead banner announcement[a-z-]* hero
+    related [a-z]+-toc tags tag-list taxonomy categories meta metadata actions buttons button-group btn-group links
+    quick-links quicklinks widget widgets overlay drawer drawer-[a-z]+ outline nav-[a-z-]+ [a-z]+-nav [a-z]+-navigation
+    [a-z]+-breadcrumbs? menu-[a-z-]+ [a-z]+-menu
+    [a-z-]+-(?:banner|promo|ad|ads|share|comments|rating|pagination|pager|newsletter|signup|footer) contents
+"""
+
+_KEPT = _words(_CONTENT)
+_STRONG = _words(" ".join((_PLACES, _REQUESTS, _TOOLS, _PAID, _ABOUT, _UNSEEN)))
+_WEAK = _words(_OFTEN)
+_LONGEST = 60
+"""Characters: names longer than this were not given by a person, and need not be read."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[_-]+")
 
@@ -96,7 +122,7 @@ def judge(names: str) -> Verdict:
 
 @lru_cache(maxsize=20_000)
 def _judge_one(name: str) -> Verdict:
-    if ":" in name or "[" in name:  # a utility class: it says how the part looks, not what it is
+    if ":" in name or "[" in name or len(name) > _LONGEST:  # a utility class says how a part looks, not what it is
         return Verdict.SILENT
     plain = _JOINTS.sub("-", _CAMEL.sub("-", name)).lower().strip("-")
     for pattern, verdict in ((_KEPT, Verdict.KEEP), (_STRONG, Verdict.STRONG), (_WEAK, Verdict.WEAK)):

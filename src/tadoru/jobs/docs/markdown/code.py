@@ -1,31 +1,33 @@
 """Blocks of code: the text of a block as its author wrote it, in a fence that nothing in it can close.
 
-Tabs, spaces at the ends of lines, empty lines and odd spaces stay. What the page added is left out: line numbers, buttons, anchors,
-lines a theme hides. Most blocks are taken in one go; only those with more in them than coloured text are walked through.
+Tabs, spaces at the ends of lines, empty lines and odd spaces stay. What the page added is left out: line numbers, buttons,
+anchors, lines a theme hides. Most blocks are taken in one go; only those with more in them than coloured text are walked through.
 """
 
 from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown import kinds
+from tadoru.jobs.docs.markdown import escape, kinds
 from tadoru.jobs.docs.markdown.context import Context
 from tadoru.jobs.docs.markdown.languages import language_of
 from tadoru.parse.html import Element
 
 _ODD = re.compile(
     r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])"
-    r'|<[^>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)| data-l| style="[^"]*user-select)'
+    r'|<[^>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)'
+    r'| data-l| style="[^"]*user-select)'
 )
 _NUMBERS = frozenset(
-    "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter hljs-ln-numbers line-numbers-rows "
-    "blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper twoslash-popup-container twoslash-meta-line headerlink".split()
+    "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
+    "hljs-ln-numbers line-numbers-rows "
+    "blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
+    "twoslash-popup-container twoslash-meta-line headerlink".split()
 )
 _SKIPPED = kinds.UNWRITTEN | {"svg"}
 _LINES = frozenset({"div", "tr", "li", "p"})
 _LINE_WORDS = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
 _FRAMES = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
-_FENCES = re.compile("^ {0,3}(`{3,})", re.MULTILINE)
 _LONG_TICKS = re.compile("`{3,}")
 
 
@@ -40,18 +42,34 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_block(context: Context, node: Element) -> list[str]:
-    """A block of code; nothing for an empty one."""
+    """A block of code, the name of its file before it; nothing for an empty one."""
+    title = _title(node) if node.tag == "table" else ""
     code = code_text(node)
     if not code.strip():
         return []
     context.code_blocks += 1
-    return [fence(code, language_of(node))]
+    written = fence(code, language_of(node))
+    return [f"**{escape.text(title)}**", written] if title else [written]
+
+
+def _title(table: Element) -> str:
+    """The name of the file in the first row of a table of code, which is taken out of it."""
+    cell = table.css_first("th.filename")
+    if cell is None:
+        return ""
+    title = escape.seen(cell.text() or "").strip()
+    row = cell.parent if cell.parent is not None else cell
+    row.decompose()
+    return title
 
 
 def code_text(node: Element) -> str:
     """The text of a block, line breaks as `\\n`."""
     markup = node.inner_html or ""
     raw = _walked(node) if _ODD.search(markup) else node.text() or ""
+    if raw[:1] == "\n" and 'class="boring"' in markup:
+        # What mdBook hides begins on the line after the tag.
+        raw = raw[1:]
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
     return raw.replace("\x00", "") if "\x00" in raw else raw
@@ -133,7 +151,11 @@ def _is_added(node: Element) -> bool:
     if not attributes:
         return False
     words = (attributes.get("class") or "").split()
-    if not _NUMBERS.isdisjoint(words) or kinds.kind_of(node.tag or "", " ".join(words)) in {kinds.DROP, kinds.TITLE, kinds.PERMALINK}:
+    if not _NUMBERS.isdisjoint(words) or kinds.kind_of(node.tag or "", " ".join(words)) in {
+        kinds.DROP,
+        kinds.TITLE,
+        kinds.PERMALINK,
+    }:
         return True
     if "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit():
         return True

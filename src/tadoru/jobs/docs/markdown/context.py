@@ -30,7 +30,8 @@ class Context:
         self.images = 0
         self.depth = 0
         self.in_link = False
-        self.in_heading = False
+        self.in_heading = 0
+        """The level of the heading that is being written."""
         self.in_cell = False
         self.emphasis: frozenset[str] = frozenset()
         self.labels: list[tuple[str | None, str]] = []

@@ -1,25 +1,27 @@
 """Text that must stay text: a backslash before a sign where Markdown would read it, and nowhere else.
 
-Two things are escaped: signs with a meaning inside a line (`text`) and beginnings of lines that would open a block (`line_starts`).
-Cleaning of characters that no reader sees is here too, for it happens to the same text at the same moment.
+Two things are escaped: signs with a meaning inside a line (`text`) and beginnings of lines that would open a block
+(`line_starts`). Characters that no reader sees are removed here too, for it happens to the same text at the same moment.
 """
 
 from __future__ import annotations
 
 import re
 
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]")
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
+)
 _WIDE = "\u1100-\u11ff\u2e80-\u303f\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
 _WIDE_BREAK = re.compile(f"(?<=[{_WIDE}])[ \t\r]*\n[ \t\r\n]*(?=[{_WIDE}])")
 
 _SIGNS = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)"
     r"|`+|\*+|_+|~~+"
-    r"|\](?=[(\[:]|$)|\[(?=\^|!|[ xX]\])"
+    r"|\](?=[(:])|\[(?=\^|!|[ xX]\])"
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#[0-9]{1,7};|#[xX][0-9a-fA-F]{1,6};|[A-Za-z][A-Za-z0-9]*;)"
 )
-_BRACKETS = re.compile(r"[\[\]]")
+_BRACKETS = re.compile(r"([\[\]])")
 _LINE_START = re.compile(
     r"(#{1,6})(?=[ \t]|$)|([-+*])(?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)|(>)|(=+|-+)[ \t]*$|(~~~)|([|:\-][|:\- ]*-[|:\- ]*)$"
 )
@@ -48,7 +50,7 @@ def text(plain: str, *, in_link: bool = False) -> str:
         return plain
     if in_link:
         # Inside the brackets of a link every bracket counts, so that pairs need not be followed.
-        pieces = re.split(r"([\[\]])", plain)
+        pieces = _BRACKETS.split(plain)
         return "".join("\\" + piece if piece in {"[", "]"} else _SIGNS.sub(_escaped, piece) for piece in pieces)
     return _SIGNS.sub(_escaped, plain)
 

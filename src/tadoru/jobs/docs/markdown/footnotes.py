@@ -34,14 +34,13 @@ def reference(context: Context, node: Element, href: str) -> str | None:
 
 def notes(context: Context, node: Element) -> list[str] | None:
     """The notes below an element that holds footnotes; None when it holds none that can be told apart."""
-    items = node.css("li") if node.tag in {"div", "section", "ol"} and "footnotes" in classes_of(node) else []
+    items = [item for item in node.css("li[id]") if item.parent is not None and item.parent.tag == "ol"]
     if items:
-        ordinals = [item for item in items if item.id and (item.parent is not None and item.parent.tag == "ol")]
-        return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(ordinals, 1)] or None
+        return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
     if node.tag == "dl":
         return _definitions(context, node)
     label = node.css_first(".label,.fn-bracket")
-    if label is None:
+    if label is None or any(inner != node for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()
@@ -54,9 +53,8 @@ def _definitions(context: Context, node: Element) -> list[str] | None:
     label = ""
     for child in direct(node):
         if child.tag == "dt":
-            for back in child.css(".fn-backref"):
-                back.decompose()
-            label = _LABEL.sub("", child.text() or "")[:60]
+            brackets = child.css_first(".brackets")
+            label = _LABEL.sub("", (child if brackets is None else brackets).text() or "")[:60]
         elif child.tag == "dd" and label:
             written.append(_note(context, child, label))
     return written or None

@@ -15,15 +15,15 @@ DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE, TITLE, MATH, SIGNAT
 _WORDS: dict[str, str] = {
     word: kind
     for kind, words in {
-        DROP: """sr-only visually-hidden screen-reader-text screen-reader-only srclink src-link rightside srcrightside viewcode-link
-            viewcode-back copybtn copy-button btn-copy copy-btn clipboard-copy copy-path zeroclipboard-container md-clipboard
-            md-code__nav copy-to-clipboard-button toolbar-item code-copy material-icons material-icons-outlined material-symbols-outlined
-            octicon MathJax_Preview MathJax_SVG MathJax_CHTML MathJax_Display MJX_Assistive_MathML eqno footnote-backref footnote-back
-            data-footnote-backref fn-backref backrefs line-numbers-wrapper linenodiv gutter lntable-gutter line-numbers-rows
-            MathJax mw-editsection editsection collapse-toggle notebook-action-related hljs-copy-button prompt-copy
-            linenumbers blob-num hidden-code-toggle twoslash-popup-container""",
-        PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor heading-link
-            header-link anchor hashlink docs-heading-link autolink-header sl-anchor-link subheading-anchor headline-link""",
+        DROP: """sr-only visually-hidden screen-reader-text screen-reader-only srclink src-link rightside srcrightside
+            viewcode-link viewcode-back copybtn copy-button btn-copy copy-btn clipboard-copy copy-path zeroclipboard-container
+            md-clipboard md-code__nav copy-to-clipboard-button toolbar-item code-copy hljs-copy-button material-icons
+            material-icons-outlined material-symbols-outlined octicon MathJax MathJax_Preview MathJax_SVG MathJax_CHTML
+            MathJax_Display MJX_Assistive_MathML eqno footnote-backref footnote-back data-footnote-backref fn-backref backrefs
+            linenodiv gutter line-numbers-rows line-numbers-wrapper linenumbers blob-num mw-editsection editsection
+            collapse-toggle twoslash-popup-container test-arrow out-of-band hideme""",
+        PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor
+            heading-link header-link anchor hashlink docs-heading-link autolink-header sl-anchor-link headline-link""",
         PANEL: "sd-tab-content sphinx-tabs-panel tabbed-block tab-pane tabpanel tab-panel tabs-panel tabbed-panel",
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
@@ -44,15 +44,15 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("buttonGroup", DROP),
     ("copyButton", DROP),
     ("hashLink", PERMALINK),
-    ("theme-admonition", CALLOUT),
-    ("starlight-aside", CALLOUT),
-    ("markdown-alert", CALLOUT),
 )
 
 CALLOUTS: dict[str, str] = {
     word: mark
     for mark, words in {
-        "NOTE": "note info abstract summary tldr seealso see-also todo question help faq quote cite default example secondary neutral remark details",
+        "NOTE": (
+            "note info abstract summary tldr seealso see-also todo question help faq quote cite default example "
+            "secondary neutral remark details"
+        ),
         "TIP": "tip hint success check done primary best-practice",
         "IMPORTANT": "important attention-important key",
         "WARNING": "warning warn attention bug deprecated-warning alert experimental",
@@ -61,7 +61,8 @@ CALLOUTS: dict[str, str] = {
     for word in words.split()
 }
 _CALLOUT_MARKS = frozenset(
-    "admonition custom-block admonitionblock theme-admonition hint notecard callout nextra-callout starlight-aside markdown-alert alert "
+    "admonition custom-block admonitionblock theme-admonition hint notecard callout nextra-callout "
+    "starlight-aside markdown-alert alert "
     "docs-callout admonition-block note-box aside message".split()
 )
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
@@ -69,12 +70,15 @@ _PARTS = frozenset("title heading content icon body header container list wrappe
 _BOXES = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
 
 BLOCKS = frozenset(
-    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
-    "header hgroup hr legend li listing main menu nav ol optgroup option p pre search section summary table tbody td tfoot th thead tr "
+    "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 "
+    "header hgroup hr legend li listing main menu nav ol optgroup option p pre search section summary "
+    "table tbody td tfoot th thead tr "
     "ul xmp plaintext caption html".split()
 )
 UNWRITTEN = frozenset(
-    "script style template noscript head link meta title base button input select textarea datalist output progress meter canvas map area "
+    "script style template noscript head link meta title base button input select textarea datalist "
+    "output progress meter canvas map area "
     "param track source dialog object embed applet frame frameset noframes colgroup col clipboard-copy rp copy-button".split()
 )
 
@@ -91,10 +95,12 @@ def kind_of(tag: str, classes: str) -> str:
         for beginning, found in _BEGINNINGS:
             if word.startswith(beginning):
                 return found
-    if "math" in words or "math" == classes:
+    if "math" in words:
         return BLOCK_MATH if tag == "div" or "display" in words else MATH
     if tag == "div" and classes == "title":
         return TITLE
+    if tag == "span" and classes == "lang":
+        return DROP
     if tag == "div" and "headertitle" in words:
         return PAGE_TITLE
     return ""
@@ -135,6 +141,8 @@ def callout_mark(classes: str) -> str | None:
         if lowered not in {"alert", "hint", "default", "primary", "secondary", "key", "check"}:
             mark = mark or CALLOUTS.get(lowered)
     if not marked:
+        if words[:1] == ["section"]:  # Doxygen
+            del words[0]
         return CALLOUTS[words[0]] if words and words[0] in _BARE_CALLOUTS and len(words) < 3 else None
     if mark is None and ("alert" in words or "message" in words or "aside" in words):
         return None

@@ -14,13 +14,13 @@ from tadoru.parse.html import Element
 _ANCESTORS = 4
 _ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language", "syntax")
 _CLASS = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|brush:|syntax|src|type|code)[-: ]\s*)([A-Za-z0-9+#_.-]+)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|syntax|src)-|brush:\s*)([A-Za-z0-9+#_.-]+)"
 )
-_BRUSH = re.compile(r"brush:\s*([A-Za-z0-9+#_.-]+)")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#_.-]{0,29}$")
 
 _NOT_LANGUAGES = frozenset(
-    "default none plain nohighlight no-highlight notranslate highlight highlighter-rouge block wrapper container inline copy example box "
+    "default none plain nohighlight no-highlight notranslate highlight highlighter-rouge block wrapper "
+    "container inline copy example box "
     "line lines undefined null unknown auto code snippet output txt-plain guess literal wrap title toolbar js-code".split()
 )
 _NAMES = {
@@ -30,20 +30,22 @@ _NAMES = {
     "rust,ignore": "rust", "text-xml": "xml", "text-html": "html", "html+erb": "erb", "git-diff": "diff", "csharp": "csharp",
 }  # fmt: skip
 KNOWN = frozenset(
-    "ada asciidoc asm awk bash bat batch c clojure cmake coffeescript console cpp cs csharp css csv cuda cypher d dart diff docker dockerfile "
-    "elixir elm erb erlang fish fortran fsharp gherkin glsl go gradle graphql groovy haskell hcl html http ini java javascript js json json5 jsonc jsx "
-    "julia kotlin kt latex less lisp lua make makefile markdown md matlab mdx mermaid nginx nim nix objc objectivec ocaml pascal perl php plaintext "
-    "powershell prolog properties proto protobuf ps1 pycon py python python3 r rb regex rs rst ruby rust sass scala scheme scss sh shell sol solidity sql "
+    "ada asciidoc asm awk bash bat batch c clojure cmake coffeescript console cpp cs csharp css csv cuda "
+    "cypher d dart diff docker dockerfile "
+    "elixir elm erb erlang fish fortran fsharp gherkin glsl go gradle graphql groovy haskell hcl html "
+    "http ini java javascript js json json5 jsonc jsx "
+    "julia kotlin kt latex less lisp lua make makefile markdown md matlab mdx mermaid nginx nim nix objc "
+    "objectivec ocaml pascal perl php plaintext "
+    "powershell prolog properties proto protobuf ps1 pycon py python python3 r rb regex rs rst ruby rust "
+    "sass scala scheme scss sh shell sol solidity sql "
     "svelte swift tcl terraform tex text toml ts tsx typescript txt v vb verilog vhdl vim vue wasm xml yaml yml zig zsh".split()
 )
 
 
 def language_of(block: Element) -> str:
     """The language of a block, from itself, the code right below it and the elements around it; empty when none is told."""
-    child = block.first_child
-    while child is not None and not child.is_element_node:
-        child = child.next
-    if child is not None and child.tag == "code" and (found := _told(child, bare=True)):
+    code = block.css_first("code")
+    if code is not None and code != block and (found := _told(code, bare=True)):
         return found
     if found := _told(block, bare=True):
         return found

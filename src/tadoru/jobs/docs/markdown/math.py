@@ -16,13 +16,15 @@ def is_script(node: Element, tag: str) -> bool:
     return tag == "script" and (node.attributes.get("type") or "").startswith("math/tex")
 
 
-def inline_math(node: Element) -> str | None:
+def inline_math(node: Element, *, display: bool = False) -> str | None:
     """A formula within a line; None when the element is none after all."""
     source = _source(node)
     if not source:
         return None
-    display = is_script(node, node.tag or "") and "display" in (node.attributes.get("type") or "")
-    return f"$${source}$$" if display or node.attributes.get("display") == "block" else f"${source}$"
+    attributes = node.attributes
+    if "display" in (attributes.get("type") or "") or attributes.get("display") == "block":
+        display = True
+    return f"$${source}$$" if display else f"${source}$"
 
 
 def block_math(node: Element) -> str | None:
@@ -38,11 +40,8 @@ def _source(node: Element, *, lines: bool = False) -> str:
     for element in (node, *node.css("annotation,math,img,script")):
         if tex := _told(element):
             return _tidy(tex, lines=lines)
-    if node.tag == "math" or (found := node.css_first("math")) is None:
-        raw = node.text() or ""
-    else:
-        raw = found.text() or ""
-    return _tidy(raw, lines=lines)
+    inner = None if node.tag == "math" else node.css_first("math")
+    return _tidy((node if inner is None else inner).text() or "", lines=lines)
 
 
 def _told(element: Element) -> str | None:

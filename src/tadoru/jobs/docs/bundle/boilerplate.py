@@ -1,0 +1,98 @@
+"""Text that most pages of a site repeat: a banner, a call to subscribe, a notice above every page.
+
+A block of prose as long as a paragraph that stands on at least 60 % of the pages, and on at least five, is taken out of all of
+them. Code, tables and headings are never touched, nor is anything inside a list. A page that
+would lose more than half of its text keeps it: then that is what its pages are made of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from math import ceil
+
+from tadoru.jobs.docs.bundle.outline import Block, blocks
+
+SHARE = 0.6
+LEAST_PAGES = 5
+_LEAST_LENGTH = 40
+"""Shorter ones ("Returns:", "See also") are how pages of one kind are written."""
+_MOST_COUNTERS = 60_000
+
+
+class Repeated:
+    """Counts blocks over one pass of a site's pages, in memory that does not grow with them.
+
+    Frequent ones are found by the algorithm of Misra and Gries: when the counters are used up, all are lowered by one. What is on
+    most pages survives that; its count may then be too low, so the pages are counted once more (`needs_recount`).
+    """
+
+    def __init__(self, most_counters: int = _MOST_COUNTERS) -> None:
+        self._most = most_counters
+        self._counts: dict[int, int] = {}
+        self._is_closed = False
+        self._lowered = 0
+        self.pages = 0
+
+    def add(self, markdown: str) -> None:
+        """Count a page: each of its blocks once."""
+        self.pages += not self._is_closed
+        counts = self._counts
+        for key in {key for _, key in _candidates(markdown)}:
+            if key in counts:
+                counts[key] += 1
+            elif not self._is_closed:
+                counts[key] = 1
+        if len(counts) > self._most:
+            self._lower()
+
+    def _lower(self) -> None:
+        self._counts = {key: count - 1 for key, count in self._counts.items() if count > 1}
+        self._lowered += 1
+
+    @property
+    def needs_recount(self) -> bool:
+        """Whether the pages must be added again for the counts to be exact."""
+        return self._lowered > 0 and not self._is_closed
+
+    def recount(self) -> None:
+        """Begin again with what may be frequent."""
+        self._counts = {key: 0 for key, count in self._counts.items() if count + self._lowered >= self._least}
+        self._is_closed = True
+
+    @property
+    def _least(self) -> int:
+        return max(LEAST_PAGES, ceil(SHARE * self.pages - 1e-9))
+
+    def found(self) -> frozenset[int]:
+        """The blocks that are on most pages."""
+        return frozenset(key for key, count in self._counts.items() if count >= self._least)
+
+
+def without_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]:
+    """A page without what most pages repeat, and how many blocks that were."""
+    if not repeated or not (drop := {at for at, key in _candidates(markdown) if key in repeated}):
+        return markdown, 0
+    parts = list(blocks(markdown))
+    kept = [block for at, block in enumerate(parts) if at not in drop]
+    left = sum(len(block.text) for block in kept if block.kind != "heading")
+    if left < sum(len(block.text) for at, block in enumerate(parts) if at in drop):
+        return markdown, 0
+    text = "".join(block.text for block in kept)
+    return text.rstrip("\n") + "\n" if len(parts) - 1 in drop else text, len(drop)
+
+
+def _candidates(markdown: str) -> Iterator[tuple[int, int]]:
+    """The blocks that may be taken out, by their place in the page, and what each says as a number."""
+    for at, block in enumerate(blocks(markdown)):
+        if block.kind == "text" and _is_paragraph(block):
+            said = " ".join(block.text.split())
+            yield at, int.from_bytes(hashlib.blake2b(said.encode(errors="replace"), digest_size=8).digest())
+
+
+def _is_paragraph(block: Block) -> bool:
+    text = block.text
+    if text[:1] in " \t" or text.startswith("[^"):  # part of a list, or a footnote
+        return False
+    wide = 0 if text.isascii() else sum(char >= "\u2e80" for char in text)  # a Japanese sentence has half the characters
+    return len(text.strip()) + wide >= _LEAST_LENGTH

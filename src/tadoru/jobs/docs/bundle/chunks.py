@@ -1,0 +1,84 @@
+"""A site in pieces: one for each heading of level 1 as the seed has it, or as large as a budget of tokens allows.
+
+No piece begins or ends inside code or a table: where one of these is larger than the budget, the piece is too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tadoru.jobs.docs.bundle.outline import Block, Section, blocks, sections
+from tadoru.jobs.docs.bundle.tokens import Weigh
+
+
+def at_titles(section: str) -> Iterator[str]:
+    """One page of full.md, cut before each heading of level 1."""
+    held: list[str] = []
+    for block in blocks(section):
+        if block.kind == "heading" and block.level == 1 and "".join(held).strip():
+            yield "".join(held).rstrip() + "\n"
+            held = []
+        held.append(block.text)
+    if "".join(held).strip():
+        yield "".join(held).rstrip() + "\n"
+
+
+def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) -> Iterator[str]:
+    """One page in pieces of at most `budget` tokens, each below the headings that lead to it."""
+    held: list[str] = []
+    head, weight = "", 0.0
+    for section in sections(markdown, title):
+        top = _head(section.path, url)
+        for part in _parts(section, budget - weigh(top), weigh):
+            heavy = weigh(part)
+            if held and weight + heavy > budget:
+                yield _piece(head, held)
+                held = []
+            if not held:
+                head, weight = top, weigh(top)
+            held.append(part)
+            weight += heavy
+    if "".join(held).strip():
+        yield _piece(head, held)
+
+
+def _head(path: tuple[str, ...], url: str) -> str:
+    return f"> Source: {url}\n> Path: {' > '.join(path)}\n\n"
+
+
+def _piece(head: str, held: list[str]) -> str:
+    return head + "".join(held).rstrip() + "\n"
+
+
+def _parts(section: Section, room: float, weigh: Weigh) -> Iterator[str]:
+    """A section as it is when it fits, else its blocks, with the heading kept beside what follows it."""
+    if weigh(section.text) <= room:
+        yield section.text
+        return
+    lead = ""
+    for block in section.blocks:
+        if block.kind == "heading":
+            lead = block.text
+            continue
+        pieces = list(_lines(block, room, weigh))
+        yield lead + pieces[0]
+        yield from pieces[1:]
+        lead = ""
+    if lead:
+        yield lead
+
+
+def _lines(block: Block, room: float, weigh: Weigh) -> Iterator[str]:
+    """A block whole, or, when it is prose larger than a piece, in as many lines as fit."""
+    if block.kind != "text" or weigh(block.text) <= room:
+        yield block.text
+        return
+    held, weight = "", 0.0
+    for line in block.text.splitlines(keepends=True):
+        heavy = weigh(line)
+        if held and weight + heavy > room:
+            yield held
+            held, weight = "", 0.0
+        held += line
+        weight += heavy
+    yield held

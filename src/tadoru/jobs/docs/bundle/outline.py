@@ -1,0 +1,211 @@
+"""The lines of a Markdown text, told apart: headings, code, tables, prose. Everything that cuts a page cuts it with this.
+
+It knows as much of CommonMark as it takes never to see a heading inside a fence: fences of backticks and tildes, in lists and in
+quotations too, unclosed ones, indented code, both forms of headings. It does not render and does not change a byte.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["heading", "code", "table", "text"]
+
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_PREFIX = re.compile(r"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]+[^ \t]))?")
+_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
+_PARAGRAPH = re.compile(r" {0,3}[^\s>#|`~=+*-]")
+_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])")
+_STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.*?\S)?)\1(?!\w)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")
+_LONGEST_HEADING = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines that belong together, with the empty lines after them: what may be moved or dropped as a whole."""
+
+    kind: Kind
+    text: str
+    """With its line ends: joined, the blocks of a text are the text."""
+    level: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with what stands below it up to the next heading, whatever its level."""
+
+    path: tuple[str, ...]
+    """The headings above it and its own, outermost first."""
+    level: int
+    """0 for what stands before the first heading."""
+    blocks: tuple[Block, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(block.text for block in self.blocks)
+
+
+class _Fence:
+    """The fence that is open, if one is, and the list it may stand in."""
+
+    def __init__(self) -> None:
+        self._sign = ""
+        self._quotes = 0
+        self._indent = 0
+        self._in_list = False
+
+    def feed(self, line: str) -> bool:
+        """Whether a line is code, or one of the marks around it."""
+        if self._sign:
+            rest = _inside(line, self._quotes)
+            if rest is not None:
+                self._close(rest)
+                return True
+            self._sign = ""  # the quotation the fence stood in is over, and the fence with it
+        return self._open(line)
+
+    def _close(self, rest: str) -> None:
+        bare = rest.strip(" \t")
+        if len(bare) >= len(self._sign) and not bare.strip(self._sign[0]) and _indent(rest) < self._indent + 4:
+            self._sign = ""
+
+    def _open(self, line: str) -> bool:
+        if _ITEM.match(line):
+            self._in_list = True
+        elif line.strip() and not _indent(line):
+            self._in_list = False
+        quotes, at = 0, 0
+        while (found := _PREFIX.match(line, at)) and found.end() > at:
+            quotes += found[0].endswith(">")
+            at = found.end()
+        fence = _FENCE.match(line, at)
+        if not fence or (_indent(line) >= 4 and not self._in_list):
+            return False
+        self._sign, self._quotes = fence[1] or fence[2], quotes
+        self._indent = _indent(line) if not quotes else 4
+        return True
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _inside(line: str, quotes: int) -> str | None:
+    """A line without so many quotation marks, or nothing when it has fewer."""
+    for _ in range(quotes):
+        line = line.lstrip(" \t")
+        if not line.startswith(">"):
+            return None
+        line = line[1:]
+    return line
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """A text in blocks; joined again they are the text, byte for byte."""
+    fence = _Fence()
+    kept: list[str] = []
+    has_code = gap = False
+    for whole in _LINES.findall(text):
+        line = whole.rstrip("\r\n")
+        is_code, is_empty = fence.feed(line), not line.strip()
+        alone = not has_code and not is_empty and bool(kept) and _is_heading(kept)
+        if kept and not is_empty and (gap or alone or (not is_code and _atx(line))):
+            yield _block(kept, has_code)
+            kept, has_code = [], False
+        kept.append(whole)
+        has_code = has_code or is_code
+        gap = is_empty and not is_code
+    if kept:
+        yield _block(kept, has_code)
+
+
+def _atx(line: str) -> tuple[int, str] | None:
+    """Level and text of a heading that is marked with number signs."""
+    bare = line.lstrip(" ")
+    rest = bare.lstrip("#")
+    level = len(bare) - len(rest)
+    if len(line) - len(bare) > 3 or not 1 <= level <= 6 or (rest and rest[0] not in " \t"):
+        return None
+    words = rest.strip()
+    shorter = words.rstrip("#")
+    return level, shorter.rstrip() if not shorter or shorter[-1] in " \t" else words
+
+
+def _is_heading(kept: Sequence[str]) -> bool:
+    return _atx(kept[0].rstrip("\r\n")) is not None or _is_underlined(kept)
+
+
+def _is_underlined(kept: Sequence[str]) -> bool:
+    return (
+        len(kept) > 1 and bool(_PARAGRAPH.match(kept[0])) and not _ITEM.match(kept[0])
+        and bool(_UNDERLINE.match(kept[1].rstrip("\r\n")))
+    )  # fmt: skip
+
+
+def _block(kept: list[str], has_code: bool) -> Block:
+    text = "".join(kept)
+    if has_code:
+        return Block("code", text)
+    if found := _atx(kept[0].rstrip("\r\n")):
+        return Block("heading", text, found[0], plain(found[1]))
+    if _is_underlined(kept):
+        return Block("heading", text, 1 if "=" in kept[1] else 2, plain(kept[0]))
+    filled = [line for line in kept if line.strip()]
+    if filled and all(line.lstrip().startswith("|") for line in filled):
+        return Block("table", text)
+    if filled and all(line.startswith(("    ", "\t")) for line in filled):
+        return Block("code", text)
+    return Block("text", text)
+
+
+def sections(text: str, title: str = "") -> Iterator[Section]:
+    """A page in sections, each with the headings that lead to it; the page's title is above them all, and is not said twice."""
+    path: list[tuple[int, str]] = [(0, title)] if title else []
+    held: list[Block] = []
+    level = 0
+    for block in blocks(text):
+        if block.kind == "heading":
+            if held:
+                yield Section(tuple(name for _, name in path), level, tuple(held))
+            held, level = [], block.level
+            path = [step for step in path if step[0] < block.level]
+            if path != [(0, block.title)]:
+                path.append((block.level, block.title))
+        held.append(block)
+    if held:
+        yield Section(tuple(name for _, name in path), level, tuple(held))
+
+
+def without_title(text: str) -> str:
+    """A page without the heading of level 1 it begins with."""
+    at = 0
+    for block in blocks(text):
+        at += len(block.text)
+        if block.text.strip():
+            return text[at:] if block.kind == "heading" and block.level == 1 else text
+    return text
+
+
+def plain(text: str) -> str:
+    """A line of Markdown as a reader sees it: link texts without targets, no emphasis marks, no escapes."""
+    text = text[:_LONGEST_HEADING]
+    parts: list[str] = []
+    at = 0
+    for found in _CODE.finditer(text):
+        parts += [_plain_prose(text[at : found.start()]), found[2]]
+        at = found.end()
+    return " ".join("".join([*parts, _plain_prose(text[at:])]).split())
+
+
+def _plain_prose(text: str) -> str:
+    text = _LINK.sub(r"\1", text)
+    for _ in range(2):
+        text = _STRONG.sub(r"\2", text)
+    return _ESCAPED.sub(r"\1", text)

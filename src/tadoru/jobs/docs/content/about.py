@@ -1,0 +1,89 @@
+"""What a page says about its place: its title, the path to it, its language, the version it documents.
+
+Only what the rest of the docs job needs to file a page; description and the like are metadata and read in `page`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.jobs.docs.content.census import Census
+from tadoru.jobs.docs.content.phrases import is_phrase
+from tadoru.parse.html import Document, Element, text_of
+
+_SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
+_SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
+_CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
+_MOST_CRUMBS = 12
+_VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
+_VERSION_IN_TITLE = re.compile(
+    r"\bv?(\d+(?:\.\d+)+[\w.]*)\b(?=[^\n]{0,20}\b(?:documentation|docs|manual|reference)\b)", re.IGNORECASE
+)
+_VERSION_BADGES = ("theme-doc-version-badge", "version")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?[\w.+-]{0,20}")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+
+
+def read_title(document: Document, root: Element) -> str:
+    """The heading of the text; else, of the page's title and its headings, what names the page rather than the site."""
+    title = document.title() or ""
+    own = [text for heading in root.css("h1") if (text := _plain(heading))]
+    if len(own) == 1 or (own and own[0].casefold() in title.casefold()):
+        return own[0]
+    if own:  # every section has one
+        return _own_part(title) or own[0]
+    others = [text for heading in (*root.css("h2")[:1], *document.select("h1")) if (text := _plain(heading))]
+    # Titles begin with the page and end with the site.
+    named = [(title.casefold().find(text.casefold()), text) for text in others]
+    first = min((pair for pair in named if pair[0] >= 0), default=None)
+    if first is not None:
+        return first[1]
+    outside = [text for heading in document.select("h1") if (text := _plain(heading))]
+    return outside[0] if outside else _own_part(title)
+
+
+def _plain(heading: Element) -> str:
+    return text_of(heading, 500).strip(_SIGNS)
+
+
+def _own_part(title: str) -> str:
+    for separator in _SEPARATORS:
+        first, found, rest = title.partition(separator)
+        if found:
+            return first.strip() if len(first.strip()) > 3 else rest.strip()
+    return title
+
+
+def read_breadcrumbs(census: Census) -> tuple[str, ...]:
+    """The path to the page, outermost first, as the page shows it."""
+    for name, place in (*census.classes.items(), *census.ids.items()):
+        if "breadcrumb" not in name.lower() or place.tag in {"body", "html", "main"}:
+            continue
+        crumbs = [_CRUMB_SIGNS.sub("", text_of(crumb, 200)) for crumb in (place.css("li") or place.css("a,span[aria-current]"))]
+        crumbs = [crumb for crumb in crumbs if crumb and not is_phrase(crumb)]
+        if 0 < len(crumbs) <= _MOST_CRUMBS:
+            return tuple(dict.fromkeys(crumbs))
+    return ()
+
+
+def read_language(document: Document) -> str | None:
+    """The language as the page states it, such as `en` or `pt-BR`."""
+    for element in (document.tree.root, document.tree.body):
+        stated = (element.attributes.get("lang") or "").strip() if element is not None else ""
+        if _LANGUAGE.fullmatch(stated):
+            return stated.replace("_", "-")
+    return None
+
+
+def read_version(census: Census, title: str) -> str | None:
+    """The version of what is documented, where the page states it; not guessed from the address."""
+    for name in _VERSION_NAMES:
+        if version := census.metas.get(name):
+            return version.split(",")[0][:40]
+    for name in _VERSION_BADGES:
+        if (badge := census.classes.get(name)) is not None:
+            text = text_of(badge, 60).removeprefix("Version:").strip()
+            if _VERSION.fullmatch(text):
+                return text
+    match = _VERSION_IN_TITLE.search(title)
+    return match[1] if match else None

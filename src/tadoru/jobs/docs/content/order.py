@@ -1,0 +1,93 @@
+"""In which order a site is meant to be read: its menu, and the links to the next and the previous page.
+
+Read before `noise` takes them away. Addresses are absolute and without fragments; links within the page are no steps of an order.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.jobs.docs.content.phrases import is_phrase
+from tadoru.jobs.docs.content.values import NavItem
+from tadoru.parse.html import Document, Element, text_of
+from tadoru.rules.url import Resolver, origin
+
+_MOST_ITEMS = 5_000
+_LISTS = frozenset({"ul", "ol", "dl", "details"})
+_STEPS = "link[rel],a[rel],a[class*=next],a[class*=prev],a[accesskey]"
+_NAME = re.compile(r"(?:^|[\s_-])(next|prev|previous)(?:$|[\s_-])")
+_KEYS = {"n": "next", "p": "prev"}
+_WORDS = {"next": "next", "prev": "prev", "previous": "prev"}
+
+
+def read_navigation(document: Document, selectors: str, base: str, resolver: Resolver) -> tuple[NavItem, ...]:
+    """The entries of a menu, each address once, nested as they are on the page. The largest of several menus counts."""
+    menus = [(menu, links) for menu in document.select(selectors) if (links := menu.css("a[href]"))] if selectors else []
+    if not menus:
+        return ()
+    menu, links = max(menus, key=lambda found: len(found[1]))
+    levels = {menu.mem_id: 0 if menu.tag in _LISTS else -1}
+    site = origin(base)
+    items: dict[str, NavItem] = {}
+    for link in links[:_MOST_ITEMS]:
+        href = (link.attributes.get("href") or "").strip()
+        resolved = resolver.resolve(href, base) if href and not href.startswith("#") else None
+        if resolved is None or resolved[0] in items or origin(resolved[0]) != site:
+            continue
+        title = text_of(link, 300)
+        if title and not is_phrase(title):
+            items[resolved[0]] = NavItem(title, resolved[0], _level(link, levels))
+    return _from_zero(tuple(items.values()))
+
+
+def without_steps(navigation: tuple[NavItem, ...], *steps: str | None) -> tuple[NavItem, ...]:
+    """A menu that is more than the links to the next and the previous page; nothing when it is not."""
+    return navigation if sum(item.url not in steps for item in navigation) > 1 else ()
+
+
+def _level(link: Element, levels: dict[int, int]) -> int:
+    """How many lists a link is in, within the menu. Each element is climbed out of once."""
+    path: list[tuple[int, bool]] = []
+    element = link.parent
+    level = -1
+    while element is not None:
+        known = levels.get(element.mem_id)
+        if known is not None:
+            level = known
+            break
+        path.append((element.mem_id, element.tag in _LISTS))
+        element = element.parent
+    for key, is_list in reversed(path):
+        level += is_list
+        levels[key] = level
+    return max(0, level)
+
+
+def _from_zero(items: tuple[NavItem, ...]) -> tuple[NavItem, ...]:
+    lowest = min((item.level for item in items), default=0)
+    return tuple(NavItem(item.title, item.url, item.level - lowest) for item in items) if lowest else items
+
+
+def read_steps(document: Document, url: str, base: str, resolver: Resolver) -> tuple[str | None, str | None]:
+    """The next page and the previous one. What the page says by `rel` counts before what a class or an access key suggests."""
+    found: dict[tuple[str, int], str] = {}
+    for element in document.select(_STEPS):
+        attributes = element.attributes
+        href = attributes.get("href") or ""
+        direction, rank = _direction(attributes)
+        if not direction or not href or href.startswith("#") or (direction, rank) in found:
+            continue
+        resolved = resolver.resolve(href, base)
+        if resolved is not None and resolved[0] != url:
+            found[direction, rank] = resolved[0]
+    return found.get(("next", 0)) or found.get(("next", 1)), found.get(("prev", 0)) or found.get(("prev", 1))
+
+
+def _direction(attributes: dict[str, str | None]) -> tuple[str, int]:
+    for word in (attributes.get("rel") or "").lower().split():
+        if word in _WORDS:
+            return _WORDS[word], 0
+    if key := _KEYS.get(attributes.get("accesskey") or ""):
+        return key, 1
+    match = _NAME.search((attributes.get("class") or "").lower())
+    return (_WORDS[match[1]], 1) if match else ("", 1)

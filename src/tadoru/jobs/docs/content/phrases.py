@@ -1,0 +1,101 @@
+"""Furniture that gives itself away by its words: "Edit this page", "Was this helpful?", "On this page".
+
+For sites whose names say nothing (`css-1a2b3c`). Only whole texts of small parts are judged, so a sentence that contains such
+words is safe.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tadoru.jobs.docs.content.measure import Measure
+from tadoru.parse.html import Element
+
+LONGEST = 80
+"""Characters of the text of a part that can be a phrase."""
+
+_PAGE = "(?:this|the) (?:page|article|document|docs?|section|topic|guide|content|tutorial|file|chapter|information)"
+_PHRASES = re.compile(
+    "|".join(
+        (
+            f"(?:edit|improve|fix|translate|print|share|rate|bookmark|download) {_PAGE}(?: (?:on|in|at|via) [a-z ]+)?",
+            "(?:edit|view|improve)(?: it)? on (?:github|gitlab|bitbucket)",
+            "(?:view|show|page|see) (?:page )?source",
+            "(?:view|copy|open|download) (?:this )?(?:page )?(?:as|in) (?:markdown|md|pdf|[a-z]+gpt|[a-z]+ ai)",
+            "suggest (?:an )?(?:edit|change|improvement)s?(?: to .*)?",
+            "(?:report|raise|open|file) (?:an? )?(?:issue|bug|problem)(?: (?:with|on|for) .*)?",
+            r"(?:was|is|did) (?:this|the)(?: \w+){0,3} (?:helpful|useful|help|help you)(?: to you)?",
+            "(?:give|send|provide|leave|share) (?:us )?(?:your )?feedback(?: .*)?",
+            "thank(?:s| you) for your feedback",
+            "(?:page )?last (?:updated|modified|edited|changed|reviewed)(?:[ :].{0,50})?",
+            "updated (?:on|at) .{1,30}",
+            "(?:on|in) this (?:page|article|section|guide|topic)",
+            "table of contents",
+            "page (?:contents|outline|navigation)",
+            "jump to (?:section|navigation|search)",
+            "copy(?: (?:page|link|url|code|snippet|to clipboard|item path|markdown))?",
+            "copied",
+            "(?:back|return|scroll|go) to (?:the )?top",
+            "skip to .{1,30}",
+            "(?:expand|collapse) (?:all|description)",
+            "[0-9]+ min(?:ute)?s? (?:read|to read)",
+            "(?:sign|log) (?:in|up)",
+            "このページの(?:内容|目次)|目次|このページを編集(?:する)?|(?:このページ|この記事)は(?:役に立ち|参考になり)ましたか",
+            "(?:ページの)?(?:トップ|先頭)(?:へ|に)戻る|最終更新(?:日)?.{0,30}",
+            "本页(?:目录|内容)|编辑(?:此|本)页.*|上次更新.*",
+            "auf dieser seite|sur cette page|en esta página|nesta página|in questa pagina|на этой странице",
+        )
+    )
+)
+_STARTS = tuple(
+    "previous prev next ← → « » ‹ › 前へ 次へ 上一页 下一页 suivant précédent weiter zurück siguiente anterior".split()
+)
+_STEPS = frozenset(_STARTS)
+_HINTS = tuple(
+    (
+        "this page|this article|this doc|this guide|this topic|this section|this file|this chapter|"
+        "table of contents|on git|page source|page contents|page outline|page navigation|show source|"
+        "view source|elpful|seful?|eedback|uggest|report a|pdated|odified|opied|opy page|opy link|opy code|"
+        "to top|kip to|xpand all|expand description|ollapse all|min read|minute|ign in|og in|ign up|ump to|"
+        "ieser seite|ette page|esta página|uesta pagina|этой|このページ|この記事|目次|戻る|最終更新|本页|编辑|上次更新"
+    ).split("|")
+)
+"""Bits of the phrases, lower case: a text without any of them has no phrase."""
+_PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
+_TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
+
+
+@lru_cache(maxsize=8_192)
+def is_phrase(text: str) -> bool:
+    """Whether a text is one of the phrases, whole."""
+    return _PHRASES.fullmatch(" ".join(text.split()).strip(_TRIM).lower()) is not None
+
+
+def is_step(link: Element, text: str) -> bool:
+    """Whether a link begins with the word for the next or the previous page, as a caption of its own."""
+    if not text.lower().startswith(_STARTS):
+        return False
+    if text.lower().strip(_TRIM) in {"next", "previous", "prev"} or text.strip() in {"←", "→", "«", "»"}:
+        return True
+    node: Element | None = link.first_child
+    for _ in range(12):
+        if node is None:
+            return False
+        if node.is_text_node:
+            own = (node.text_content or "").strip()
+            if own:
+                # Alone in its node, with more to follow: a caption above the name of the page.
+                return own.lower().strip(" :") in _STEPS and len(text.strip()) > len(own)
+            node = node.next
+        else:
+            node = node.first_child or node.next
+    return False
+
+
+def find_phrases(root: Element, measure: Measure) -> list[Element]:
+    """The parts that are nothing but a phrase, other than links. Few pages have any, and most are let go after a glance."""
+    text = measure.text.lower()
+    if not any(hint in text for hint in _HINTS):
+        return []
+    return [part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= LONGEST and is_phrase(own)]

@@ -1,0 +1,61 @@
+"""Puts together pages that React sent in pieces.
+
+A server that streams sends `<template id="B:1">` with a placeholder where a slow part belongs, and the part itself at the end
+of the page in `<div hidden id="S:1">`; a script moves it into its place. Without this, code blocks of many sites would be
+missing from a page that has them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.parse.html import Element
+
+_END = "/$"
+"""The comment at the end of a placeholder."""
+_MOST_PIECES = 200
+_NAME = re.compile(r"[\w-]{1,40}")
+_DEEPEST = 300
+
+
+def settle(body: Element) -> None:
+    """Move every part that came late into its place. Pages that were sent whole are left as they are."""
+    late = [(piece.attributes.get("id") or "")[2:] for piece in body.css('div[hidden][id^="S:"]')]
+    for name in late[:_MOST_PIECES]:
+        # Looked up each time: moving one part may have taken another away with its placeholder.
+        piece = body.css_first(f'div[id="S:{name}"]') if _NAME.fullmatch(name) else None
+        place = body.css_first(f'template[id="B:{name}"]') if piece is not None else None
+        if piece is not None and place is not None and not _is_within(place, piece):
+            _move(piece, place)
+
+
+def _is_within(place: Element, piece: Element) -> bool:
+    """Whether a place is in the very part that belongs there, or too deep to tell."""
+    above: Element | None = place
+    for _ in range(_DEEPEST):
+        if above is None:
+            return False
+        if above.mem_id == piece.mem_id:
+            return True
+        above = above.parent
+    return True
+
+
+def _move(piece: Element, place: Element) -> None:
+    _drop_placeholder(place, piece)
+    while (child := piece.first_child) is not None:
+        place.insert_before(child, move=True)
+    place.decompose()
+    piece.decompose()
+
+
+def _drop_placeholder(place: Element, piece: Element) -> None:
+    """Take away what was shown while waiting: everything up to the end mark; nothing when there is none, or the part is in it."""
+    shown: list[Element] = []
+    node = place.next
+    while node is not None and not (node.is_comment_node and (node.comment_content or "").strip() == _END):
+        shown.append(node)
+        node = node.next
+    if node is not None and not any(_is_within(piece, each) for each in shown):
+        for each in shown:
+            each.decompose()

@@ -1,0 +1,166 @@
+"""Which pages of a documentation site say again what another one says: other versions, other languages, the whole book on one
+page, indexes and search pages, listings of source code. They are left out by default, each with a reason for the report.
+
+Judged from addresses alone, before anything is fetched. What the start address names is what was asked for: a crawl that
+starts in `/v1/` wants version 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tadoru.rules.url import parts
+
+
+class Kind(StrEnum):
+    """Why a page is not wanted; options that bring pages back name these."""
+
+    VERSION = "version"
+    LANGUAGE = "language"
+    PRINT = "print"
+    INDEX = "index"
+    SOURCE = "source"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """What a page is instead of a page of the documentation."""
+
+    kind: Kind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which version and which language a crawl is about; None where the site has only one, or its addresses do not tell."""
+
+    version: str | None = None
+    language: str | None = None
+
+
+_NUMBER = re.compile(
+    r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:\.x|-?(?:alpha|beta|rc|dev|lts)\d*)?|v\d{1,3}|\d{1,3}\.x|v?\d{1,3}-(?:lts|stable)"
+)
+_MOVING = frozenset(
+    "latest stable current master main dev devel develop development next nightly canary edge unstable head trunk preview".split()
+)
+_CURRENT = ("stable", "latest", "current", "main", "master")
+"""What a site that has several calls the one to read, the likeliest first."""
+_LANGUAGES = frozenset(
+    "ar az bg bn ca cs da de el en eo es et eu fa fi fil fr gl he hi hr hu hy id it ja ka km ko lt lv mk mn ms my nb ne nl nn no "
+    "pl pt ro ru si sk sl sq sr sv sw ta te th tr uk ur uz vi zh".split()
+)
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_](?:[a-z]{2}|[a-z]{4}|\d{3}))?", re.IGNORECASE)
+_PRINT = re.compile(
+    r"/(?:print|_print|printable|singlehtml|single-page|all-in-one|onepage|single)(?:\.html?|/|$)|[-_/](?:single|onepage|print)\.html?$|"
+    r"/(?:book|manual|documentation)-(?:single|all)\.html?$|/print_page/?$"
+)
+_PRINT_QUERY = re.compile(r"(?:^|&)(?:print|printable|do=export_[a-z]+|action=print|view=print|format=print)(?:=|&|$)")
+_INDEX = re.compile(
+    r"/(?:genindex(?:-\w+)?|(?:py-|np-|go-)?modindex|index-all|allclasses(?:-index|-frame|-noframe)?|allpackages-index|deprecated-list|"
+    r"overview-(?:tree|frame)|package-(?:tree|frame|use)|(?:functions|globals|namespacemembers)_\w+|doc-index(?:-\w+)?|"
+    r"http-routingtable)\.html?$|/genindex/?$|/index-files/|/class-use/|/(?:special|user|talk|file|template|category):"
+)
+_TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?")
+"""Only at the top of the documentation: further down a page of this name is about searching or tags."""
+_SOURCE = re.compile(
+    r"/_(?:modules|sources|downloads|static|images)/|/src/.+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
+)
+_TOP = frozenset("docs doc documentation manual book guide html l intl translations".split())
+_DEEPEST_VERSION = 4
+"""Folders: what looks like a version below them belongs to the subject, as in `/reference/rest/users/v2/`."""
+
+
+def variant_of(url: str, wanted: Wanted) -> Variant | None:
+    """What a page is, from its address; None when it is a page of the documentation that is wanted."""
+    pieces = parts(url)
+    path = pieces.path.lower()
+    if _SOURCE.search(path):
+        return Variant(Kind.SOURCE, "a listing of source code or a file of the build")
+    if _PRINT.search(path) or _PRINT_QUERY.search(pieces.query.lower()):
+        return Variant(Kind.PRINT, "a whole book on one page, or a page for printing")
+    if _INDEX.search(path) or _is_top_index(path):
+        return Variant(Kind.INDEX, "an index, a list of tags or a search page")
+    version = version_of(url)
+    if version is not None and version != wanted.version:
+        instead = f"version {wanted.version}" if wanted.version else "the current version"
+        return Variant(Kind.VERSION, f"version {version}; this crawl is about {instead}")
+    language = language_of(url)
+    if language is not None and wanted.language is not None and not same_language(language, wanted.language):
+        return Variant(Kind.LANGUAGE, f"in {language}; this crawl is about {wanted.language}")
+    return None
+
+
+def wanted_from(start: str, links: Iterable[str], language: str | None = None) -> Wanted:
+    """What a crawl is about, from its start address and what the start page links to and says its language is.
+
+    A site without a version in the start address either keeps the current one there and the old ones below, or all of them below:
+    the links of the start page tell.
+    """
+    stated = language_of(start)
+    return Wanted(version_of(start) or _version_among(links), stated or language)
+
+
+def _version_among(links: Iterable[str]) -> str | None:
+    counts: dict[str | None, int] = {}
+    for link in links:
+        version = version_of(link)
+        counts[version] = counts.get(version, 0) + 1
+    versions = [version for version in counts if version is not None]
+    if not versions or counts.get(None, 0) >= sum(counts[version] for version in versions):
+        return None
+    for name in _CURRENT:
+        if name in counts:
+            return name
+    return max(versions, key=lambda version: (counts[version], _rank(version)))
+
+
+def _rank(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+def version_of(url: str) -> str | None:
+    """The version an address names: `3.12` of `/3.12/library/`, `latest` of `/en/latest/`; None when it names none."""
+    return next((folder for folder in _folders(url)[:_DEEPEST_VERSION] if _is_version(folder)), None)
+
+
+def language_of(url: str) -> str | None:
+    """The language an address names, at its front or beside a version: `ja` of `/ja/guide/` and of `/docs/ja/3.1/`."""
+    folders = _folders(url)
+    for position, folder in enumerate(folders[:3]):
+        match = _LANGUAGE.fullmatch(folder)
+        if match is None or match[1].lower() not in _LANGUAGES:
+            continue
+        beside = folders[max(0, position - 1) : position] + folders[position + 1 : position + 2]
+        if position == 0 or folders[0] in _TOP or any(map(_is_version, beside)):
+            return folder
+    return None
+
+
+def same_language(one: str, other: str) -> bool:
+    """Whether two names are the same language; regions count only when both name one."""
+    first, second = (re.split(r"[-_]", name.lower()) for name in (one, other))
+    return first[0] == second[0] and (len(first) == 1 or len(second) == 1 or first[1:] == second[1:])
+
+
+def _is_top_index(path: str) -> bool:
+    *above, last = path.strip("/").split("/")
+    return _TOP_INDEX.fullmatch(last) is not None and all(
+        folder in _TOP or _is_version(folder) or folder in _LANGUAGES for folder in above
+    )
+
+
+def _is_version(folder: str) -> bool:
+    return _NUMBER.fullmatch(folder) is not None or folder in _MOVING
+
+
+def _folders(url: str) -> list[str]:
+    """The folders of an address, lower case; its last part only when it ends in a slash or has no dot."""
+    path = parts(url).path.lower()
+    folders = path.strip("/").split("/")
+    if not path.endswith("/") and folders[-1].endswith((".html", ".htm", ".php", ".aspx", ".md")):
+        folders.pop()
+    return folders

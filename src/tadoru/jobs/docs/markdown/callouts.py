@@ -1,0 +1,70 @@
+"""Notes, tips and warnings of every generator as quotes of the form `> [!NOTE]`, and details that fold."""
+
+from __future__ import annotations
+
+from tadoru.jobs.docs.markdown import escape, kinds
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, quoted
+from tadoru.parse.html import Element, collapsed
+
+_TITLES = (
+    ".admonition-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
+    ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],summary"
+)
+_USUAL = frozenset(kinds.CALLOUTS) | {"notes", "warnings", "tips", "info", "information", "hints", "pro tip", "examples"}
+
+
+def callout(context: Context, node: Element) -> list[str]:
+    """The box of a callout."""
+    mark = kinds.callout_mark(classes_of(node)) or "NOTE"
+    title = _title(node)
+    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else None
+    blocks = context.blocks(content if content is not None else node)
+    if title and title.lower().strip(" :!.") not in _USUAL:
+        blocks.insert(0, f"**{escape.text(title)}**")
+    if not blocks:
+        return []
+    return [quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
+
+
+def _title(node: Element) -> str:
+    """The words of the title, which is taken out of the box."""
+    if node.tag == "dl":
+        found = node.css_first("dt")
+    else:
+        found = next((element for element in node.css(_TITLES) if _is_near(element, node)), None)
+    if found is None:
+        first = next(iter(direct(node)), None)
+        found = first if first is not None and first.tag in {"h4", "h5", "h6"} else None
+    if found is None:
+        return ""
+    title = collapsed(found.text() or "")
+    found.decompose()
+    return title
+
+
+def _is_near(element: Element, box: Element) -> bool:
+    """Whether a title belongs to this box and not to one inside it."""
+    around = element.parent
+    for _ in range(6):
+        if around is None or around == box:
+            return around is not None
+        if kinds.kind_of(around.tag or "", classes_of(around)) == kinds.CALLOUT:
+            return False
+        around = around.parent
+    return False
+
+
+def details(context: Context, node: Element) -> list[str]:
+    """What folds: its summary in bold, then what it holds, open."""
+    blocks: list[str] = []
+    summary = next((child for child in direct(node) if child.tag == "summary"), None)
+    if summary is not None and kinds.kind_of("summary", classes_of(summary)) is kinds.DROP:
+        summary.decompose()
+    elif summary is not None:
+        heading = summary.css_first("h1,h2,h3,h4,h5,h6,section,pre")
+        if heading is not None:
+            blocks.extend(context.blocks(summary))
+        elif title := context.inline(summary.iter(include_text=True), " "):
+            blocks.append(title if "**" in title else f"**{title}**")
+        summary.decompose()
+    return blocks + context.blocks(node)

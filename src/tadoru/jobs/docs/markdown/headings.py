@@ -1,0 +1,66 @@
+"""Headings: their level and words without the signs that lead to them, and the anchor those signs know."""
+
+from __future__ import annotations
+
+from tadoru.jobs.docs.markdown import escape, inline, kinds, pieces, signatures
+from tadoru.jobs.docs.markdown.context import Context, classes_of
+from tadoru.jobs.docs.markdown.values import Heading
+from tadoru.parse.html import Element, collapsed
+
+
+def heading(context: Context, node: Element, level: int) -> list[str]:
+    """A heading; nothing for an empty one."""
+    anchor = _anchor(node)
+    signature = signatures.heading_code(node)
+    if signature is None:
+        context.in_heading = level
+        text = context.inline(node.iter(include_text=True), " ")
+        context.in_heading = 0
+        plain = _plain(node)
+    else:
+        text, plain = pieces.code_span(signature), signature
+    if not text:
+        return []
+    context.headings.append(Heading(level, plain, anchor))
+    return [f"{'#' * level} {escape.heading_end(text)}"]
+
+
+def title(context: Context, words: str) -> str:
+    """The title of a page that has no heading of its own."""
+    context.headings.insert(0, Heading(1, collapsed(words), None))
+    return "# " + escape.heading_end(escape.text(escape.seen(words).strip()))
+
+
+def level_of(text: str | None) -> int:
+    """A level as ARIA tells it; 2 when it does not."""
+    return int(text) if text in {"1", "2", "3", "4", "5", "6"} else 2
+
+
+def _anchor(node: Element) -> str | None:
+    """The fragment that leads to a heading: its own id, that of the section it opens, or where its permalink points."""
+    if node.id:
+        return node.id
+    for link in node.css("a[href],a[name],[id]"):
+        attributes = link.attributes
+        if (found := attributes.get("id") or attributes.get("name")) and link.tag not in {"button", "img", "svg"}:
+            return found
+        href = attributes.get("href") or ""
+        if href.startswith("#") and len(href) > 1:
+            return href[1:]
+    around = node.parent
+    if around is not None and around.tag in {"section", "div"} and around.id:
+        return around.id
+    return None
+
+
+def _plain(node: Element) -> str:
+    """The words of a heading. What is not shown is taken out of it, for it has been written already."""
+    for element in node.css("a,span,button,br"):
+        if element.tag == "br":
+            element.replace_with(" ")
+            continue
+        kind = kinds.kind_of(element.tag or "", classes_of(element))
+        signs = kind in {kinds.PERMALINK, kinds.DROP} or inline.is_permalink(element, element.attributes.get("href") or "")
+        if signs and len(collapsed(node.text() or "")) > len(collapsed(element.text() or "")):
+            element.decompose()
+    return escape.seen(node.text() or "").strip()

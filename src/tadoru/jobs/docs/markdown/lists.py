@@ -1,0 +1,129 @@
+"""Lists: bullets, numbers, tasks, and lists of definitions.
+
+A list is written tight when each of its items is a line with at most lists below it, and loose, with empty lines, otherwise.
+A definition is an item that begins with its term in bold.
+"""
+
+from __future__ import annotations
+
+from tadoru.jobs.docs.markdown.context import Context, indented
+from tadoru.parse.html import Element
+
+_LARGEST_NUMBER = 999_999_999
+
+
+def item_list(context: Context, node: Element) -> list[str]:
+    """A `<ul>`, `<ol>` or `<menu>` as one block."""
+    items = [(child, blocks) for child in node.iter() if (blocks := _item(context, child))]
+    if not items:
+        return []
+    numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
+    written: list[str] = []
+    loose = False
+    for at, (_, blocks) in enumerate(items):
+        marker = f"{numbers[at]}. " if numbers else "- "
+        tight = _is_tight(blocks)
+        loose = loose or not tight
+        written.append(marker + indented(("\n" if tight else "\n\n").join(blocks), len(marker)))
+    return [("\n\n" if loose else "\n").join(written)]
+
+
+def _item(context: Context, child: Element) -> list[str]:
+    """The blocks of an item, with its tick box; a list right below a list is taken as an item of it."""
+    if child.tag in {"ul", "ol"}:
+        return item_list(context, child)
+    if child.tag in {"script", "template", "style"}:
+        return []
+    box = _tick_box(child)
+    blocks = context.blocks(child)
+    if box:
+        blocks = [f"{box} {blocks[0]}", *blocks[1:]] if blocks else [box]
+    return blocks
+
+
+def _tick_box(item: Element) -> str:
+    """`[x]` or `[ ]` when an item begins with a box to tick."""
+    node = item.first_child
+    for _ in range(6):
+        if node is None:
+            return ""
+        if node.tag == "input":
+            attributes = node.attributes
+            if attributes.get("type") != "checkbox":
+                return ""
+            return "[x]" if "checked" in attributes else "[ ]"
+        blank = node.is_text_node and not (node.text_content or "").strip()
+        if not blank and node.tag not in {"p", "label", "span", "div"}:
+            return ""
+        node = node.next if blank else node.first_child
+    return ""
+
+
+def _is_tight(blocks: list[str]) -> bool:
+    """Whether an item is one paragraph, perhaps with lists below it."""
+    return all(block.startswith(("- ", "1. ")) and "\n\n" not in block for block in blocks[1:]) and "\n\n" not in blocks[0]
+
+
+def _numbers(node: Element, items: list[Element]) -> list[int]:
+    """The numbers of the items; a list that counts down begins where it says, or with their count."""
+    attributes = node.attributes
+    down = "reversed" in attributes
+    number = _number(attributes.get("start"), len(items) if down else 1)
+    numbers: list[int] = []
+    for item in items:
+        number = _number(item.attributes.get("value"), number)
+        numbers.append(min(max(number, 0), _LARGEST_NUMBER))
+        number += -1 if down else 1
+    return numbers
+
+
+def _number(text: str | None, otherwise: int) -> int:
+    try:
+        return int(text or "")
+    except ValueError:
+        return otherwise
+
+
+def definitions(context: Context, node: Element) -> list[str]:
+    """A `<dl>` as a list: each term in bold, what it means below it, indented."""
+    written: list[str] = []
+    terms: list[str] = []
+    for child in _pairs(node):
+        if child.tag == "dt":
+            term = " ".join(context.blocks(child))
+            if term:
+                terms.append(term if _is_marked(term) else f"**{term}**")
+            continue
+        blocks = context.blocks(child)
+        head = ", ".join(terms)
+        if head or blocks:
+            written.append(_definition(head, blocks))
+        terms = []
+    if terms:
+        written.append(_definition(", ".join(terms), []))
+    loose = any("\n\n" in item for item in written)
+    return [("\n\n" if loose else "\n").join(written)] if written else []
+
+
+def _pairs(node: Element) -> list[Element]:
+    """The terms and descriptions, also those that are grouped in a `<div>`."""
+    found: list[Element] = []
+    for child in node.iter():
+        if child.tag in {"dt", "dd"}:
+            found.append(child)
+        elif child.tag == "div":
+            found.extend(inner for inner in child.iter() if inner.tag in {"dt", "dd"})
+    return found
+
+
+def _is_marked(term: str) -> bool:
+    """Whether a term stands out already, or holds what bold marks could not enclose."""
+    return term.startswith(("**", "`", "```", "- ", "> ", "|")) or "**" in term or "\n" in term
+
+
+def _definition(head: str, blocks: list[str]) -> str:
+    if not head:
+        return "- " + indented("\n\n".join(blocks), 2)
+    if len(blocks) == 1 and "\n" not in blocks[0] and not blocks[0].startswith(("- ", "|", "> ", "#", "!", "$$")):
+        return f"- {head}\n  {blocks[0]}"
+    return "- " + indented("\n\n".join([head, *blocks]), 2)

@@ -1,0 +1,287 @@
+"""The walk over the blocks of a page, and the door of this package.
+
+Elements that only group others are walked through with a stack, however deep they are nested. What has a form of its own is
+handed to the module that knows it, which calls back for what is inside. What stands between blocks is gathered for a paragraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tadoru.jobs.docs.markdown import (
+    callouts,
+    code,
+    escape,
+    footnotes,
+    headings,
+    inline,
+    kinds,
+    lists,
+    math,
+    signatures,
+    tables,
+    tabs,
+)
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, quoted
+from tadoru.jobs.docs.markdown.values import ConvertOptions, Markdown
+from tadoru.parse.html import Element
+
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
+_LISTS = frozenset({"ul", "ol", "menu", "dir"})
+_OWN_FORM = frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
+_WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
+"""Elements of a line that hold no blocks on any page worth a look."""
+_NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
+_WORTH_KEEPING = "h1,h2,h3,pre,p,article"
+
+
+def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
+    """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
+    _take_out_what_is_no_text(root)
+    page = Serialiser(base, options)
+    blocks = page.own(root)
+    if options.title and not any(found.level == 1 for found in page.headings):
+        blocks.insert(0, headings.title(page, options.title))
+    text = "\n\n".join(blocks)
+    return Markdown(
+        text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links)
+    )
+
+
+def _take_out_what_is_no_text(root: Element) -> None:
+    """Once for the whole page, so that the text of any element below can be taken as it is."""
+    for element in root.css(_NO_TEXT):
+        if element.tag in {"iframe", "video", "audio"}:
+            while (inside := element.first_child) is not None and inside.is_text_node:
+                inside.decompose()
+        elif not math.is_script(element, element.tag or ""):
+            element.decompose()
+
+
+class Serialiser(Context):
+    """The walk itself."""
+
+    def own(self, root: Element) -> list[str]:
+        """The blocks of the root: of what is below it, or of itself when it has a form of its own."""
+        written = self._special(root, root.tag or "") if root.tag in _OWN_FORM else _OPEN
+        if written is _OPEN:
+            return self.blocks(root)
+        return [] if written is _NOTHING else written
+
+    def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
+        return inline.render(self, nodes, breaks)
+
+    def blocks(self, parent: Element) -> list[str]:
+        if self.depth > DEEPEST:
+            text = escape.line_starts(escape.text(escape.seen(parent.text() or "").strip()))
+            return [text] if text else []
+        self.depth += 1
+        out: list[str] = []
+        run: list[Element] = []
+        waiting: list[Element | None] = []
+        node = parent.first_child
+        while True:
+            if node is None:
+                self._paragraph(run, out)
+                if not waiting:
+                    break
+                node = waiting.pop()
+                continue
+            following = node.next
+            if node.is_text_node:
+                run.append(node)
+            elif node.is_element_node:
+                written = self._element(node)
+                if written is _INLINE:
+                    run.append(node)
+                elif written is _OPEN:
+                    self._paragraph(run, out)
+                    waiting.append(following)
+                    node = node.first_child
+                    continue
+                elif written is not _NOTHING:
+                    self._paragraph(run, out)
+                    out.extend(written)
+            node = following
+        self.depth -= 1
+        return out
+
+    def _paragraph(self, run: list[Element], out: list[str]) -> None:
+        """Write what was gathered as a paragraph."""
+        if not run:
+            return
+        if len(run) == 1 and run[0].is_text_node:
+            text = escape.text(escape.seen(run[0].text_content or "").strip())
+        else:
+            block = _code_alone(run)
+            if block is not None:
+                out.extend(code.code_block(self, block))
+                run.clear()
+                return
+            text = self.inline(run)
+        run.clear()
+        if text:
+            out.append(escape.line_starts(text))
+
+    def _element(self, node: Element) -> list[str]:
+        """The blocks of an element, or one of the three marks for what else is to be done with it."""
+        tag = node.tag or ""
+        attributes = node.attributes
+        if tag in kinds.UNWRITTEN:
+            return _INLINE if tag == "script" and math.is_script(node, tag) else _NOTHING
+        if attributes:
+            kind = kinds.kind_of(tag, attributes.get("class") or "")
+            if kind:
+                written = self._of_kind(node, tag, kind)
+                if written is not None:
+                    return written
+            if (role := attributes.get("role")) and (written := self._of_role(node, role)) is not None:
+                return written
+            if _is_hidden(attributes):
+                return _NOTHING
+        if tag in _OWN_FORM:
+            return self._special(node, tag)
+        if tag == "p":
+            written = []
+            self._paragraph(list(node.iter(include_text=True)), written)
+            return written or _NOTHING
+        if tag in _WORDS:
+            return _INLINE
+        if tag == "a":
+            return self._card(node)
+        return _OPEN if tag in kinds.BLOCKS or _holds_blocks(node) else _INLINE
+
+    def _of_role(self, node: Element, role: str) -> list[str] | None:
+        """What an ARIA role makes of an element; None when it is left to its tag."""
+        if role == "tablist":
+            tabs.keep_labels(self, node)
+            return _NOTHING
+        if role == "tabpanel":
+            return tabs.panel(self, node)
+        if role == "heading":
+            return headings.heading(self, node, headings.level_of(node.attributes.get("aria-level")))
+        return None
+
+    def _of_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
+        """What a kind makes of an element; None when it is left to its tag."""
+        if kind is kinds.DROP or kind is kinds.PERMALINK:
+            return _INLINE if kind is kinds.PERMALINK else _NOTHING
+        if kind is kinds.CALLOUT:
+            return callouts.callout(self, node)
+        if kind is kinds.PANEL:
+            return tabs.panel(self, node)
+        if kind is kinds.GROUP:
+            return tabs.group(self, node)
+        if kind is kinds.LABELS:
+            tabs.keep_labels(self, node)
+            return _NOTHING
+        if kind is kinds.LABEL:
+            tabs.keep_label(self, node)
+            return _NOTHING
+        return self._of_rarer_kind(node, tag, kind)
+
+    def _of_rarer_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
+        if kind is kinds.CODE:
+            return code.code_block(self, node)
+        if kind is kinds.SIGNATURE and tag != "pre":
+            return signatures.shown(node)
+        if kind is kinds.BLOCK_MATH:
+            formula = math.block_math(node)
+            return [formula] if formula else _NOTHING
+        if kind is kinds.FOOTNOTE:
+            return footnotes.notes(self, node)
+        if kind is kinds.TITLE:
+            title = self.inline(node.iter(include_text=True), " ")
+            return [_bold(title)] if title else _NOTHING
+        if kind is kinds.PAGE_TITLE:
+            return headings.heading(self, node, 1)
+        if kind is kinds.MERMAID and node.css_first("svg") is None:
+            source = code.code_text(node).strip("\n")
+            if source.strip():
+                self.code_blocks += 1
+                return [code.fence(source, "mermaid")]
+        return None
+
+    def _special(self, node: Element, tag: str) -> list[str]:
+        """An element whose tag gives it a form of its own."""
+        if tag in _HEADINGS:
+            return headings.heading(self, node, _HEADINGS[tag])
+        if tag in _PREFORMATTED:
+            return code.code_block(self, node)
+        if tag in _LISTS:
+            return lists.item_list(self, node)
+        if tag == "dl":
+            return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+        if tag == "table":
+            return tables.table(self, node)
+        if tag == "blockquote":
+            inner = "\n\n".join(self.blocks(node))
+            return [quoted(inner)] if inner else _NOTHING
+        if tag == "details":
+            return callouts.details(self, node)
+        if tag == "hr":
+            return ["---"]
+        if tag == "figcaption":
+            caption = self.inline(node.iter(include_text=True), " ")
+            return [_bold(caption)] if caption else _NOTHING
+        return _OPEN if node.css_first(_WORTH_KEEPING) is not None else _NOTHING
+
+    def _card(self, node: Element) -> list[str]:
+        """A link around blocks: the first of them is the link, the others follow."""
+        if not _holds_blocks(node) or self.in_link:
+            return _INLINE
+        target = self.target(node.attributes.get("href") or "") if node.attributes.get("href") else None
+        self.in_link = True
+        blocks = self.blocks(node)
+        self.in_link = False
+        if target is None or not blocks:
+            return blocks
+        marks, _, words = blocks[0].partition(" ") if blocks[0].startswith("#") else ("", "", blocks[0])
+        if "\n" in words or words.startswith(("- ", "> ", "|", "```")):
+            return blocks
+        return [f"{marks} [{words}]({target})".strip(), *blocks[1:]]
+
+
+_INLINE: list[str] = ["inline"]
+_OPEN: list[str] = ["open"]
+_NOTHING: list[str] = ["nothing"]
+"""Marks, told apart by identity: gather it for a paragraph, walk through it, leave it out."""
+
+
+def _bold(text: str) -> str:
+    return text if "**" in text else f"**{text}**"
+
+
+def _code_alone(run: list[Element]) -> Element | None:
+    """Code of several lines that has no `<pre>` around it."""
+    elements = [node for node in run if not node.is_text_node or (node.text_content or "").strip()]
+    if len(elements) == 1 and elements[0].tag == "code" and elements[0].css_first("br") is not None:
+        return elements[0]
+    return None
+
+
+def _holds_blocks(node: Element) -> bool:
+    """Whether an element of a line has blocks in it after all: looked for a few levels and elements deep."""
+    only = node.first_child
+    if only is None or (only.is_text_node and only.next is None):
+        return False
+    below = [node]
+    for _ in range(4):
+        below = [child for parent in below for child in parent.iter()][:40]
+        if not below:
+            return False
+        if any(child.tag in kinds.BLOCKS for child in below):
+            return True
+    return False
+
+
+def _is_hidden(attributes: dict[str, str | None]) -> bool:
+    """Whether the page shows an element to nobody. What a click shows, such as a panel of tabs, is not hidden in this sense."""
+    hidden = ("hidden" in attributes and attributes["hidden"] != "until-found") or "display:none" in "".join(
+        (attributes.get("style") or "").split()
+    )
+    if not hidden:
+        return False
+    words = f"{attributes.get('class') or ''} {attributes.get('id') or ''} {attributes.get('role') or ''}".lower()
+    return not any(word in words for word in ("tab", "panel", "pane", "collaps", "accordion"))

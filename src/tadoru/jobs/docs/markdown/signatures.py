@@ -1,0 +1,89 @@
+"""Signatures of an API: the line of code that a reference begins an entry with, its words apart as the page shows them.
+
+Sphinx writes them as terms of a list, Doxygen as a table, Javadoc as a row of spans, rustdoc as headings. They come out as code;
+what is said about them follows as ordinary text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tadoru.jobs.docs.markdown import kinds
+from tadoru.jobs.docs.markdown.code import fence
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.parse.html import Element
+
+_DOMAINS = {"py": "python", "c": "c", "cpp": "cpp", "js": "javascript", "php": "php", "rb": "ruby", "go": "go", "rust": "rust"}
+_OTHER_DOMAINS = frozenset({"std", "rst", "http", "option", "cmdoption", "describe", "object"})
+_NOT_SIGNATURES = frozenset({"field-list", "simple", "glossary", "footnote", "citation", "option-list", "docutils-simple"})
+_DROPPED = ".headerlink,.viewcode-link,.viewcode-back,.copy-path,.srclink,.mlabels,.memtitle-permalink,button"
+_BEFORE = re.compile(r" +(?=[,;)\]])|(?<=[(\[]) +")
+
+
+def is_signature_list(node: Element) -> bool:
+    """Whether a `<dl>` describes objects of an API, as Sphinx does."""
+    words = classes_of(node).split()
+    if not words or not _NOT_SIGNATURES.isdisjoint(words):
+        return False
+    if words[0] in _DOMAINS or words[0] in _OTHER_DOMAINS:
+        return True
+    first = next((child for child in direct(node) if child.tag == "dt"), None)
+    return first is not None and "sig" in classes_of(first).split()
+
+
+def described(context: Context, node: Element) -> list[str]:
+    """The entries of such a list: signatures that share a description in one block of code, then the description."""
+    language = _DOMAINS.get((classes_of(node).split() or [""])[0], "")
+    blocks: list[str] = []
+    lines: list[str] = []
+    for child in direct(node):
+        if child.tag == "dt":
+            lines.append(_sphinx_line(child))
+        elif child.tag == "dd":
+            blocks.extend(_written(lines, language))
+            lines = []
+            blocks.extend(context.blocks(child))
+    return blocks + _written(lines, language)
+
+
+def _written(lines: list[str], language: str) -> list[str]:
+    code = "\n".join(line for line in lines if line)
+    return [fence(code, language)] if code else []
+
+
+def _sphinx_line(term: Element) -> str:
+    """The text of a term; parameters that stand on lines of their own keep them."""
+    for added in term.css(_DROPPED):
+        added.decompose()
+    params = term.css("dd")
+    if not params:
+        return " ".join((term.text() or "").split())
+    listed = [" ".join((param.text() or "").split()) for param in params]
+    for inner in term.css("dl"):
+        inner.replace_with("\x01")
+    before, _, after = " ".join((term.text() or "").split()).partition("\x01")
+    return "\n".join([before.rstrip(), *(f"    {line}" for line in listed), after.strip()])
+
+
+def shown(node: Element) -> list[str]:
+    """A signature that an element of its own holds (Doxygen, Javadoc)."""
+    for added in node.css(_DROPPED):
+        added.decompose()
+    separator = " " if node.css_first("td") is not None else ""
+    words = " ".join((node.text(separator=separator) or "").split())
+    language = "cpp" if "memproto" in classes_of(node).split() else "java"
+    return _written([_BEFORE.sub("", words).replace("< ", "<").replace(" >", ">") if separator else words], language)
+
+
+def heading_code(node: Element) -> str | None:
+    """The code of a heading that is a signature (rustdoc); None for any other."""
+    if "code-header" not in classes_of(node).split():
+        return None
+    for added in node.css(_DROPPED + ",.anchor"):
+        added.decompose()
+    return " ".join((node.text() or "").split())
+
+
+def is_signature(kind: str) -> bool:
+    """Whether an element of this kind is a signature by itself."""
+    return kind is kinds.SIGNATURE

@@ -1,0 +1,72 @@
+"""Tabs: each panel below its label, also those that the page hides.
+
+Labels come before their panels, so they are kept until the panels come by, and matched by id where the page says so, in order
+otherwise. That holds for every generator, for one label before each panel as well as for a row of labels before all of them.
+"""
+
+from __future__ import annotations
+
+from tadoru.jobs.docs.markdown import kinds
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.parse.html import Element, collapsed
+
+_LABELS = "[role=tab],label,.nav-link,.tab-label,.sphinx-tabs-tab,.tab"
+
+
+def keep_labels(context: Context, row: Element) -> None:
+    """Remember the labels of a row of tabs."""
+    found = [label for label in row.css(_LABELS) if label != row] or [
+        item for item in direct(row) if item.tag in {"li", "button", "a"}
+    ]
+    context.labels = [_label(element) for element in found if not _holds_another(element, found)]
+
+
+def keep_label(context: Context, label: Element) -> None:
+    """Remember one label."""
+    context.labels.append(_label(label))
+
+
+def _label(element: Element) -> tuple[str | None, str]:
+    return element.id, collapsed(element.text() or "")
+
+
+def _holds_another(element: Element, found: list[Element]) -> bool:
+    """`<li class="tab"><a role="tab">`: the inner one is the label."""
+    return element.tag == "li" and any(other.parent == element for other in found)
+
+
+def panel(context: Context, node: Element) -> list[str]:
+    """A panel, after its label in bold."""
+    label = _taken(context, node.attributes.get("aria-labelledby"))
+    others, context.labels = context.labels, []
+    blocks = context.blocks(node)
+    context.labels = others
+    return [f"**{label}**", *blocks] if label and blocks else blocks
+
+
+def _taken(context: Context, labelled_by: str | None) -> str:
+    for at, (name, label) in enumerate(context.labels):
+        if labelled_by and name == labelled_by:
+            del context.labels[at]
+            return label
+    return context.labels.pop(0)[1] if context.labels else ""
+
+
+def group(context: Context, node: Element) -> list[str] | None:
+    """A group that tells its labels and panels by where they stand (VitePress, MkDocs before 2022); None when it does not."""
+    rows = [child for child in direct(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
+    panels = [child for child in direct(node) if "blocks" in classes_of(child).split()]
+    if rows and panels:
+        keep_labels(context, rows[0])
+        return [block for child in direct(panels[0]) for block in panel(context, child)]
+    labels = [child for child in direct(node) if child.tag == "label"]
+    contents = [child for child in direct(node) if "tabbed-content" in classes_of(child).split()]
+    if labels and len(labels) == len(contents):
+        context.labels = [_label(label) for label in labels]
+        return [block for child in contents for block in panel(context, child)]
+    return None
+
+
+def is_row(attributes: dict[str, str | None], kind: str) -> bool:
+    """Whether an element is a row of labels."""
+    return kind is kinds.LABELS or attributes.get("role") == "tablist"

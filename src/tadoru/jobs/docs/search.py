@@ -1,0 +1,180 @@
+"""Searching a crawled site: its sections put into the index page by page, and found again with the words around them.
+
+The index is part of the folder's state and follows the pages; a folder that came without it gets one from its page files.
+The words and the ranking are `store/docs_search.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from tadoru.errors import UsageError
+from tadoru.jobs.docs.bundle.base import DocHeading
+from tadoru.jobs.docs.bundle.files import STATE
+from tadoru.jobs.docs.bundle.outline import sections
+from tadoru.jobs.docs.bundle.pages import body_of
+from tadoru.store.docs_search import DocsSearch, HitRow, PageRow, SectionRow, is_current, opened
+from tadoru.store.search_terms import Asked, asked
+
+_MOST_OF_A_PAGE = 3
+_AROUND = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A section that answers a query."""
+
+    url: str
+    """With the fragment of its heading, where it has one."""
+    title: str
+    path: tuple[str, ...]
+    file: str
+    snippet: str
+    score: float
+    """The higher the better; comparable within one search only."""
+    text: str
+
+    def as_json(self) -> dict[str, object]:
+        """What programs are told: everything but the whole text."""
+        return {
+            "url": self.url, "title": self.title, "path": list(self.path), "file": self.file, "snippet": self.snippet,
+            "score": round(self.score, 4),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer to a query."""
+
+    query: str
+    how: str
+    """`all`: every word is in each section; `any`: no section has them all; `text`: looked for as written, without the index."""
+    hits: tuple[Hit, ...]
+
+
+class Indexing:
+    """Bringing the index up to date with a run over all pages: what did not change is left, what is gone is dropped."""
+
+    def __init__(self, root: Path) -> None:
+        self._path = index_path(root)
+        self._stack = ExitStack()
+        self._place = 0
+
+    def __enter__(self) -> Indexing:
+        if not is_current(self._path):
+            for path in (self._path, self._path.with_name(self._path.name + "-journal")):
+                path.unlink(missing_ok=True)
+        self._index: DocsSearch = self._stack.enter_context(opened(self._path, writable=True))
+        self._stack.enter_context(self._index.changing())
+        self._left = self._index.keys()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            for url in self._left:
+                self._index.drop(url)
+        self._stack.__exit__(kind, error, trace)
+
+    def add(self, page: PageRow, markdown: str, headings: Sequence[DocHeading] = ()) -> None:
+        """A page in its turn of the reading order."""
+        self._place += 1
+        if self._left.pop(page.url, None) == page.key:
+            self._index.move(page.url, self._place)
+        else:
+            self._index.put(page, self._place, _rows(page.title, markdown, headings))
+
+
+def page_row(url: str, title: str, file: str, tokens: int, digest: str, headings: Sequence[DocHeading] = ()) -> PageRow:
+    """A page as the index knows it."""
+    key = hashlib.sha256(repr((title, file, tokens, digest, headings)).encode("utf-8", "replace")).hexdigest()
+    return PageRow(_clean(url), _clean(title), file, tokens, key)
+
+
+def _rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[SectionRow]:
+    found = list(sections(_clean(markdown), title))
+    with_heading = [section.level for section in found if section.level]
+    # Only when the page's own list of headings is the one that is seen here can their fragments be told apart.
+    anchors = iter([heading.anchor for heading in headings] if with_heading == [heading.level for heading in headings] else ())
+    for section in found:
+        yield SectionRow(section.level, section.path, next(anchors, None) if section.level else None, section.text)
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()  # SQLite takes no half surrogate pairs
+
+
+def index_path(root: Path) -> Path:
+    """Where a site's index is."""
+    return root / STATE / "search.db"
+
+
+def ensure_index(root: Path) -> Path:
+    """The index of a folder, made from its page files when there is none. Raises UsageError when there are none either."""
+    path = index_path(root)
+    if is_current(path):
+        return path
+    files = sorted((root / "pages").glob("page-*.md"), key=lambda file: (len(file.name.split("-")[1]), file.name))
+    if not files:
+        raise UsageError(f"There is no crawled site in {root}: give the folder that `tadoru docs URL` wrote, or crawl it first.")
+    path.parent.mkdir(exist_ok=True)
+    with Indexing(root) as index:
+        for file in files:
+            text = file.read_text("utf-8")
+            fields = _frontmatter(text)
+            body = body_of(text)
+            url, title = str(fields.get("url", file.name)), str(fields.get("title", file.stem))
+            digest = hashlib.sha256(body.encode()).hexdigest()
+            tokens = fields.get("tokens")
+            index.add(page_row(url, title, f"pages/{file.name}", tokens if isinstance(tokens, int) else 0, digest), body)
+    return path
+
+
+def _frontmatter(text: str) -> dict[str, object]:
+    """The fields a page's file begins with, as `bundle/pages.py` writes them: a JSON value a line."""
+    fields: dict[str, object] = {}
+    head = text[4 : text.find("\n---\n", 3)] if text.startswith("---\n") else ""
+    for line in head.splitlines():
+        name, _, value = line.partition(": ")
+        with suppress(ValueError):
+            fields[name] = json.loads(value)
+    return fields
+
+
+def search_site(root: Path, query: str, limit: int = 10) -> Found:
+    """The sections of a site that answer a query best. Raises UsageError for a folder without pages; never for a query."""
+    asks = asked(_clean(query))
+    with opened(ensure_index(root)) as index:
+        how, rows = index.find(asks, limit * _MOST_OF_A_PAGE * 2)
+    hits: list[Hit] = []
+    of_page: dict[str, int] = {}
+    for row in rows:
+        of_page[row.url] = of_page.get(row.url, 0) + 1
+        if of_page[row.url] <= _MOST_OF_A_PAGE and len(hits) < limit:
+            hits.append(_hit(row, asks))
+    return Found(query, how, tuple(hits))
+
+
+def _hit(row: HitRow, asks: Asked) -> Hit:
+    url = f"{row.url}#{row.anchor}" if row.anchor else row.url
+    return Hit(url, row.title, row.path, row.file, snippet(row.text, asks.literal), -row.rank, row.text)
+
+
+def snippet(text: str, words: Sequence[str]) -> str:
+    """The words around the first place where one of the words is; the beginning when none is there as written."""
+    body = text.partition("\n")[2] if text.startswith("#") else text
+    flat = " ".join(body.split()) or " ".join(text.split())
+    low = flat.lower()
+    places = [at for at in (low.find(word.lower()) for word in words) if at >= 0]
+    at = min(places, default=0)
+    start, end = max(0, at - _AROUND), min(len(flat), at + _AROUND)
+    if start and (space := flat.find(" ", start, at)) >= 0:
+        start = space + 1
+    if end < len(flat) and (space := flat.rfind(" ", at, end)) > at:
+        end = space
+    return f"{'…' if start else ''}{flat[start:end]}{'…' if end < len(flat) else ''}"

@@ -1,0 +1,205 @@
+"""The search index of one documentation site: a SQLite file that can be thrown away and made again from the pages.
+
+It keeps the sections of each page as they are, so that a page can be read from it too, and an index over their words that holds
+no text of its own. What is a section, and what to do with what is found, is `jobs/docs/search.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tadoru.store.database import translated
+from tadoru.store.search_terms import Asked, indexed, is_single
+
+_FORM = 0x7AD0_0101
+"""The file's version, and that of `search_terms`: another one, and the index is made again."""
+_PATIENCE = 10.0
+_SCHEMA = """
+CREATE TABLE pages(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, file TEXT NOT NULL,
+    tokens INTEGER NOT NULL, key TEXT NOT NULL, place INTEGER NOT NULL);
+CREATE INDEX pages_by_file ON pages(file);
+CREATE TABLE sections(id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, place INTEGER NOT NULL, level INTEGER NOT NULL,
+    path TEXT NOT NULL, anchor TEXT, text TEXT NOT NULL);
+CREATE UNIQUE INDEX sections_of_page ON sections(page_id, place);
+CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='porter unicode61 remove_diacritics 2');
+"""
+# A heading says best what is below it, the title of the page what the page is about.
+_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, bm25(words, 4.0, 6.0, 1.0) AS rank
+    FROM words JOIN sections s ON s.id = words.rowid JOIN pages p ON p.id = s.page_id
+    WHERE words MATCH ? ORDER BY rank, p.place, s.place LIMIT ?"""
+_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0
+    FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
+_SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
+    WHERE p.url = ? ORDER BY s.place"""
+_FORGET = "INSERT INTO words(words, rowid, title, path, text) VALUES ('delete', ?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class SectionRow:
+    """A part of a page below one heading."""
+
+    level: int
+    path: tuple[str, ...]
+    anchor: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page in the index."""
+
+    url: str
+    title: str
+    file: str
+    tokens: int
+    key: str
+    """Everything the index depends on, as a hash: the same key, nothing to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class HitRow:
+    """A section that was found; the lower the rank, the better."""
+
+    url: str
+    title: str
+    file: str
+    path: tuple[str, ...]
+    anchor: str | None
+    text: str
+    rank: float
+
+
+class DocsSearch:
+    """An open index."""
+
+    def __init__(self, sql: sqlite3.Connection, path: Path) -> None:
+        self._sql = sql
+        self._path = path
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Everything inside or nothing."""
+        with translated(str(self._path)):
+            self._sql.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._sql.execute("ROLLBACK")
+                raise
+            self._sql.execute("COMMIT")
+
+    def keys(self) -> dict[str, str]:
+        """The key of each page that is in the index."""
+        return dict(self._sql.execute("SELECT url, key FROM pages"))
+
+    def put(self, page: PageRow, place: int, sections: Iterable[SectionRow]) -> None:
+        """Add a page, or put it in the place of what was known of it."""
+        self.drop(page.url)
+        page_id = self._sql.execute(
+            "INSERT INTO pages(url, title, file, tokens, key, place) VALUES (?, ?, ?, ?, ?, ?)",
+            (page.url, page.title, page.file, page.tokens, page.key, place),
+        ).lastrowid
+        for at, section in enumerate(sections):
+            path = json.dumps(section.path, ensure_ascii=False)
+            row = self._sql.execute(
+                "INSERT INTO sections(page_id, place, level, path, anchor, text) VALUES (?, ?, ?, ?, ?, ?)",
+                (page_id, at, section.level, path, section.anchor, section.text),
+            ).lastrowid
+            words = _words(page.title, path, section.text)
+            self._sql.execute("INSERT INTO words(rowid, title, path, text) VALUES (?, ?, ?, ?)", (row, *words))
+
+    def move(self, url: str, place: int) -> None:
+        """Note where a page stands in reading order now."""
+        self._sql.execute("UPDATE pages SET place = ? WHERE url = ? AND place <> ?", (place, url, place))
+
+    def drop(self, url: str) -> None:
+        """Forget a page."""
+        rows = self._sql.execute(
+            "SELECT s.id, p.title, s.path, s.text FROM pages p JOIN sections s ON s.page_id = p.id WHERE p.url = ?", (url,)
+        ).fetchall()
+        self._sql.executemany(_FORGET, ((row, *_words(title, path, text)) for row, title, path, text in rows))
+        self._sql.executemany("DELETE FROM sections WHERE id = ?", ((row[0],) for row in rows))
+        self._sql.execute("DELETE FROM pages WHERE url = ?", (url,))
+
+    def find(self, query: Asked, limit: int) -> tuple[str, list[HitRow]]:
+        """The best sections and how they were found: with `all` words, with `any` of them, or as `text` if there are no words."""
+        with translated(str(self._path)):
+            if not query.wanted:
+                return "text", self._scan(query.literal, limit)
+            prefix = any(is_single(term) for term in query.wanted)
+            for how, every, begins in (("all", True, prefix), ("all", True, True), ("any", False, True)):
+                rows = self._sql.execute(_FIND, (query.expression(every=every, prefix=begins), limit)).fetchall()
+                if rows:
+                    return how, [_hit(row) for row in rows]
+            return "all", []
+
+    def _scan(self, literal: tuple[str, ...], limit: int) -> list[HitRow]:
+        """Signs like `->` are in no index; they are looked for in the text itself."""
+        if not literal:
+            return []
+        where = " AND ".join(["instr(s.text, ?) > 0"] * len(literal))
+        return [_hit(row) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
+
+    def page(self, name: str) -> PageRow | None:
+        """A page by its URL or its file."""
+        row = self._sql.execute(
+            "SELECT url, title, file, tokens, key FROM pages WHERE url = ?1 OR file = ?1 ORDER BY url = ?1 DESC LIMIT 1", (name,)
+        ).fetchone()
+        return PageRow(*row) if row else None
+
+    def pages(self) -> Iterator[PageRow]:
+        """All pages in reading order."""
+        return (PageRow(*row) for row in self._sql.execute("SELECT url, title, file, tokens, key FROM pages ORDER BY place, url"))
+
+    def sections(self, url: str) -> list[SectionRow]:
+        """A page in its sections; their texts joined are the page."""
+        rows = self._sql.execute(_SECTIONS, (url,))
+        return [SectionRow(level, tuple(json.loads(path)), anchor, text) for level, path, anchor, text in rows]
+
+
+def _words(title: str, path: str, text: str) -> tuple[str, str, str]:
+    return indexed(title), indexed(" ".join(json.loads(path))), indexed(text)
+
+
+def _hit(row: tuple[str, str, str, str, str | None, str, float]) -> HitRow:
+    url, title, file, path, anchor, text, rank = row
+    return HitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank)
+
+
+@contextmanager
+def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearch]:
+    """The index in a file. To write, a file of another form is emptied first; to read, it must be of this one."""
+    with translated(str(path)):
+        uri = f"{path.absolute().as_uri()}?mode={'rwc' if writable else 'ro'}"
+        with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE)) as sql:
+            if writable:
+                _prepare(sql)
+            yield DocsSearch(sql, path)
+
+
+def is_current(path: Path) -> bool:
+    """Whether there is an index of this form that can be read."""
+    if not path.is_file():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as sql:
+            return bool(sql.execute("PRAGMA user_version").fetchone()[0] == _FORM)
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _prepare(sql: sqlite3.Connection) -> None:
+    sql.execute("PRAGMA cache_size = -65536")  # large enough that readers are held up only by the commit
+    sql.execute("BEGIN IMMEDIATE")
+    if sql.execute("PRAGMA user_version").fetchone()[0] != _FORM:
+        for name in ("words", "sections", "pages"):
+            sql.execute(f"DROP TABLE IF EXISTS {name}")
+        for statement in _SCHEMA.split(";"):
+            sql.execute(statement)
+        sql.execute(f"PRAGMA user_version = {_FORM}")
+    sql.execute("COMMIT")

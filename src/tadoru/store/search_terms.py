@@ -1,0 +1,89 @@
+"""Words to search by, for every script: what is put into the index, and what a query asks of it. Pure.
+
+SQLite's tokenizer knows words that have spaces between them. Chinese, Japanese and Korean do not, or not enough: a run of them is
+given to it as its overlapping pairs of characters, and a word of a query as the same pairs side by side. That finds words of two
+characters, which an index of trigrams does not, and costs languages with spaces nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+_RUN = re.compile(
+    r"[\u3005-\u3007\u3031-\u3035\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_CAMEL = re.compile(r"\b(?=[A-Za-z0-9]*[a-z][A-Z])[A-Za-z0-9]{3,60}\b")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# A hyphen before a word of three letters or more excludes it; `-o` and `--depth` are options that somebody looks for.
+_ASKED = re.compile(r'(-(?=[^-\s]{3}))?(?:"([^"]*)"?|(\S+))')
+_MOST_TERMS = 24
+_MOST_LENGTH = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query, taken apart."""
+
+    wanted: tuple[str, ...]
+    """Words and phrases as the index has them."""
+    unwanted: tuple[str, ...]
+    literal: tuple[str, ...]
+    """The same as the person wrote them, to be found in a text."""
+
+    def expression(self, *, every: bool, prefix: bool = False) -> str:
+        """The query in SQLite's language, of quoted strings only: nothing a person types is syntax."""
+        star = "*" if prefix else ""
+        joined = (" AND " if every else " OR ").join(f"{_quoted(term)}{star}" for term in self.wanted)
+        return f"({joined})" + "".join(f" NOT {_quoted(term)}" for term in self.unwanted)
+
+
+def _quoted(term: str) -> str:
+    return '"' + term.replace('"', '""') + '"'
+
+
+def indexed(text: str) -> str:
+    """A text as it is put into the index: pairs for runs without spaces, and the parts of compound names behind them."""
+    text = unicodedata.normalize("NFKC", text)
+    text = _CAMEL.sub(lambda name: f"{name[0]} {' '.join(_HUMP.findall(name[0]))}", text)
+    return text if text.isascii() else _RUN.sub(lambda run: f" {_pairs(run[0])} ", text)
+
+
+def _pairs(run: str) -> str:
+    # The last character stands alone at the end, so that a query of one character finds it as the beginning of something.
+    return " ".join([*(run[at : at + 2] for at in range(len(run) - 1)), run[-1]])
+
+
+def asked(query: str) -> Asked:
+    """What a person asks for: words, "phrases", and -words that must not be there."""
+    wanted, unwanted, literal = [], [], []
+    for found in list(_ASKED.finditer(unicodedata.normalize("NFKC", query[:_MOST_LENGTH])))[:_MOST_TERMS]:
+        said = (found[2] if found[2] is not None else found[3]).strip()
+        terms = [term for term in _terms(said) if any(char.isalnum() for char in term)]
+        if found[1] and terms:
+            unwanted += terms
+        elif said:
+            wanted += terms
+            literal.append(said)
+    if not literal:  # nothing but exclusions: then they are what is asked for
+        return Asked(tuple(unwanted), (), tuple(unwanted))
+    return Asked(tuple(wanted), tuple(unwanted), tuple(literal))
+
+
+def _terms(said: str) -> list[str]:
+    """A word or phrase as the index has it; a run without spaces is a phrase of its own beside the words around it."""
+    terms, at = [], 0
+    for run in _RUN.finditer(said):
+        terms += [said[at : run.start()], _run_phrase(run[0])]
+        at = run.end()
+    return [*terms, said[at:]]
+
+
+def _run_phrase(run: str) -> str:
+    return run if len(run) == 1 else " ".join(run[at : at + 2] for at in range(len(run) - 1))
+
+
+def is_single(term: str) -> bool:
+    """One character of a script without spaces: found only as the beginning of a pair."""
+    return len(term) == 1 and bool(_RUN.fullmatch(term))
