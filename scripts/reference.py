@@ -13,8 +13,8 @@ from pathlib import Path
 import database
 
 from tadoru import errors
-from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit import score
+from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
@@ -80,8 +80,8 @@ def _checks() -> str:
     lines = [
         NOTE,
         "# What an audit looks for\n",
-        f"{len(every)} checks: {len(page)} judge a page while it is crawled, {len(SITE_CHECKS)} the site as a whole afterwards (*site*). "
-        "An id stays for ever:\nthe database, `--fail-on`, suppressions and baselines name it. A threshold is set with "
+        f"{len(every)} checks: {len(page)} judge a page while it is crawled, {len(SITE_CHECKS)} the site as a whole afterwards "
+        "(*site*). An id stays for ever:\nthe database, `--fail-on`, suppressions and baselines name it. A threshold is set with "
         "`--threshold ID=NUMBER`.\n",
         "`error`: broken for visitors or for search engines. `warning`: likely to cost visits, trust or safety. `notice`: worth\n"
         "improving. `info`: may well be intended.\n",

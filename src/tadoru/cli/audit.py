@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import closing
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.inputs import check_writable, read_seeds
-from tadoru.cli.options import GroupedCommand, effective, job_options
+from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
 from tadoru.config import Effective, shown
 from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.options import AuditOptions
@@ -39,22 +38,14 @@ _CREDENTIALS = ("header", "cookies", "auth_password", "auth_token", "auth_value"
 @click.argument("urls", nargs=-1, metavar="[URL]")
 @job_options("audit", AuditOptions())
 @click.option("--seed-file", metavar="FILE|-", help="Read more URLs to start from, one a line.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
-@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
-@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
-@click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything).")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on.")
+@running_options
 def audit(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
     """Crawl a site into a database and say what is wrong with it. Without a URL, go on with the crawl in the database."""
     options, settled = effective("audit", AuditOptions, values, config_file)
     if show_config:
-        listing = {"file": str(settled.file) if settled.file else None, "audit": shown(AuditOptions, options, settled, "audit")}
-        json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
-        return 0
+        return print_config("audit", options, settled)
     given = _given(urls, seed_file, options, settled, named=config_file is not None)
     _check(options, given)
     if dry_run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -15,8 +14,7 @@ from typing import Any
 import click
 
 from tadoru.cli.inputs import check_writable, read_seeds
-from tadoru.cli.options import GroupedCommand, effective, job_options
-from tadoru.config import shown
+from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
 from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
 from tadoru.options import LinksOptions
 from tadoru.settings import JOBS
@@ -36,22 +34,14 @@ EXAMPLES = (
 @click.argument("urls", nargs=-1, metavar="URL")
 @job_options("links", LinksOptions())
 @click.option("--seed-file", metavar="FILE|-", help="With --list: read the URLs from a file, one a line.")
-@click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing.")
-@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
-@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
-@click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything).")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on.")
+@running_options
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
     """Crawl a site breadth-first and show how its pages link to each other."""
     options, settled = effective("links", LinksOptions, values, config_file)
     if show_config:
-        listing = {"file": str(settled.file) if settled.file else None, "links": shown(LinksOptions, options, settled, "links")}
-        json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
-        sys.stdout.write("\n")
-        return 0
+        return print_config("links", options, settled)
     given = (*urls, *read_seeds(seed_file))
     _check(options, given)
     if dry_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,7 @@ from click.core import ParameterSource
 from tadoru import config
 from tadoru.config import Effective, Options
 from tadoru.errors import UsageError
+from tadoru.options import CrawlOptions
 from tadoru.settings import JOBS, Setting
 
 
@@ -68,6 +70,31 @@ def job_options(
         return function
 
     return decorate
+
+
+_RUNNING = (
+    click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing."),
+    click.option("--config", "config_file", metavar="FILE", help="Read this configuration."),
+    click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden."),
+    click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines."),
+    click.option("-v", "--verbose", count=True, help="Say more (-v pages, -vv everything)."),
+    click.option("-q", "--quiet", is_flag=True, help="No progress, no summary of what went on."),
+)
+
+
+def running_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a crawling command with what is about the run and not about the job."""
+    for option in reversed(_RUNNING):
+        function = option(function)
+    return function
+
+
+def print_config(job: str, options: CrawlOptions, settled: Effective) -> int:
+    """What `--show-config` prints."""
+    listing = {"file": str(settled.file) if settled.file else None, job: config.shown(type(options), options, settled, job)}
+    json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+    return 0
 
 
 def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.audit.run import build_scope as audit_scope
+from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.links.run import build_scope
 from tadoru.options import AuditOptions, CrawlOptions, LinksOptions
 from tadoru.rules.scope import Scope

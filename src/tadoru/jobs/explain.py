@@ -10,8 +10,8 @@ from typing import Any
 from tadoru.clock import SystemClock
 from tadoru.engine.drive import follow
 from tadoru.jobs.access import access_for
-from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.audit.run import build_scope as audit_scope
+from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.links.run import build_scope as links_scope
 from tadoru.model.web import Request, Response
 from tadoru.options import AuditOptions, LinksOptions
