@@ -1,7 +1,7 @@
 """Measures turning pages of documentation into Markdown, without network and store, beside trafilatura and markdownify.
 
-A fixed mix of 200 pages that Debian ships: 100 of Sphinx (`python3-doc`), 60 of mdBook and 40 of rustdoc (`rust-doc`). Times are CPU
-times, for each page the best of several rounds, so that a busy machine spoils little; the ratio to the peers is what counts.
+A fixed mix of 200 pages that Debian ships: 100 of Sphinx (`python3-doc`), 60 of mdBook and 40 of rustdoc (`rust-doc`). Times are
+CPU times, for each page the best of several rounds, so that a busy machine spoils little; the ratio to the peers is what counts.
 
     python -m bench.docs_convert [--rounds 3] [--peers]
 """
@@ -32,9 +32,10 @@ LARGEST = 400_000
 """Bytes: the few pages that are larger, indexes of everything, would be most of an average."""
 MEDIA_TYPE = "text/html; charset=utf-8"
 PEERS = {
-    "trafilatura": "import trafilatura; run = lambda page: trafilatura.extract(page, output_format='markdown', include_tables=True)",
-    "markdownify": "import markdownify; run = lambda page: markdownify.markdownify(page)",
+    "trafilatura": "import trafilatura; run = lambda page: trafilatura.extract(page, output_format='markdown')",
+    "markdownify": "import markdownify; run = markdownify.markdownify",
 }
+REQUIREMENTS = {"trafilatura": "trafilatura lxml_html_clean", "markdownify": "markdownify lxml"}
 PEER_SCRIPT = """
 import json, sys, time
 {setup}
@@ -95,7 +96,7 @@ def best(page: Path, rounds: int) -> Cost:
 
 def peer(name: str, pages: list[Path]) -> tuple[str, float]:
     """The version of a peer and its mean seconds for a page."""
-    programs = environment(ROOT / ".bench", name, name)
+    programs = environment(ROOT / ".bench", name, REQUIREMENTS[name])
     script = PEER_SCRIPT.format(setup=PEERS[name])
     done = subprocess.run(
         [str(programs / "python"), "-c", script],
@@ -126,9 +127,8 @@ def main() -> None:
     print(f"{len(pages)} pages, {kilobytes:.0f} KB on average; milliseconds of CPU for a page")
     for part in Cost._fields:
         values = sorted(1000 * getattr(cost, part) for cost in costs)
-        print(
-            f"  {part:12} {statistics.fmean(values):7.2f}   median {statistics.median(values):6.2f}   95 % {values[len(values) * 95 // 100]:6.2f}"
-        )
+        spread = f"median {statistics.median(values):6.2f}   95 % {values[len(values) * 95 // 100]:6.2f}"
+        print(f"  {part:12} {statistics.fmean(values):7.2f}   {spread}")
     print(f"  {'together':12} {1000 * own:7.2f}")
     for name in PEERS if options.peers else ():
         try:

@@ -1,8 +1,8 @@
 """Measures how well the documentation on a page is found and written: words of our Markdown against words of a ground truth.
 
-The corpus is a folder with `html/ID.html.gz` and `ground-truth/ID.json` (WCXB, its documentation pages). The score of a page is the F1
-of the two multisets of words; of the Markdown only what a reader would see counts: no addresses of links, no languages of fences, no marks
-of callouts. Prints a table, the worst page first; `--page ID` shows what is too much and what is missing on one.
+The corpus is a folder with `html/ID.html.gz` and `ground-truth/ID.json` (WCXB, its documentation pages). The score of a page is
+the F1 of the two multisets of words; of the Markdown only what a reader would see counts: no addresses of links, no languages of
+fences, no marks of callouts. Prints a table, the worst page first; `--page ID` shows what is too much and what is missing on one.
 """
 
 from __future__ import annotations

@@ -41,13 +41,13 @@ def program(name: str, package: str) -> str:
 
 
 def environment(cache: Path, name: str, requirement: str) -> Path:
-    """The folder with the programs of a peer's virtual environment, made at the first use."""
+    """The folder with the programs of a peer's virtual environment, made at the first use; requirements apart by spaces."""
     home = cache / "venvs" / name
     ready = home / "ready"
     if not ready.exists():
         shutil.rmtree(home, ignore_errors=True)
         _quietly([sys.executable, "-m", "venv", str(home)], f"an environment for {name}")
-        _quietly([str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", requirement], requirement)
+        _quietly([str(home / "bin" / "python"), "-m", "pip", "install", "--quiet", *requirement.split()], requirement)
         ready.write_text(requirement)
     return home / "bin"
 

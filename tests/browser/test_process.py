@@ -36,6 +36,9 @@ async def test_no_browser_anywhere_is_said_with_how_to_install_one(
     with pytest.raises(BrowserMissing, match=r"apt-get install chromium") as raised:
         await missing.render(site.url())
     assert raised.value.exit_code == 3
+    monkeypatch.undo()
+    with pytest.raises(BrowserMissing):  # Not looked for again with every page.
+        await missing.render(site.url())
     await missing.close()
 
 
@@ -53,7 +56,7 @@ async def test_a_browser_that_does_not_start(site: Site, monkeypatch: pytest.Mon
     broken.chmod(0o755)
     monkeypatch.setenv("TADORU_CHROMIUM", str(broken))
     missing = browser_for(site)
-    with pytest.raises(BrowserMissing, match=r"The browser did not start") as raised:
+    with pytest.raises(BrowserMissing, match=r"The browser did not start: no display\.") as raised:
         await missing.start()
     assert "\n" not in str(raised.value)
     await missing.close()
@@ -98,6 +101,19 @@ async def test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_c
     await running.close()
 
 
+async def test_after_many_pages_another_process_takes_over(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browser_module, "RECYCLE", 2)
+    site.html("/", "<p>text")
+    before = descendants(os.getpid())
+    running = browser_for(site)
+    answers = await asyncio.gather(*(render(running, site.url()) for _ in range(2)))
+    first = descendants(os.getpid()) - before
+    answers += await asyncio.gather(*(render(running, site.url()) for _ in range(3)))
+    assert ["<p>text" in shown(answer) for answer in answers] == [True] * 5
+    gone(first)
+    await running.close()
+
+
 async def test_a_driver_that_dies_is_started_again_too(site: Site) -> None:
     site.html("/", "<p>text")
     before = descendants(os.getpid())
@@ -136,6 +152,16 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
         assert f'<p id="p">{expected}</p>' in shown(await render(running, site.url("/session")))
         assert '<p id="p">seen=1</p>' in shown(await render(running, site.url("/session")))
         await running.close()
+
+
+async def test_a_kept_session_survives_the_end_of_its_browser(site: Site, tmp_path: Path) -> None:
+    site.html("/", "<p>text")
+    before = descendants(os.getpid())
+    running = browser_for(site, window=Window(profile=tmp_path / "profile"))
+    for _ in range(2):
+        assert "<p>text" in shown(await render(running, site.url()))
+        kill(before, "chrom")
+    await running.close()
 
 
 def test_when_we_are_killed_the_browser_goes_too(checkout: Path) -> None:

@@ -48,3 +48,18 @@ def test_there_is_one_list_of_features_and_each_switch_is_given_once() -> None:
 def test_its_variable_is_known_to_the_configuration(tmp_path: Path) -> None:
     assert resolve("links", {}, {"TADORU_CHROMIUM": "x"}, None, tmp_path).warnings == ()
     assert resolve("links", {}, {"TADORU_CROMIUM": "x"}, None, tmp_path).warnings != ()
+
+
+@pytest.mark.parametrize(
+    "log, sentence",
+    [
+        ("launch: closed\nBrowser logs:\nChromium sandboxing failed!\n====", "user namespaces"),
+        ("closed\nLooks like you launched a headed browser without having a XServer running.", "no display"),
+        ("closed\n  - [pid=7][err] first\n  - [pid=7][err] chromium: cannot load libnss3.so\n  - [pid=7] <kill>", "libnss3.so"),
+        ("closed", "it ended at once"),
+    ],
+    ids=["no sandbox", "no display", "its own words", "nothing"],
+)
+def test_why_it_did_not_start_is_said_in_one_line(log: str, sentence: str) -> None:
+    assert sentence in chromium.complaint(log)
+    assert "\n" not in chromium.complaint(log)

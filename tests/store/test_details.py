@@ -14,10 +14,12 @@ from tadoru.store.base import (
     Completed,
     Failed,
     FoundLink,
+    NamedPage,
     Outcome,
     PageFacts,
     Refused,
     ResourceResult,
+    SitemapRecord,
     Unchanged,
     Validators,
 )
@@ -360,3 +362,12 @@ async def test_the_words_of_a_check_are_renewed_and_its_number_stays(store: Sqli
     assert select(store, f"number, severity, title, title_ja FROM checks WHERE id = '{CHECK.id}'") == [
         (number, "warning", "New", "新")
     ]
+
+
+async def test_a_sitemap_that_is_read_again_names_only_what_it_names_now(store: SqliteStore) -> None:
+    record = SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 2, ())
+    for paths in (("a", "b"), ("b", "c")):
+        number = await store.put_sitemap(record)
+        await store.name_pages(number, [NamedPage(link.target, None) for link in to(*paths)])
+    assert sorted(select(store, "url FROM sitemap_urls")) == [(url("b"),), (url("c"),)]
+    assert select(store, "count(*) FROM sitemaps") == [(1,)]

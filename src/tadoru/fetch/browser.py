@@ -37,6 +37,8 @@ QUIET = 0.5
 """Seconds in which nothing may move before a page counts as settled."""
 MARGIN = 30.0
 """Seconds beyond a page's own time after which the browser itself is taken for hung."""
+RECYCLE = 500
+"""Pages after which another process takes over: the browser keeps a little of every page it has seen."""
 ENDING = 10.0
 """Seconds for a page or the browser to close."""
 _LOOK: dict[str, Any] = {
@@ -81,6 +83,15 @@ class _Running:
     door: tuple[Guest, Entrance] | None = None
     """And its way out."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
+    seen: int = 0
+    """Pages it was given."""
+    open: int = 0
+    """Pages it has open."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the next page is better given to another process. A kept session can not be in two of them."""
+        return self.gone.is_set() or (self.seen >= RECYCLE and self.kept is None)
 
     async def close(self) -> None:
         window = self.kept or self.browser
@@ -116,6 +127,8 @@ class Browser:
         self._places = asyncio.Semaphore(window.pages)
         self._starting = asyncio.Lock()
         self._running: _Running | None = None
+        self._retired: set[_Running] = set()
+        self._missing: BrowserMissing | None = None
         self._listening = False
 
     async def start(self) -> None:
@@ -137,40 +150,56 @@ class Browser:
         async with self._places:
             for _ in range(2):
                 running = await self._up()
+                running.seen += 1
+                running.open += 1
                 try:
                     return await self._visit(running, target, manners, timeout, wait)
                 except _BrowserEnded:
-                    # Perhaps through another page than this one, which is why it gets a second chance.
-                    await self._down(running)
+                    running.gone.set()  # Perhaps through another page than this one, which therefore gets a second chance.
+                finally:
+                    running.open -= 1
+                    await self._tidy()
         return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The browser ended while it rendered the page, twice.")
 
     async def close(self) -> None:
         """End the browser."""
-        if self._running is not None:
-            await self._down(self._running)
+        async with self._starting:
+            for running in (*self._retired, *filter(None, (self._running,))):
+                await self._stop(running)
+            self._running = None
+            self._retired.clear()
         await self._proxy.close()
         await self._names.close()
 
     # -- the process ------------------------------------------------------------------------------------------------
 
     async def _up(self) -> _Running:
+        """The process for the next page."""
         async with self._starting:
-            if self._running is not None and self._running.gone.is_set():
-                await self._stop(self._running)
+            if self._missing is not None:
+                raise self._missing
+            if self._running is not None and self._running.is_spent:
+                self._retired.add(self._running)
+                self._running = None
+                await self._tidy()
             if self._running is None:
                 if not self._listening:
                     await self._proxy.start()
                     self._listening = True
-                self._running = await self._launch()
+                try:
+                    self._running = await self._launch()
+                except BrowserMissing as missing:
+                    self._missing = missing
+                    raise
             return self._running
 
-    async def _down(self, running: _Running) -> None:
-        async with self._starting:
-            if running is self._running:
-                await self._stop(running)
+    async def _tidy(self) -> None:
+        """End the processes that get no more pages and have none left."""
+        for running in [running for running in self._retired if running.gone.is_set() or not running.open]:
+            self._retired.discard(running)
+            await self._stop(running)
 
     async def _stop(self, running: _Running) -> None:
-        self._running = None
         running.gone.set()
         if running.door is not None:
             await self._proxy.dismiss(running.door[0])
@@ -194,7 +223,7 @@ class Browser:
             return await self._open(driver, program)
         except Error as error:
             await driver.stop()
-            raise BrowserMissing(f"The browser did not start: {_reason(error.message)}") from None
+            raise BrowserMissing(f"The browser did not start: {chromium.complaint(error.message)}.") from None
         except BaseException:
             await driver.stop()
             raise

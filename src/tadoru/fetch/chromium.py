@@ -20,6 +20,7 @@ NOT_WANTED = ("--disable-popup-blocking",)
 HOW_TO_INSTALL = "install one with “apt-get install chromium” (or set TADORU_CHROMIUM to the program)"
 HOW_TO_DRIVE = "install what drives the browser with “pip install 'tadoru[render]'”"
 
+_LONGEST = 200
 _OFF = (
     # Frames in processes of their own are out of our sight (see `fetch.sieve`), and so is what is loaded ahead of its time.
     "IsolateSandboxedIframes",
@@ -78,3 +79,13 @@ def switches(proxy: str) -> list[str]:
 def may_use_sandbox() -> bool:
     """Its sandbox does not work for root."""
     return not hasattr(os, "geteuid") or os.geteuid() != 0
+
+
+def complaint(log: str) -> str:
+    """Why it did not start, from what its driver wrote down."""
+    if "sandboxing failed" in log:
+        return "its sandbox does not work here; in a container it has to be allowed user namespaces"
+    if "XServer" in log or "Missing X server" in log:
+        return "there is no display for a window; leave the window away, or use xvfb-run"
+    said = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line]
+    return said[-1][:_LONGEST] if said else "it ended at once"

@@ -47,6 +47,27 @@ def test_spans_over_millions_of_cells_are_not_filled() -> None:
     assert len(markdown("<table>" + f"<tr>{cell * 50}</tr>" * 50 + "</table>")) < 200_000
 
 
+MANY = 20_000
+CROWDS: dict[str, str] = {
+    "permalinks in a line": "<p>" + '<a class="anchor" href="#x">word</a> ' * MANY + "the end</p>",
+    "permalinks in a heading": "<h2>" + '<a class="headerlink" href="#x">¶</a>' * MANY + "the end</h2>",
+    "labels of tabs": '<ul role="tablist">' + '<li role="tab">x</li>' * MANY + "</ul><p>the end</p>",
+    "dashes": f"<p>{'-' * 5 * MANY}x</p><p>the end</p>",
+    "backticks": f"<p>{'` ' * MANY}</p><pre>{'`' * MANY}</pre><p>the end</p>",
+    "stars": f"<p>{'*a ' * MANY}</p><p>the end</p>",
+    "brackets": f"<p>{'[' * MANY}{']' * MANY}(x)</p><p>the end</p>",
+    "spans side by side": "<p>" + '<span class="a">x</span><span class="b">y</span>' * MANY + "the end",
+    "classes": '<div class="' + "a " * MANY * 5 + '">the end</div>',
+    "empty paragraphs": "<p></p>" * MANY + "the end",
+    "callouts": '<div class="admonition note"><p class="title">x</p></div>' * 2_000 + "the end",
+}
+
+
+@pytest.mark.parametrize("body", CROWDS.values(), ids=CROWDS)
+def test_a_crowd_of_one_thing_is_converted_in_one_go(body: str) -> None:
+    assert markdown(body).endswith("the end")
+
+
 @pytest.mark.parametrize("tag", ["script", "style", "template", "noscript", "textarea", "iframe", "object", "select"])
 def test_what_is_no_text_never_becomes_text(tag: str) -> None:
     hidden = f"<{tag}>LEAK</{tag}>"

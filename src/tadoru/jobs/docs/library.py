@@ -143,7 +143,18 @@ def _card(folder: Path, name: str) -> SiteCard:
         head = json.loads(text.rstrip().rstrip(",") + "}") if MARK in text else {}
     counts = [value if isinstance(value := head.get(key), int) else 0 for key in ("totalPages", "totalTokens")]
     words = [str(head.get(key, "")) for key in ("baseUrl", "title", "crawledAt", "lastChecked")]
-    return SiteCard(name, folder, words[0], one_line(words[1], 120), *counts, words[2], words[3])
+    return SiteCard(name, folder, words[0], one_line(words[1], 120), counts[0], counts[1], words[2], words[3])
+
+
+def _below(parts: Sequence[SectionRow], section: str) -> list[SectionRow]:
+    """The section of that heading, fragment or path of headings, with all sections below it."""
+    wanted = [step.strip().casefold() for step in section.removeprefix("#").split(">")]
+    for at, part in enumerate(parts):
+        path = [step.casefold() for step in part.path]
+        if part.level and (part.anchor == section.removeprefix("#") or path[-len(wanted) :] == wanted):
+            end = next((to for to in range(at + 1, len(parts)) if 0 < parts[to].level <= part.level), len(parts))
+            return list(parts[at:end])
+    return []
 
 
 def _clamped(max_tokens: int) -> int:
@@ -153,7 +164,7 @@ def _clamped(max_tokens: int) -> int:
 def _search_answer(found: list[tuple[str, Hit]], budget: int) -> str:
     """Each section up to a third of the room, so that one long one does not crowd out the others."""
     parts: list[str] = []
-    left = budget - _AROUND
+    left = float(budget - _AROUND)
     for name, hit in found:
         head = f"## {' > '.join(one_line(step, 100) for step in hit.path)}\n{name} · {hit.url} · {hit.file}\n\n"
         room = min(left, budget / 3) - weigh(head) - 20

@@ -106,7 +106,8 @@ def _rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator
 
 
 def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()  # SQLite takes no half surrogate pairs
+    """Text that SQLite takes: no half surrogate pairs, and nothing that ends a string early."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
 
 
 def index_path(root: Path) -> Path:

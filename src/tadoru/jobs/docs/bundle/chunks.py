@@ -5,14 +5,22 @@ No piece begins or ends inside code or a table: where one of these is larger tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tadoru.jobs.docs.bundle.outline import Block, Section, blocks, sections
 from tadoru.jobs.docs.bundle.tokens import Weigh
 
+_ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
+"""What a page with more than one title has somewhere; most pages have not, and need no closer look."""
+
 
 def at_titles(section: str) -> Iterator[str]:
     """One page of full.md, cut before each heading of level 1."""
+    if not _ANOTHER_TITLE.search(section):
+        if section.strip():
+            yield section.rstrip() + "\n"
+        return
     held: list[str] = []
     for block in blocks(section):
         if block.kind == "heading" and block.level == 1 and "".join(held).strip():
@@ -26,10 +34,13 @@ def at_titles(section: str) -> Iterator[str]:
 def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) -> Iterator[str]:
     """One page in pieces of at most `budget` tokens, each below the headings that lead to it."""
     held: list[str] = []
-    head, weight = "", 0.0
+    head, weight, lead = "", 0.0, ""
     for section in sections(markdown, title):
+        if all(block.kind == "heading" for block in section.blocks):
+            lead += section.text  # a heading stays with what comes after it
+            continue
         top = _head(section.path, url)
-        for part in _parts(section, budget - weigh(top), weigh):
+        for part in _parts(section, lead, budget - weigh(top), weigh):
             heavy = weigh(part)
             if held and weight + heavy > budget:
                 yield _piece(head, held)
@@ -38,8 +49,11 @@ def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) ->
                 head, weight = top, weigh(top)
             held.append(part)
             weight += heavy
+        lead = ""
+    if lead:
+        held.append(lead)
     if "".join(held).strip():
-        yield _piece(head, held)
+        yield _piece(head or _head((title,), url), held)
 
 
 def _head(path: tuple[str, ...], url: str) -> str:
@@ -50,22 +64,18 @@ def _piece(head: str, held: list[str]) -> str:
     return head + "".join(held).rstrip() + "\n"
 
 
-def _parts(section: Section, room: float, weigh: Weigh) -> Iterator[str]:
-    """A section as it is when it fits, else its blocks, with the heading kept beside what follows it."""
-    if weigh(section.text) <= room:
-        yield section.text
+def _parts(section: Section, lead: str, room: float, weigh: Weigh) -> Iterator[str]:
+    """A section as it is when it fits, else its blocks, with the headings kept beside what follows them."""
+    if weigh(lead + section.text) <= room:
+        yield lead + section.text
         return
-    lead = ""
     for block in section.blocks:
         if block.kind == "heading":
-            lead = block.text
+            lead += block.text
             continue
-        pieces = list(_lines(block, room, weigh))
-        yield lead + pieces[0]
-        yield from pieces[1:]
-        lead = ""
-    if lead:
-        yield lead
+        for piece in _lines(block, room - weigh(lead), weigh):
+            yield lead + piece
+            lead = ""
 
 
 def _lines(block: Block, room: float, weigh: Weigh) -> Iterator[str]:

@@ -153,7 +153,7 @@ class Folder:
 
     def _save(self, manifest: Manifest) -> None:
         unfinished = self.root / STATE / f"bundle.json.{os.getpid()}.part"
-        unfinished.write_text(json.dumps(asdict(manifest), ensure_ascii=False), "utf-8")
+        unfinished.write_text(json.dumps(asdict(manifest)), "utf-8")  # as ASCII: half a surrogate pair survives it
         unfinished.replace(self.root / STATE / "bundle.json")
 
     def _target(self, path: str) -> Path:

@@ -23,6 +23,9 @@ _LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:
 _STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.*?\S)?)\1(?!\w)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")
+_MARKS = ("", *" \t>-*+`~0123456789")
+"""What a line begins with that may be, or be in, a list, a quotation or a fence; most lines do not, and cost nothing."""
+_HASH = ("#", " ")
 _LONGEST_HEADING = 1_000
 
 
@@ -69,7 +72,10 @@ class _Fence:
                 self._close(rest)
                 return True
             self._sign = ""  # the quotation the fence stood in is over, and the fence with it
-        return self._open(line)
+        if line[:1] in _MARKS:
+            return self._open(line)
+        self._in_list = False
+        return False
 
     def _close(self, rest: str) -> None:
         bare = rest.strip(" \t")
@@ -111,16 +117,17 @@ def blocks(text: str) -> Iterator[Block]:
     """A text in blocks; joined again they are the text, byte for byte."""
     fence = _Fence()
     kept: list[str] = []
-    has_code = gap = False
+    has_code = gap = is_heading = False
     for whole in _LINES.findall(text):
         line = whole.rstrip("\r\n")
         is_code, is_empty = fence.feed(line), not line.strip()
-        alone = not has_code and not is_empty and bool(kept) and _is_heading(kept)
-        if kept and not is_empty and (gap or alone or (not is_code and _atx(line))):
+        begins_heading = not is_code and line[:1] in _HASH and _atx(line) is not None
+        if kept and not is_empty and (gap or is_heading or begins_heading):
             yield _block(kept, has_code)
             kept, has_code = [], False
         kept.append(whole)
         has_code = has_code or is_code
+        is_heading = not has_code and (begins_heading or (is_heading and is_empty) or (len(kept) == 2 and _is_underlined(kept)))
         gap = is_empty and not is_code
     if kept:
         yield _block(kept, has_code)
@@ -138,14 +145,10 @@ def _atx(line: str) -> tuple[int, str] | None:
     return level, shorter.rstrip() if not shorter or shorter[-1] in " \t" else words
 
 
-def _is_heading(kept: Sequence[str]) -> bool:
-    return _atx(kept[0].rstrip("\r\n")) is not None or _is_underlined(kept)
-
-
 def _is_underlined(kept: Sequence[str]) -> bool:
     return (
-        len(kept) > 1 and bool(_PARAGRAPH.match(kept[0])) and not _ITEM.match(kept[0])
-        and bool(_UNDERLINE.match(kept[1].rstrip("\r\n")))
+        len(kept) > 1 and bool(_UNDERLINE.match(kept[1].rstrip("\r\n"))) and bool(_PARAGRAPH.match(kept[0]))
+        and not _ITEM.match(kept[0])
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from tadoru.jobs.docs.content.phrases import is_phrase
 from tadoru.parse.html import Document, Element, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
+_NUMBER = re.compile(r"[\d.]+\s+")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
 _MOST_CRUMBS = 12
@@ -32,13 +33,13 @@ def read_title(document: Document, root: Element) -> str:
         return own[0]
     if own:  # every section has one
         return _own_part(title) or own[0]
-    others = [text for heading in (*root.css("h2")[:1], *document.select("h1")) if (text := _plain(heading))]
-    # Titles begin with the page and end with the site.
-    named = [(title.casefold().find(text.casefold()), text) for text in others]
+    outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
+    others = [text for heading in root.css("h2")[:1] if (text := _plain(heading))] + outside
+    # Titles begin with the page and end with the site; numbers of chapters they may leave out.
+    named = [(title.casefold().find(_NUMBER.sub("", text).casefold()), text) for text in others]
     first = min((pair for pair in named if pair[0] >= 0), default=None)
     if first is not None:
         return first[1]
-    outside = [text for heading in document.select("h1") if (text := _plain(heading))]
     return outside[0] if outside else _own_part(title)
 
 

@@ -7,7 +7,7 @@ Hidden tab panels stay, hidden doubles go. The parts that only one generator mak
 from __future__ import annotations
 
 from tadoru.jobs.docs.content.measure import Measure
-from tadoru.jobs.docs.content.phrases import LONGEST, find_phrases, is_phrase, is_step
+from tadoru.jobs.docs.content.phrases import LONGEST, find_phrases, is_code, is_phrase, is_step
 from tadoru.jobs.docs.content.pictures import find_idle
 from tadoru.jobs.docs.content.words import Verdict, judge
 from tadoru.parse.html import Attributes, Element, tag_ids
@@ -47,7 +47,7 @@ def clean(root: Element, extra: str = "") -> None:
     found = [element for element in root.css(":not(span)") if not _is_plain(element) and _is_noise(element, measure)]
     found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, measure)]
     if extra:
-        found += [element for element in root.css(extra) if not _is_much(element, measure)]
+        found += [element for element in root.css(extra) if not _is_much(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
     found += [element for element in root.css("ul,ol") if _is_table_of_contents(element, measure)]
     found += find_idle(root)
@@ -55,6 +55,18 @@ def clean(root: Element, extra: str = "") -> None:
     # From the end: what stands in a part must not be touched once that is gone.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
+    for heading in root.css("h1,h2,h3,h4,h5,h6"):
+        _free_from_its_own_link(heading)
+
+
+def _free_from_its_own_link(heading: Element) -> None:
+    """Make plain text of a heading that is nothing but a link to itself."""
+    link = heading.css_first("a")
+    if link is None or not _is_whole_heading(link):
+        return
+    attributes = link.attributes
+    if (attributes.get("href") or "").startswith("#") and not attributes.get("id") and not attributes.get("name"):
+        link.unwrap()
 
 
 def _is_much(element: Element, measure: Measure) -> bool:
@@ -84,8 +96,11 @@ def _is_noise(element: Element, measure: Measure) -> bool:
         return not _is_label(element, attributes, role)
     if tag == "a":
         return _is_permalink(element, attributes)
-    if tag in {"footer", "form"}:
-        return element.parent is not None and element.parent.tag != "blockquote" and _looks_empty(element, measure)
+    if tag == "footer":
+        in_quote = element.parent is not None and element.parent.tag == "blockquote"
+        return not in_quote and (measure.length(element) < _SHORT or _looks_empty(element, measure))
+    if tag == "form":
+        return _looks_empty(element, measure)
     return _is_hidden(element, attributes, role, measure) or _is_named_noise(element, attributes, tag, measure)
 
 
@@ -105,11 +120,19 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
         # An empty anchor with a name is where links of other pages land: it stays.
         return not href or "#" in href
     if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
-        return True
+        return not is_code(element)
     if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
         return False
+    return not _is_whole_heading(element)
+
+
+def _is_whole_heading(element: Element) -> bool:
+    """Whether a part is all the text of the heading it stands in: a heading that links to itself."""
     parent = element.parent
-    return parent is None or parent.tag not in _HEADINGS or len(parent.text().strip()) > len(text)
+    if parent is None or parent.tag not in _HEADINGS:
+        return False
+    text = element.text().strip()
+    return text not in _SIGNS and len(parent.text().strip()) <= len(text)
 
 
 def _is_hidden(element: Element, attributes: Attributes, role: str | None, measure: Measure) -> bool:
@@ -138,16 +161,18 @@ def _is_panel(element: Element, attributes: Attributes) -> bool:
         return True
     if "aria-labelledby" in attributes or "aria-hidden" in attributes or element.tag in {"span", "a", "p"}:
         return "aria-labelledby" in attributes
-    return any(_is_twin(element, attributes, other) for other in (element.prev, element.next))
-
-
-def _is_twin(element: Element, attributes: Attributes, other: Element | None) -> bool:
-    while other is not None and other.is_text_node:
-        other = other.next
-    if other is None or other.tag != element.tag or not attributes.get("class"):
-        return False
     names = {name for name in (attributes.get("class") or "").split() if name != "hidden"}
-    return bool(names & set((other.attributes.get("class") or "").split()))
+    return any(
+        other is not None and other.tag == element.tag and names & set((other.attributes.get("class") or "").split())
+        for other in (_neighbour(element.prev, forward=False), _neighbour(element.next, forward=True))
+    )
+
+
+def _neighbour(node: Element | None, *, forward: bool) -> Element | None:
+    """The first element from here on, past text and comments."""
+    while node is not None and not node.is_element_node:
+        node = node.next if forward else node.prev
+    return node
 
 
 def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure: Measure) -> bool:
@@ -160,7 +185,7 @@ def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure:
         length = measure.length(element)
         if length > _MUCH * measure.whole or (length > _LONG and measure.linked(element) < 0.25 * length):
             return False
-        return element.css_first("h1") is None
+        return element.css_first("h1,pre") is None
     if verdict is Verdict.WEAK or tag == "aside":
         return _looks_empty(element, measure)
     return False
@@ -179,7 +204,7 @@ def _looks_empty(element: Element, measure: Measure) -> bool:
     length = measure.length(element)
     if length > _MUCH * measure.whole or element.css_first("h1,pre") is not None:
         return False
-    return length < 40 or measure.linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
+    return not length or measure.linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
 
 
 def _is_table_of_contents(listing: Element, measure: Measure) -> bool:

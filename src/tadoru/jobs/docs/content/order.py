@@ -13,7 +13,7 @@ from tadoru.parse.html import Document, Element, text_of
 from tadoru.rules.url import Resolver, origin
 
 _MOST_ITEMS = 5_000
-_LISTS = frozenset({"ul", "ol", "dl", "details"})
+_LISTS = frozenset({"ul", "ol", "dl"})
 _STEPS = "link[rel],a[rel],a[class*=next],a[class*=prev],a[accesskey]"
 _NAME = re.compile(r"(?:^|[\s_-])(next|prev|previous)(?:$|[\s_-])")
 _KEYS = {"n": "next", "p": "prev"}
@@ -22,7 +22,8 @@ _WORDS = {"next": "next", "prev": "prev", "previous": "prev"}
 
 def read_navigation(document: Document, selectors: str, base: str, resolver: Resolver) -> tuple[NavItem, ...]:
     """The entries of a menu, each address once, nested as they are on the page. The largest of several menus counts."""
-    menus = [(menu, links) for menu in document.select(selectors) if (links := menu.css("a[href]"))] if selectors else []
+    candidates = [menu for menu in document.select(selectors) if not _is_path(menu)] if selectors else []
+    menus = [(menu, links) for menu in candidates if (links := menu.css("a[href]"))]
     if not menus:
         return ()
     menu, links = max(menus, key=lambda found: len(found[1]))
@@ -40,9 +41,14 @@ def read_navigation(document: Document, selectors: str, base: str, resolver: Res
     return _from_zero(tuple(items.values()))
 
 
+def _is_path(menu: Element) -> bool:
+    """Whether it is the path to the page and no menu."""
+    return any("breadcrumb" in (menu.attributes.get(name) or "").lower() for name in ("class", "aria-label", "id"))
+
+
 def without_steps(navigation: tuple[NavItem, ...], *steps: str | None) -> tuple[NavItem, ...]:
     """A menu that is more than the links to the next and the previous page; nothing when it is not."""
-    return navigation if sum(item.url not in steps for item in navigation) > 1 else ()
+    return navigation if any(item.url not in steps for item in navigation) else ()
 
 
 def _level(link: Element, levels: dict[int, int]) -> int:

@@ -62,6 +62,8 @@ _HINTS = tuple(
     ).split("|")
 )
 """Bits of the phrases, lower case: a text without any of them has no phrase."""
+_HIGHEST = 12
+"""Elements above a piece of code, up to its block."""
 _PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
@@ -98,4 +100,17 @@ def find_phrases(root: Element, measure: Measure) -> list[Element]:
     text = measure.text.lower()
     if not any(hint in text for hint in _HINTS):
         return []
-    return [part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= LONGEST and is_phrase(own)]
+    found = [part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= LONGEST and is_phrase(own)]
+    return [part for part in found if not is_code(part)]
+
+
+def is_code(part: Element) -> bool:
+    """Whether a part is in code or has code in it: a command called `copy` is not a button."""
+    above: Element | None = part
+    for _ in range(_HIGHEST):
+        if above is None:
+            break
+        if above.tag in {"pre", "code", "samp", "kbd"}:
+            return True
+        above = above.parent
+    return part.css_first("pre,code,samp,kbd") is not None

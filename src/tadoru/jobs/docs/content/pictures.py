@@ -1,4 +1,4 @@
-"""Images that tell a reader nothing: icons, avatars, and the second of two that differ only in being for a dark screen."""
+"""Images that tell a reader nothing: icons, avatars, badges, and of two that differ only in the darkness of the screen one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from tadoru.parse.html import Attributes, Element
 
 _ICON = re.compile(r"(?:.*\b)?(?:icon|logo|avatar|emoji|badge|spinner)s?", re.IGNORECASE)
 _ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:icon|avatar|emoji|logo)s?(?:$|[\s_-])", re.IGNORECASE)
+_ICON_SOURCE = re.compile(r"gravatar\.com/|/avatars?[/.]|//avatars\.|//img\.shields\.io/|/badge\.svg|/emoji/", re.IGNORECASE)
 _SMALL = 32
 """Pixels on each side."""
 _LEAST_ALT = 8
@@ -35,6 +36,8 @@ def find_idle(root: Element) -> list[Element]:
 
 def _is_icon(attributes: Attributes, alt: str) -> bool:
     if alt and (_ICON.fullmatch(alt) or _ICON_CLASS.search(attributes.get("class") or "")):
+        return True
+    if _ICON_SOURCE.search((attributes.get("src") or "")[:300]):
         return True
     return _is_small(attributes.get("width")) and _is_small(attributes.get("height"))
 

@@ -20,6 +20,8 @@ _PROSE = frozenset(
     {"p", "pre", "blockquote", "dd", "dt", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary"}
 )
 _INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
+_ENDS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
+"""Where the way down ends. Tables are walked through: old pages are laid out in them."""
 _HOLDS = 0.85
 """Of the running text above: a child with so much of it is where the text is."""
 _OUTSIDE = frozenset({"nav", "footer", "aside", "button", "select"})
@@ -153,7 +155,7 @@ def _descend(body: Element, weights: Weights) -> Element:
                 nearly_all = child
                 break
             child = child.next
-        if nearly_all is None or nearly_all.tag in _PROSE or nearly_all.tag in {"table", "ul", "ol", "dl", "tbody"}:
+        if nearly_all is None or nearly_all.tag in _ENDS:
             return here
         here = nearly_all
     return here

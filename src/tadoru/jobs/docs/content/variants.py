@@ -69,7 +69,7 @@ _TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?
 _SOURCE = re.compile(
     r"/_(?:modules|sources|downloads|static|images)/|/src/.+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
 )
-_TOP = frozenset("docs doc documentation manual book guide html l intl translations".split())
+_TOP = frozenset("docs doc documentation manual book html l intl translations".split())
 _DEEPEST_VERSION = 4
 """Folders: what looks like a version below them belongs to the subject, as in `/reference/rest/users/v2/`."""
 

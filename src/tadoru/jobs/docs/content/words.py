@@ -92,10 +92,9 @@ _UNSEEN = r"""
 """
 """Not for the eye."""
 _OFTEN = r"""
-    sidebar side-bar [a-z]+-sidebar sidebar-[a-z-]+ aside secondary footer header masthead banner announcement[a-z-]* hero
-    related [a-z]+-toc tags tag-list taxonomy categories meta metadata actions buttons button-group btn-group links
-    quick-links quicklinks widget widgets overlay drawer drawer-[a-z]+ outline nav-[a-z-]+ [a-z]+-nav [a-z]+-navigation
-    [a-z]+-breadcrumbs? menu-[a-z-]+ [a-z]+-menu
+    sidebar side-bar sidebar-[a-z-]+ aside secondary footer masthead banner announcement[a-z-]*
+    related tags tag-list taxonomy categories meta metadata actions buttons button-group btn-group links
+    quick-links quicklinks widget widgets overlay drawer drawer-[a-z]+ outline nav-[a-z-]+ menu-[a-z-]+
     [a-z-]+-(?:banner|promo|ad|ads|share|comments|rating|pagination|pager|newsletter|signup|footer) contents
 """
 
@@ -104,6 +103,8 @@ _STRONG = _words(" ".join((_PLACES, _REQUESTS, _TOOLS, _PAID, _ABOUT, _UNSEEN)))
 _WEAK = _words(_OFTEN)
 _LONGEST = 60
 """Characters: names longer than this were not given by a person, and need not be read."""
+_HASH = re.compile(r"_+[A-Za-z0-9]{4,6}$")
+"""What a build puts behind the name that a person gave."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[_-]+")
 
@@ -124,6 +125,8 @@ def judge(names: str) -> Verdict:
 def _judge_one(name: str) -> Verdict:
     if ":" in name or "[" in name or len(name) > _LONGEST:  # a utility class says how a part looks, not what it is
         return Verdict.SILENT
+    if (unhashed := _HASH.sub("", name)) != name and (found := _judge_one(unhashed)) is not Verdict.SILENT:
+        return found
     plain = _JOINTS.sub("-", _CAMEL.sub("-", name)).lower().strip("-")
     for pattern, verdict in ((_KEPT, Verdict.KEEP), (_STRONG, Verdict.STRONG), (_WEAK, Verdict.WEAK)):
         if pattern.fullmatch(plain):

@@ -46,7 +46,7 @@ def _is_near(element: Element, box: Element) -> bool:
     """Whether a title belongs to this box and not to one inside it."""
     around = element.parent
     for _ in range(6):
-        if around is None or around == box:
+        if around is None or around.mem_id == box.mem_id:
             return around is not None
         if kinds.kind_of(around.tag or "", classes_of(around)) == kinds.CALLOUT:
             return False

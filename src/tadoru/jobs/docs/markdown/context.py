@@ -11,7 +11,7 @@ from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading
 from tadoru.parse.html import Element
 from tadoru.rules.url import canonical
 
-DEEPEST = 60
+DEEPEST = 40
 """Lists in quotes in tables… below this, only the text is written: no page is made so for a reader."""
 _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
 
@@ -32,7 +32,6 @@ class Context:
         self.in_link = False
         self.in_heading = 0
         """The level of the heading that is being written."""
-        self.in_cell = False
         self.emphasis: frozenset[str] = frozenset()
         self.labels: list[tuple[str | None, str]] = []
         """Labels of tabs whose panels are still to come: their ids and texts."""

@@ -40,7 +40,7 @@ def notes(context: Context, node: Element) -> list[str] | None:
     if node.tag == "dl":
         return _definitions(context, node)
     label = node.css_first(".label,.fn-bracket")
-    if label is None or any(inner != node for inner in node.css(".footnote,.citation")):
+    if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()

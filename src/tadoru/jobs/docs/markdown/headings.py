@@ -55,12 +55,14 @@ def _anchor(node: Element) -> str | None:
 
 def _plain(node: Element) -> str:
     """The words of a heading. What is not shown is taken out of it, for it has been written already."""
+    length = len(collapsed(node.text() or ""))
     for element in node.css("a,span,button,br"):
         if element.tag == "br":
             element.replace_with(" ")
             continue
         kind = kinds.kind_of(element.tag or "", classes_of(element))
         signs = kind in {kinds.PERMALINK, kinds.DROP} or inline.is_permalink(element, element.attributes.get("href") or "")
-        if signs and len(collapsed(node.text() or "")) > len(collapsed(element.text() or "")):
+        if signs and length > (own := len(collapsed(element.text() or ""))):
+            length -= own
             element.decompose()
     return escape.seen(node.text() or "").strip()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tadoru.jobs.docs.markdown import footnotes, kinds, math, media
+from tadoru.jobs.docs.markdown import escape, footnotes, kinds, math, media
 from tadoru.jobs.docs.markdown.context import DEEPEST, Context
 from tadoru.jobs.docs.markdown.pieces import BREAK, CODE, MARKUP, TEXT, Piece, code_span, joined
 from tadoru.parse.html import Element
@@ -113,11 +113,8 @@ class Line:
     @staticmethod
     def _is_wording(node: Element) -> bool:
         """A link that has the class of a permalink but holds the wording: some themes wrap the heading in it."""
-        return (
-            len(node.text(strip=True) or "") > 2
-            and node.parent is not None
-            and node.parent.text(strip=True) == node.text(strip=True)
-        )
+        alone = all(near is None or (near.is_text_node and near.is_empty_text_node) for near in (node.prev, node.next))
+        return alone and len(node.text(strip=True) or "") > 2
 
     def _meant(self, node: Element, tag: str) -> bool:
         if tag in _EMPHASIS:
@@ -226,7 +223,11 @@ class Line:
         if target is None or context.in_link:
             return True
         context.in_link = True
-        written = self._inside(node).joined(" ", bare=False)
+        only = node.first_child
+        if only is not None and only.is_text_node and only.next is None:
+            written = escape.text(escape.seen(only.text_content or ""), in_link=True)
+        else:
+            written = self._inside(node).joined(" ", bare=False)
         context.in_link = False
         core = written.strip()
         if not core:
@@ -260,7 +261,10 @@ def _are_badges(before: Element | None, node: Element, tag: str, attributes: dic
     own, other = attributes.get("class"), before.attributes.get("class")
     if not own or not other or own == other:
         return False
-    return (before.text() or "")[-1:].isalnum() and (node.text() or "")[:1].isalnum()
+    first, last = node.first_child, before.last_child
+    if first is None or last is None or not first.is_text_node or not last.is_text_node:
+        return False
+    return (last.text_content or "")[-1:].isalnum() and (first.text_content or "")[:1].isalnum()
 
 
 _HANDLED = frozenset(_EMPHASIS) | _CODES | _RAISED | _MEDIA | {"a", "br", "math", "script", "q", "rt", "svg"}

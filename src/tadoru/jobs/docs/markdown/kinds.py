@@ -66,6 +66,8 @@ _CALLOUT_MARKS = frozenset(
     "docs-callout admonition-block note-box aside message".split()
 )
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
+_LONGEST = 500
+"""Answers are kept for strings of classes of ordinary length only: what is kept must stay small."""
 _PARTS = frozenset("title heading content icon body header container list wrapper".split())
 _BOXES = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
 
@@ -83,9 +85,13 @@ UNWRITTEN = frozenset(
 )
 
 
-@lru_cache(maxsize=8192)
 def kind_of(tag: str, classes: str) -> str:
     """The kind of an element with these classes; empty for an ordinary one."""
+    return _kind(tag, classes if len(classes) < _LONGEST else classes[:_LONGEST])
+
+
+@lru_cache(maxsize=8192)
+def _kind(tag: str, classes: str) -> str:
     words = classes.split()
     if tag in _BOXES and callout_mark(classes) is not None:
         return CALLOUT
@@ -123,7 +129,6 @@ def _told_apart(kind: str, tag: str, words: list[str]) -> str:
     return kind
 
 
-@lru_cache(maxsize=2048)
 def callout_mark(classes: str) -> str | None:
     """NOTE, TIP, IMPORTANT, WARNING or CAUTION for the box of a callout, else None."""
     words = classes.split()

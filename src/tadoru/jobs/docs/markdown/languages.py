@@ -45,7 +45,7 @@ KNOWN = frozenset(
 def language_of(block: Element) -> str:
     """The language of a block, from itself, the code right below it and the elements around it; empty when none is told."""
     code = block.css_first("code")
-    if code is not None and code != block and (found := _told(code, bare=True)):
+    if code is not None and code.mem_id != block.mem_id and (found := _told(code, bare=True)):
         return found
     if found := _told(block, bare=True):
         return found
@@ -68,7 +68,7 @@ def _told(element: Element, *, bare: bool) -> str:
         if value and (found := named(value)):
             return found
     classes = attributes.get("class")
-    return _of_classes(classes, bare) if classes else ""
+    return _of_classes(classes[:500], bare) if classes else ""
 
 
 @lru_cache(maxsize=2048)

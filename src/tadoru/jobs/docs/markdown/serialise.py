@@ -90,7 +90,8 @@ class Serialiser(Context):
                 continue
             following = node.next
             if node.is_text_node:
-                run.append(node)
+                if run or not (node.text_content or "").isspace():
+                    run.append(node)
             elif node.is_element_node:
                 written = self._element(node)
                 if written is _INLINE:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.code import fence
 from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
 from tadoru.parse.html import Element
@@ -82,8 +81,3 @@ def heading_code(node: Element) -> str | None:
     for added in node.css(_DROPPED + ",.anchor"):
         added.decompose()
     return " ".join((node.text() or "").split())
-
-
-def is_signature(kind: str) -> bool:
-    """Whether an element of this kind is a signature by itself."""
-    return kind is kinds.SIGNATURE

@@ -39,10 +39,7 @@ def table(context: Context, node: Element) -> list[str]:
     if _is_layout(node, rows):
         return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     context.tables += 1
-    before = context.in_cell
-    context.in_cell = True
     header, body = _grid(context, rows.header), _grid(context, rows.body)
-    context.in_cell = before
     width = max(map(len, header + body))
     lines = [_line(_one_header(header), width), _line(_alignments(rows, width), width), *(_line(row, width) for row in body)]
     blocks = ["\n".join(lines)]

@@ -6,19 +6,20 @@ otherwise. That holds for every generator, for one label before each panel as we
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
 from tadoru.parse.html import Element, collapsed
 
+_MOST_LABELS = 200
 _LABELS = "[role=tab],label,.nav-link,.tab-label,.sphinx-tabs-tab,.tab"
 
 
 def keep_labels(context: Context, row: Element) -> None:
     """Remember the labels of a row of tabs."""
-    found = [label for label in row.css(_LABELS) if label != row] or [
+    found = [label for label in row.css(_LABELS) if label.mem_id != row.mem_id] or [
         item for item in direct(row) if item.tag in {"li", "button", "a"}
     ]
-    context.labels = [_label(element) for element in found if not _holds_another(element, found)]
+    numbers = frozenset(element.mem_id for element in found)
+    context.labels = [_label(element) for element in found[:_MOST_LABELS] if not _holds_another(element, numbers)]
 
 
 def keep_label(context: Context, label: Element) -> None:
@@ -30,9 +31,9 @@ def _label(element: Element) -> tuple[str | None, str]:
     return element.id, collapsed(element.text() or "")
 
 
-def _holds_another(element: Element, found: list[Element]) -> bool:
+def _holds_another(element: Element, found: frozenset[int]) -> bool:
     """`<li class="tab"><a role="tab">`: the inner one is the label."""
-    return element.tag == "li" and any(other.parent == element for other in found)
+    return element.tag == "li" and any(child.mem_id in found for child in direct(element))
 
 
 def panel(context: Context, node: Element) -> list[str]:
@@ -65,8 +66,3 @@ def group(context: Context, node: Element) -> list[str] | None:
         context.labels = [_label(label) for label in labels]
         return [block for child in contents for block in panel(context, child)]
     return None
-
-
-def is_row(attributes: dict[str, str | None], kind: str) -> bool:
-    """Whether an element is a row of labels."""
-    return kind is kinds.LABELS or attributes.get("role") == "tablist"

@@ -1,0 +1,187 @@
+"""Searching a crawled site, on a real index: words, phrases, Japanese, options, signs, and whatever somebody types."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.cli.docs_search import docs_search
+from tadoru.errors import UsageError
+from tadoru.jobs.docs.bundle.base import DocHeading
+from tadoru.jobs.docs.search import index_path, search_site, snippet
+from tests.jobs.docs_bundle.sites import BASE, INSTALL, manual, page, write
+
+EXTRA = """# API
+
+## asyncio.run()
+
+Runs a coroutine. Returns `x -> y`.
+
+## readFile
+
+Reads.
+
+### Options
+
+Pass `--depth 3`.
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("search") / "site"
+    headings = tuple(
+        DocHeading(level, text, anchor)
+        for level, text, anchor in [
+            (1, "API", "api"),
+            (2, "asyncio.run()", "run"),
+            (2, "readFile", None),
+            (3, "Options", "options"),
+        ]
+    )
+    long = page(5, "# Installing everything\n\n" + "".join(f"## Step {n}\n\nThen install part {n}.\n\n" for n in range(20)))
+    write(root, [*manual(), page(4, EXTRA, "api.html", headings=headings), long])
+    return root
+
+
+@pytest.mark.parametrize(
+    "query, path",
+    [
+        pytest.param("wizard", ("Install", "Windows"), id="a word"),
+        pytest.param("wizards", ("Install", "Windows"), id="another form of it"),
+        pytest.param("WINDOWS", ("Install", "Windows"), id="whatever the case"),
+        pytest.param('"make install"', ("Install",), id="a phrase in code"),
+        pytest.param("設定", ("設定",), id="two characters"),
+        pytest.param("読み込まれ", ("設定",), id="a part of a Japanese sentence"),
+        pytest.param("ﾌｧｲﾙ", ("設定",), id="half-width letters"),
+        pytest.param("起", ("設定",), id="one character"),
+        pytest.param("asyncio.run", ("API", "asyncio.run()"), id="a dotted name"),
+        pytest.param("read file", ("API", "readFile"), id="the parts of a compound name"),
+        pytest.param("--depth", ("API", "readFile", "Options"), id="an option"),
+        pytest.param("->", ("API", "asyncio.run()"), id="signs"),
+        pytest.param("app.toml", ("Settings", "Files"), id="a file name"),
+        pytest.param("corout", ("API", "asyncio.run()"), id="the beginning of a word"),
+        pytest.param("how do I use the wizard please", ("Install", "Windows"), id="a question"),
+    ],
+)  # fmt: skip
+def test_the_best_section_is_found(site: Path, query: str, path: tuple[str, ...]) -> None:
+    assert search_site(site, query).hits[0].path == path
+
+
+def test_a_hit_says_where_it_is(site: Path) -> None:
+    hit = search_site(site, "coroutine").hits[0]
+    assert (hit.url, hit.title, hit.file) == (f"{BASE}api.html#run", "API", "pages/page-004-api.md")
+    assert hit.snippet == "Runs a coroutine. Returns `x -> y`."
+
+
+def test_an_excluded_word_is_not_there(site: Path) -> None:
+    assert {hit.path for hit in search_site(site, "install -step", 50).hits} == {
+        ("Install",), ("Install", "Windows"), ("Installing everything",),
+    }  # fmt: skip
+
+
+def test_one_page_does_not_crowd_out_the_others(site: Path) -> None:
+    titles = [hit.title for hit in search_site(site, "install", 10).hits]
+    assert titles.count("Installing everything") == 3
+    assert "Install" in titles
+
+
+def test_when_no_section_has_all_words_those_with_some_are_given(site: Path) -> None:
+    found = search_site(site, "wizard coroutine")
+    assert found.how == "any"
+    assert {hit.path[-1] for hit in found.hits} >= {"Windows", "asyncio.run()"}
+
+
+@given(
+    query=st.text()
+    | st.lists(st.sampled_from(['"', "(", ")", "AND", "NEAR", "*", "^", "-", ":", "title", "{", "設", "\x00"])).map(" ".join)
+)
+def test_no_query_fails(site: Path, query: str) -> None:
+    assert search_site(site, query, 3).query == query
+
+
+def test_the_index_follows_the_pages(tmp_path: Path) -> None:
+    docs = manual()
+    write(tmp_path, docs)
+    new = INSTALL.replace("wizard", "penguin")
+    write(tmp_path, [replace(docs[0], markdown=new, hash=hashlib.sha256(new.encode()).hexdigest()), docs[1]])
+    assert [search_site(tmp_path, word).hits != () for word in ("penguin", "wizard", "app.toml", "設定")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    with closing(sqlite3.connect(index_path(tmp_path))) as sql:
+        sql.execute("INSERT INTO words(words) VALUES ('integrity-check')")
+        assert (
+            sql.execute("SELECT count(*) FROM words_docsize").fetchone()
+            == sql.execute("SELECT count(*) FROM sections").fetchone()
+        )
+
+
+@pytest.mark.parametrize("damage", ["gone", "garbage", "another form"])
+def test_an_index_that_can_not_be_used_is_made_again_from_the_pages(tmp_path: Path, damage: str) -> None:
+    write(tmp_path, manual())
+    path = index_path(tmp_path)
+    if damage == "gone":
+        path.unlink()
+    elif damage == "garbage":
+        path.write_bytes(b"no database" * 1000)
+    else:
+        with closing(sqlite3.connect(path)) as sql:
+            sql.execute("PRAGMA user_version = 1")
+    assert search_site(tmp_path, "設定").hits[0].url == f"{BASE}ja/設定/"
+
+
+def test_an_unusable_index_is_made_again_by_a_crawl_that_changed_nothing(tmp_path: Path) -> None:
+    write(tmp_path, manual(), pages=False)
+    index_path(tmp_path).unlink()
+    assert write(tmp_path, manual(), pages=False).rewritten == 0
+    assert search_site(tmp_path, "設定").hits
+
+
+def test_a_folder_without_a_site_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no crawled site"):
+        search_site(tmp_path, "x")
+
+
+@pytest.mark.parametrize(
+    "text, words, expected",
+    [
+        ("# H\n\nbody of it\n", ("nothing",), "body of it"),
+        ("# Only\n", (), "# Only"),
+        ("w " * 200 + "needle " + "w " * 200, ("Needle",), "…" + "w " * 60 + "needle " + "w " * 55 + "w…"),
+    ],
+    ids=["the beginning", "a heading alone", "around the word"],
+)
+def test_a_snippet(text: str, words: tuple[str, ...], expected: str) -> None:
+    found = snippet(text, words)
+    assert (
+        found == expected
+        if "needle" not in expected
+        else ("needle" in found and found[0] == found[-1] == "…" and len(found) < 250)
+    )
+
+
+def test_the_command_prints_lines_or_json(site: Path) -> None:
+    lines = CliRunner().invoke(docs_search, [str(site), "coroutine"], standalone_mode=False)
+    assert lines.output.splitlines()[:3] == ["API › asyncio.run()", f"  {BASE}api.html#run", "  pages/page-004-api.md"]
+    answer = json.loads(
+        CliRunner().invoke(docs_search, [str(site), "Runs a", "coroutine", "--json"], standalone_mode=False).output
+    )
+    assert (answer["query"], answer["how"]) == ('"Runs a" coroutine', "all")
+    assert list(answer["hits"][0]) == ["url", "title", "path", "file", "snippet", "score"]
+
+
+def test_the_command_refuses_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    result = CliRunner().invoke(docs_search, [str(tmp_path / "no"), "x"], standalone_mode=False)
+    assert isinstance(result.exception, UsageError)

@@ -1,0 +1,155 @@
+"""What is taken out of the text of a page, and what must never be."""
+
+from __future__ import annotations
+
+import pytest
+
+from tadoru.jobs.docs.content import find_main
+from tadoru.jobs.docs.content.words import Verdict, judge
+from tadoru.parse.html import Document
+
+TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
+
+
+def text_of_main(inside: str) -> str:
+    page = f"<title>T</title><main><h1>Boil</h1><p>{TEXT}</p>{inside}<p>{TEXT}</p></main>"
+    main = find_main(Document.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/")
+    text = " ".join(main.root.text(separator=" ").split())
+    assert text.startswith(f"Boil {TEXT}")
+    assert text.endswith(TEXT)
+    return text.removeprefix(f"Boil {TEXT}").removesuffix(TEXT).strip()
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        pytest.param("<nav>x <a href=/a>y</a></nav>", id="nav"),
+        pytest.param("<div role=navigation>x</div>", id="role navigation"),
+        pytest.param("<ul class=breadcrumb><li>x</li></ul>", id="breadcrumb"),
+        pytest.param("<div class='tableOfContents_bqdL'><a href='#a'>x</a></div>", id="table of contents, hashed name"),
+        pytest.param(
+            "<ul><li><a href='#a'>x</a><li><a href='#b'>y</a><li><a href='#c'>z</a></ul>", id="table of contents, unnamed"
+        ),
+        pytest.param("<h2>On this page</h2>", id="on this page"),
+        pytest.param("<div><a href='https://g.test/e'>Edit this page on GitHub</a></div>", id="edit link"),
+        pytest.param("<div class=x1><p>Was this page helpful?</p></div>", id="feedback by its words"),
+        pytest.param("<div class=feedback-widget><p>Tell us</p><button>Yes</button></div>", id="feedback by its name"),
+        pytest.param("<div class='cookie-banner'><p>We use cookies.</p></div>", id="cookie banner"),
+        pytest.param("<button class=copy>Copy</button>", id="copy button"),
+        pytest.param("<a class=headerlink href='#x'>¶</a>", id="permalink"),
+        pytest.param("<a href='#x'>#</a>", id="permalink without a name"),
+        pytest.param("<div class='pagination-nav'><a href=/b>Next page</a></div>", id="pagination"),
+        pytest.param("<a href=/b><span>Next</span><span>Make tea</span></a>", id="next page, unnamed"),
+        pytest.param("<div class=share-buttons><a href=/s>Post</a></div>", id="share"),
+        pytest.param("<section id=comments><p>First!</p></section>", id="comments"),
+        pytest.param("<div class=newsletter><p>Get mail</p></div>", id="newsletter"),
+        pytest.param("<footer><p>Made by us</p></footer>", id="footer"),
+        pytest.param("<form role=search>Find</form>", id="search"),
+        pytest.param("<form><label>Find</label><input></form>", id="search form"),
+        pytest.param("<div class=version-picker><a href=/1>1.0</a></div>", id="version picker"),
+        pytest.param("<select><option>1.0</option></select>", id="select"),
+        pytest.param("<p hidden>twice</p>", id="hidden"),
+        pytest.param("<p style='display: none'>twice</p>", id="display none"),
+        pytest.param(" <div class=x1 hidden>twice</div> ", id="hidden, with a class that no neighbour has"),
+        pytest.param("<div aria-hidden=true>twice</div>", id="aria-hidden"),
+        pytest.param("<div class='hidden note-copy'>twice</div>", id="hidden by class"),
+        pytest.param("<span class=sr-only>Skip</span>", id="for screen readers"),
+        pytest.param("<script>x()</script><style>p{}</style><noscript>x</noscript>", id="scripts"),
+        pytest.param("<svg><text>x</text></svg>", id="drawing"),
+        pytest.param("<p>Last updated on 3 May 2026</p>", id="last updated"),
+        pytest.param("<p>このページは役に立ちましたか？</p>", id="feedback in Japanese"),
+    ],
+)
+def test_furniture_goes(markup: str) -> None:
+    assert text_of_main(markup) == ""
+
+
+@pytest.mark.parametrize(
+    "markup, text",
+    [
+        pytest.param("<div class='admonition note'><p>Hot!</p></div>", "Hot!", id="admonition"),
+        pytest.param("<aside class='starlight-aside'><p>Hot!</p></aside>", "Hot!", id="aside with an admonition"),
+        pytest.param("<aside><p>Hot!</p></aside>", "Hot!", id="aside with a paragraph"),
+        pytest.param("<div role=tabpanel hidden><p>Gas</p></div>", "Gas", id="hidden tab panel"),
+        pytest.param(
+            "<div class='tab-pane'>Gas</div><div class='tab-pane' style='display:none'>Mains</div>", "Gas Mains", id="panes"
+        ),
+        pytest.param("<div class=p1>Gas</div>\n<div class='p1 hidden'>Mains</div>", "Gas Mains", id="panels by their likeness"),
+        pytest.param("<div class=p1 hidden>Gas</div>\n<div class=p1>Mains</div>", "Gas Mains", id="panels, the first hidden"),
+        pytest.param("<div role=tablist><button role=tab>Gas</button></div>", "Gas", id="label of a tab"),
+        pytest.param("<h2><button aria-expanded=false>Why?</button></h2>", "Why?", id="heading that unfolds"),
+        pytest.param("<h2><a class=header-anchor href='#why'>Why?</a></h2>", "Why?", id="heading that links to itself"),
+        pytest.param(
+            "<div class=section id=cookies><h2>Cookies</h2><p>Bake.</p></div>", "Cookies Bake.", id="section with a telling id"
+        ),
+        pytest.param("<section id=search><h2>Search</h2><p>Type.</p></section>", "Search Type.", id="section about search"),
+        pytest.param("<pre class=hidden>kettle on</pre>", "kettle on", id="code with a class"),
+        pytest.param(
+            "<p>Edit this page when the kettle changes.</p>", "Edit this page when the kettle changes.", id="a sentence"
+        ),
+        pytest.param("<ul><li><a href='/a'>A</a><li><a href='/b'>B</a><li><a href='/c'>C</a></ul>", "A B C", id="list of pages"),
+        pytest.param("<p>See <a href='#lid'>the lid</a>.</p>", "See the lid .", id="link within the page"),
+        pytest.param("<p hidden=until-found>Found</p>", "Found", id="hidden until found"),
+        pytest.param("<div class='hidden lg:block'>Wide</div>", "Wide", id="shown on wide screens"),
+        pytest.param("<script type='math/tex'>x^2</script>", "x^2", id="formula in a script"),
+        pytest.param("<blockquote><p>Boil!</p><footer>Cook</footer></blockquote>", "Boil! Cook", id="footer of a quote"),
+        pytest.param("<details><summary>More</summary><p>Steam</p></details>", "More Steam", id="details"),
+        pytest.param("<div class='grid-cols-sidebar-content-toc'>Steam</div>", "Steam", id="name that only contains a word"),
+        pytest.param("<a id=old-name></a><p>Steam</p>", "Steam", id="anchor without text"),
+    ],
+)
+def test_text_stays(markup: str, text: str) -> None:
+    assert text_of_main(markup) == text
+
+
+def test_a_heading_that_links_to_itself_becomes_plain_and_keeps_what_is_in_it() -> None:
+    page = f"<main><h2 id=on><!--1--> <a class=heading-anchor href='#on'>The <code>on</code> switch</a></h2><p>{TEXT}</p></main>"
+    heading = find_main(Document.parse(page.encode()), "https://a.test/").root.css_first("h2")
+    assert heading is not None
+    assert heading.html == '<h2 id="on"><!--1--> The <code>on</code> switch</h2>'
+
+
+def test_a_heading_keeps_a_link_to_another_page() -> None:
+    page = f"<main><h2><a href='/tea#green'>Green tea</a></h2><p>{TEXT}</p></main>"
+    assert find_main(Document.parse(page.encode()), "https://a.test/").root.css_first("h2 a") is not None
+
+
+def test_an_anchor_that_other_pages_link_to_stays() -> None:
+    main = find_main(Document.parse(f"<main><a id=old></a><p>{TEXT}</p></main>".encode()), "https://a.test/")
+    assert main.root.css_first("a#old") is not None
+
+
+@pytest.mark.parametrize("name", ["search", "cookie-banner", "toc", "nav", "feedback"])
+def test_a_part_that_holds_most_of_the_text_stays_whatever_its_name(name: str) -> None:
+    page = f"<main><h1>Boil</h1><div class={name}><p>{TEXT}</p><p>{TEXT}</p></div></main>"
+    main = find_main(Document.parse(page.encode()), "https://a.test/")
+    assert main.root.text().count("litre") == 2
+
+
+def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
+    page = f"""<main><p>{TEXT}</p><img alt="A kettle on a stove" src="a.dark.png"><img alt="A kettle on a stove" src="a.png">
+    <img alt="Tea icon" src="i.png"><img alt="A cup of tea" src="c.png"><img alt="Dot" src=d.png width=16 height=16>
+    <img alt="build passing" src="https://img.shields.io/b.svg"></main>"""
+    main = find_main(Document.parse(page.encode()), "https://a.test/")
+    assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
+
+
+@pytest.mark.parametrize(
+    "names, verdict",
+    [
+        ("toc", Verdict.STRONG),
+        ("page-toc", Verdict.STRONG),
+        ("tableOfContents_bqdL", Verdict.STRONG),
+        ("pagination-nav__link", Verdict.STRONG),
+        ("has-toc", Verdict.SILENT),
+        ("page-has-toc", Verdict.SILENT),
+        ("lg:grid-cols-[sidebar]", Verdict.SILENT),
+        ("admonition sidebar", Verdict.KEEP),
+        ("sidebar", Verdict.WEAK),
+        ("prose", Verdict.SILENT),
+        ("", Verdict.SILENT),
+        ("nav" * 1000, Verdict.SILENT),
+    ],
+)
+def test_names_are_judged(names: str, verdict: Verdict) -> None:
+    assert judge(names) is verdict

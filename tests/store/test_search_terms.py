@@ -1,0 +1,50 @@
+"""Words to search by: pairs for scripts without spaces, parts of compound names, and queries that are never syntax."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.store.search_terms import Asked, asked, indexed
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("plain words", "plain words"),
+        ("設定する。", " 設定 定す する る 。"),
+        ("ＡＰＩの設定", "API の設 設定 定 "),
+        ("readFileSync now", "readFileSync read File Sync now"),
+        ("HTTPServer x", "HTTPServer x"),
+        ("parseHTTPResponse", "parseHTTPResponse parse HTTP Response"),
+    ],
+)
+def test_a_text_in_the_index(text: str, expected: str) -> None:
+    assert indexed(text) == expected
+
+
+@pytest.mark.parametrize(
+    "query, expected",
+    [
+        pytest.param("rate limit", Asked(("rate", "limit"), (), ("rate", "limit")), id="words"),
+        pytest.param('"rate limit" x', Asked(("rate limit", "x"), (), ("rate limit", "x")), id="a phrase"),
+        pytest.param("a -without", Asked(("a",), ("without",), ("a",)), id="an exclusion"),
+        pytest.param("c -o --depth", Asked(("c", "-o", "--depth"), (), ("c", "-o", "--depth")), id="options are no exclusions"),
+        pytest.param("-without", Asked(("without",), (), ("without",)), id="nothing but an exclusion"),
+        pytest.param("APIの設定", Asked(("API", "の設 設定"), (), ("APIの設定",)), id="two scripts in one word"),
+        pytest.param("表", Asked(("表",), (), ("表",)), id="one character"),
+        pytest.param("-> ??", Asked((), (), ("->", "??")), id="signs only"),
+        pytest.param("  ", Asked((), (), ()), id="nothing"),
+    ],
+)  # fmt: skip
+def test_what_a_query_asks_for(query: str, expected: Asked) -> None:
+    assert asked(query) == expected
+
+
+@given(st.text())
+def test_every_query_is_made_of_quoted_strings(query: str) -> None:
+    asks = asked(query)
+    bare = asks.expression(every=True).replace('""', "")
+    outside = "".join(bare.split('"')[::2])
+    assert set(outside.split()) <= {"(", ")", "AND", "NOT", "()"}
