@@ -27,6 +27,12 @@ def browser_for(site: Site, **options: object) -> Browser:
     return Browser(**{"user_agent": "x", "exemptions": Exemptions.for_urls([site.url()]), **options})  # type: ignore[arg-type]
 
 
+@pytest.fixture(autouse=True)
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed browser leaves behind goes with the test."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+
+
 async def test_no_browser_anywhere_is_said_with_how_to_install_one(
     site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

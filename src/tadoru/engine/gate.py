@@ -28,6 +28,12 @@ class Gate:
         self._recent.clear()
         self._resources.clear()
 
+    @property
+    def rules(self) -> dict[str, object]:
+        """What decisions depend on, the sites themselves left out."""
+        scope = {name: value for name, value in self.scope.to_dict().items() if name != "sites"}
+        return {**scope, "check_external": self._check_external, "follow": self._follow}
+
     def target(self, url: str) -> Target:
         """The decision about a URL found on a page."""
         found = self._recent.get(url)
@@ -41,6 +47,10 @@ class Gate:
         if verdict.admission is Admission.REFUSED:
             return Target(url, host_key(url), PageStatus.SKIPPED, verdict.reason)
         return Target(url, host_key(url), PageStatus.QUEUED)
+
+    def anew(self, url: str, seed: bool) -> Target:
+        """The decision about a URL that is known already."""
+        return self.seed(url) if seed else self.target(url)
 
     def named(self, url: str) -> Target:
         """The decision about a URL that a sitemap names: as if a page led to it, also where pages are not followed."""

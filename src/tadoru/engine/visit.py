@@ -289,9 +289,15 @@ class Visit:
         if moved != scope:
             self._gate.change_scope(moved)
             await self._store.set_meta("scope", json.dumps(moved.to_dict()))
+            # Another start may have led there before it was known to be a site of this crawl.
+            await self._store.reconsider(self._admitted_now, max_depth=self._policy.budget.max_depth)
             if not scope.is_internal(url):
                 self._notify(SiteMoved(old=lease.url, new=url))
         return self._gate.seed(url)
+
+    def _admitted_now(self, url: str, seed: bool) -> Target | None:
+        target = self._gate.anew(url, seed)
+        return target if target.internal else None
 
     async def _completed(self, lease: Lease, response: Response) -> Outcome:
         try:

@@ -14,7 +14,7 @@ from tadoru.options import CrawlOptions
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
-from tadoru.store.base import CrawlStore, PageStatus
+from tadoru.store.base import CrawlStore, PageStatus, Target
 
 
 def policy_for(options: CrawlOptions) -> Policy:
@@ -51,6 +51,24 @@ async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str
         return json.dumps(replace(scope, sites=tuple(dict.fromkeys((*sites, *new_starts)))).to_dict())
 
     return Scope.from_dict(json.loads(await store.change_meta("scope", agreed)))
+
+
+async def apply_rules(store: CrawlStore, gate: Gate, max_depth: int | None) -> None:
+    """When other rules hold than in the last run, decide anew about every URL that was not requested."""
+    rules, sites = json.dumps(gate.rules), json.dumps(gate.scope.sites)
+    were, there = await store.get_meta("rules"), await store.get_meta("rules_sites")
+    if (were, there) == (rules, sites):
+        return
+
+    def decide(url: str, seed: bool) -> Target | None:
+        target = gate.anew(url, seed)
+        # A site that only moved is still asked at its old place: what became of it is worth knowing.
+        return target if target.internal or were != rules else None
+
+    await store.reconsider(decide, max_depth=max_depth)
+    # Last: a process that is killed before does it again.
+    await store.set_meta("rules", rules)
+    await store.set_meta("rules_sites", sites)
 
 
 async def add_starts(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:

@@ -111,6 +111,13 @@ class CrawlStore(Protocol):
         """Queue what was skipped as too deep and is within a new depth; how many."""
         ...
 
+    async def reconsider(self, decide: Callable[[str, bool], Target | None], *, max_depth: int | None) -> int:
+        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
+
+        It is told whether the URL is a start, and may answer None to leave it where it is. How many were moved.
+        """
+        ...
+
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
         """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 

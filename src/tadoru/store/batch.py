@@ -32,15 +32,15 @@ from tadoru.store.learn import Learning
 from tadoru.store.metrics import error_counter, measure, status_counter
 from tadoru.store.records import PageRecords
 
-_FACTS = tuple(field.name for field in fields(PageFacts))
-_facts = attrgetter(*_FACTS)
-_COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(_FACTS)} = ?, crawled_at = ?,
+FACTS = tuple(field.name for field in fields(PageFacts))
+_facts = attrgetter(*FACTS)
+_COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(FACTS)} = ?, crawled_at = ?,
     last_error_type = NULL, last_error_message = NULL, skip_reason = NULL, redirect_id = NULL, crawls = crawls + 1
     WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
 _STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
     WHERE id = ? AND owner = ? RETURNING redirect_id"""
 _END = f"""UPDATE pages SET status = ?, owner = NULL, skip_reason = ?, last_error_type = ?, last_error_message = ?,
-    crawled_at = ?, {" = NULL, ".join(_FACTS)} = NULL, crawls = crawls + 1 WHERE id = ? AND owner = ? RETURNING crawls"""
+    crawled_at = ?, {" = NULL, ".join(FACTS)} = NULL, crawls = crawls + 1 WHERE id = ? AND owner = ? RETURNING crawls"""
 _REQUEUE = """UPDATE pages SET status = 'queued', owner = NULL, not_before = ?, retry_count = retry_count + ?,
     last_error_type = coalesce(?, last_error_type), last_error_message = coalesce(?, last_error_message)
     WHERE id = ? AND owner = ?"""

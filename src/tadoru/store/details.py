@@ -20,7 +20,7 @@ _JSON = ("headers", "headings", "images", "directives", "rendering", "extracted"
 _plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
 _COLUMNS = ("page_id", *_PLAIN, *_JSON)
 _DETAILS = f"INSERT OR REPLACE INTO page_details({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
-_OF_A_PAGE = ("page_hreflang", "page_items", "resource_uses", "bodies")
+_OF_A_PAGE = ("page_details", "page_hreflang", "page_items", "resource_uses", "bodies")
 
 
 class Details:

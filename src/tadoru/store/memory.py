@@ -103,6 +103,10 @@ class MemoryStore(MemoryHosts, MemorySideWork):
             self._pages.move(page, PageStatus.QUEUED)
         return len(within)
 
+    async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
+        asked = [(page, decide(page.url, page.seed)) for page in self._pages.by_url.values()]
+        return sum(self._pages.reconsider(page, target, max_depth) for page, target in asked if target is not None)
+
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
         counts, now = await self.counts(), self.clock.now()
         budget = Budget(limit=limit)

@@ -10,6 +10,7 @@ from tadoru.store.frontier import Frontier
 from tadoru.store.hosts import Hosts
 from tadoru.store.judging import Judging
 from tadoru.store.read import Reader
+from tadoru.store.reconsider import Reconsidering
 from tadoru.store.resources import Resources
 from tadoru.store.runs import Runs
 from tadoru.store.sitemaps import Sitemaps
@@ -17,5 +18,7 @@ from tadoru.store.states import States
 from tadoru.store.summary import Summaries
 
 
-class SqliteStore(Frontier, Hosts, Reader, Chores, Judging, Sitemaps, Resources, Runs, States, Dump, Summaries, Found, Analysis):
+class SqliteStore(
+    Frontier, Hosts, Reader, Chores, Judging, Reconsidering, Sitemaps, Resources, Runs, States, Dump, Summaries, Found, Analysis
+):
     """A crawl in one SQLite file. Any number of processes may open it at once."""

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
 from mcp import Client, StdioServerParameters
 
@@ -79,6 +80,15 @@ async def test_the_official_client_reads_a_site(site: Path, how: str) -> None:
         assert "Use the wizard." in text
         assert "make install" not in text
         assert "- Windows" in (await call(client, "list_headings", page="pages/page-001-guide-install.md"))[1]
+
+
+async def test_a_page_in_a_browser_can_not_reach_the_server_under_another_name(site: Path) -> None:
+    body = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    async with over_http(site) as url, aiohttp.ClientSession() as session:
+        for headers in ({"Host": "rebound.example"}, {"Origin": "https://rebound.example"}):
+            async with session.post(url, json=body, headers=accept | headers) as answer:
+                assert answer.status in (403, 421)
 
 
 async def test_what_can_not_be_done_is_said_in_a_sentence(site: Path) -> None:

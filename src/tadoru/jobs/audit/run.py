@@ -18,7 +18,7 @@ from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.jobs.begin import StartState, add_starts, agreed_exemptions, agreed_scope, policy_for, put_starts, start_state
+from tadoru.jobs.begin import StartState, add_starts, agreed_exemptions, agreed_scope, apply_rules, policy_for, put_starts, start_state
 from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
@@ -97,6 +97,7 @@ async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, 
         run, recrawl = await _begin(store, options, config, resumed=bool(stored))
         same = await _judged_alike(store, job, options, anew=recrawl)
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
+        await apply_rules(store, gate, options.depth)
         await put_starts(store, gate, starts, new)
         # Last: a process that was killed before it begins anew.
         starts = await add_starts(store, new)

@@ -59,6 +59,7 @@ async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, 
         await store.set_meta("job", "links")
         await store.recover()
         gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
+        await apply_rules(store, gate, options.depth)
         await put_starts(store, gate, starts, starts if known is None else ())
         if known is None:
             # Last: a process that was killed before it begins anew.

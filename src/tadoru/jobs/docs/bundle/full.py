@@ -6,6 +6,7 @@ from tadoru.jobs.docs.bundle.base import one_line
 from tadoru.jobs.docs.bundle.outline import without_title
 
 SEPARATOR = "\n\n---\n\n"
+_EDGES = "\r\n"
 
 
 def section(title: str, url: str, markdown: str) -> str:
@@ -21,5 +22,3 @@ def llms_section(title: str, url: str, markdown: str) -> str:
 def _title(title: str, url: str) -> str:
     return one_line(title) or url
 
-
-_EDGES = "\r\n"
