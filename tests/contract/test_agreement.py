@@ -23,6 +23,7 @@ from tadoru.store.base import (
     Failed,
     FoundLink,
     Lease,
+    NamedPage,
     Outcome,
     PageFacts,
     PageStatus,
@@ -137,6 +138,15 @@ class Agreement(RuleBasedStateMachine):
     @rule(max_depth=depth_limits)
     def widen(self, max_depth: int | None) -> None:
         self.both(lambda store: store.widen(max_depth))
+
+    @rule(found=st.lists(targets(), max_size=3))
+    def name_pages(self, found: list[Target]) -> None:
+        self.both(lambda store: store.name_pages(1, [NamedPage(target, None) for target in found]))
+
+    @rule(found=st.lists(targets(), max_size=6), max_depth=depth_limits)
+    def reconsider(self, found: list[Target], max_depth: int | None) -> None:
+        now = {target.url: target for target in found}
+        self.both(lambda store: store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
     @rule(seconds=st.sampled_from([0.5, 4.0, 31.0]))
     def wait(self, seconds: float) -> None:

@@ -96,6 +96,15 @@ async def test_a_page_that_was_only_discovered_is_queued_when_a_sitemap_names_it
     assert (await lease_one(store, worker)).url == url("a")
 
 
+async def test_a_page_that_was_too_deep_is_queued_when_a_sitemap_names_it(store: CrawlStore) -> None:
+    worker = await started(store, "x")
+    await store.finish(worker, [done(await lease_one(store, worker), "a")], max_depth=0)
+    assert await lease(store, worker) == []
+    await store.name_pages(await store.put_sitemap(SITEMAP), named("a"))
+    assert [(each.url, each.depth) for each in await lease(store, worker)] == [(url("a"), 1)]
+    assert await store.counts() == Counts(completed=1, counted=1, processing=1)
+
+
 async def test_parents_of_unlinked_pages_are_none(store: CrawlStore) -> None:
     worker = await started(store, "x")
     await store.name_pages(await store.put_sitemap(SITEMAP), named("lonely"))

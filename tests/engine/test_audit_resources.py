@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tadoru.engine.notices import HostSlowed
 from tests.support.auditing import Audit
 from tests.support.crawling import FastClock
 from tests.support.exchange import Exchange, Reply
@@ -99,6 +100,41 @@ async def test_redirects_of_resources_are_followed_to_their_end(tmp_path: Path) 
         ("/loop.png", "error", None, None, "redirect_loop"),
         ("/old.png", "completed", 200, "/new.png", None),
     ]
+
+
+async def test_a_redirect_of_a_resource_does_not_lead_to_what_robots_txt_forbids(tmp_path: Path) -> None:
+    async with Site() as site, Site() as other:
+        other.robots("User-agent: *\nDisallow: /private\n")
+        page(site, "/", "/old.png")
+        site.redirect("/old.png", other.url("/private/a.png"))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, allow_private=True)
+        assert other.paths == ["/robots.txt"]
+    [(status, reason)] = audit.select("status, skip_reason FROM resources")
+    assert (status, "Disallow: /private" in reason) == ("skipped", True)
+
+
+async def test_a_host_that_has_enough_of_resources_is_asked_for_them_slowly(tmp_path: Path) -> None:
+    async with Site() as site:
+        page(site, "/", *(f"/{number}.png" for number in range(4)))
+        site.reply("/0.png", status=429, headers={"Retry-After": "30"}, times=1)
+        site.reply("/0.png", **IMAGE)
+        for number in range(1, 4):
+            site.reply(f"/{number}.png", **IMAGE)
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, concurrency=1, clock=FastClock())
+    assert [(slow.gap, slow.pause) for slow in audit.told(HostSlowed)] == [(0.5, 30.0)]
+    assert set(audit.column("status_code FROM resources")) == {200}
+
+
+async def test_the_crawl_delay_of_a_host_of_resources_is_kept(tmp_path: Path) -> None:
+    async with Site() as site, Site() as other:
+        other.robots("User-agent: *\nCrawl-delay: 7\n")
+        other.reply("/a.png", **IMAGE)
+        page(site, "/", other.url("/a.png"))
+        audit = Audit(site, tmp_path)
+        await audit.run("/", resources=9, allow_private=True, check_external=True, clock=FastClock())
+        assert audit.one("gap, base FROM hosts WHERE name = ?", f"127.0.0.1:{other.port}") == (7.0, 7.0)
 
 
 async def test_a_busy_server_is_asked_again(tmp_path: Path) -> None:

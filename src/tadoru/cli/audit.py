@@ -135,7 +135,7 @@ def _run(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, qu
             ended = launch.run(prepared.plan, display.notify, display.watch)
     analysed = launch.run_loop(finish(options, prepared, ended, clock.monotonic() - began, display.note))
     if ended.stopped and not ended.out_of_time:
-        raise Interrupted(f"Stopped; to go on, run: tadoru audit -d {options.database}")
+        raise Interrupted(f"Stopped; to go on, run the same command again (the crawl is in {options.database}).")
     _refuse_nothing(prepared)
     if not analysed:
         display.note(f"Another process is still crawling into {options.database}: it will say what was found.")

@@ -15,6 +15,10 @@ from tadoru.store.base import ResourceLease, ResourceResult
 LONGEST_WAIT = 0.25
 
 
+class _Refused(Exception):
+    """robots.txt says no; the argument is why."""
+
+
 class ResourceRound:
     """This process's share of the resources."""
 
@@ -40,25 +44,34 @@ class ResourceRound:
             await self._clock.sleep(min(wait, LONGEST_WAIT))
 
     async def _try(self, lease: ResourceLease) -> ResourceResult:
-        if self._share.stopping:
+        try:
+            return self._result(lease, await self._ask(lease))
+        except _Refused as refused:
+            return ResourceResult(resource_id=lease.resource_id, status="skipped", skip_reason=str(refused))
+        except asyncio.CancelledError:
+            if not self._share.stopping:
+                raise
             return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=0.0)
-        refusal = await self._refusal(lease.url)
-        if refusal is not None:
-            return ResourceResult(resource_id=lease.resource_id, status="skipped", skip_reason=refusal)
+
+    async def _ask(self, lease: ResourceLease) -> Answer:
+        if self._share.stopping:
+            raise asyncio.CancelledError
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         head = Request(url=lease.url, method="HEAD", timeout=timeout)
-        answer = await follow(self._visit.send_politely, lease.url, head)
+        answer = await follow(self._send, lease.url, head)
         # Some servers know no HEAD; one that is too busy for it wants to be left alone.
         if not isinstance(answer, Response) or (answer.status >= 400 and answer.status not in (429, 503)):
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
-            answer = await follow(self._visit.send_politely, lease.url, get)
-        return self._result(lease, answer)
+            answer = await follow(self._send, lease.url, get)
+        return answer
 
-    async def _refusal(self, url: str) -> str | None:
-        if not self._policy.obey_robots:
-            return None
-        verdict = (await self._visit.robots.ask(origin(url))).rules.allows(url)
-        return None if verdict.allowed else verdict.reason
+    async def _send(self, request: Request) -> Answer:
+        """One request, if robots.txt allows it: redirects may lead to another host, or to what is forbidden on this one."""
+        if self._policy.obey_robots:
+            verdict = (await self._visit.robots.ask(origin(request.url))).rules.allows(request.url)
+            if not verdict.allowed:
+                raise _Refused(verdict.reason)
+        return await self._visit.send_politely(request)
 
     def _result(self, lease: ResourceLease, answer: Answer) -> ResourceResult:
         status, failure, after = None, None, None

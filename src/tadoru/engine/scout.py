@@ -39,7 +39,7 @@ class Scout:
         """Read them all, or return when they have been read. While another worker is at it, be ready to take over."""
         if await self._store.is_chore_done(CHORE):
             return
-        while await self._store.has_open_seeds():
+        while await self._store.has_open_seeds() and not await self._is_limit_reached():
             await self._clock.sleep(POLL)
         if not await self._store.has_answered_seeds():
             return  # The start is excluded, forbidden or down: the site is left alone.
@@ -51,13 +51,19 @@ class Scout:
         await self._store.finish_chore(CHORE)
         self._found()
 
+    async def _is_limit_reached(self) -> bool:
+        """A start may be behind the limit: it will not be answered."""
+        counts = await self._store.counts()
+        return not self._policy.budget.room(counts.counted, 0, 1)
+
     async def _search(self) -> None:
         origins = list(dict.fromkeys(origin(site) for site in islice(self._gate.scope.sites, MOST_SITES)))
         named = [(url, "option") for url in self._policy.sitemap_urls]
         closed = set()
         for site in origins if self._policy.obey_robots else ():
             rules = (await self._visit.robots.ask(site)).rules
-            named += [(url, "robots.txt") for url in rules.sitemaps]
+            if not self._policy.sitemap_urls:
+                named += [(url, "robots.txt") for url in rules.sitemaps]
             if not rules.allows(f"{site}/sitemap.xml").allowed:
                 closed.add(site)
         # A sitemap that somebody named may be asked for; one that we guess is a URL like any other.

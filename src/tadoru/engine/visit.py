@@ -34,6 +34,7 @@ from tadoru.rules import pace as pacing
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
 from tadoru.store.base import Again, Completed, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target, Unchanged
+from tadoru.store.recent import Recent
 from tadoru.store.records import PageRecords
 
 HOST_DOWN = frozenset(
@@ -64,6 +65,8 @@ class Visit:
         self.robots = RobotsCache(self._store, self.send_politely, self._clock, lambda: share.worker, self._policy.timeout)
         self._random = random.Random()
         self._waiting: set[asyncio.Task[Any]] = set()
+        self._beside: Recent[str, Lane] = Recent(1_000)
+        """The hosts that were asked for something else than a page."""
         self._reading = asyncio.Lock()
         self.unread = 0
         """Pages that have arrived and wait to be read."""
@@ -175,10 +178,19 @@ class Visit:
         return not self._policy.obey_robots or (await self.robots.ask(origin(url))).rules.allows(url).allowed
 
     async def send_politely(self, request: Request) -> Answer:
-        """Send outside of any lane (robots.txt, a flow), keeping the host's pace all the same."""
-        lane = Lane(host_key(request.url))
-        lane.pace = await self._store.begin_pace(lane.host, pacing.start(self._policy.delay, None))
-        return await self._send(lane, request, lambda: None, took_slot=False)
+        """Send outside of any lane (robots.txt, a sitemap, a resource): in the host's pace, which the answer may change."""
+        host = host_key(request.url)
+        lane = self._beside.get(host) or Lane(host)
+        self._beside[host] = lane
+        lane.pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
+        began = self._clock.monotonic()
+        answer = await self._send(lane, request, lambda: None, took_slot=False)
+        await self._observe(lane, answer, began)
+        return answer
+
+    def _crawl_delay(self, url: str) -> float | None:
+        asked = self.robots.known(origin(url)) if self._policy.obey_robots else None
+        return asked.rules.paced_delay if asked is not None else None
 
     async def _send(self, lane: Lane, request: Request, on_sent: Callable[[], None], took_slot: bool) -> Answer:
         """One request in its slot; the gap to the next one starts when it has gone out."""

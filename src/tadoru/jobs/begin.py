@@ -53,12 +53,12 @@ async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str
     return Scope.from_dict(json.loads(await store.change_meta("scope", agreed)))
 
 
-async def apply_rules(store: CrawlStore, gate: Gate, max_depth: int | None) -> None:
-    """When other rules hold than in the last run, decide anew about every URL that was not requested."""
+async def apply_rules(store: CrawlStore, gate: Gate, max_depth: int | None) -> bool:
+    """When other rules hold than in the last run, decide anew about every URL that was not requested; whether they do."""
     rules, sites = json.dumps(gate.rules), json.dumps(gate.scope.sites)
     were, there = await store.get_meta("rules"), await store.get_meta("rules_sites")
     if (were, there) == (rules, sites):
-        return
+        return False
 
     def decide(url: str, seed: bool) -> Target | None:
         target = gate.anew(url, seed)
@@ -69,6 +69,7 @@ async def apply_rules(store: CrawlStore, gate: Gate, max_depth: int | None) -> N
     # Last: a process that is killed before does it again.
     await store.set_meta("rules", rules)
     await store.set_meta("rules_sites", sites)
+    return True
 
 
 async def add_starts(store: CrawlStore, new: Sequence[str]) -> tuple[str, ...]:

@@ -208,7 +208,7 @@ class CrawlStore(Protocol):
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
         """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others.
 
-        A page of the site that was only discovered is queued, if that is what the rules decided this time.
+        A page of the site that was only discovered, or too deep, is queued, if that is what the rules decided this time.
         """
         ...
 

@@ -50,8 +50,8 @@ _PROMOTE = """UPDATE pages SET hops = CASE WHEN ?1 = 0 OR NOT is_seed THEN ?1 EL
     RETURNING status, host_id"""
 _REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = 1, skip_reason = NULL WHERE id = ?"
 _RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WHERE id = ?"
-_WANT = """UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ? AND status = 'discovered' AND internal
-    RETURNING host_id"""
+_WANTED = f"SELECT status, host_id FROM pages WHERE id = ? AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}')"
+_WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?"
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
 _RELATION = 7
 _AT_ONCE = 64 * _RELATION
@@ -195,11 +195,12 @@ class Batch(Learning):
             self.tally["counted"] -= 1
 
     def want(self, pages: Iterable[int]) -> None:
-        """Request pages of the site that were only discovered until now."""
+        """Request pages of the site that were only discovered until now, or too deep: how deep they are depends on the timing."""
         for page in pages:
-            row = self.sql.execute(_WANT, (page,)).fetchone()
+            row = self.sql.execute(_WANTED, (page,)).fetchone()
             if row is not None:
-                self._back_in_queue("discovered", row[0])
+                self.sql.execute(_WANT, (page,))
+                self._back_in_queue(*row)
 
     def _back_in_queue(self, was: str, host_id: int) -> None:
         if was != "queued":

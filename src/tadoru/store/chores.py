@@ -21,6 +21,11 @@ class Chores(Database):
         async with self.write() as sql:
             sql.execute("UPDATE chores SET owner = NULL, done_at = ? WHERE name = ?", (stamp(self.clock.now()), name))
 
+    async def repeat_chore(self, name: str) -> None:
+        """There is more to it than there was: do it again, unless somebody is at it."""
+        async with self.write() as sql:
+            sql.execute("DELETE FROM chores WHERE name = ? AND owner IS NULL", (name,))
+
     async def is_chore_done(self, name: str) -> bool:
         with translated(self.path):
             row = self.sql.execute("SELECT done_at FROM chores WHERE name = ?", (name,)).fetchone()

@@ -38,6 +38,7 @@ from tadoru.store.memory_hosts import MemoryHosts
 from tadoru.store.memory_pages import Page, Pages
 from tadoru.store.memory_side import MemorySideWork
 from tadoru.store.metrics import Metrics, error_counter, measure, read, status_counter
+from tadoru.store.reconsider import Decide
 
 
 class MemoryStore(MemoryHosts, MemorySideWork):
@@ -141,6 +142,8 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         if page is None or page.owner != worker:
             return False
         page.owner = None
+        if isinstance(outcome, Completed | Failed | Refused):
+            page.forget()
         if isinstance(outcome, Completed):
             self._complete(page, outcome, links, max_depth)
             self.use_resources(outcome.resources)
@@ -179,7 +182,8 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         before = len(self._pages.by_url)
         for named in pages:
             page = self._know(named.target, UNLINKED, None, None)
-            if named.target.status is PageStatus.QUEUED and page.status is PageStatus.DISCOVERED and page.internal:
+            is_left_out = page.status is PageStatus.DISCOVERED or page.reason == TOO_DEEP
+            if named.target.status is PageStatus.QUEUED and page.internal and is_left_out:
                 page.reason = None
                 self._pages.move(page, PageStatus.QUEUED)
         return len(self._pages.by_url) - before

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from tadoru.rules.traps import Trap
 from tadoru.store.base import TOO_DEEP, FoundLink, PageFacts, PageStatus, Purpose, Target, TrapRecord
+from tadoru.store.reconsider import stands_elsewhere
 
 QUEUED, SKIPPED = PageStatus.QUEUED, PageStatus.SKIPPED
 
@@ -44,6 +45,11 @@ class Page:
     """By position."""
     anchors: frozenset[str] | None = None
 
+    def forget(self) -> None:
+        """It may have been requested before: what was kept of it then goes."""
+        self.crawled = self.facts = self.anchors = None
+        self.links.clear()
+
 
 class Pages:
     """Every known URL, with the frontier of each host and the counters."""
@@ -67,11 +73,14 @@ class Pages:
     def take(self, host: str, number: int, now: float) -> Iterator[Page]:
         """Up to so many queued pages of a host that may be asked for now, shallowest first, out of the frontier."""
         heap, waiting = self._frontier.get(host, []), []
+        last = None
         while heap and number > 0:
             entry = heappop(heap)
             page = self.by_number[entry[1]]
-            if page.status is not QUEUED or page.depth != entry[0]:
+            # A page that left the queue and came back is there twice, one after the other.
+            if page.status is not QUEUED or page.depth != entry[0] or entry == last:
                 continue
+            last = entry
             if page.not_before > now:
                 waiting.append(entry)
                 continue
@@ -109,12 +118,7 @@ class Pages:
     def _insert(
         self, target: Target, depth: int, parent: Page | None, now: float, max_depth: int | None, hops: int, seed: bool
     ) -> Page:
-        status, reason = target.status, target.reason
-        if status is QUEUED:
-            if max_depth is not None and depth > max_depth and target.purpose is Purpose.PAGE:
-                status, reason = SKIPPED, TOO_DEEP
-            elif target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
-                status, reason = SKIPPED, f"trap: {target.trap.why}"
+        status, reason = self._admit(target, depth, max_depth, seed)
         page = Page(
             number=len(self.by_number) + 1,
             url=target.url,
@@ -133,6 +137,14 @@ class Pages:
         self.tally[page.status] += 1
         self.move(page, status)
         return page
+
+    def _admit(self, target: Target, depth: int, max_depth: int | None, seed: bool) -> tuple[PageStatus, str]:
+        if target.status is QUEUED:
+            if max_depth is not None and depth > max_depth and target.purpose is Purpose.PAGE:
+                return SKIPPED, TOO_DEEP
+            if target.trap is not None and not seed and not self._within_trap(target.url, target.trap):
+                return SKIPPED, f"trap: {target.trap.why}"
+        return target.status, target.reason
 
     def _within_trap(self, url: str, trap: Trap) -> bool:
         record = self.traps.get(trap.key, TrapRecord(trap.key, trap.why, 0, 0, url))
@@ -171,6 +183,25 @@ class Pages:
             if page.redirect is not None:
                 work.appendleft((page.redirect, near, page))
             work.extend((target, near + 1, page) for target, _ in page.links.values() if target.depth > near + 1)
+
+    def reconsider(self, page: Page, target: Target, max_depth: int | None) -> bool:
+        """Put a page where the rules of today want it; whether it stood elsewhere."""
+        was = page.status
+        if was is PageStatus.PROCESSING or (was in (PageStatus.COMPLETED, PageStatus.ERROR) and page.purpose is Purpose.PAGE):
+            return False
+        if not stands_elsewhere(was, page.purpose, page.internal, page.reason, target):
+            return False
+        status, reason = target.status, target.reason
+        if status is QUEUED and was is not QUEUED:
+            status, reason = self._admit(target, page.depth, max_depth, page.seed)
+        if was in (PageStatus.COMPLETED, PageStatus.ERROR):
+            self.tally["counted" if page.redirect is None or was is PageStatus.ERROR else "redirects"] -= 1
+        page.reason, page.purpose, page.internal = reason or None, target.purpose, target.internal
+        page.not_before, page.retries, page.redirect, page.error = 0.0, 0, None, (None, None)
+        if status is not QUEUED:
+            page.forget()
+        self.move(page, status)
+        return True
 
     def settle(self) -> None:
         """Every page's parent becomes the first by name on a shortest path; links before redirects, redirects step by step."""

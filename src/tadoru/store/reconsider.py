@@ -24,8 +24,8 @@ _OPEN = """SELECT id, url, status, host_id, depth, is_seed, purpose, internal, s
         OR (purpose = 'check' AND (status = 'completed' OR status = 'error')))
     ORDER BY id LIMIT ?"""
 _MOVE = """UPDATE pages SET status = ?, skip_reason = ?, purpose = ?, internal = ?, not_before = 0, retry_count = 0,
-    redirect_id = NULL WHERE id = ?"""
-_CLEAR = f"UPDATE pages SET {' = NULL, '.join(FACTS)} = NULL, last_error_type = NULL, last_error_message = NULL WHERE id = ?"
+    redirect_id = NULL, last_error_type = NULL, last_error_message = NULL WHERE id = ?"""
+_CLEAR = f"UPDATE pages SET {' = NULL, '.join(FACTS)} = NULL, crawled_at = NULL WHERE id = ?"
 
 
 def stands_elsewhere(status: str, purpose: str, internal: bool, reason: str | None, target: Target) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tadoru.store.base import ResourceLease, ResourceResult
 from tadoru.store.database import Database, stamp, translated
@@ -17,10 +17,25 @@ _RESULT = """UPDATE resources SET status = ?, owner = NULL, status_code = ?, con
     skip_reason = ?, last_error_type = ?, last_error_message = ?, checked_at = ? WHERE id = ? AND owner = ?"""
 _AGAIN = """UPDATE resources SET status = 'queued', owner = NULL, retry_count = retry_count + 1, not_before = ?
     WHERE id = ? AND owner = ?"""
+_OPEN = """SELECT id, url, internal, status FROM resources
+    WHERE id > ? AND (status = 'discovered' OR status = 'queued') ORDER BY id LIMIT 2000"""
+_MOVE = "UPDATE resources SET internal = ?, status = ? WHERE id = ?"
 
 
 class Resources(Database):
     """The resource half of the store."""
+
+    async def reconsider_resources(self, is_internal: Callable[[str], bool], *, externals: bool) -> None:
+        """Other rules hold: which of those that were not tried belong to the site, and whether others are tried too."""
+        last = 0
+        async with self.write() as sql:
+            while rows := sql.execute(_OPEN, (last,)).fetchall():
+                last = rows[-1][0]
+                for number, url, was_internal, was in rows:
+                    internal = is_internal(url)
+                    status = "queued" if internal or externals else "discovered"
+                    if (internal, status) != (bool(was_internal), was):
+                        sql.execute(_MOVE, (internal, status, number))
 
     async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
         async with self.write() as sql:

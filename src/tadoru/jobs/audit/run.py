@@ -10,6 +10,7 @@ from typing import Any
 
 from tadoru import plugins
 from tadoru.clock import SystemClock
+from tadoru.engine import scout
 from tadoru.engine.crawl import Ended
 from tadoru.engine.gate import Gate
 from tadoru.errors import UsageError
@@ -18,7 +19,16 @@ from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.jobs.begin import StartState, add_starts, agreed_exemptions, agreed_scope, apply_rules, policy_for, put_starts, start_state
+from tadoru.jobs.begin import (
+    StartState,
+    add_starts,
+    agreed_exemptions,
+    agreed_scope,
+    apply_rules,
+    policy_for,
+    put_starts,
+    start_state,
+)
 from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
@@ -97,8 +107,10 @@ async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, 
         run, recrawl = await _begin(store, options, config, resumed=bool(stored))
         same = await _judged_alike(store, job, options, anew=recrawl)
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
-        await apply_rules(store, gate, options.depth)
+        if await apply_rules(store, gate, options.depth):
+            await store.reconsider_resources(scope.is_internal, externals=options.check_external)
         await put_starts(store, gate, starts, new)
+        await _look_for_more_sitemaps(store, options, starts)
         # Last: a process that was killed before it begins anew.
         starts = await add_starts(store, new)
         if stored:
@@ -176,6 +188,14 @@ async def _judged_alike(store: SqliteStore, job: AuditJob, options: AuditOptions
     return await store.get_meta("revalidate") == "yes"
 
 
+async def _look_for_more_sitemaps(store: SqliteStore, options: AuditOptions, starts: Sequence[str]) -> None:
+    """Sitemaps are read once, for the starts there are: with another start or another sitemap there is more to read."""
+    sources = json.dumps([starts, options.sitemap_url])
+    if await store.get_meta("sitemap_sources") != sources:
+        await store.repeat_chore(scout.CHORE)
+        await store.set_meta("sitemap_sources", sources)
+
+
 async def _nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:
     """Why a run would request nothing."""
     counts: Counts = await store.counts()
@@ -198,6 +218,8 @@ async def finish(
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
             await store.end_run(prepared.run, outcome, None)
             return False
+        if not prepared.nothing_to_do:
+            await store.set_meta("analysed", "")  # Somebody who was at it when this run began may have said so since.
         await ensure_analysed(store, options.threshold, note)
         score = await store.get_meta("score")
         await store.end_run(prepared.run, outcome, float(score) if score else None)
@@ -230,9 +252,12 @@ async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), no
         note("Looking at the site as a whole ...")
     chosen = _of_site(_thresholds(thresholds))
     await store.install_checks(SITE_CHECKS.values(), "site", chosen)
+    before = await store.counts()
     await analyse(store, Limits(SITE_CHECKS.values(), chosen))
     await store.settle()
-    await store.set_meta("analysed", stamp(SystemClock().now()))
+    # Somebody may have crawled on meanwhile: then this was not the last word.
+    is_all = await store.counts() == before
+    await store.set_meta("analysed", stamp(SystemClock().now()) if is_all else "")
 
 
 async def analyse_left_over(store: SqliteStore) -> None:

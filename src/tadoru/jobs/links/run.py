@@ -10,7 +10,7 @@ from tadoru.clock import SystemClock
 from tadoru.engine.gate import Gate
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.access import access_for
-from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, policy_for, put_starts, start_state
+from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, apply_rules, policy_for, put_starts, start_state
 from tadoru.jobs.launch import Access, Plan, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.collect import Judging, collect, load_urls, survey

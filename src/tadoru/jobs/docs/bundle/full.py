@@ -21,4 +21,3 @@ def llms_section(title: str, url: str, markdown: str) -> str:
 
 def _title(title: str, url: str) -> str:
     return one_line(title) or url
-
