@@ -24,6 +24,9 @@ _LINKTADORU_ELSEWHERE = frozenset({
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
+CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value")
+"""Options that hold secrets, or could be made to."""
+
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
 """Names the browser program; no option of a job (`fetch.chromium`)."""
 
@@ -46,8 +49,8 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
     found = file or next((folder / name for name in FOUND_FILES if (folder / name).is_file()), None)
     layers: list[dict[str, tuple[Any, str]]] = []
     if found is not None:
-        from_file = _from_file(found, job, settings, given=file is not None)
-        layers.append({name: (value, found.name) for name, value in from_file.items()})
+        from_file, lent = _from_file(found, job, settings, environ, given=file is not None)
+        layers.append({name: (value, lent.get(name, found.name)) for name, value in from_file.items()})
     layers.append(_from_environ(environ, settings))
     layers.append({name: (value, "flag") for name, value in flags.items()})
     merged: dict[str, tuple[Any, str]] = {}
@@ -57,7 +60,20 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
         merged |= layer
     values = {name: value for name, (value, _) in merged.items()}
     sources = {name: source for name, (_, source) in merged.items()}
+    if found is not None and file is None:
+        _check_ways(found.name, sources)
     return Effective(values, sources, found, _strangers(environ))
+
+
+def _check_ways(found: str, sources: Mapping[str, str]) -> None:
+    """A file that was merely found may not send what others entrusted to us through a proxy of its own, or unprotected."""
+    if any(sources.get(name, found) != found for name in CREDENTIALS):
+        for name in ("proxy", "insecure"):
+            if sources.get(name) == found:
+                raise ConfigError(
+                    f"{found} in this folder sets {name}, and credentials come from elsewhere: give --{name} yourself, or name "
+                    f"the file with --config."
+                )
 
 
 def build(kind: type[Options], effective: Effective) -> Options:
@@ -122,10 +138,13 @@ def _strangers(environ: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _from_file(path: Path, job: str, settings: Mapping[str, Setting], *, given: bool) -> dict[str, Any]:
+def _from_file(
+    path: Path, job: str, settings: Mapping[str, Setting], environ: Mapping[str, str], *, given: bool
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values, and the variables that the file takes some of them from."""
     data = _load(path)
     if path.name == "linktadoru.yml" or (given and data and not any(name in SECTIONS for name in data)):
-        return _from_linktadoru(path, data, settings)
+        return _from_linktadoru(path, data, settings, environ)
     values: dict[str, Any] = {}
     for section, content in data.items():
         if section not in SECTIONS:
@@ -138,12 +157,14 @@ def _from_file(path: Path, job: str, settings: Mapping[str, Setting], *, given: 
             if name not in settings:
                 raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}")
             values[name] = _parsed(settings[name], value, f"{path}: {section}.{key}")
-    return values
+    return values, {}
 
 
-def _from_linktadoru(path: Path, data: Mapping[str, Any], settings: Mapping[str, Setting]) -> dict[str, Any]:
+def _from_linktadoru(
+    path: Path, data: Mapping[str, Any], settings: Mapping[str, Setting], environ: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, str]]:
     by_key = {setting.linktadoru: setting for setting in settings.values() if setting.linktadoru}
-    flat = dict(data)
+    flat = {str(key): value for key, value in data.items()}
     auth = flat.get("auth")
     if isinstance(auth, Mapping):
         for kind, content in auth.items():
@@ -152,14 +173,20 @@ def _from_linktadoru(path: Path, data: Mapping[str, Any], settings: Mapping[str,
             else:
                 flat[f"auth_{kind}"] = content
     values: dict[str, Any] = {}
+    lent: dict[str, str] = {}
     for key, value in flat.items():
-        if key in by_key:
+        if key.startswith("auth_") and key.endswith("_env") and key[:-4] in by_key:
+            setting, variable = by_key[key[:-4]], str(value)
+            if not environ.get(variable):
+                raise ConfigError(f"{path}: {key} names the variable {variable}, which is not set.")
+            values[setting.name], lent[setting.name] = _parsed(setting, environ[variable], variable), variable
+        elif key in by_key:
             values[by_key[key].name] = _parsed(by_key[key], value, f"{path}: {key}")
         elif key == "respect_robots" and "ignore_robots" in settings:
             values["ignore_robots"] = not _parsed(settings["ignore_robots"], value, f"{path}: {key}")
         elif key not in _LINKTADORU_ELSEWHERE:
             raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_ELSEWHERE])}")
-    return values
+    return values, lent
 
 
 def _load(path: Path) -> dict[str, Any]:

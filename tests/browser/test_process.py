@@ -8,8 +8,10 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -28,9 +30,11 @@ def browser_for(site: Site, **options: object) -> Browser:
 
 
 @pytest.fixture(autouse=True)
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a killed browser leaves behind goes with the test."""
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a killed browser leaves behind goes with the test. A short name: the browser's sockets are in it."""
+    with TemporaryDirectory(prefix="td-", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("TMPDIR", folder)
+        yield
 
 
 async def test_no_browser_anywhere_is_said_with_how_to_install_one(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +142,18 @@ async def test_a_page_of_a_sitemap_is_requested_however_deep_links_to_it_are(tmp
         await audit.run("/", depth=1, sitemap="auto")
         assert site.hits("/deep") == 1
     assert audit.one("depth FROM pages WHERE url = ?", site.url("/deep")) == (2,)
+
+
+async def test_what_is_crawled_while_somebody_else_analyses_is_analysed_too(tmp_path: Path) -> None:
+    async with Site() as site:
+        site.page("/", links=["/a"])
+        site.page("/late", links=["/gone"])
+        audit = Audit(site, tmp_path)
+        await audit.run("/")
+
+        def said_by_another(_: object) -> None:
+            with closing(sqlite3.connect(audit.database)) as sql, sql:
+                sql.execute("UPDATE crawl_meta SET value = '2030-01-01 00:00:00' WHERE key = 'analysed'")
+
+        await audit.run("/late", steer=said_by_another)
+    assert ("/gone", "page-broken-linked") in audit.select("url, check_id FROM findings")

@@ -12,7 +12,7 @@ import click
 
 from tadoru.cli.inputs import check_writable, read_seeds
 from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
-from tadoru.config import Effective, shown
+from tadoru.config import CREDENTIALS, Effective, shown
 from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.options import AuditOptions
 from tadoru.settings import JOBS
@@ -28,7 +28,6 @@ EXAMPLES = (
     ("tadoru audit https://example.com --report report.html", "a page to send to somebody"),
     ("tadoru audit https://example.com --fail-on error --baseline last.db", "fail a build on new errors"),
 )
-_CREDENTIALS = ("header", "cookies", "auth_password", "auth_token", "auth_value")
 
 
 @click.command(
@@ -64,11 +63,11 @@ def _given(
     typed = (*urls, *read_seeds(seed_file))
     if seed_file is not None and not typed:
         raise UsageError(f"The seed file {seed_file} names no URL.")
-    if typed:
-        return typed
     source = settled.sources.get("seed_urls")
+    if typed:
+        return (*typed, *options.seed_urls) if source == "flag" else typed
     is_found = settled.file is not None and source == settled.file.name and not named
-    if is_found and any(settled.sources.get(name, source) != source for name in _CREDENTIALS):
+    if is_found and any(settled.sources.get(name, source) != source for name in CREDENTIALS):
         raise UsageError(
             f"{source} in this folder names where to start, and credentials come from elsewhere: give the URL yourself, "
             f"or name the file with --config."
@@ -85,7 +84,8 @@ def _is_only_found(settled: Effective, *, named: bool) -> bool:
     """Whether a database that nobody named would say where credentials of the environment go."""
     source = settled.sources.get("database", "default")
     found = source == "default" or (settled.file is not None and source == settled.file.name and not named)
-    return found and any(settled.sources.get(name, "").startswith(("TADORU_", "LT_")) for name in _CREDENTIALS)
+    elsewhere = {"default", "flag", settled.file.name if settled.file is not None else "default"}
+    return found and any(settled.sources.get(name, "default") not in elsewhere for name in CREDENTIALS)
 
 
 def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:

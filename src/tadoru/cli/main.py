@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 from types import FrameType
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -66,7 +66,7 @@ class LazyGroup(click.Group):
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read our output has had enough. Caught here, because click would call it a failure.
-            _leave_stdout()
+            _leave(sys.stdout)
             return 0
         return result
 
@@ -109,10 +109,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 130
     for number in stop_signals():
         signal.signal(number, signal.SIG_IGN)  # It is over: what comes now does not change how it ended.
-    try:
-        sys.stdout.flush()
-    except OSError:
-        _leave_stdout()  # Told already; Python would complain again while flushing what can not be written.
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            _leave(stream)  # Told already; Python would complain again while flushing what can not be written.
     sys.exit(code)
 
 
@@ -153,9 +154,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _leave_stdout() -> None:
-    """What is still to be written to stdout goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _leave(stream: TextIO) -> None:
+    """What is still to be written to a standard stream goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _say(arguments: Sequence[str], message: str, code: int) -> int:

@@ -87,5 +87,5 @@ def complaint(log: str) -> str:
         return "its sandbox does not work here; in a container it has to be allowed user namespaces"
     if "XServer" in log or "Missing X server" in log:
         return "there is no display for a window; leave the window away, or use xvfb-run"
-    said = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line]
+    said = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line and "crashpad" not in line]
     return said[-1][:_LONGEST] if said else "it ended at once"

@@ -1,0 +1,186 @@
+"""Counters against what they count, whatever happens: leases, answers, deaths, re-crawls, other rules, resources, sitemaps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tadoru.store.base import (
+    Again,
+    Completed,
+    Failed,
+    FoundLink,
+    Lease,
+    NamedPage,
+    Outcome,
+    PageFacts,
+    PageStatus,
+    Purpose,
+    Refused,
+    ResourceLease,
+    ResourceResult,
+    SitemapRecord,
+    Target,
+    Unchanged,
+)
+from tadoru.store.records import PageRecords, ResourceUse
+from tadoru.store.sqlite import SqliteStore
+from tests.support.clock import FakeClock
+
+R = TypeVar("R")
+HOSTS = ("a.example", "b.example")
+workers = st.integers(0, 1)
+RECORDS = PageRecords(indexable=True, indexability="indexable")
+
+
+@st.composite
+def targets(draw: st.DrawFn) -> Target:
+    host, path = draw(st.sampled_from(HOSTS)), draw(st.integers(0, 5))
+    url = f"https://{host}/{path}"
+    if host == HOSTS[0]:
+        status = draw(st.sampled_from([PageStatus.QUEUED] * 4 + [PageStatus.SKIPPED]))
+        return Target(url, host, status, "" if status is PageStatus.QUEUED else "excluded by pattern x")
+    if draw(st.booleans()):
+        return Target(url, host, PageStatus.QUEUED, "external", Purpose.CHECK, internal=False)
+    return Target(url, host, PageStatus.DISCOVERED, "external", internal=False)
+
+
+@st.composite
+def answers(draw: st.DrawFn, lease: Lease) -> Outcome:
+    links = draw(st.lists(targets(), max_size=4, unique_by=lambda target: target.url))
+    uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in draw(st.sets(st.integers(0, 3)))]
+    found = [FoundLink(target, "a", "", "", position, "") for position, target in enumerate(links)]
+    outcomes: list[Outcome] = [
+        Completed(lease=lease, facts=PageFacts(status_code=200), links=found, records=RECORDS, resources=uses),
+        Completed(lease=lease, facts=PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS),
+        Unchanged(lease=lease),
+        Failed(lease=lease, kind="tls_error", message="m", records=RECORDS),
+        Again(lease=lease, after=0.0, kind="http_503", message="m"),
+        Refused(lease=lease, reason="robots.txt forbids it", records=RECORDS),
+    ]
+    return draw(st.sampled_from([outcomes[0], outcomes[0], *outcomes]))
+
+
+class Recrawls(RuleBasedStateMachine):
+    """One crawl after the other in one database."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.store = SqliteStore(":memory:", FakeClock())
+        self.worker = [self.do(self.store.join(60.0)) for _ in range(2)]
+        self.held: list[tuple[int, Lease]] = []
+        self.trying: list[tuple[int, ResourceLease]] = []
+
+    def do(self, work: Awaitable[R]) -> R:
+        async def wait() -> R:
+            return await work
+
+        return self.runner.run(wait())
+
+    @initialize()
+    def begin(self) -> None:
+        self.do(self.store.begin_run("crawl", {}, "1"))
+        start, other = (Target(f"https://a.example/{n}", HOSTS[0], PageStatus.QUEUED) for n in (0, 1))
+        self.do(self.store.add([start], seed=True))
+        [lease] = self.do(self.store.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
+        uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in range(2)]
+        links = [FoundLink(other, "a", "", "", 0, "")]
+        done = Completed(lease=lease, facts=PageFacts(status_code=200), links=links, records=RECORDS, resources=uses)
+        self.do(self.store.finish(self.worker[0], [done], max_depth=None))
+
+    @rule(place=workers, number=st.integers(1, 4), limit=st.sampled_from([0, 0, 3]))
+    def lease(self, place: int, number: int, limit: int) -> None:
+        worker = self.worker[place]
+        leased = self.do(self.store.lease(worker, {}, new_hosts=2, per_host=number, limit=limit))
+        self.held += [(worker, lease) for lease in leased.leases]
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), max_depth=st.sampled_from([None, 1]))
+    def finish(self, data: st.DataObject, max_depth: int | None) -> None:
+        worker, lease = self.held.pop(0)
+        self.do(self.store.finish(worker, [data.draw(answers(lease))], max_depth=max_depth))
+
+    @rule(place=workers)
+    def die(self, place: int) -> None:
+        self.do(self.store.leave(self.worker[place]))
+        self.worker[place] = self.do(self.store.join(60.0))
+
+    @rule(limit=st.sampled_from([0, 1, 1]), externals=st.booleans())
+    def recrawl(self, limit: int, externals: bool) -> None:
+        self.end()
+        if self.do(self.store.begin_recrawl({}, "1", limit=limit, externals=externals)) is not None:
+            self.held.clear()
+
+    @rule()
+    def end(self) -> None:
+        for run in self.do(self.store.runs())[-1:]:
+            self.do(self.store.end_run(run.number, "complete", None))
+
+    @rule(found=st.lists(targets(), max_size=6), max_depth=st.sampled_from([None, 1]))
+    def reconsider(self, found: list[Target], max_depth: int | None) -> None:
+        now = {target.url: target for target in found}
+        self.do(self.store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
+
+    @rule(found=st.lists(targets(), max_size=3))
+    def name_pages(self, found: list[Target]) -> None:
+        number = self.do(
+            self.store.put_sitemap(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
+        )
+        self.do(self.store.name_pages(number, [NamedPage(target, None) for target in found]))
+
+    @rule(place=workers, number=st.integers(1, 3))
+    def lease_resources(self, place: int, number: int) -> None:
+        worker = self.worker[place]
+        self.trying += [(worker, lease) for lease in self.do(self.store.lease_resources(worker, number, budget=3))]
+
+    @precondition(lambda self: self.trying)
+    @rule(again=st.booleans())
+    def finish_resource(self, again: bool) -> None:
+        worker, lease = self.trying.pop(0)
+        result = ResourceResult(resource_id=lease.resource_id, status="completed", again_after=0.0 if again else None)
+        self.do(self.store.finish_resources(worker, [result]))
+
+    def ask(self, what: str) -> list[tuple[Any, ...]]:
+        return self.store.sql.execute(f"SELECT {what}").fetchall()
+
+    @invariant()
+    def pages_are_counted_right(self) -> None:
+        counts = self.do(self.store.counts())
+        found = Counter(status for (status,) in self.ask("status FROM pages"))
+        assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
+
+    @invariant()
+    def hosts_know_what_waits(self) -> None:
+        queued = "(SELECT count(*) FROM pages WHERE host_id = hosts.id AND status = 'queued')"
+        assert self.ask(f"name, queued, {queued} FROM hosts WHERE queued <> {queued}") == []
+
+    @invariant()
+    def resources_are_counted_right(self) -> None:
+        taken = "(SELECT count(*) FROM resources WHERE status <> 'queued' AND status <> 'discovered')"
+        assert self.ask(f"1 WHERE {taken} <> coalesce((SELECT value FROM counters WHERE name = 'resources'), 0)") == []
+        assert self.ask(f"1 WHERE {taken} > 3") == []
+
+    @invariant()
+    def owners_own_what_is_in_work(self) -> None:
+        for table in ("pages", "resources"):
+            assert self.ask(f"url FROM {table} WHERE (status = 'processing') <> (owner IS NOT NULL)") == []
+
+    @invariant()
+    def what_was_not_requested_has_no_details(self) -> None:
+        about = "page_details d JOIN pages p ON p.id = d.page_id WHERE p.status = 'discovered' OR p.skip_reason GLOB 'excluded*'"
+        assert self.ask(f"p.url FROM {about}") == []
+
+    def teardown(self) -> None:
+        self.runner.run(self.store.close())
+        self.runner.close()
+
+
+TestRecrawls = Recrawls.TestCase
+TestRecrawls.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
