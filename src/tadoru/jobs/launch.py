@@ -166,16 +166,29 @@ def run(plan: Plan, notify: Notify, watch: Watch | None = None) -> Ended:
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
     import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
     siblings = Siblings(plan, notify)
-    siblings.start()
-    tune()
+    hold_signals()
     try:
+        siblings.start()
+        tune()
         return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
     except BaseException:
         siblings.stop(now=True)
         raise
     finally:
+        let_signals_through()
         siblings.join()
         _give_back()
+
+
+def hold_signals() -> None:
+    """Signals that ask to stop wait until there is a crawl to answer them: a sibling may be at work before this process is."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *stop_signals()})
+
+
+def let_signals_through() -> None:
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, *stop_signals()})
 
 
 def tune() -> None:
@@ -221,6 +234,7 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, sib
             task.cancel()
 
     with _on_signals(asked_to_stop):
+        let_signals_through()
         try:
             return await task
         except asyncio.CancelledError:
@@ -300,6 +314,7 @@ async def _sibling_share(plan: Plan, notify: Notify) -> None:
 
     with suppress(NotImplementedError):
         loop.add_signal_handler(signal.SIGTERM, asked_to_stop)
+    let_signals_through()
     parent = multiprocessing.parent_process()
     if parent is not None:
         loop.add_reader(parent.sentinel, task.cancel)
