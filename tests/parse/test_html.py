@@ -132,6 +132,13 @@ def test_markup_made_to_exhaust_the_parser_is_refused(make: Callable[[int], str]
         parsed(make(count))
 
 
+@pytest.mark.parametrize("before", [" ", "/", "\t"], ids=["space", "slash", "tab"])
+@pytest.mark.parametrize("name", "b big code em font i nobr s small strike strong tt u B BIG Code STRONG".split())
+def test_unclosed_formatting_of_any_name_is_refused(name: str, before: str) -> None:
+    with pytest.raises(PageTooComplex, match="formatting elements"):
+        bounds.check("".join(f"<p><{name}{before}x={number}>" for number in range(2_000)).encode())
+
+
 def test_a_hundred_megabytes_of_nesting_are_refused() -> None:
     with pytest.raises(PageTooComplex, match="deep"):
         Document.parse(b"<div>" * 20_000_000)

@@ -23,6 +23,8 @@ MAX_ATTRIBUTES = 10_000
 """On one tag."""
 
 _FORMATTING = frozenset(b"b big code em font i nobr s small strike strong tt u".split())
+_LIKE_FORMATTING = re.compile(rb"<[bceifnstuBCEIFNSTU][\s/>imotIMOT][^>]*")
+"""Every formatting tag and some others, at two thirds of the price."""
 _FORMATTING_TAG = re.compile(rb"<(?:[biu][\s/>]|s(?:[\s/>]|mall|tr(?:ong|ike))|em|tt|code|font|big|nobr)[^>]*")
 _ATTRIBUTES = rb"""((?:[^>"'=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)"""
 _TOKEN = re.compile(
@@ -43,16 +45,17 @@ class PageTooComplex(ValueError):
 def check(body: bytes) -> None:
     """Raise `PageTooComplex` when building the tree of this page would take too long or too much memory."""
     tags = body.count(b"<")
-    if tags <= FEW_TAGS and not _has_long_tag(body):
+    is_long = _has_long_tag(body)
+    if not is_long and (tags <= FEW_TAGS or (tags <= MANY_TAGS and _most_open(_LIKE_FORMATTING, body) * tags <= MAX_COPIES)):
         return
     lowered = body.lower()
-    if tags > MANY_TAGS or _open_formatting(lowered) * tags > MAX_COPIES or _has_long_tag(lowered):
+    if is_long or tags > MANY_TAGS or _most_open(_FORMATTING_TAG, lowered) * tags > MAX_COPIES:
         _read_closely(lowered)
 
 
-def _open_formatting(body: bytes) -> int:
+def _most_open(formatting: re.Pattern[bytes], body: bytes) -> int:
     """How many formatting elements can be open at once, at most: the parser keeps three of those that are alike."""
-    tags = _FORMATTING_TAG.findall(body)
+    tags = formatting.findall(body)
     return min(len(tags), 3 * len(set(tags)))
 
 

@@ -79,6 +79,8 @@ class Batch(Learning):
         self._details = Details(db)
         self._relations: list[int | str] = []
         """The values of link rows, one row after the other."""
+        self._owed: list[tuple[int, str]] = []
+        """Where in them the number of a text is to be put."""
 
     def record(self, outcome: Outcome) -> None:
         """Write one outcome, if its lease is still ours."""
@@ -146,10 +148,15 @@ class Batch(Learning):
             rows += (
                 page, position, numbers[target[0]],
                 str(kind),  # SQLite asks an adapter about everything but plain types, at half the price of the row.
-                (texts.get(text) or self.text_id(text)) if text else 0,
-                (texts.get(rel) or self.text_id(rel)) if rel else 0,
-                (texts.get(fragment) or self.text_id(fragment)) if fragment else 0,
+                (texts.get(text) or self._owe(4, text)) if text else 0,
+                (texts.get(rel) or self._owe(5, rel)) if rel else 0,
+                (texts.get(fragment) or self._owe(6, fragment)) if fragment else 0,
             )  # fmt: skip
+
+    def _owe(self, column: int, text: str) -> int:
+        """A place for the number of a text that is not at hand, in the row that is being made."""
+        self._owed.append((len(self._relations) + column, text))
+        return 0
 
     def _numbers(self, targets: Mapping[str, Target], depth: int, page: int) -> dict[str, int]:
         """The numbers of what a page leads to, each brought closer when this way to it is shorter."""
@@ -164,6 +171,10 @@ class Batch(Learning):
 
     def _flush_relations(self) -> None:
         rows, self._relations = self._relations, []
+        owed, self._owed = self._owed, []
+        numbers = self.text_ids({text for _, text in owed})
+        for place, text in owed:
+            rows[place] = numbers[text]
         whole = len(rows) - len(rows) % _AT_ONCE
         for start in range(0, whole, _AT_ONCE):
             self.sql.execute(_RELATE_MANY, rows[start : start + _AT_ONCE])

@@ -26,6 +26,10 @@ _FIND_SOME = "SELECT url, id, depth FROM pages INDEXED BY sqlite_autoindex_pages
 _FIND = {n: _FIND_SOME.format(", ".join("?" * n)) for n in range(_CHUNK, _LONGEST + 1, _CHUNK)}
 """By how many URLs are asked for at once: a few lengths, so that SQLite meets the same statements again."""
 
+_TEXTS = 64
+_FIND_TEXTS = f"""WITH wanted(text) AS (VALUES {", ".join(["(?)"] * _TEXTS)})
+    SELECT texts.text, texts.id FROM wanted CROSS JOIN texts INDEXED BY sqlite_autoindex_texts_1 ON texts.text = wanted.text"""
+
 
 class Learning:
     """What a transaction learns, and what that changes in the counters."""
@@ -94,11 +98,20 @@ class Learning:
         self.sql.execute("UPDATE traps SET refused = refused + 1, example = ? WHERE key = ?", (url, trap.key))
         return False
 
-    def text_id(self, text: str) -> int:
-        """The number of an anchor text, rel or fragment that is in no cache."""
-        written = self.sql.execute("INSERT OR IGNORE INTO texts(text) VALUES (?)", (text,))
-        number = written.lastrowid if written.rowcount else None
-        if number is None:
-            number = int(self.sql.execute("SELECT id FROM texts WHERE text = ?", (text,)).fetchone()[0])
-        self.db.texts[text] = number
-        return number
+    def text_ids(self, texts: Iterable[str]) -> dict[str, int]:
+        """The numbers of anchor texts, rels and fragments that are in no cache; the new ones are made known.
+
+        In their order: what is neighbours in the index is then looked up and written together, at two thirds of the price.
+        """
+        wanted = sorted(texts)
+        found: dict[str, int] = {}
+        for start in range(0, len(wanted), _TEXTS):
+            chunk = wanted[start : start + _TEXTS]
+            found.update(self.sql.execute(_FIND_TEXTS, [*chunk, *[None] * (_TEXTS - len(chunk))]).fetchall())
+        if len(found) < len(wanted):
+            number: int = self.sql.execute("SELECT max(id) FROM texts").fetchone()[0]
+            fresh = list(enumerate((text for text in wanted if text not in found), number + 1))
+            self.sql.executemany("INSERT INTO texts(id, text) VALUES (?, ?)", fresh)
+            found.update([(text, number) for number, text in fresh])
+        self.db.texts.add(found)
+        return found

@@ -95,7 +95,7 @@ class AuditJob:
             canonical_url=view.head.canonical,
             content_hash=view.content_hash,
             anchors=sorted(view.anchors) if self.fragments and is_page else None,
-            resources=_once(filter(_is_part, view.links)) if is_page else (),
+            resources=_once(link for link in view.links if link.kind not in FOLLOWED and _is_part(link)) if is_page else (),
             records=self._page_records(context, response, view, document, changes),
             render=self._render_reason(view) if rendered is None and is_page else "",
         )
