@@ -92,3 +92,29 @@ class AuditOptions(CrawlOptions):
     suppress: str | None = None
     report: str | None = None
     lang: str = "en"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocsOptions(CrawlOptions):
+    """What `tadoru docs` understands beyond it."""
+
+    depth: int | None = 2
+    delay: float = 0.5
+    output: str | None = None
+    same_domain: bool = True
+    sitemap: str = "auto"
+    sitemap_url: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    language: str | None = None
+    render: str = "auto"
+    spa_wait: float = 2.0
+    headed: bool = False
+    keep_session: bool = False
+    own_markdown: bool = True
+    diff: bool = False
+    pages: bool = True
+    merge: bool = True
+    chunks: bool = True
+    chunk_tokens: int | None = None
+    local_links: bool = False
+    tokenizer: str = "estimate"

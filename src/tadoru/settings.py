@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tadoru.errors import UsageError
@@ -27,6 +27,8 @@ class Setting:
     metavar: str = ""
     many: bool = False
     is_flag: bool = False
+    negated: str = ""
+    """The flag that switches it off, where it is on by default."""
     secret: bool = False
     linktadoru: str | None = None
     """LinkTadoru's key for it, in its file and (upper case, after `LT_`) its environment."""
@@ -252,4 +254,48 @@ AUDIT: tuple[Setting, ...] = (
     _s("lang", "--lang", choice("en", "ja"), "Output", "The language of reports.", metavar="en|ja"),
 )  # fmt: skip
 
-JOBS: dict[str, tuple[Setting, ...]] = {"links": CRAWL + LINKS, "audit": CRAWL + AUDIT}
+DOCS: tuple[Setting, ...] = (
+    _s("same_domain", "--same-domain", flag, "What to crawl",
+        "Stay on the start's host, or follow links to every host.", is_flag=True, negated="--no-same-domain"),
+    _s("sitemap", "--sitemap", choice("auto", "only", "off"), "What to crawl",
+        "Crawl what the sitemaps name too, only that, or leave them alone.", metavar="auto|only|off"),
+    _s("sitemap_url", "--sitemap-url", text, "What to crawl",
+        "Read this sitemap instead of those of robots.txt (repeatable).", metavar="URL", many=True),
+    _s("variants", "--variants", choice("version", "language", "print", "index", "source", "all"), "What to crawl",
+        "Read pages too that say again what others say: other versions, other languages, books on one page … (repeatable).",
+        metavar="KIND", many=True),
+    _s("language", "--language", text, "What to crawl", "The language to read; the start page's when left out.", metavar="CODE"),
+    _s("own_markdown", "--own-markdown", flag, "Reading",
+        "Prefer the site's own Markdown where it is complete.", is_flag=True, negated="--no-own-markdown"),
+    _s("render", "--render", choice("auto", "always", "never"), "Reading",
+        "Read pages as a browser shows them: those that are empty without, all, or none.", metavar="auto|always|never"),
+    _s("spa_wait", "--spa-wait", duration, "Reading",
+        "For how long nothing may move before a page in the browser counts as complete.", metavar="TIME"),
+    _s("headed", "--headed", flag, "Reading", "Show the browser.", is_flag=True),
+    _s("keep_session", "--keep-session", flag, "Reading",
+        "Keep the browser's cookies and storage in the site's folder, for the next run too.", is_flag=True),
+    _s("output", "--output -o", text, "Output", "The site's folder [.context/<site>].", metavar="DIR"),
+    _s("diff", "--diff", flag, "Output",
+        "Ask only for what changed since the last run, and say what that was (changes.md).", is_flag=True),
+    _s("pages", "--pages", flag, "Output", "A file for each page.", is_flag=True, negated="--no-pages"),
+    _s("merge", "--merge", flag, "Output", "The whole site as one file (full.md, llms-full.txt).",
+        is_flag=True, negated="--no-merge"),
+    _s("chunks", "--chunks", flag, "Output", "The site in pieces, divided at titles.", is_flag=True, negated="--no-chunks"),
+    _s("chunk_tokens", "--chunk-tokens", whole(50, 1_000_000), "Output",
+        "Pieces of at most so many tokens, each with its path of headings.", metavar="N"),
+    _s("local_links", "--local-links", flag, "Output", "Let links between pages lead to their files.", is_flag=True),
+    _s("tokenizer", "--tokenizer", text, "Output",
+        "How tokens are counted: estimate, or the name of a tiktoken encoding.", metavar="NAME"),
+)  # fmt: skip
+
+
+def _with_short_depth(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
+    """In `docs`, as its seed has it, `-d` is the depth."""
+    return tuple(replace(one, flags=(*one.flags, "-d")) if one.name == "depth" else one for one in settings)
+
+
+JOBS: dict[str, tuple[Setting, ...]] = {
+    "links": CRAWL + LINKS,
+    "audit": CRAWL + AUDIT,
+    "docs": _with_short_depth(CRAWL) + DOCS,
+}

@@ -37,7 +37,9 @@ def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
 
     Each DIR is the folder of a site, or holds such folders; .context when left out.
     """
-    serve([Path(folder) for folder in folders or (".context",)], http=http, host=host, port=port)
+    from tadoru.jobs.docs.refresh import refresh_site
+
+    serve([Path(folder) for folder in folders or (".context",)], http=http, host=host, port=port, refresh=refresh_site)
     return 0
 
 

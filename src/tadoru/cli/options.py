@@ -108,6 +108,9 @@ def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[...,
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         common: dict[str, Any] = {"default": None, "expose_value": True}
+        if setting.negated:
+            common.update(is_flag=True)
+            return click.option(*names, f"{first}/{setting.negated}", setting.name, help=words, **common)(function)
         if setting.is_flag:
             common.update(is_flag=True, flag_value=True)
         else:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TextIO
 
 from tadoru.jobs.audit.run import build_scope as audit_scope
+from tadoru.jobs.docs.run import build_scope as docs_scope
+from tadoru.jobs.docs.run import folder_of
 from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.links.run import build_scope
-from tadoru.options import AuditOptions, CrawlOptions, LinksOptions
+from tadoru.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, typed
 
@@ -45,6 +47,25 @@ def print_audit_plan(options: AuditOptions, urls: tuple[str, ...], out: TextIO) 
         out.write(f"{label:<12} {words}\n")
     out.write("Nothing was requested.\n")
     return 0
+
+
+def print_docs_plan(options: DocsOptions, url: str, out: TextIO) -> int:
+    """The same for a documentation site."""
+    for label, words in _docs_plan(options, typed(url)):
+        out.write(f"{label:<12} {words}\n")
+    out.write("Nothing was requested.\n")
+    return 0
+
+
+def _docs_plan(options: DocsOptions, start: str) -> list[tuple[str, str]]:
+    rows = [("start", start), *_requests(options, docs_scope(options, start), [start], listed=False)]
+    kinds = ", ".join(options.variants) or "none"
+    rows.append(("variants", f"{kinds} of other versions, other languages, books on one page, indexes, source listings"))
+    rows.append(("sitemaps", SITEMAPS[options.sitemap]))
+    rows.append(("Markdown", "the site's own where it is complete" if options.own_markdown else "made from every page"))
+    rows.append(("browser", RENDERING[options.render]))
+    rows.append(("folder", str(folder_of(options, start))))
+    return rows
 
 
 def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from tadoru.clock import Clock
 from tadoru.engine.gate import Gate
-from tadoru.engine.job import Job, Policy
+from tadoru.engine.job import Job, Policy, Surveyor
 from tadoru.engine.lanes import Lane, Lanes
 from tadoru.engine.notices import LeasesRecovered, Notify
 from tadoru.engine.resources import ResourceRound
 from tadoru.engine.scout import Scout
 from tadoru.engine.share import Share
+from tadoru.engine.survey import Survey
 from tadoru.engine.visit import Visit
 from tadoru.fetch.base import Allow, Before, Fetcher, Renderer
 from tadoru.rules.scope import Scope
@@ -59,7 +60,13 @@ class Crawl:
         self._store = store
         self._clock = clock
         self._notify = notify
-        self._gate = Gate(job.scope, check_external=job.check_external, follow=job.follow, trap_cap=policy.trap_cap)
+        self._gate = Gate(
+            job.scope,
+            check_external=job.check_external,
+            follow=job.follow,
+            trap_cap=policy.trap_cap,
+            refuse=job.refusal if isinstance(job, Surveyor) else None,
+        )
         self._share = Share(job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, gate=self._gate)
         self._visit = Visit(self._share)
         self._wake = asyncio.Event()
@@ -101,6 +108,7 @@ class Crawl:
         try:
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
+                await self._survey()
                 if self._policy.sitemaps:
                     self._scouting = self._group.create_task(self._scout.run())
                     helpers.append(self._scouting)
@@ -115,6 +123,15 @@ class Crawl:
             await self._visit.close()
             await self._store.leave(self._share.worker)
         return Ended(stopped=self._share.stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
+
+    async def _survey(self) -> None:
+        """Before the first page, for a job that needs it. A task of its own: who is asked to stop cancels what only waits."""
+        job = self._share.job
+        if isinstance(job, Surveyor):
+            asking = self._group.create_task(Survey(self._share, self._visit).run(job))
+            await asyncio.wait([asking])
+            if not asking.cancelled() and (error := asking.exception()) is not None:
+                raise error
 
     async def _feed(self) -> bool:
         """Keep requests going. True when the limit ended it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tadoru.model.web import Link
 from tadoru.rules import traps
 from tadoru.rules.scope import Admission, Scope
@@ -14,11 +16,23 @@ from tadoru.store.records import ResourceUse
 class Gate:
     """Turns a URL into a `Target`. Remembers recent decisions: most links of a page were seen on the page before."""
 
-    def __init__(self, scope: Scope, *, check_external: bool, follow: bool, trap_cap: int) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        check_external: bool,
+        follow: bool,
+        trap_cap: int,
+        refuse: Callable[[str], str | None] | None = None,
+        refuse_by: object = None,
+    ) -> None:
+        """`refuse_by` is what `refuse` decides by, as JSON."""
         self.scope = scope
         self._check_external = check_external
         self._follow = follow
         self._trap_cap = trap_cap
+        self._refuse = refuse
+        self._refuse_by = refuse_by
         self._recent: Recent[str, Target] = Recent(100_000)
         self._resources: Recent[tuple[str, str], ResourceUse] = Recent(10_000)
 
@@ -28,11 +42,17 @@ class Gate:
         self._recent.clear()
         self._resources.clear()
 
+    def refuse_with(self, refuse: Callable[[str], str | None]) -> None:
+        """The job knows better now what it does not want."""
+        self._refuse = refuse
+        self._recent.clear()
+
     @property
     def rules(self) -> dict[str, object]:
         """What decisions depend on, the sites themselves left out."""
         scope = {name: value for name, value in self.scope.to_dict().items() if name != "sites"}
-        return {**scope, "check_external": self._check_external, "follow": self._follow}
+        chosen = {"unwanted": self._refuse_by} if self._refuse_by is not None else {}
+        return {**scope, "check_external": self._check_external, "follow": self._follow, **chosen}
 
     def target(self, url: str) -> Target:
         """The decision about a URL found on a page."""
@@ -79,6 +99,9 @@ class Gate:
             return Target(url, host, PageStatus.DISCOVERED, verdict.reason, internal=False)
         if not self._follow:
             return Target(url, host, PageStatus.DISCOVERED, "list mode: only the given URLs are requested")
+        unwanted = self._refuse(url) if self._refuse is not None else None
+        if unwanted is not None:
+            return Target(url, host, PageStatus.SKIPPED, unwanted)
         if self._trap_cap:
             shape = traps.shape_refusal(url)
             if shape is not None:

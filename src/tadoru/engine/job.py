@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from tadoru.model.web import Answer, Link, Rendered, Response
 from tadoru.rules.budget import Budget
@@ -34,6 +34,17 @@ class Policy:
     """Read the site's sitemaps, and crawl the pages they name."""
     sitemap_urls: tuple[str, ...] = ()
     """Sitemaps that the person named, beside those of robots.txt."""
+    sitemap_below: str = ""
+    """Only what begins so is taken from sitemaps."""
+
+
+class Ask(NamedTuple):
+    """A request that a job wants to be made, beside those for pages."""
+
+    url: str
+    accept: str | None = None
+    """Media types that are asked for; None for what every page is asked with."""
+    method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +56,8 @@ class Page:
     response: Response
     rendered: Rendered | None = None
     """What a browser made of it, when one was used."""
+    twin: Answer | None = None
+    """What came of `Found.twin`, when it was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +76,8 @@ class Found:
     records: PageRecords | None = None
     render: str = ""
     """Why the page should be read again after a browser has rendered it; empty when it need not."""
+    twin: Ask | None = None
+    """Where the same page may be had in another form: to be asked for, and the page to be read again with the answer."""
 
 
 class Job(Protocol):
@@ -92,4 +107,25 @@ class Job(Protocol):
 
     def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
         """What to keep of a URL that is no page: a redirect, a failure, or (no answer) one that robots.txt forbids. Pure."""
+        ...
+
+
+@runtime_checkable
+class Surveyor(Protocol):
+    """A job that has to know a few things about the site before it can crawl it."""
+
+    def survey(self) -> Generator[Ask, Answer, dict[str, object]]:
+        """Ask, and return what was learnt, as JSON. What robots.txt forbids is answered by a failure. Pure, like `handle`."""
+        ...
+
+    def surveyed(self, found: Mapping[str, object]) -> Job:
+        """The job that knows it."""
+        ...
+
+    def refusal(self, url: str) -> str | None:
+        """Why a URL of the site is not wanted; None when it is."""
+        ...
+
+    def extra(self) -> Sequence[str]:
+        """URLs that the survey found and that are to be read whether or not a page leads to them."""
         ...

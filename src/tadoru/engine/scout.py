@@ -91,7 +91,10 @@ class Scout:
         entries = iter(sitemap.entries if sitemap else ())
         while chunk := list(islice(entries, AT_A_TIME)):
             urls = ((canonical(entry.url), entry.lastmod) for entry in chunk)
-            pages = [NamedPage(self._gate.named(url), lastmod) for url, lastmod in urls if url is not None]
+            below = self._policy.sitemap_below
+            pages = [
+                NamedPage(self._gate.named(url), lastmod) for url, lastmod in urls if url is not None and url.startswith(below)
+            ]
             await self._store.name_pages(number, pages)
             self._found()
         if file.status != "absent":

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from tadoru.engine.drive import location
+from tadoru.engine.drive import follow, location
 from tadoru.engine.facts import page_facts
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import Ask, Found, Page
 from tadoru.engine.lanes import Lane
 from tadoru.engine.notices import (
     HostSlowed,
@@ -55,7 +55,6 @@ class Visit:
 
     def __init__(self, share: Share) -> None:
         self._share = share
-        self._job = share.job
         self._policy = share.policy
         self._store = share.store
         self._fetcher = share.fetcher
@@ -109,7 +108,7 @@ class Visit:
         if asked.failure in HOST_DOWN and asked.message:
             return self._after_failure(lease, asked.failure, asked.message)
         self._notify(PageRefused(url=lease.url, reason=verdict.reason))
-        remark = self._job.remark(lease.url, None, verdict.reason) if lease.purpose is Purpose.PAGE else None
+        remark = self._share.job.remark(lease.url, None, verdict.reason) if lease.purpose is Purpose.PAGE else None
         return Refused(lease=lease, reason=verdict.reason, records=remark)
 
     async def visit(self, lane: Lane, lease: Lease, *, took_slot: bool, on_sent: Callable[[], None]) -> Outcome:
@@ -142,7 +141,7 @@ class Visit:
             url=lease.url,
             timeout=timeout,
             max_bytes=self._policy.max_bytes,
-            body_types=self._job.body_types,
+            body_types=self._share.job.body_types,
             headers=await self._conditions(lease) if self._policy.revalidate else (),
         )
         answer = await self._send(lane, request, on_sent, took_slot)
@@ -187,6 +186,23 @@ class Visit:
         answer = await self._send(lane, request, lambda: None, took_slot=False)
         await self._observe(lane, answer, began)
         return answer
+
+    async def ask(self, ask: Ask) -> Answer:
+        """What a job wants besides pages: as politely as a page, each redirect again. Never conditional, never retried."""
+
+        async def send(request: Request) -> Answer:
+            if not await self.may_request(request.url):
+                return Failure(url=request.url, kind=FailureKind.FORBIDDEN, message="robots.txt forbids it.")
+            return await self.send_politely(request)
+
+        template = Request(
+            url=ask.url,
+            method=ask.method,
+            headers=(("Accept", ask.accept),) if ask.accept else (),
+            timeout=self._policy.timeout,
+            max_bytes=self._policy.max_bytes,
+        )
+        return await follow(send, ask.url, template)
 
     def _crawl_delay(self, url: str) -> float | None:
         asked = self.robots.known(origin(url)) if self._policy.obey_robots else None
@@ -270,7 +286,7 @@ class Visit:
         return Failed(lease=lease, kind=kind, message=message, records=self._remark(lease, failure))
 
     def _remark(self, lease: Lease, answer: Answer) -> PageRecords | None:
-        return self._job.remark(lease.url, answer, None) if lease.purpose is Purpose.PAGE else None
+        return self._share.job.remark(lease.url, answer, None) if lease.purpose is Purpose.PAGE else None
 
     async def _redirected(self, lease: Lease, response: Response) -> Outcome:
         url = location(response)
@@ -340,6 +356,9 @@ class Visit:
     async def _read(self, lease: Lease, response: Response) -> Found:
         page = Page(url=lease.url, depth=lease.depth, response=response)
         found = await self._handle(page)
+        while found.twin is not None:
+            page = replace(page, twin=await self.ask(found.twin))
+            found = await self._handle(page)
         renderer = self._share.renderer
         if not found.render or renderer is None:
             return found
@@ -357,7 +376,7 @@ class Visit:
         try:
             async with self._reading:
                 await asyncio.sleep(0)
-                return self._job.handle(page)
+                return self._share.job.handle(page)
         finally:
             self.unread -= 1
 

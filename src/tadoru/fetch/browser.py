@@ -62,6 +62,8 @@ class Window:
     """A folder that keeps the session: all pages share it, and so do later runs."""
     max_bytes: int = GUEST_BYTES
     """What one page may load in all."""
+    quiet: float = QUIET
+    """Seconds in which nothing may move before a page counts as settled; pages that are slow to come to life need more."""
 
 
 _PLAIN = Window()
@@ -135,11 +137,12 @@ class Browser:
         """Start the browser now. Raises BrowserMissing."""
         await self._up()
 
-    async def render(self, url: str, *, timeout: float = 30.0, wait: float = QUIET, headers: Headers = ()) -> Rendered | Failure:
+    async def render(
+        self, url: str, *, timeout: float = 30.0, wait: float | None = None, headers: Headers = ()
+    ) -> Rendered | Failure:
         """The page at this URL after it has settled, or what it had become after `timeout` seconds. Raises BrowserMissing.
 
-        `wait` is for how long nothing may move before a page counts as settled; pages that are slow to come to life need more.
-        `headers` go to the origin of the URL and nowhere else.
+        `wait` takes the place of the window's `quiet`. `headers` go to the origin of the URL and nowhere else.
         """
         target = canonical(url)
         if target is None:
@@ -153,7 +156,7 @@ class Browser:
                 running.seen += 1
                 running.open += 1
                 try:
-                    return await self._visit(running, target, manners, timeout, wait)
+                    return await self._visit(running, target, manners, timeout, self._window.quiet if wait is None else wait)
                 except _BrowserEnded:
                     running.gone.set()  # Perhaps through another page than this one, which therefore gets a second chance.
                 finally:

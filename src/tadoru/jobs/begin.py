@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tadoru.clock import SystemClock
+from tadoru.engine.crawl import Ended
 from tadoru.engine.gate import Gate
 from tadoru.engine.job import Policy
 from tadoru.fetch.guard import Names, named_privately
@@ -15,6 +16,7 @@ from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
 from tadoru.store.base import CrawlStore, PageStatus, Target
+from tadoru.store.runs import RunOutcome
 
 
 def policy_for(options: CrawlOptions) -> Policy:
@@ -87,6 +89,13 @@ async def put_starts(store: CrawlStore, gate: Gate, starts: Sequence[str], new: 
         await store.forget_failed_robots()
         new = starts
     await store.add([gate.seed(url) for url in new], seed=True)
+
+
+def outcome_of(ended: Ended) -> RunOutcome:
+    """How a run ended, as the store keeps it."""
+    if ended.stopped:
+        return RunOutcome.TIME if ended.out_of_time else RunOutcome.INTERRUPTED
+    return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

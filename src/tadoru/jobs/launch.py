@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, SystemClock
@@ -51,6 +52,19 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """How a browser is used, where one is."""
+
+    quiet: float = 0.5
+    """Seconds in which nothing may move before a page counts as complete."""
+    headed: bool = False
+    profile: str | None = None
+    """A folder that keeps its session."""
+    places: int = 2
+    """Pages at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """A crawl, ready to run. Picklable, so that a sibling can be given it."""
 
@@ -62,6 +76,7 @@ class Plan:
     processes: int = 1
     render: bool = False
     """Whether pages may be given to a browser."""
+    rendering: Rendering = Rendering()
 
     def share(self) -> Plan:
         """One process's part: its share of the places for requests in flight."""
@@ -86,15 +101,21 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-def build_renderer(access: Access, before: Before, allow: Allow) -> Renderer:
+def build_renderer(access: Access, rendering: Rendering, before: Before, allow: Allow) -> Renderer:
     # Late: only a crawl that renders needs it.
-    from tadoru.fetch.browser import Browser
+    from tadoru.fetch.browser import Browser, Window
     from tadoru.fetch.sieve import Manners
 
     return Browser(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
         manners=Manners(before=before, allow=allow, credentials=access.credentials),
+        window=Window(
+            pages=rendering.places,
+            headed=rendering.headed,
+            profile=Path(rendering.profile) if rendering.profile else None,
+            quiet=rendering.quiet,
+        ),
         proxy=access.proxy,
         verify_tls=access.verify_tls,
     )
@@ -129,7 +150,7 @@ async def crawl(
     try:
         work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify)
         if plan.render:
-            renderer = work.render_with(partial(build_renderer, plan.access))
+            renderer = work.render_with(partial(build_renderer, plan.access, plan.rendering))
         if steer is not None:
             steer(work)
         async with _watched(store, work, watch, clock):

@@ -34,6 +34,8 @@ class FailureKind(StrEnum):
     BAD_ENCODING = "bad_content_encoding"
     PROTOCOL = "protocol_error"
     """What came back is not HTTP."""
+    FORBIDDEN = "forbidden_by_robots"
+    """robots.txt does not let us; only where somebody else than the crawl asks."""
     BLOCKED_ADDRESS = "blocked_address"
     """The address guard refused to connect."""
     PROXY = "proxy_error"

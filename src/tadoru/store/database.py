@@ -18,7 +18,7 @@ from tadoru.store.recent import Recent
 
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-FORMATS = ("0001_crawl.sql", "0002_audit.sql")
+FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql")
 """One script for each format of the file, each applied to what the one before it left."""
 SCHEMA_VERSION = len(FORMATS)
 LOCK_PATIENCE = 30.0

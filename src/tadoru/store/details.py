@@ -1,4 +1,4 @@
-"""Writing what an audit keeps of a page, inside the transaction that writes the page itself."""
+"""Writing what a job keeps of a page, inside the transaction that writes the page itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from operator import attrgetter
 from typing import Any
 
 from tadoru.model.finding import Finding
-from tadoru.store.database import Database
+from tadoru.store import documents
+from tadoru.store.database import Database, stamp
 from tadoru.store.records import PageRecords, ResourceUse
 
 _PLAIN = (
@@ -45,6 +46,8 @@ class Details:
         self._uses += [(page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(resources)]
         if records.body is not None:
             self._bodies.append((page, records.body))
+        if records.document or records.drops_document or records.specification or records.offered:
+            documents.put(self._db.sql, page, records, stamp(self._db.clock.now()))
 
     def flush(self) -> None:
         if not self._details:

@@ -1,9 +1,9 @@
-"""What an audit keeps of a URL beyond the seed's columns: values that a job fills and every backend writes with the page."""
+"""What a job keeps of a URL beyond the seed's columns: values that it fills and every backend writes with the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tadoru.model.finding import Finding
@@ -35,6 +35,42 @@ class ResourceUse(NamedTuple):
     internal: bool
     wanted: bool
     """Whether it is to be requested, to see that it answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRecord:
+    """A page of documentation as Markdown."""
+
+    title: str
+    markdown: str
+    source: str
+    """`html`, `rendered`, or `markdown`: the site's own."""
+    generator: str | None = None
+    language: str | None = None
+    version: str | None = None
+    confidence: float = 1.0
+    metadata: Mapping[str, str | None] = field(default_factory=dict)
+    headings: Sequence[tuple[int, str, str | None]] = ()
+    """Level, text, anchor."""
+    breadcrumbs: Sequence[str] = ()
+    navigation: Sequence[str] = ()
+    """The URLs of the site's menu, in its order."""
+    next_url: str | None = None
+    prev_url: str | None = None
+
+
+class Specification(NamedTuple):
+    """A machine-readable description of an API."""
+
+    content_type: str
+    body: bytes
+
+
+class Offered(NamedTuple):
+    """A page as Markdown that the site gives in another place than the page itself."""
+
+    url: str
+    markdown: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +110,8 @@ class PageRecords:
     items: Sequence[StructuredItem] = ()
     body: bytes | None = None
     """Compressed by zlib, when bodies are kept."""
+    document: DocumentRecord | None = None
+    drops_document: bool = False
+    """What an earlier run kept of the page as documentation is no longer true. A page that only failed keeps it."""
+    specification: Specification | None = None
+    offered: Sequence[Offered] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tadoru.store.analysis import Analysis
 from tadoru.store.chores import Chores
+from tadoru.store.documents import Documents
 from tadoru.store.dump import Dump
 from tadoru.store.found import Found
 from tadoru.store.frontier import Frontier
@@ -19,6 +20,20 @@ from tadoru.store.summary import Summaries
 
 
 class SqliteStore(
-    Frontier, Hosts, Reader, Chores, Judging, Reconsidering, Sitemaps, Resources, Runs, States, Dump, Summaries, Found, Analysis
+    Frontier,
+    Hosts,
+    Reader,
+    Chores,
+    Judging,
+    Reconsidering,
+    Sitemaps,
+    Resources,
+    Runs,
+    States,
+    Dump,
+    Summaries,
+    Found,
+    Analysis,
+    Documents,
 ):
     """A crawl in one SQLite file. Any number of processes may open it at once."""

@@ -25,6 +25,7 @@ from tadoru.jobs.begin import (
     agreed_exemptions,
     agreed_scope,
     apply_rules,
+    outcome_of,
     policy_for,
     put_starts,
     start_state,
@@ -214,7 +215,7 @@ async def finish(
         await store.set_meta("seconds", f"{total:.3f}")
         if await store.get_meta("starts") is None:
             raise UsageError(f"The database {options.database} was removed or replaced while the crawl ran: run it again.")
-        outcome = _outcome(ended)
+        outcome = outcome_of(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
             await store.end_run(prepared.run, outcome, None)
             return False
@@ -236,12 +237,6 @@ async def starts_of(prepared: Prepared) -> StartState | None:
         return await start_state(store)
     finally:
         await store.close()
-
-
-def _outcome(ended: Ended) -> RunOutcome:
-    if ended.stopped:
-        return RunOutcome.TIME if ended.out_of_time else RunOutcome.INTERRUPTED
-    return RunOutcome.LIMIT if ended.limit_reached else RunOutcome.COMPLETE
 
 
 async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), note: Callable[[str], None] | None = None) -> None:

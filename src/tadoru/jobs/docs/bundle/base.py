@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from tadoru.clock import to_datetime
 
-Origin = Literal["html", "markdown", "llms-full"]
+Origin = Literal["html", "rendered", "markdown", "llms-full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,8 @@ class BundleOptions:
     boilerplate: bool = True
     """Whether text that most pages repeat is taken out."""
     tokenizer: str = "estimate"
+    local_links: bool = False
+    """Whether links between pages lead to their files, in `pages/`."""
 
 
 class Pages(Protocol):

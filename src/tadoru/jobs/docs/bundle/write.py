@@ -29,6 +29,7 @@ from tadoru.jobs.docs.bundle.base import (
 )
 from tadoru.jobs.docs.bundle.boilerplate import LEAST_PAGES, Repeated, without_repeated
 from tadoru.jobs.docs.bundle.files import Folder, Kept, Manifest, copy
+from tadoru.jobs.docs.bundle.local import with_local_links
 from tadoru.jobs.docs.bundle.names import page_file
 from tadoru.jobs.docs.bundle.specs import Spec, named
 from tadoru.jobs.docs.bundle.tokens import Weigh, rounded, weigher
@@ -104,6 +105,8 @@ class _Run:
         self.weigh = weigh
         self.entries: list[llms.Entry] = []
         self.kept: dict[str, Kept] = {}
+        self.files: dict[str, str] = {}
+        """Where each page is, when links lead to files."""
         self.languages: dict[str, int] = {}
         self.dropped = 0
         self.chunk = 0
@@ -112,6 +115,8 @@ class _Run:
 
     def write(self, docs: Pages, specs: Specs, fingerprint: str, count: int) -> Written:
         repeated = repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
+        if self.options.local_links:
+            self.files = {doc.url: page_file(doc.number, doc.url) for doc in docs()}
         with self.folder.scratch() as entries:
             with ExitStack() as stack:
                 self.search = stack.enter_context(Indexing(self.folder.root))
@@ -149,7 +154,8 @@ class _Run:
             self.languages[doc.language] = self.languages.get(doc.language, 0) + 1
         if self.options.pages:
             fields = pages.frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
-            self.folder.write(file, _bytes(pages.render(fields, doc.markdown)))
+            markdown = with_local_links(doc.markdown, self.files) if self.files else doc.markdown
+            self.folder.write(file, _bytes(pages.render(fields, markdown)))
         section = full.section(doc.title, doc.url, doc.markdown)
         if merged and together:
             first = len(self.entries) == 1

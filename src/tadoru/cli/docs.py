@@ -1,0 +1,149 @@
+"""`tadoru docs URL`: the command around the job, and the way to `docs search`, `docs list` and `docs refresh`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.docs_list import docs_list, docs_refresh
+from tadoru.cli.docs_search import docs_search
+from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
+from tadoru.config import shown
+from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
+from tadoru.log import printable
+from tadoru.options import DocsOptions
+from tadoru.settings import JOBS
+
+if TYPE_CHECKING:
+    from tadoru.cli.show import Display
+    from tadoru.jobs.docs.bundle.base import Written
+    from tadoru.jobs.docs.run import Finished, Prepared
+
+EXAMPLES = (
+    ("tadoru docs https://docs.example.com", "the site as Markdown in .context/docs-example-com"),
+    ("tadoru docs https://docs.example.com --diff", "later: only what changed"),
+    ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, five links deep"),
+    ("tadoru docs search .context/docs-example-com “rate limit”", "find something in it"),
+    ("tadoru docs list", "the sites that are there"),
+    ("tadoru docs refresh .context", "update them all, for cron"),
+)
+OTHERS = {"search": docs_search, "list": docs_list, "refresh": docs_refresh}
+SHOWN_CHANGES = 20
+
+
+class DocsCommand(GroupedCommand):
+    """A URL is crawled; `search`, `list` and `refresh` are commands of their own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        other = OTHERS.get(args[0]) if args else None
+        if other is not None:
+            return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(
+    cls=DocsCommand, groups=JOBS["docs"], examples=EXAMPLES, short_help="A documentation site as Markdown.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.argument("url", metavar="URL | search | list | refresh")
+@job_options("docs", DocsOptions())
+@running_options
+def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
+    """Read a documentation site into a folder, as Markdown for people and for language models.
+
+    The same command again goes on with a crawl that was stopped, or reads the site again; --diff asks only for what changed.
+    """
+    options, settled = effective("docs", DocsOptions, values, config_file)
+    if "depth" in settled.sources and "sitemap" not in settled.sources:
+        options = replace(options, sitemap="off")  # So many links from the start is what was asked for.
+    if show_config:
+        return print_config("docs", options, settled)
+    _check(options, url)
+    if dry_run:
+        from tadoru.cli.plan import print_docs_plan
+
+        return print_docs_plan(options, url, sys.stdout)
+    config = {name: entry["value"] for name, entry in shown(DocsOptions, options, settled, "docs").items()}
+    return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
+
+
+def _check(options: DocsOptions, url: str) -> None:
+    """Everything that can be wrong with the command itself, before any network use."""
+    from tadoru.jobs.access import access_for
+    from tadoru.jobs.docs.bundle.files import claim
+    from tadoru.jobs.docs.bundle.tokens import weigher
+    from tadoru.jobs.docs.run import build_scope, folder_of
+    from tadoru.rules.address import Exemptions
+    from tadoru.rules.url import typed
+
+    start = typed(url)
+    build_scope(options, start)
+    access_for(options, Exemptions(), [start])
+    weigher(options.tokenizer)
+    claim(folder_of(options, start))
+
+
+def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str) -> int:
+    """Crawl and write. Raises what ends the command with another code than 0."""
+    from tadoru.cli.show import Display
+    from tadoru.clock import SystemClock
+    from tadoru.jobs import launch
+    from tadoru.jobs.docs.run import finish, prepare
+
+    display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+    prepared = launch.run_loop(prepare(options, url, config))
+    _say_how_it_begins(options, prepared, display)
+    with display:
+        ended = launch.run(prepared.plan, display.notify, display.watch)
+    finished = launch.run_loop(finish(options, prepared, ended))
+    if ended.stopped and not ended.out_of_time:
+        raise Interrupted(f"Stopped; to go on, run the same command again (the crawl is in {prepared.root}).")
+    _refuse_nothing(finished)
+    if finished.written is None:
+        display.note(f"Another process is still crawling into {prepared.root}: it will write the files.")
+        return 0
+    if not quiet:
+        tell(finished.written, prepared.root, diff=options.diff)
+    if finished.missing:
+        raise BrowserMissing(finished.missing)
+    return 0
+
+
+def _say_how_it_begins(options: DocsOptions, prepared: Prepared, display: Display) -> None:
+    if prepared.recrawl:
+        display.note(f"Asking {prepared.start} for what changed." if options.diff else f"Reading {prepared.start} again.")
+    elif prepared.resumed:
+        display.note(f"Going on with the crawl of {prepared.start}.")
+
+
+def _refuse_nothing(finished: Finished) -> None:
+    """When nothing could be crawled, say why."""
+    state = finished.start
+    if state is None:
+        return
+    if state.status == "error":
+        kind = (state.error_type or "no answer").replace("_", " ")
+        raise SeedUnreachable(f"{state.url} could not be reached ({kind}).")
+    raise NothingToCrawl(f"Nothing could be crawled from {state.url}: {state.reason}.")
+
+
+def tell(written: Written, root: Path, *, diff: bool) -> None:
+    """What is there now, on stdout."""
+    pages = "1 page" if written.pages == 1 else f"{written.pages:,} pages"
+    specs = f", {written.specs} API specifications" if written.specs else ""
+    sys.stdout.write(f"{pages}{specs}, about {written.tokens:,} tokens, in {root}\n")
+    changes = written.changes
+    if diff:
+        counts = f"{len(changes.added)} added, {len(changes.changed)} changed, {len(changes.removed)} removed"
+        sys.stdout.write(f"{counts if changes else 'Nothing changed'}.\n")
+        rows = [(word, one) for word in ("added", "changed", "removed") for one in getattr(changes, word)]
+        for word, change in rows[:SHOWN_CHANGES]:
+            sys.stdout.write(f"  {word:<8} {printable(change.url)}\n")
+        if len(rows) > SHOWN_CHANGES:
+            sys.stdout.write(f"  … {len(rows) - SHOWN_CHANGES} more in {root / 'changes.md'}\n")

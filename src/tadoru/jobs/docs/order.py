@@ -1,0 +1,80 @@
+"""In which order the pages of a site are read: as its menus and its links to the next page have it. Pure.
+
+Each of them orders a part of the site; put together, a page that is new stands after the one it follows where it was met first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+SHORTEST_CHAIN = 3
+"""Pages: fewer are a remark, not an order."""
+
+
+def reading_order(urls: Sequence[str], onward: Mapping[str, str], menus: Iterable[Sequence[str]]) -> list[str]:
+    """The URLs in reading order. They come with the start first and the shallow before the deep, which decides where nothing else
+    does; `onward` has the next page of each page that names one."""
+    wanted = set(urls)
+    order = _Order(urls[:1])
+    for chain in _chains(urls, onward):
+        order.add(url for url in chain if url in wanted)
+    for menu in menus:
+        order.add(url for url in menu if url in wanted)
+    for url in urls:
+        order.add([url])
+    return order.all()
+
+
+def _chains(urls: Sequence[str], onward: Mapping[str, str]) -> list[list[str]]:
+    """What the links to the next page string together, the start's first, then the longest; each page in one of them."""
+    led_to = set(onward.values())
+    seen: set[str] = set()
+    chains = []
+    # Where nothing leads to first; what is left then are rings.
+    for url in [*urls[:1], *(url for url in urls if url not in led_to), *urls]:
+        chain = []
+        step: str | None = url
+        while step is not None and step not in seen:
+            seen.add(step)
+            chain.append(step)
+            step = onward.get(step)
+        if len(chain) >= SHORTEST_CHAIN:
+            chains.append(chain)
+    first = [chain for chain in chains if chain[0] == urls[0]] if urls else []
+    return first + sorted((chain for chain in chains if chain not in first), key=len, reverse=True)
+
+
+class _Order:
+    """A list into which sequences are woven."""
+
+    def __init__(self, urls: Sequence[str]) -> None:
+        self._after: dict[str, str | None] = {}
+        self._last: str | None = None
+        self._first: str | None = None
+        self.add(urls)
+
+    def add(self, sequence: Iterable[str]) -> None:
+        """What is new goes behind what it follows; at the end, when it follows nothing that is known."""
+        before: str | None = None
+        for url in sequence:
+            if url not in self._after:
+                self._insert(url, before if before is not None else self._last)
+            before = url
+
+    def _insert(self, url: str, before: str | None) -> None:
+        if before is None:
+            self._first = url
+            self._after[url] = None
+        else:
+            self._after[url] = self._after[before]
+            self._after[before] = url
+        if self._after[url] is None:
+            self._last = url
+
+    def all(self) -> list[str]:
+        found = []
+        step = self._first
+        while step is not None:
+            found.append(step)
+            step = self._after[step]
+        return found

@@ -1,0 +1,155 @@
+"""The site's own Markdown: where it may be, what is in it, and whether it holds what the page holds. Pure.
+
+Sites that offer their pages as Markdown (a `.md` beside each page, `<link rel=alternate>`, `Accept: text/markdown`,
+llms-full.txt) have written it themselves, which no extraction matches; but some of them make it from HTML, and lose code and
+tables on the way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+from tadoru.jobs.docs.bundle.outline import Block, blocks
+from tadoru.model.web import Link, LinkKind
+from tadoru.rules.url import Resolver
+from tadoru.store.records import Offered
+
+_TABLE = re.compile(r"^[ >]*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
+_ONE_COLUMN = re.compile(r"^[ >]*\|\s*:?-{2,}:?\s*\|\s*$", re.MULTILINE)
+_HTML_TABLE = re.compile(r"<table[\s>]", re.IGNORECASE)
+_HTML_CODE = re.compile(r"<(?:pre|code-block|codeblock)[\s>]", re.IGNORECASE)
+_FENCE = re.compile(r"^[ >]*(?:[-*+]\s+|\d+[.)]\s+)*(?:`{3,}|~{3,})", re.MULTILINE)
+_HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+_FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^(title|url|source|permalink|canonical_url):[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.MULTILINE)
+_LINK = re.compile(r"(?<!!)\[([^\]\n]{0,300})\]\(\s*<?([^\s<>)]+)>?(?:\s+[\"'(][^\n]*?)?\s*\)|<(https?://[^\s<>]+)>")
+_SOURCE = re.compile(r"^(?:>\s*)?(?:source|url)\s*:\s*<?(https?://[^\s<>]+)>?\s*$", re.IGNORECASE)
+LEAST_SHARE = 0.6
+"""Of the words that the page has."""
+TYPES = ("text/markdown", "text/x-markdown")
+
+
+def twin_of(url: str) -> str | None:
+    """Where a page's Markdown usually is: `/guide.md` of `/guide`, `/guide.html` and `/guide/`; None for anything else."""
+    parts = urlsplit(url)
+    path = parts.path
+    if path.endswith("/"):
+        path = f"{path}index" if path == "/" else path[:-1]
+    name = path.rpartition("/")[2]
+    stem, dot, ending = name.rpartition(".")
+    if dot and ending.lower() in ("html", "htm"):
+        path = path[: -len(ending) - 1]
+    elif dot and stem and ending.isalpha() and len(ending) <= 4:
+        return None
+    return urlunsplit((parts.scheme, parts.netloc, f"{path}.md", "", ""))
+
+
+def is_markdown(media_type: str, text: str) -> bool:
+    """Whether an answer is Markdown, and not the site's page for everything it does not know."""
+    return media_type in (*TYPES, "text/plain") and bool(text.strip()) and not _HTML.match(text)
+
+
+def objection(own: str, made: str) -> str | None:
+    """Why the site's Markdown is not taken: what it lacks of the page as we read it. None when it lacks nothing."""
+    theirs, ours = _Held(plain(own)), _Held(made)
+    if theirs.code < ours.code:
+        return f"it has {theirs.code} of {ours.code} blocks of code"
+    if theirs.tables < ours.tables:
+        return f"it has {theirs.tables} of {ours.tables} tables"
+    if theirs.words < LEAST_SHARE * ours.words:
+        return f"it has {theirs.words} of {ours.words} words"
+    return None
+
+
+class _Held:
+    """What a Markdown text holds, counted."""
+
+    def __init__(self, text: str) -> None:
+        self.words = len(_WORD.findall(text))
+        self.code = self.tables = 0
+        for block in blocks(text):
+            if block.kind == "code":
+                self.code += max(1, len(_FENCE.findall(block.text)) // 2)
+            else:
+                self.code += len(_HTML_CODE.findall(block.text))
+                self.tables += sum(len(find.findall(block.text)) for find in (_TABLE, _ONE_COLUMN, _HTML_TABLE))
+
+
+def plain(own: str) -> str:
+    """As it is kept: without frontmatter, ending in one line break."""
+    text = _FRONTMATTER.sub("", own.replace("\r\n", "\n").removeprefix("\ufeff")).strip("\n")
+    return f"{text}\n" if text else ""
+
+
+def title_of(own: str) -> str | None:
+    """What a Markdown file calls itself: in its first heading of level 1, or in its frontmatter."""
+    for block in blocks(plain(own)):
+        if block.kind == "heading" and block.level == 1:
+            return block.title or None
+    return _fields(own).get("title") or None
+
+
+def headings_of(own: str) -> list[tuple[int, str, None]]:
+    """Its headings, as a reader sees them."""
+    return [(block.level, block.title, None) for block in blocks(own) if block.kind == "heading"]
+
+
+def links_of(own: str, base: str, resolver: Resolver) -> list[Link]:
+    """Its links, but not those in code."""
+    found: list[Link] = []
+    for block in blocks(plain(own)):
+        if block.kind == "code":
+            continue
+        for match in _LINK.finditer(block.text):
+            resolved = resolver.resolve(match[2] or match[3], base)
+            if resolved is not None:
+                found.append(Link(resolved[0], LinkKind.A, match[1] or "", "", len(found), ""))
+    return found
+
+
+def offered_in(text: str, base: str, resolver: Resolver) -> list[Offered]:
+    """The pages of an llms-full.txt that say where they are: by `Source:` under their title, or in a frontmatter of their own."""
+    found: dict[str, str] = {}
+    for part in _parts(list(blocks(text.replace("\r\n", "\n").removeprefix("\ufeff")))):
+        address, markdown = part
+        resolved = resolver.resolve(address, base)
+        if resolved is not None and markdown.strip() and resolved[0] not in found:
+            found[resolved[0]] = markdown.strip("\n") + "\n"
+    return [Offered(url, markdown) for url, markdown in found.items()]
+
+
+def _parts(text: list[Block]) -> Iterator[tuple[str, str]]:
+    """Address and Markdown of each page. A page begins at a title that a `Source:` follows, and ends where the next begins."""
+    starts = [(at, address) for at in range(len(text)) if (address := _address(text, at))]
+    for number, (at, address) in enumerate(starts):
+        end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
+        yield address, _without_source("".join(block.text for block in text[at:end]))
+
+
+def _address(text: list[Block], at: int) -> str | None:
+    block = text[at]
+    if block.kind == "heading" and block.level == 1 and at + 1 < len(text):
+        match = _SOURCE.match(text[at + 1].text.strip().partition("\n")[0])
+        return match[1] if match else None
+    if block.text.startswith("---\n"):
+        fields = _fields(block.text.rstrip("\n") + "\n")
+        return fields.get("url") or fields.get("source")
+    return None
+
+
+def _without_source(text: str) -> str:
+    text = _FRONTMATTER.sub("", text)
+    head, line, rest = text.partition("\n")
+    lines = rest.lstrip("\n").split("\n")
+    if head.startswith("# ") and lines and _SOURCE.match(lines[0]):
+        rest = "\n".join(lines[1:]).lstrip("\n")
+        return f"{head}\n\n{rest.removesuffix('---') if rest.rstrip().endswith('---') else rest}"
+    return head + line + rest
+
+
+def _fields(text: str) -> dict[str, str]:
+    match = _FRONTMATTER.match(text.replace("\r\n", "\n"))
+    return dict(_FIELD.findall(match[1])) if match else {}

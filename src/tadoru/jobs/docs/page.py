@@ -1,0 +1,67 @@
+"""One page of documentation, read: what of it is the text, that text as Markdown, and what the page says about itself. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tadoru.jobs.docs.content import Main, find_main
+from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
+from tadoru.model.web import Link
+from tadoru.parse import links as link_parser
+from tadoru.parse.html import Document
+from tadoru.rules.url import Resolver
+
+_NAMES = {"description": "description", "keywords": "keywords", "author": "author", "og:title": "ogTitle", "og:type": "ogType"}
+MAX_TEXT = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocPage:
+    """A page of documentation."""
+
+    main: Main
+    markdown: Markdown
+    metadata: dict[str, str | None]
+    """The seed's fields: title, description, keywords, author, ogTitle, ogType."""
+    links: list[Link]
+    alternate: str | None
+    """Where the page says its own Markdown is."""
+    has_scripts: bool
+
+
+def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Resolver) -> DocPage:
+    """Read a page. Links and metadata first: finding the text takes everything else out of the tree."""
+    document = Document.parse(body, content_type)
+    links = link_parser.extract(document, url, resolver)
+    metadata = _metadata(document)
+    alternate = alternate_of(document, url, resolver)
+    has_scripts = bool(document.select("script"))
+    base = document.base_url(url)
+    main = find_main(document, url, resolver)
+    first = main.root.css_first("h1,h2")
+    repeats = first is not None and " ".join(first.text().split()).startswith(main.title)
+    markdown = convert(main.root, base=base, options=ConvertOptions(title=None if repeats else main.title))
+    return DocPage(main=main, markdown=markdown, metadata=metadata, links=links, alternate=alternate, has_scripts=has_scripts)
+
+
+def _metadata(document: Document) -> dict[str, str | None]:
+    found: dict[str, str | None] = {"title": document.title(), **dict.fromkeys(_NAMES.values())}
+    for element in document.select("meta[content]"):
+        attributes = element.attributes
+        name = _NAMES.get((attributes.get("name") or attributes.get("property") or "").lower())
+        if name is not None and found[name] is None:
+            found[name] = " ".join((attributes.get("content") or "").split())[:MAX_TEXT] or None
+    return found
+
+
+def alternate_of(document: Document, url: str, resolver: Resolver) -> str | None:
+    """Where a page says that it can be had as Markdown."""
+    base = document.base_url(url)
+    for element in document.select("link[rel]"):
+        attributes = element.attributes
+        rel, kind = (attributes.get("rel") or "").lower().split(), (attributes.get("type") or "").lower()
+        if "alternate" in rel and kind.startswith("text/markdown"):
+            resolved = resolver.resolve(attributes.get("href") or "", base)
+            if resolved is not None:
+                return resolved[0]
+    return None

@@ -1,0 +1,316 @@
+"""Running the docs job: from options to a plan, from a crawl that ended to the files of the site. Command and Python API come
+here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, cast
+
+from tadoru.clock import SystemClock
+from tadoru.engine.crawl import Ended
+from tadoru.engine.gate import Gate
+from tadoru.engine.survey import META as SURVEY
+from tadoru.errors import UsageError
+from tadoru.jobs.access import access_for
+from tadoru.jobs.begin import (
+    StartState,
+    add_starts,
+    agreed_exemptions,
+    agreed_scope,
+    apply_rules,
+    outcome_of,
+    policy_for,
+    put_starts,
+    start_state,
+)
+from tadoru.jobs.docs import own
+from tadoru.jobs.docs.bundle.base import BundleOptions, DocHeading, Origin, PageMetadata, Site, StoredDoc, StoredSpec, Written
+from tadoru.jobs.docs.bundle.files import STATE, claim
+from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.job import DocsJob
+from tadoru.jobs.docs.order import reading_order
+from tadoru.jobs.launch import Plan, Rendering, pick_processes
+from tadoru.options import DocsOptions
+from tadoru.rules.scope import Scope
+from tadoru.rules.url import Cleaning, parts, typed
+from tadoru.store.documents import DocumentPlace, DocumentRow
+from tadoru.store.open import open_audit
+from tadoru.store.runs import RunOutcome
+from tadoru.store.sqlite import SqliteStore
+from tadoru.version import VERSION
+
+DEFAULT_FOLDER = ".context"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A docs crawl that is set up in its folder."""
+
+    plan: Plan
+    root: Path
+    start: str
+    run: int
+    resumed: bool
+    recrawl: bool
+
+
+def site_name(url: str) -> str:
+    """The name of a site's folder: its host and the start's path, lower case, everything else a hyphen."""
+    pieces = parts(url)
+    path = re.sub(r"(?:^|/)index\.html?$", "", pieces.path)
+    return re.sub(r"[^a-z0-9]+", "-", f"{pieces.host}{path}".lower()).strip("-") or "site"
+
+
+def folder_of(options: DocsOptions, url: str) -> Path:
+    """Where the site's files go."""
+    return Path(options.output) if options.output else Path(DEFAULT_FOLDER) / site_name(url)
+
+
+def database_in(root: Path) -> Path:
+    """Where a site's folder keeps its crawl."""
+    return root / STATE / "crawl.db"
+
+
+def build_scope(options: DocsOptions, start: str) -> Scope:
+    mode = options.scope if options.same_domain else "all"
+    return Scope(mode=mode, sites=(start,), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
+
+
+def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
+    """The job that the options describe."""
+    return DocsJob(
+        scope=scope,
+        start=start,
+        follow=options.sitemap != "only",
+        render=options.render,
+        own_markdown=options.own_markdown,
+        variants=frozenset(options.variants),
+        language=options.language,
+        cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+    )
+
+
+async def prepare(options: DocsOptions, url: str, config: dict[str, Any]) -> Prepared:
+    """Begin, resume or repeat the crawl of a site in its folder. Raises UsageError."""
+    start = typed(url)
+    root = folder_of(options, start)
+    store = _open(root)
+    try:
+        stored = await _stored_start(store, root, start)
+        new = () if stored else (start,)
+        exemptions = await agreed_exemptions(store, new)
+        scope = await agreed_scope(store, build_scope(options, start), new)
+        await store.recover()
+        run, recrawl = await _begin(store, options, config, resumed=stored)
+        same = await _read_alike(store, options, anew=recrawl or not stored)
+        if recrawl and not options.diff:
+            await store.set_meta(SURVEY, "")
+        job = build_job(options, scope, start)
+        gate = await _gate(store, job, options)
+        await apply_rules(store, gate, options.depth)
+        await put_starts(store, gate, (start,), new)
+        await add_starts(store, new)
+        if stored:
+            await store.widen(options.depth)
+    finally:
+        await store.close()
+    policy = replace(
+        policy_for(options),
+        revalidate=options.diff and run > 1 and same,
+        sitemaps=options.sitemap != "off",
+        sitemap_urls=options.sitemap_url,
+        sitemap_below="" if options.sitemap_url or options.sitemap == "only" else start[: start.rfind("/") + 1],
+    )
+    plan = Plan(
+        job=job,
+        policy=policy,
+        access=access_for(options, exemptions, (start,)),
+        database=str(database_in(root)),
+        processes=pick_processes(options.processes, options.delay),
+        render=options.render != "never",
+        rendering=Rendering(
+            quiet=options.spa_wait,
+            headed=options.headed,
+            profile=str(root / STATE / "session") if options.keep_session else None,
+            places=max(1, min(4, options.concurrency)),
+        ),
+    )
+    return Prepared(plan=plan, root=root, start=start, run=run, resumed=stored and not recrawl, recrawl=recrawl)
+
+
+def _open(root: Path) -> SqliteStore:
+    claim(root)
+    try:
+        (root / STATE).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"The folder {root} can not be used ({error.strerror}): give another with -o.") from None
+    return open_audit(str(database_in(root)), SystemClock())
+
+
+async def _stored_start(store: SqliteStore, root: Path, start: str) -> bool:
+    """Whether the folder has a crawl of this site already. Raises UsageError when it has one of another."""
+    known = await store.get_meta("starts")
+    starts = json.loads(known) if known else []
+    if starts and starts[0] != start:
+        raise UsageError(f"{root} holds the site {starts[0]}: give another folder with -o, or that URL.")
+    await store.set_meta("job", "docs")
+    return bool(starts)
+
+
+async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
+    """The number of this run, and whether it asks for everything again. One that was not finished is finished first."""
+    await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
+    await store.set_meta("version", VERSION)
+    if resumed:
+        number = await store.begin_recrawl(config, VERSION, limit=options.limit, keep=1)
+        if number is not None:
+            return number, True
+    return await store.begin_run("crawl", config, VERSION), False
+
+
+async def _read_alike(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
+    """Whether pages were read as they would be now: if not, also those that did not change have to be read again."""
+    words = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
+    fingerprint = sha256("\n".join(words).encode()).hexdigest()
+    if anew:
+        await store.set_meta("revalidate", "yes" if await store.get_meta("read_by") == fingerprint else "no")
+        await store.set_meta("read_by", fingerprint)
+    return await store.get_meta("revalidate") == "yes"
+
+
+async def _gate(store: SqliteStore, job: DocsJob, options: DocsOptions) -> Gate:
+    """The gate of a site that was surveyed before, or that will be."""
+    known = await store.get_meta(SURVEY)
+    surveyed = job.surveyed(json.loads(known)) if known else job
+    return Gate(
+        job.scope,
+        check_external=False,
+        follow=job.follow,
+        trap_cap=options.trap_limit,
+        refuse=surveyed.refusal,
+        refuse_by=[sorted(options.variants), options.language],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """What a run left."""
+
+    written: Written | None
+    """None when nothing was written: it was stopped, or others are still at work."""
+    start: StartState | None
+    """Why there is nothing, when there is nothing."""
+    missing: str = ""
+    """What to say about pages that needed a browser which is not there."""
+
+
+async def finish(options: DocsOptions, prepared: Prepared, ended: Ended) -> Finished:
+    """Write the files of what was crawled, unless it was interrupted or others are still at it."""
+    clock = SystemClock()
+    store = open_audit(str(database_in(prepared.root)), clock)
+    try:
+        outcome = outcome_of(ended)
+        if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
+            await store.end_run(prepared.run, outcome, None)
+            return Finished(written=None, start=None)
+        state = await start_state(store)
+        if state is not None and not store.document_places():
+            await store.end_run(prepared.run, outcome, None)
+            return Finished(written=None, start=state)
+        written = await write(store, prepared.root, options, prepared.start, clock.now())
+        await store.end_run(prepared.run, outcome, None)
+        urls, reason = store.unrendered(10)
+        missing = f"{reason} Not complete without it: {', '.join(urls)}." if urls else ""
+        return Finished(written=written, start=state, missing=missing)
+    finally:
+        await store.close()
+
+
+async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float) -> Written:
+    """The files of a stored site."""
+    places = _without_doubles(store.document_places())
+    numbers = {place.url: place.page_id for place in places}
+    onward = {place.url: place.next_url for place in places if place.next_url}
+    onward |= {place.prev_url: place.url for place in places if place.prev_url and place.prev_url not in onward}
+    order = reading_order([place.url for place in places], onward, store.menus())
+    await store.number_documents(order)
+    pages = [numbers[url] for url in order]
+
+    def docs() -> Iterator[StoredDoc]:
+        for at, row in enumerate(store.read_documents(pages)):
+            yield _stored_doc(row, at, options)
+
+    def specs() -> Iterator[StoredSpec]:
+        for url, content_type, body in store.specifications():
+            yield StoredSpec(url, body, content_type)
+
+    first = next(docs(), None)
+    site = Site(
+        base_url=start,
+        checked_at=now,
+        title=first.metadata.title or first.title if first else "",
+        description=(first.metadata.description or "") if first else "",
+        config={"maxDepth": options.depth, "sameDomain": options.same_domain},
+    )
+    return write_bundle(root, site, docs, _bundle(options), specs)
+
+
+def _without_doubles(places: list[DocumentPlace]) -> list[DocumentPlace]:
+    """Not the Markdown of a page beside the page itself, and not `/index.html` beside `/`: both are the same page."""
+    twins = {own.twin_of(place.url) for place in places if not place.url.endswith(".md")}
+    folders = {place.url: place.hash for place in places if place.url.endswith("/")}
+    return [place for place in places if place.url not in twins and folders.get(_folder(place.url)) != place.hash]
+
+
+def _folder(url: str) -> str:
+    """The folder whose page a URL is by its name; nothing for one that has another name."""
+    return re.sub(r"/index\.html?$", "/", url) if re.search(r"/index\.html?$", url) else ""
+
+
+def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
+    markdown, digest, source = row.markdown, row.hash, row.source
+    if row.offered is not None and options.own_markdown and source != "markdown":
+        offered = own.plain(row.offered)
+        if own.objection(offered, markdown) is None:
+            markdown, digest, source = offered, sha256(offered.encode()).hexdigest(), "llms-full"
+    return StoredDoc(
+        url=row.url,
+        title=row.title,
+        markdown=markdown,
+        number=row.number,
+        crawled_at=row.changed_at,
+        hash=digest,
+        depth=row.depth,
+        links=row.links,
+        metadata=_metadata(row.metadata),
+        headings=tuple(DocHeading(level, text, anchor) for level, text, anchor in row.headings),
+        breadcrumbs=tuple(row.breadcrumbs),
+        order_key=(at,),
+        language=row.language,
+        generator=row.generator,
+        version=row.version,
+        source=cast(Origin, source),
+        etag=row.etag,
+        last_modified=row.last_modified,
+    )
+
+
+def _metadata(fields: Mapping[str, Any]) -> PageMetadata:
+    return PageMetadata(**{name: fields.get(name) for name in PageMetadata.__dataclass_fields__})
+
+
+def _bundle(options: DocsOptions) -> BundleOptions:
+    return BundleOptions(
+        pages=options.pages,
+        merge=options.merge,
+        chunks=options.chunks,
+        chunk_tokens=options.chunk_tokens,
+        diff=options.diff,
+        tokenizer=options.tokenizer,
+        local_links=options.local_links,
+    )

@@ -1,0 +1,204 @@
+"""The pages of a documentation site as Markdown: written with the page itself, read in the order somebody gives them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from tadoru.store.database import Database, translated
+from tadoru.store.records import DocumentRecord, Offered, PageRecords, Specification
+
+_PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, source, generator, language, version, confidence,
+        metadata, headings, breadcrumbs, menu_id, next_url, prev_url)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(page_id) DO UPDATE SET title = excluded.title, markdown = excluded.markdown, hash = excluded.hash,
+        changed_at = CASE WHEN hash = excluded.hash THEN changed_at ELSE excluded.changed_at END, source = excluded.source,
+        generator = excluded.generator, language = excluded.language, version = excluded.version,
+        confidence = excluded.confidence, metadata = excluded.metadata, headings = excluded.headings,
+        breadcrumbs = excluded.breadcrumbs, menu_id = excluded.menu_id, next_url = excluded.next_url,
+        prev_url = excluded.prev_url"""
+_OF_A_PAGE = ("documents", "specifications", "offered_documents")
+_MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET hash = hash RETURNING id"
+# What pages, redirects and sitemaps lead to from the starts.
+_REACHED = """WITH RECURSIVE reached(id) AS (
+        SELECT id FROM pages WHERE is_seed OR (parent_id IS NULL AND internal AND depth < 1000)
+        UNION SELECT page_id FROM sitemap_entries
+        UNION SELECT r.target_id FROM reached JOIN link_relations r ON r.source_id = reached.id
+        UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL
+    ) SELECT id FROM reached"""
+_PLACES = """SELECT p.id, p.url, p.depth, d.next_url, d.prev_url, d.hash FROM documents d JOIN pages p ON p.id = d.page_id
+    WHERE p.internal ORDER BY p.depth, p.url"""
+_MENUS = """SELECT m.urls FROM menus m JOIN (
+        SELECT d.menu_id AS id, min(p.depth) AS depth, min(p.url) AS url FROM documents d JOIN pages p ON p.id = d.page_id
+        WHERE d.menu_id IS NOT NULL GROUP BY d.menu_id
+    ) s ON s.id = m.id ORDER BY s.depth, s.url, m.hash"""
+_UNSURE = """SELECT 1 FROM pages p LEFT JOIN documents d ON d.page_id = p.id WHERE p.status IN ('queued', 'processing')
+    OR (d.page_id IS NOT NULL AND (p.status = 'error' OR p.status_code >= 500)) LIMIT 1"""
+_DOCUMENT = """SELECT p.url, p.depth, d.title, d.markdown, d.hash, d.changed_at, d.source, d.generator, d.language, d.version,
+    d.metadata, d.headings, d.breadcrumbs, x.etag, x.last_modified_field, n.number, o.markdown
+    FROM documents d JOIN pages p ON p.id = d.page_id LEFT JOIN page_details x ON x.page_id = p.id
+    LEFT JOIN document_numbers n ON n.url = p.url LEFT JOIN offered_documents o ON o.url = p.url WHERE d.page_id = ?"""
+_LINKS = """SELECT t.url FROM link_relations r JOIN pages t ON t.id = r.target_id
+    WHERE r.source_id = ? AND t.internal GROUP BY t.url ORDER BY min(r.position)"""
+
+
+class DocumentPlace(NamedTuple):
+    """Where a page stands: what its order is worked out from."""
+
+    page_id: int
+    url: str
+    depth: int
+    next_url: str | None
+    prev_url: str | None
+    hash: str
+
+
+class DocumentRow(NamedTuple):
+    """A page as it is kept."""
+
+    url: str
+    depth: int
+    title: str
+    markdown: str
+    hash: str
+    changed_at: float
+    """Epoch seconds."""
+    source: str
+    generator: str | None
+    language: str | None
+    version: str | None
+    metadata: dict[str, Any]
+    headings: list[tuple[int, str, str | None]]
+    breadcrumbs: list[str]
+    etag: str | None
+    last_modified: str | None
+    number: int
+    offered: str | None
+    """The same page as another file of the site gives it."""
+    links: tuple[str, ...]
+
+
+def put(sql: sqlite3.Connection, page: int, records: PageRecords, stamp: str) -> None:
+    """Write what a page is as documentation, or that it is none any more. Call inside the transaction that writes the page."""
+    if records.drops_document:
+        for table in _OF_A_PAGE:
+            sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
+    if records.document is not None:
+        _put_document(sql, page, records.document, stamp)
+    if records.specification is not None:
+        _put_specification(sql, page, records.specification)
+    if records.offered:
+        _put_offered(sql, page, records.offered)
+
+
+def _put_document(sql: sqlite3.Connection, page: int, record: DocumentRecord, stamp: str) -> None:
+    markdown = record.markdown.encode()
+    sql.execute(
+        _PUT,
+        (
+            page, record.title, zlib.compress(markdown, 6), sha256(markdown).hexdigest(), stamp, record.source,
+            record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
+            _dump(record.headings), _dump(record.breadcrumbs), _menu(sql, record.navigation), record.next_url, record.prev_url,
+        ),
+    )  # fmt: skip
+
+
+def _menu(sql: sqlite3.Connection, urls: Sequence[str]) -> int | None:
+    if not urls:
+        return None
+    text = "\n".join(urls).encode()
+    number: int = sql.execute(_MENU, (sha256(text).hexdigest(), zlib.compress(text, 6))).fetchone()[0]
+    return number
+
+
+def _put_specification(sql: sqlite3.Connection, page: int, found: Specification) -> None:
+    sql.execute(
+        "INSERT OR REPLACE INTO specifications VALUES (?, ?, ?)", (page, found.content_type, zlib.compress(found.body, 6))
+    )
+
+
+def _put_offered(sql: sqlite3.Connection, page: int, offered: Sequence[Offered]) -> None:
+    sql.execute("DELETE FROM offered_documents WHERE page_id = ?", (page,))
+    rows = [(one.url, page, zlib.compress(one.markdown.encode(), 6)) for one in offered]
+    sql.executemany("INSERT OR REPLACE INTO offered_documents VALUES (?, ?, ?)", rows)
+
+
+class Documents(Database):
+    """The documentation half of the store."""
+
+    def document_places(self) -> list[DocumentPlace]:
+        """Every page that belongs to the site today, by depth and URL.
+
+        A page that nothing leads to any more is gone, but only once every page has said what it leads to.
+        """
+        with translated(self.path):
+            places = [DocumentPlace(*row) for row in self.sql.execute(_PLACES)]
+            if self.sql.execute(_UNSURE).fetchone() is not None:
+                return places
+            reached = {page for (page,) in self.sql.execute(_REACHED)}
+        return [place for place in places if place.page_id in reached]
+
+    def menus(self) -> Iterator[list[str]]:
+        """The menus that pages show, those of the shallowest pages first."""
+        with translated(self.path):
+            for (urls,) in self.sql.execute(_MENUS):
+                yield zlib.decompress(urls).decode().split("\n")
+
+    async def number_documents(self, urls: Iterable[str]) -> None:
+        """Give each page that has none a number, in this order. A number is never given twice."""
+        async with self.write() as sql:
+            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM document_numbers").fetchone()
+            known = {url for (url,) in sql.execute("SELECT url FROM document_numbers")}
+            new = enumerate((url for url in urls if url not in known), last + 1)
+            sql.executemany("INSERT INTO document_numbers(number, url) VALUES (?, ?)", list(new))
+
+    def read_documents(self, pages: Sequence[int]) -> Iterator[DocumentRow]:
+        """The pages with these numbers of the store, in this order."""
+        with translated(self.path):
+            for page in pages:
+                row = self.sql.execute(_DOCUMENT, (page,)).fetchone()
+                links = tuple(url for (url,) in self.sql.execute(_LINKS, (page,)))
+                yield _row(row, links)
+
+    def specifications(self) -> Iterator[tuple[str, str, bytes]]:
+        """URL, media type and body of each specification, by URL."""
+        with translated(self.path):
+            rows = self.sql.execute(
+                "SELECT p.url, s.content_type, s.body FROM specifications s JOIN pages p ON p.id = s.page_id ORDER BY p.url"
+            )
+            for url, content_type, body in rows:
+                yield url, content_type, zlib.decompress(body)
+
+
+def _row(row: tuple[Any, ...], links: tuple[str, ...]) -> DocumentRow:
+    url, depth, title, markdown, digest, changed, *about, metadata, headings, breadcrumbs, etag, modified, number, offered = row
+    source, generator, language, version = about
+    return DocumentRow(
+        url=url,
+        depth=depth,
+        title=title,
+        markdown=zlib.decompress(markdown).decode(),
+        hash=digest,
+        changed_at=datetime.fromisoformat(changed).replace(tzinfo=UTC).timestamp(),
+        source=source,
+        generator=generator,
+        language=language,
+        version=version,
+        metadata=json.loads(metadata),
+        headings=[(level, text, anchor) for level, text, anchor in json.loads(headings)],
+        breadcrumbs=json.loads(breadcrumbs),
+        etag=etag,
+        last_modified=modified,
+        number=number,
+        offered=zlib.decompress(offered).decode() if offered is not None else None,
+        links=links,
+    )
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
