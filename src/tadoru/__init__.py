@@ -4,7 +4,7 @@ The map, top to bottom (no import goes up; `ARCHITECTURE.md` has the walls and t
 
     cli/      the command line
     demo/     the bundled site
-    jobs/     links and audit: what to read from pages, and how to show it; launch: putting a crawl together
+    jobs/     links, audit and docs: what to read from pages, and how to show it; launch: putting a crawl together
     engine/   the loop: lease, gate, pace, fetch, handle, store
     fetch/    the network door        store/   the database door
     options, settings, config, log
@@ -18,6 +18,9 @@ The public Python API is what is named here:
 
     audited = tadoru.audit("https://example.com/", database="site.db")
     for finding in audited.findings(severity="error"): print(finding.check_id, finding.url)
+
+    site = tadoru.docs("https://docs.example.com/", output="site")
+    for url, markdown in site.markdown(): print(url, len(markdown))
 """
 
 from __future__ import annotations
@@ -28,17 +31,21 @@ from tadoru.version import VERSION as __version__  # noqa: N811
 
 if TYPE_CHECKING:
     from tadoru.jobs.audit.api import AuditResult, audit, audit_async
+    from tadoru.jobs.docs.api import DocsResult, docs, docs_async
     from tadoru.jobs.links.api import links, links_async
     from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
 
 __all__ = [
     "AuditResult",
     "CrawlResult",
+    "DocsResult",
     "FailedUrl",
     "UrlInfo",
     "__version__",
     "audit",
     "audit_async",
+    "docs",
+    "docs_async",
     "links",
     "links_async",
 ]
@@ -47,6 +54,9 @@ _HOMES = {
     "AuditResult": "tadoru.jobs.audit.api",
     "audit": "tadoru.jobs.audit.api",
     "audit_async": "tadoru.jobs.audit.api",
+    "DocsResult": "tadoru.jobs.docs.api",
+    "docs": "tadoru.jobs.docs.api",
+    "docs_async": "tadoru.jobs.docs.api",
     "links": "tadoru.jobs.links.api",
     "links_async": "tadoru.jobs.links.api",
     "CrawlResult": "tadoru.jobs.links.result",

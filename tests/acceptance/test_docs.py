@@ -61,20 +61,24 @@ def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tado
         done = tadoru(*arguments, env={} if arguments == ["demo"] else {"TADORU_DELAY": "0"})
         assert done.code == (10 if "--fail-on" in command else 0), done.err
         assert done.out or "-o" in arguments
-        crawls = arguments[0] in ("links", "audit", "explain") and "--dry-run" not in arguments
+        reads = arguments[:2] in (["docs", "search"], ["docs", "list"])
+        crawls = arguments[0] in ("links", "audit", "docs", "explain") and "--dry-run" not in arguments and not reads
         assert (len(example.paths) > asked) == crawls, command
 
 
 def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
     (code,) = blocks("python")
     code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0").replace('.db"', '.db", delay=0')
+    code = code.replace('"site")', '"site", delay=0)')
     done = subprocess.run(
         [sys.executable, "-c", code], env=tadoru.environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
         cwd=tadoru.folder,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    gone = example.url("/gone")
-    assert done.stdout == f"{gone} 404 Not Found ['{example.url('/')}']\n4 ['{gone}']\n"
+    gone, *pages = [example.url(path) for path in ("/gone", "/docs/", "/", "/docs/a")]
+    links, audited, site = done.stdout.splitlines()
+    assert (links, audited) == (f"{gone} 404 Not Found ['{example.url('/')}']", f"4 ['{gone}']")
+    assert site.startswith("3 ") and site.endswith(f" {pages}")
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -7,6 +7,7 @@ line in `JOBS`. The site itself is in `tadoru.demo`.
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class DemoJob:
     made: tuple[tuple[str, str], ...]
     """The files it leaves, and what each is."""
     fresh: tuple[str, ...] = ()
-    """Files of an earlier demo that must not be taken up again."""
+    """Files and folders of an earlier demo that must not be taken up again."""
 
 
 def _links(url: str, folder: Path) -> list[list[str]]:
@@ -55,6 +56,14 @@ def _audit(url: str, folder: Path) -> list[list[str]]:
         [*crawl, "--report", str(folder / "audit.html")],
         ["report", kept, "-q", "-o", str(folder / "audit.txt")],
         ["export", kept, "-q", "--format", "csv", "--table", "findings", "-o", str(folder / "findings.csv")],
+    ]
+
+
+def _docs(url: str, folder: Path) -> list[list[str]]:
+    site = str(folder / "docs")
+    return [
+        ["docs", f"{url}/docs/", "-o", site, "--scope", "path", "--delay", "0", "-q"],
+        ["docs", "search", site, "rate", "-n", "3"],
     ]
 
 
@@ -82,6 +91,17 @@ JOBS = (
             ("audit.db", "the crawl itself, SQLite: pages, links, findings and much more, by SQL"),
         ),
         fresh=("audit.db", "audit.db-wal", "audit.db-shm"),
+    ),
+    DemoJob(
+        what="Reading the town's documentation as Markdown, and searching it",
+        commands=_docs,
+        shown="docs/llms.txt",
+        made=(
+            ("docs/full.md", "the documentation as one file, for a language model"),
+            ("docs/pages", "a file for each page"),
+            ("docs/SKILL.md", "how an agent is to use them"),
+        ),
+        fresh=("docs",),
     ),
 )
 
@@ -127,7 +147,10 @@ def _folder(name: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for old in (folder / file for job in JOBS for file in job.fresh):
-            old.unlink(missing_ok=True)
+            if old.is_dir() and not old.is_symlink():
+                shutil.rmtree(old)
+            else:
+                old.unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"The folder {folder} can not be used ({error.strerror}): give another with --keep.") from None
     return folder
@@ -165,6 +188,7 @@ def _say_where_to_look(folder: Path) -> None:
     print("  tadoru demo --serve-only                the site in your browser, with its broken pages")
     print("  tadoru links https://example.com        your own site")
     print("  tadoru audit https://example.com        what is wrong with it")
+    print("  tadoru docs https://docs.example.com    a documentation site as Markdown")
     print("  tadoru --help                           everything it can do")
 
 
