@@ -35,6 +35,8 @@ def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[sub
     folder = tmp_path_factory.mktemp("demo")
     (folder / "tadoru-demo").mkdir()
     (folder / "tadoru-demo" / "links.db").write_text("the crawl of another day")
+    (folder / "tadoru-demo" / "docs").mkdir()
+    (folder / "tadoru-demo" / "docs" / "full.md").write_text("the documentation of another day")
     return run(checkout, folder, "demo"), folder / "tadoru-demo"
 
 
@@ -45,7 +47,8 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
     done, folder = shown
     assert done.returncode == 0, done.stderr
     promised = {name for job in JOBS for name, _ in job.made}
-    assert {path.name for path in folder.iterdir() if path.stat().st_size} == promised
+    assert {path.name for path in folder.iterdir() if path.stat().st_size} == {name.partition("/")[0] for name in promised}
+    assert all((folder / name).exists() for name in promised)
     _, _, end = done.stdout.partition("Where to look\n")
     assert all(f"tadoru-demo/{name} " in end for name in promised)
     assert "tadoru demo --serve-only" in end
@@ -55,7 +58,7 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
 def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
     done, _ = shown
     commands = [shlex.split(line[2:]) for line in done.stdout.splitlines() if line.startswith("$ ")]
-    assert {(line[0], line[1]) for line in commands} == {("tadoru", job) for job in ("links", "audit", "report", "export")}
+    assert {(line[0], line[1]) for line in commands} == {("tadoru", job) for job in ("links", "audit", "report", "export", "docs")}
     assert "Broken links" in done.stdout
     assert "Summary" in done.stdout
     assert "Hoshimachi is at http://127.0.0.1:" in done.stderr

@@ -41,7 +41,7 @@ class DocsResult:
 def docs(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
     """Read a documentation site into a folder as Markdown. Options are those of `tadoru docs` (`output="site", depth=3, …`).
 
-    Raises `tadoru.errors.UsageError` when the call itself is wrong, and `SeedUnreachable` or `NothingToCrawl` when there is nothing.
+    Raises `tadoru.errors.UsageError` when the call itself is wrong, `SeedUnreachable` or `NothingToCrawl` when there is nothing.
     """
     try:
         asyncio.get_running_loop()
