@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.errors import ConfigError, UsageError
-from tadoru.options import CrawlOptions
-from tadoru.settings import JOBS, Setting
+from tadoru.options import CrawlOptions, EventsOptions
+from tadoru.settings import CRAWL, JOBS, Setting
 
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
 SECTIONS = ("crawl", "links", "audit", "docs", "events", "serve")
@@ -30,7 +30,7 @@ CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_toke
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
 """Names the browser program; no option of a job (`fetch.chromium`)."""
 
-Options = TypeVar("Options", bound=CrawlOptions)
+Options = TypeVar("Options", bound=CrawlOptions | EventsOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +151,12 @@ def _from_file(
             raise ConfigError(f"{path}: there is no section “{section}”{_did_you_mean(section, SECTIONS)}")
         if content is not None and not isinstance(content, Mapping):
             raise ConfigError(f"{path}: the section “{section}” must hold keys and values.")
+    shared = {setting.name for setting in CRAWL}
     for section in ("crawl", job):
         for key, value in (data.get(section) or {}).items():
             name = str(key).replace("-", "_")
+            if name not in settings and section == "crawl" and name in shared:
+                continue  # For the jobs that have it.
             if name not in settings:
                 raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}")
             values[name] = _parsed(settings[name], value, f"{path}: {section}.{key}")

@@ -118,3 +118,22 @@ class DocsOptions(CrawlOptions):
     chunk_tokens: int | None = None
     local_links: bool = False
     tokenizer: str = "estimate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventsOptions:
+    """What `tadoru events` understands. It follows no links, and so shares only its manners with the crawling jobs."""
+
+    database: str = "./var/tadoru.db"
+    files: str | None = None
+    timezone: str = "UTC"
+    notify: tuple[str, ...] = ()
+    delay: float = 2.0
+    concurrency: int = 32
+    timeout: float = 30.0
+    max_response_size: int = 20 * 1024 * 1024
+    ignore_robots: bool = False
+    user_agent: str = USER_AGENT
+    proxy: str | None = None
+    insecure: bool = False
+    allow_private: bool = False

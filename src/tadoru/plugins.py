@@ -18,6 +18,7 @@ from tadoru.errors import ConfigError
 from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, Text, define
 
 GROUP = "tadoru.checks"
+READERS = "tadoru.readers"
 
 FAILED = define(
     "plugin-failed",
@@ -101,11 +102,11 @@ class PluginChecks:
             yield FAILED.among(context.url, failures)
 
 
-def declared() -> list[Plugin]:
-    """Every plugin that is installed, by package and name. Imports none of them."""
+def declared(group: str = GROUP) -> list[Plugin]:
+    """Every plugin of a kind that is installed, by package and name. Imports none of them."""
     found = [
         Plugin(entry.name, entry.dist.name if entry.dist else "?", entry.dist.version if entry.dist else "", entry)
-        for entry in entry_points(group=GROUP)
+        for entry in entry_points(group=group)
     ]
     return sorted(found, key=lambda plugin: (plugin.package.lower(), plugin.name))
 
@@ -113,6 +114,25 @@ def declared() -> list[Plugin]:
 def load(*, enabled: bool = True) -> PluginChecks:
     """The checks of every plugin that is installed; none with `--no-plugins`. Raises ConfigError."""
     return PluginChecks(tuple((plugin, plugin.load()) for plugin in declared()) if enabled else ())
+
+
+def load_reader(name: str) -> Any:
+    """The reader of event sources that a plugin offers under a name. Raises ConfigError."""
+    known = {plugin.name: plugin for plugin in declared(READERS)}
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else "none is installed"
+        raise ConfigError(f"There is no plugin that reads sources and is called {name!r}; {there}.")
+    plugin = known[name]
+    try:
+        made = plugin.entry.load()
+        reader = made() if isinstance(made, type) else made
+        lacking = [method for method in ("check", "read", "first") if not callable(getattr(reader, method, None))]
+        problem = f"it has no method {lacking[0]}" if lacking else ""
+    except (Exception, SystemExit) as error:
+        problem = last_line(error)
+    if problem:
+        raise ConfigError(f"The plugin {plugin.label} can not be used ({problem}): update it, or remove the setting reader.")
+    return reader
 
 
 def _load_again(enabled: bool) -> PluginChecks:

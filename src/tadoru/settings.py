@@ -138,6 +138,16 @@ def pattern(value: Any) -> str:
     return value
 
 
+def zone(value: Any) -> str:
+    """The name of a time zone."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(str(value)).key
+    except (KeyError, ValueError, OSError):
+        raise UsageError("must be the name of a time zone such as Asia/Tokyo or UTC") from None
+
+
 def _s(name: str, flags: str, parse: Parse, group: str, words: str, **more: Any) -> Setting:
     return Setting(name=name, flags=tuple(flags.split()), parse=parse, group=group, help=words, **more)
 
@@ -288,6 +298,22 @@ DOCS: tuple[Setting, ...] = (
         "How tokens are counted: estimate, or the name of a tiktoken encoding.", metavar="NAME"),
 )  # fmt: skip
 
+_SHARED = (
+    "delay", "concurrency", "timeout", "max_response_size", "ignore_robots", "user_agent", "proxy", "insecure", "allow_private",
+)  # fmt: skip
+
+EVENTS: tuple[Setting, ...] = (
+    _s("database", "--database -d", text, "Where things are",
+        "The events: a file, or postgresql://….", metavar="FILE|URL"),
+    _s("files", "--files", text, "Where things are",
+        "Snapshots and run logs: a folder, or s3://bucket/prefix [var beside the database].", metavar="DIR|URL", secret=False),
+    _s("timezone", "--timezone", zone, "Reading", "Where dates are meant, of sources that do not say it.", metavar="ZONE"),
+    _s("notify", "--notify", text, "Telling",
+        "Tell about failures, recoveries and sudden drops: an apprise address such as mailto://… or slack://… (repeatable).",
+        metavar="URL", many=True, secret=True),
+    *(setting for setting in CRAWL if setting.name in _SHARED),
+)  # fmt: skip
+
 
 def _with_short_depth(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
     """In `docs`, as its seed has it, `-d` is the depth."""
@@ -298,4 +324,5 @@ JOBS: dict[str, tuple[Setting, ...]] = {
     "links": CRAWL + LINKS,
     "audit": CRAWL + AUDIT,
     "docs": _with_short_depth(CRAWL) + DOCS,
+    "events": EVENTS,
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.calendar import Calendar
 from tests.acceptance.command import Tadoru
 from tests.support.site import Site
 
@@ -29,3 +30,9 @@ def elsewhere() -> Iterator[Site]:
     """Another site: its port makes it one."""
     with Site() as serving:
         yield serving
+
+
+@pytest.fixture
+def calendar(tadoru: Tadoru) -> Calendar:
+    """The events commands on a database of their own."""
+    return Calendar(tadoru)

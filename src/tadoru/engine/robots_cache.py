@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tadoru.clock import Clock
 from tadoru.engine.drive import Send, follow
 from tadoru.model.web import Failure, FailureKind, Request, Response
 from tadoru.rules import retry, robots
 from tadoru.rules.url import host_key
-from tadoru.store.base import CrawlStore, RobotsRecord
+from tadoru.store.base import RobotsRecord
 from tadoru.store.recent import Recent
 
 POLL = 0.02
@@ -28,10 +28,20 @@ class Asked(NamedTuple):
     """What is wrong with the host, as a sentence; empty when robots.txt redirects to another host, and that one fails."""
 
 
+class Shelf(Protocol):
+    """Where the answers are kept, for all workers."""
+
+    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        """What is known; True: ask, and put it here; False: another worker is asking."""
+        ...
+
+    async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
+
+
 class RobotsCache:
     """Rules by origin. Many pages may wait for one robots.txt: it is one task."""
 
-    def __init__(self, store: CrawlStore, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
+    def __init__(self, store: Shelf, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
         self._store = store
         self._send = send
         self._clock = clock

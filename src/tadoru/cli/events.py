@@ -1,0 +1,130 @@
+"""`tadoru events`: the group of commands around the calendar, and what they share: which database, which files, who asks.
+
+Each command lives in a module of its own and is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import difflib
+import getpass
+import importlib
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.options import effective
+from tadoru.errors import UsageError
+from tadoru.options import EventsOptions
+
+if TYPE_CHECKING:
+    from tadoru.store.events.open import EventsStore
+    from tadoru.store.files import Files
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "sources": ("tadoru.cli.events_sources:sources", "Where events are collected from: add, list, test, edit, import …"),
+    "run": ("tadoru.cli.events_run:run", "Collect once: all sources, those that are due, or one."),
+    "worker": ("tadoru.cli.events_run:worker", "Collect for ever, each source when its time has come."),
+    "list": ("tadoru.cli.events_list:list_events", "The calendar, as a table, JSON, CSV or ICS."),
+    "show": ("tadoru.cli.events_list:show", "One event, and where everything about it comes from."),
+    "add": ("tadoru.cli.events_edit:add", "Add an event by hand."),
+    "edit": ("tadoru.cli.events_edit:edit", "Change an event by hand; no source overwrites what you write."),
+    "hide": ("tadoru.cli.events_edit:hide", "Take an event out of the calendar."),
+    "unhide": ("tadoru.cli.events_edit:unhide", "Put it back."),
+    "review": ("tadoru.cli.events_review:review", "Questions for a person: list, show, merge, keep-apart, fix, retry, dismiss."),
+    "merges": ("tadoru.cli.events_review:merges", "What was merged, and how to take it back."),
+    "runs": ("tadoru.cli.events_runs:runs", "The log of collecting."),
+    "status": ("tadoru.cli.events_runs:status", "How the sources do: failures, delays, what waits."),
+    "prune": ("tadoru.cli.events_keep:prune", "Archive what is long over; drop old snapshots and run logs."),
+    "backup": ("tadoru.cli.events_keep:backup", "Write everything into one file."),
+    "restore": ("tadoru.cli.events_keep:restore", "Put a backup back."),
+    "copy": ("tadoru.cli.events_keep:copy", "Copy everything into another database."),
+    "doctor": ("tadoru.cli.events_keep:doctor", "Check that everything that is needed is there."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What was said before the sub-command."""
+
+    database: str | None
+    config_file: str | None
+
+    def options(self, values: dict[str, Any] | None = None) -> EventsOptions:
+        """Every option from flags, variables, files and defaults."""
+        options, _ = effective("events", EventsOptions, values or {}, self.config_file)
+        return options if self.database is None else replace(options, database=self.database)
+
+    def open(self, options: EventsOptions | None = None) -> AbstractContextManager[EventsStore]:
+        """The database, made when it is not there."""
+        from tadoru.store.events.open import open_events
+
+        return closing(open_events((options or self.options()).database))
+
+
+def files_of(options: EventsOptions) -> Files:
+    """Where snapshots and run logs are kept: beside the database, unless it is said."""
+    from tadoru.store.files import open_files
+
+    return open_files(options.files or beside(options.database))
+
+
+def beside(database: str) -> str:
+    """The folder that holds `var`: the database's own, or the working folder when that is on a server."""
+    from tadoru.store.events.connect import is_postgresql
+
+    if is_postgresql(database):
+        return "."
+    folder = Path(database).absolute().parent
+    return str(folder.parent if folder.name == "var" else folder)
+
+
+def person() -> str:
+    """Who is at the keyboard, for histories."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "person"
+
+
+class EventsGroup(click.Group):
+    """Knows its commands by name and imports the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            hint = f"did you mean “{near[0]}”?" if near else "“tadoru events --help” lists them."
+            raise UsageError(f"There is no command “tadoru events {cmd_name}”; {hint}")
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Examples"):
+            formatter.write_dl([
+                ("tadoru events sources add --name Town --type ics --url https://town.example/calendar.ics", "a source"),
+                ("tadoru events run --all", "collect"),
+                ("tadoru events list --city 盛岡市 --from 2026-08-01 --format ics", "the calendar"),
+                ("tadoru events worker", "collect for ever, each source when it is due"),
+            ], col_max=60)  # fmt: skip
+
+
+@click.group(
+    cls=EventsGroup, short_help="One calendar from many sources.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)  # fmt: skip
+@click.option("-d", "--database", metavar="FILE|URL", help="The events: a file, or postgresql://… [./var/tadoru.db].")
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.pass_context
+def events(ctx: click.Context, database: str | None, config_file: str | None) -> None:
+    """One calendar from many sources: collected, cleaned, without duplicates, and nothing lost."""
+    ctx.obj = Place(database, config_file)

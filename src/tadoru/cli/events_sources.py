@@ -1,0 +1,329 @@
+"""`tadoru events sources …`: the register of sources on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.events import Place, person
+from tadoru.cli.options import job_options
+from tadoru.errors import UsageError
+from tadoru.log import printable
+from tadoru.options import EventsOptions
+
+if TYPE_CHECKING:
+    from tadoru.store.events.open import EventsStore
+    from tadoru.store.events.values import Source
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+TYPES = "rss|ics|api|html|csv"
+_FIELDS = (
+    click.option("--city", metavar="NAME", help="Where its events take place, when they do not say it."),
+    click.option("--frequency", metavar="high|normal|low", help="Every 3, 12 or 24 hours [normal]."),
+    click.option("--low-hours", type=int, metavar="N", help="Hours between two runs of low frequency, 24 to 72 [24]."),
+    click.option("--timezone", metavar="ZONE", help="Where its dates are meant, such as Asia/Tokyo."),
+    click.option("--priority", type=int, metavar="N", help="The greater one is collected first, and believed first [0]."),
+    click.option("--depends-on", type=int, metavar="ID", help="Collect it after this one."),
+    click.option("--licence", metavar="TEXT", help="The licence of its data, such as CC BY 4.0."),
+    click.option("--terms-url", metavar="URL", help="Its terms of use."),
+    click.option("--notes", metavar="TEXT", help="For yourself."),
+    click.option("--secret", metavar="VARIABLE", help="The variable that holds its key or password (see the setting auth)."),
+    click.option("--set", "pairs", metavar="KEY=VALUE", multiple=True, help="A setting of its reader (repeatable)."),
+    click.option("--allow-private", is_flag=True, default=None, help="Let it lead to private and loopback addresses."),
+)
+
+
+def _fields(function: Any) -> Any:
+    for option in reversed(_FIELDS):
+        function = option(function)
+    return function
+
+
+@click.group(context_settings=SETTINGS, short_help="Where events are collected from.")
+def sources() -> None:
+    """Where events are collected from: add, test, list, show, edit, enable, disable, remove, import, history."""
+
+
+@sources.command(context_settings=SETTINGS)
+@click.option("--name", required=True, metavar="NAME", help="What to call it.")
+@click.option("--type", "kind", required=True, metavar=TYPES, help="What it is written in.")
+@click.option("--url", required=True, metavar="URL", help="Where it is.")
+@_fields
+@click.option("--disabled", is_flag=True, help="Do not collect it yet.")
+@click.pass_obj
+def add(place: Place, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> int:
+    """Add a source. It is collected by the next `tadoru events run`.
+
+    \b
+    tadoru events sources add --name Town --type ics --url https://town.example/events.ics --city 盛岡市
+    """
+    from tadoru.jobs.events import sources as register
+    from tadoru.jobs.events.settings import from_pairs
+    from tadoru.jobs.launch import run_loop
+
+    values = {key: value for key, value in given.items() if value is not None}
+    values |= {"name": name, "type": kind, "url": url, "settings": from_pairs(pairs), "enabled": not disabled}
+    with place.open() as store:
+        source = run_loop(register.add(store, values, person()))
+    sys.stdout.write(f"Source {source.id} was added: {printable(source.name)} ({source.type}, {source.frequency}).\n")
+    return 0
+
+
+@sources.command("list", context_settings=SETTINGS)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show them.")
+@click.pass_obj
+def list_sources(place: Place, form: str) -> int:
+    """List the sources, with how they do."""
+    with place.open() as store:
+        health = {one.source_id: one for one in store.health()}
+        found = store.sources()
+        states = {source.id: store.state(source.id) for source in found}
+    if form == "json":
+        rows = [
+            source_out(source)
+            | {
+                "last_success": _iso(states[source.id].last_success),
+                "last_error": states[source.id].last_error,
+                "failures": states[source.id].failures,
+                "next_run_at": _iso(states[source.id].next_run_at),
+                "rows": health[source.id].rows,
+            }
+            for source in found
+        ]
+        return _json(rows)
+    if not found:
+        sys.stdout.write("There are no sources yet: add one with `tadoru events sources add`.\n")
+        return 0
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("ID", "Name", "Type", "City", "Every", "Events", "State"):
+        table.add_column(column, overflow="fold", justify="right" if column in ("ID", "Events") else "left")
+    for source in found:
+        state = states[source.id]
+        words = "disabled" if not source.enabled else "well" if state.last_success and not state.failures else "not yet collected"
+        if state.failures:
+            words = f"failed {state.failures}×: {state.last_error}"
+        cells = (source.name, source.type.value, source.city, source.frequency)
+        table.add_row(str(source.id), *map(printable, cells), str(health[source.id].rows), printable(words))
+    Console().print(table)
+    return 0
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_id", type=int, metavar="ID")
+@click.pass_obj
+def show(place: Place, source_id: int) -> int:
+    """Show a source: its fields, its settings, and what collecting it has taught."""
+    with place.open() as store:
+        source, state = store.source(source_id), store.state(source_id)
+    learnt = {
+        "last_attempt": _iso(state.last_attempt),
+        "last_success": _iso(state.last_success),
+        "next_run_at": _iso(state.next_run_at),
+        "failures": state.failures,
+        "last_error": state.last_error,
+        "last_count": state.last_count,
+        "etag": state.etag.decode("utf-8", "replace") if state.etag else None,
+        "last_modified": state.last_modified.decode("utf-8", "replace") if state.last_modified else None,
+    }
+    return _json(source_out(source) | {"state": learnt})
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_id", type=int, metavar="ID")
+@click.option("--name", metavar="NAME")
+@click.option("--type", "kind", metavar=TYPES)
+@click.option("--url", metavar="URL")
+@_fields
+@click.pass_obj
+def edit(place: Place, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> int:
+    """Change a source. `--set key=` takes a setting away."""
+    from tadoru.jobs.events import sources as register
+    from tadoru.jobs.events.settings import from_pairs
+    from tadoru.jobs.launch import run_loop
+
+    values = {key: value for key, value in given.items() if value is not None}
+    if kind is not None:
+        values["type"] = kind
+    with place.open() as store:
+        if pairs:
+            values["settings"] = from_pairs(pairs, store.source(source_id).settings)
+        if not values:
+            raise UsageError("Nothing to change was given: see `tadoru events sources edit --help`.")
+        source = run_loop(register.edit(store, source_id, values, person()))
+    sys.stdout.write(f"Source {source.id} was changed.\n")
+    return 0
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
+@click.pass_obj
+def enable(place: Place, source_ids: tuple[int, ...]) -> int:
+    """Collect these sources again."""
+    with place.open() as store:
+        for one in source_ids:
+            store.enable_source(one, person())
+            store.schedule(one, 0.0)
+            sys.stdout.write(f"Source {one} is enabled.\n")
+    return 0
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
+@click.pass_obj
+def disable(place: Place, source_ids: tuple[int, ...]) -> int:
+    """Leave these sources alone; their events stay."""
+    with place.open() as store:
+        for one in source_ids:
+            store.disable_source(one, person())
+            sys.stdout.write(f"Source {one} is disabled.\n")
+    return 0
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_id", type=int, metavar="ID")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def remove(place: Place, source_id: int, yes: bool) -> int:
+    """Forget a source and its snapshots. Its events and its history stay."""
+    from tadoru.cli.events import files_of
+
+    with place.open() as store:
+        source = store.source(source_id)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError(
+                    f"Removing source {source_id} ({source.name}) can not be undone: say --yes, or disable it instead."
+                )
+            click.confirm(f"Remove source {source_id} ({printable(source.name)})?", abort=True, err=True)
+        files_of(place.options()).delete(store.remove_source(source_id, person()))
+    sys.stdout.write(f"Source {source_id} was removed; its events stay.\n")
+    return 0
+
+
+@sources.command("import", context_settings=SETTINGS)
+@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.pass_obj
+def import_sources(place: Place, file: Path) -> int:
+    """Add the sources of a YAML, OPML or CSV file. All are checked before the first is added; known ones are left alone."""
+    from tadoru.jobs.events import imports
+    from tadoru.jobs.launch import run_loop
+
+    try:
+        text = file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text: save it as UTF-8 and try again.") from None
+    entries = imports.read_sources(text, file.name)
+    with place.open() as store:
+        added, known = run_loop(_import(store, entries))
+    sys.stdout.write(f"{added} sources were added, {known} were there already.\n")
+    return 0
+
+
+async def _import(store: EventsStore, entries: list[Any]) -> tuple[int, int]:
+    from tadoru.jobs.events import sources as register
+
+    problems, ready = [], []
+    for entry in entries:
+        try:
+            ready.append((entry, register.checked(entry.values)))
+        except UsageError as error:
+            problems.append(f"{entry.where}: {error}")
+    if problems:
+        more = f" There are {len(problems) - 1} more like this." if len(problems) > 1 else ""
+        raise UsageError(f"{problems[0]}{more} Nothing was imported.")
+    ids = {source.name: source.id for source in store.sources()}
+    addresses = {(source.url, source.type) for source in store.sources()}
+    added = 0
+    for entry, values in ready:
+        if entry.values["name"] in ids or (values["url"], values["type"]) in addresses:
+            continue
+        if entry.depends_on:
+            if entry.depends_on not in ids:
+                raise UsageError(f"{entry.where}: there is no source named {entry.depends_on!r} before it to depend on.")
+            values["depends_on"] = ids[entry.depends_on]
+        source = await register.add(store, values, person())
+        ids[source.name] = source.id
+        added += 1
+    return added, len(ready) - added
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_id", type=int, metavar="ID")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show it.")
+@click.pass_obj
+def history(place: Place, source_id: int, form: str) -> int:
+    """Who changed what about a source, and when."""
+    with place.open() as store:
+        changes = store.source_history(source_id)
+    if not changes:
+        raise UsageError(f"There never was a source {source_id}: list them with `tadoru events sources list`.")
+    if form == "json":
+        return _json([{"at": _iso(one.at), "by": one.by, "field": one.field, "old": one.old, "new": one.new} for one in changes])
+    for one in changes:
+        old, new = (json.dumps(value, ensure_ascii=False, default=str) for value in (one.old, one.new))
+        sys.stdout.write(printable(f"{one.at:%Y-%m-%d %H:%M:%S} {one.by:<12} {one.field}: {old} → {new}") + "\n")
+    return 0
+
+
+@sources.command(context_settings=SETTINGS)
+@click.argument("source_id", type=int, metavar="ID")
+@click.option("--limit", type=int, default=10, metavar="N", help="Events to show [10].")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show them.")
+@job_options("events", EventsOptions(), ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
+@click.pass_obj
+def test(place: Place, /, source_id: int, limit: int, form: str, **given: Any) -> int:
+    """Fetch a source and show what would be read, without storing it. The next run uses what was fetched, for an hour."""
+    from tadoru.cli.events import files_of
+    from tadoru.jobs.events.trial import try_source
+    from tadoru.jobs.launch import run_loop
+
+    options = place.options(given)
+    with place.open(options) as store:
+        trial = run_loop(try_source(store, files_of(options), options, source_id))
+    if form == "json":
+        _json(trial.to_dict())
+    else:
+        trial.write(sys.stdout, limit)
+    return 1 if trial.error else 0
+
+
+def source_out(source: Source) -> dict[str, Any]:
+    """A source as JSON has it."""
+    return {
+        "id": source.id,
+        "name": source.name,
+        "type": source.type.value,
+        "url": source.url,
+        "city": source.city,
+        "frequency": source.frequency,
+        "enabled": source.enabled,
+        "notes": source.notes,
+        "created_at": _iso(source.created_at),
+        "updated_at": _iso(source.updated_at),
+        "settings": dict(source.settings),
+        "timezone": source.timezone,
+        "priority": source.priority,
+        "depends_on": source.depends_on,
+        "licence": source.licence,
+        "terms_url": source.terms_url,
+        "allow_private": source.allow_private,
+        "low_hours": source.low_hours,
+        "secret": source.secret,
+    }
+
+
+def _iso(at: Any) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None
+
+
+def _json(value: Any) -> int:
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.write("\n")
+    return 0

@@ -1,0 +1,180 @@
+"""Errands: single requests outside of a crawl, as polite as one. A feed, a calendar, the pages that a list names.
+
+Each goes out with robots.txt obeyed, one at a time for each host, a gap between two, and again after a passing fault; each hop of
+a redirect passes all of that anew. What is known about hosts is in a database, so that several workers are as polite as one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
+from weakref import WeakValueDictionary
+
+from tadoru.clock import Clock
+from tadoru.engine.drive import follow
+from tadoru.engine.robots_cache import RobotsCache
+from tadoru.engine.visit import HOST_DOWN
+from tadoru.fetch.base import Fetcher
+from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
+from tadoru.rules import retry
+from tadoru.rules.url import host_key, origin
+from tadoru.store.base import RobotsRecord
+
+PATIENCE = 90.0
+"""Seconds that an errand waits before it asks again; a host that wants more is asked at its next turn."""
+PAUSE = 60.0
+"""Seconds to leave a host alone that is overloaded and does not say for how long."""
+UNSETTLED = 60.0
+"""Seconds after which a robots.txt is asked for again that could not be had."""
+T = TypeVar("T")
+
+
+class HostDesk(Protocol):
+    """What is remembered about hosts. Its methods block, and are called in threads."""
+
+    def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float: ...
+
+    def sent(self, worker: int, host: str) -> None: ...
+
+    def give_back(self, worker: int, host: str) -> None: ...
+
+    def pause_host(self, host: str, seconds: float) -> None: ...
+
+    def robots(self, origin: str) -> RobotsRecord | None: ...
+
+    def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manners:
+    """How errands are run."""
+
+    gap: float
+    """Seconds between two requests to a host, at least."""
+    timeout: float
+    max_bytes: int
+    obey_robots: bool = True
+
+
+class Errands:
+    """What the errands of one worker share: whose turn it is at each host."""
+
+    def __init__(self, desk: HostDesk, clock: Clock, worker: int, manners: Manners) -> None:
+        self.desk = desk
+        self.clock = clock
+        self.worker = worker
+        self.manners = manners
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def turn(self, host: str) -> asyncio.Lock:
+        """Held by the errand that is at a host; others of this worker line up here, and do not ask the database."""
+        return self._turns.setdefault(host, asyncio.Lock())
+
+    async def ask(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        return await asyncio.to_thread(call, *arguments, **named)
+
+
+class Errand:
+    """Requests through one fetcher, which knows where it may connect."""
+
+    def __init__(self, errands: Errands, fetcher: Fetcher) -> None:
+        self._errands = errands
+        self._fetcher = fetcher
+        self._random = random.Random()
+        shelf = _Shelf(errands)
+        self._robots = RobotsCache(shelf, self._send, errands.clock, lambda: errands.worker, errands.manners.timeout)
+
+    async def close(self) -> None:
+        await self._robots.close()
+        await self._fetcher.close()
+
+    async def fetch(self, url: str, *, headers: Headers = (), private: Headers = ()) -> Answer:
+        """The answer at the end of the redirects. `private` headers go to the origin of `url` and nowhere else."""
+        home = origin(url)
+
+        async def send(request: Request) -> Answer:
+            if private and origin(request.url) == home:
+                request = replace(request, headers=(*request.headers, *private))
+            return await self._patiently(request)
+
+        manners = self._errands.manners
+        template = Request(url=url, headers=headers, timeout=manners.timeout, max_bytes=manners.max_bytes)
+        return await follow(send, url, template)
+
+    async def _patiently(self, request: Request) -> Answer:
+        """Ask, and again after what passes."""
+        clock, attempt = self._errands.clock, 0
+        while True:
+            gap, refused = await self._permission(request.url)
+            if refused is not None:
+                return refused
+            answer = await self._send(request, gap)
+            if isinstance(answer, Response):
+                after = retry.parse_retry_after(answer.header("retry-after"), clock.now())
+                chance = self._random.random()
+                decision = retry.decide(status=answer.status, failure=None, attempt=attempt, retry_after=after, jitter=chance)
+            else:
+                chance = self._random.random()
+                decision = retry.decide(status=None, failure=answer.kind, attempt=attempt, retry_after=None, jitter=chance)
+            if not isinstance(decision, retry.Retry) or decision.after > PATIENCE:
+                return answer
+            attempt += 1
+            request = replace(request, timeout=self._errands.manners.timeout * decision.timeout_factor)
+            await clock.sleep(decision.after)
+
+    async def _permission(self, url: str) -> tuple[float, Failure | None]:
+        """The gap that robots.txt asks for, or why it may not be asked at all."""
+        if not self._errands.manners.obey_robots:
+            return 0.0, None
+        asked = await self._robots.ask(origin(url))
+        verdict = asked.rules.allows(url)
+        if verdict.allowed:
+            return asked.rules.paced_delay or 0.0, None
+        if asked.failure in HOST_DOWN and asked.message:
+            assert asked.failure is not None
+            return 0.0, Failure(url=url, kind=asked.failure, message=asked.message)
+        return 0.0, Failure(url=url, kind=FailureKind.FORBIDDEN, message=f"robots.txt does not allow it: {verdict.reason}.")
+
+    async def _send(self, request: Request, gap: float = 0.0) -> Answer:
+        """One request, when it is the host's turn; the gap to the next one counts from its sending."""
+        errands, host = self._errands, host_key(request.url)
+        desk, worker, manners = errands.desk, errands.worker, errands.manners
+        gap = max(gap, manners.gap)
+        async with errands.turn(host):
+            while (wait := await errands.ask(desk.take_slot, worker, host, request.timeout * 3 + 30, gap=gap)) > 0:
+                await errands.clock.sleep(wait)
+            marks: list[asyncio.Task[None]] = []
+
+            def went_out() -> None:
+                if not marks:
+                    marks.append(asyncio.create_task(errands.ask(desk.sent, worker, host)))
+
+            try:
+                answer = await self._fetcher.fetch(request, went_out)
+            finally:
+                went_out()
+                await marks[0]
+                await errands.ask(desk.give_back, worker, host)
+        if isinstance(answer, Response):
+            after = retry.parse_retry_after(answer.header("retry-after"), errands.clock.now())
+            if after is not None or answer.status in (429, 503):
+                await errands.ask(desk.pause_host, host, min(after if after is not None else PAUSE, retry.MAX_RETRY_AFTER))
+        return answer
+
+
+class _Shelf:
+    """robots.txt as the database keeps it, for the cache."""
+
+    def __init__(self, errands: Errands) -> None:
+        self._errands = errands
+
+    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        """What is known, or True: ask. Two workers may ask at once; each host's slot keeps them apart."""
+        record = await self._errands.ask(self._errands.desk.robots, origin)
+        return record if record is not None and record.age < (max_age if record.is_settled else UNSETTLED) else True
+
+    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
+        await self._errands.ask(self._errands.desk.put_robots, origin, record)

@@ -1,0 +1,71 @@
+"""The register of sources from a person's side: what is checked before a source is saved, and how its address is permitted.
+
+What is saved is in `store.events.sources`; the files that sources are imported from are read in `imports`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tadoru.clock import SystemClock
+from tadoru.errors import ConfigError, UsageError
+from tadoru.jobs.events.settings import read_settings
+from tadoru.model.event import SourceType
+from tadoru.rules.url import typed
+from tadoru.settings import zone
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.values import Source
+
+
+def checked(values: Mapping[str, Any], before: Source | None = None) -> dict[str, Any]:
+    """The fields of a source as they are saved. Raises UsageError or ConfigError, in a sentence."""
+    given = dict(values)
+    kind = given.get("type", before.type if before else "")
+    if kind not in list(SourceType):
+        raise UsageError(f"A source can not be of the type {kind!r}: use {', '.join(SourceType)}.")
+    if "url" in given:
+        given["url"] = typed(given["url"])
+    if given.get("timezone"):
+        try:
+            given["timezone"] = zone(given["timezone"])
+        except UsageError as error:
+            raise UsageError(f"The time zone {error}.") from None
+    secret = given.get("secret", before.secret if before else "")
+    if secret and not secret.isidentifier():
+        raise UsageError("The secret is the name of a variable, such as TOWN_TOKEN, and never the secret itself.")
+    settings = given.get("settings", before.settings if before else {})
+    try:
+        read_settings(SourceType(kind), settings, secret=secret)
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    return given
+
+
+async def permitted(url: str) -> str:
+    """`host:port` of an address that a person typed and that is private, which permits it for this source; empty otherwise."""
+    from tadoru.fetch.guard import Names, named_privately
+
+    names = Names(SystemClock())
+    try:
+        private = await named_privately([url], names)
+    finally:
+        await names.close()
+    return next(iter(private.to_list()), "")
+
+
+async def add(store: EventsStore, values: Mapping[str, Any], by: str) -> Source:
+    """Save a new source."""
+    given = checked(values)
+    same = [one for one in store.sources() if one.url == given["url"] and one.type == given["type"]]
+    if any(dict(one.settings) == given.get("settings", {}) for one in same):
+        raise UsageError(f"{given['url']} is source {same[0].id} ({same[0].name}) already: edit that one, or remove it first.")
+    return store.add_source(given | {"named_host": await permitted(given["url"])}, by)
+
+
+async def edit(store: EventsStore, source_id: int, values: Mapping[str, Any], by: str) -> Source:
+    """Change a source."""
+    given = checked(values, store.source(source_id))
+    if "url" in given:
+        given["named_host"] = await permitted(given["url"])
+    return store.edit_source(source_id, given, by)

@@ -1,0 +1,114 @@
+"""Trying a source: fetched politely, read and normalised. Nothing is stored but the body, which the first run then uses."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, TextIO
+
+from tadoru.clock import SystemClock
+from tadoru.errors import ConfigError
+from tadoru.jobs.events.collect import secret_of
+from tadoru.jobs.events.gather import Gatherer, Means, Taken, taken_out
+from tadoru.jobs.events.settings import read_settings
+from tadoru.jobs.events.work import Crew
+from tadoru.log import printable
+from tadoru.model.event import EventDraft, Quarantined
+from tadoru.options import EventsOptions
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.values import Source
+from tadoru.store.files import Files
+
+
+@dataclass(slots=True)
+class Trial:
+    """What a source would give."""
+
+    source: Source
+    error: str = ""
+    documents: int = 0
+    drafts: list[EventDraft] = field(default_factory=list)
+    quarantined: list[Quarantined] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "source_id": self.source.id,
+            "error": self.error or None,
+            "documents": self.documents,
+            "events": [
+                {
+                    "position": one.position,
+                    "title": one.title,
+                    "starts_at": one.occurrence.starts_at.isoformat(),
+                    "ends_at": one.occurrence.ends_at.isoformat() if one.occurrence.ends_at else None,
+                    "all_day": not one.occurrence.has_time,
+                    "venue": one.venue,
+                    "city": one.city,
+                    "url": one.url,
+                    "occurrences": len(one.occurrences) or 1,
+                }
+                for one in self.drafts
+            ],
+            "quarantined": [
+                {"position": one.raw.position, "title": one.raw.title, "reason": one.reason.value, "why": one.why}
+                for one in self.quarantined
+            ],
+            "missing": self.missing,
+        }
+
+    def write(self, out: TextIO, limit: int) -> None:
+        """For a person."""
+        if self.error:
+            out.write(f"{printable(self.source.name)} can not be read: {printable(self.error)}\n")
+        else:
+            good, bad = len(self.drafts), len(self.quarantined)
+            out.write(
+                f"{printable(self.source.name)}: {good} events, {bad} that lack something, in {self.documents} documents.\n"
+            )
+        for one in self.drafts[:limit]:
+            at = one.occurrence.starts_at
+            when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "
+            where = " · ".join(filter(None, (one.venue, one.city)))
+            more = f" (and {len(one.occurrences) - 1} more times)" if len(one.occurrences) > 1 else ""
+            out.write(printable(f"  {when}  {one.title}{f' · {where}' if where else ''}{more}") + "\n")
+        if len(self.drafts) > limit:
+            out.write(f"  … {len(self.drafts) - limit} more\n")
+        for bad_one in self.quarantined[:limit]:
+            title = f" {bad_one.raw.title!r}" if bad_one.raw.title else ""
+            out.write(printable(f"  {bad_one.raw.position}{title}: {bad_one.why}") + "\n")
+        for sentence in self.missing[:limit]:
+            out.write(f"  {printable(sentence)}\n")
+
+
+async def try_source(store: EventsStore, files: Files, options: EventsOptions, source_id: int) -> Trial:
+    """Get a source once, whether it is enabled or not."""
+    source, clock = store.source(source_id), SystemClock()
+    trial = Trial(source)
+
+    def keep(taken: Taken) -> None:
+        at, etag, last_modified = taken.fetched_at, taken.etag, taken.last_modified
+        store.add_snapshot(source.id, taken.url, taken.path, at, etag=etag, last_modified=last_modified)
+
+    crew = Crew(store, files, clock, options, lambda *_, **__: None)
+    async with crew.at_work():
+        try:
+            settings = read_settings(source.type, source.settings, secret=source.secret)
+            secret = secret_of(source)
+        except ConfigError as error:
+            trial.error = str(error)
+            return trial
+        zone = source.timezone or options.timezone
+        means = Means(errand=crew.errand_for(source), files=files, clock=clock, zone=zone, secret=secret)
+        known = await asyncio.to_thread(store.state, source_id)
+        # As if it had never been read: a trial is about what it says, not about what changed.
+        gatherer = Gatherer(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)
+        found = await gatherer.gather()
+        normal = crew.collector.normalise(source, settings, found)
+        trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
+        trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
+        if found.documents and not found.error:
+            first = taken_out(found.documents[0]) | gatherer.first_facts | {"as": gatherer.fingerprint}
+            kept = dict(known.kept or {}) | {"tested": first}
+            await asyncio.to_thread(store.remember, source_id, kept=kept)
+    return trial

@@ -1,0 +1,244 @@
+"""Collecting many sources: several at a time, each host one at a time, once or for ever.
+
+A worker keeps itself alive in the database while it works, closes what dead ones left behind, tells what is to be told, and once
+a day puts away what is old. It may be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from tadoru.clock import Clock, to_datetime
+from tadoru.engine.errands import Errand, Errands, Manners
+from tadoru.fetch import chain
+from tadoru.jobs.events import notify
+from tadoru.jobs.events.collect import Collected, Collector, Say, log_key, write_log
+from tadoru.options import EventsOptions
+from tadoru.rules.address import Exemptions
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.values import Source
+from tadoru.store.files import Files
+
+HOLD = 60.0
+"""Seconds for which a worker counts as alive after each sign of life."""
+IDLE = 30.0
+"""Seconds after which an idle worker looks again: sources may have been added."""
+RECENT_RUNS = 500
+"""Closed runs whose log file is looked for after somebody died."""
+Done = Callable[[Collected], None]
+
+
+@dataclass(slots=True)
+class Tally:
+    """How a cycle went."""
+
+    collected: list[Collected] = field(default_factory=list)
+    busy: list[Source] = field(default_factory=list)
+    """Leased by another worker."""
+
+    @property
+    def failed(self) -> list[Collected]:
+        return [one for one in self.collected if one.failed]
+
+
+class Crew:
+    """What the collections of this process share."""
+
+    def __init__(
+        self, store: EventsStore, files: Files, clock: Clock, options: EventsOptions, say: Say, *, accept_drops: bool = False
+    ) -> None:
+        self._store = store
+        self._files = files
+        self._clock = clock
+        self._options = options
+        self._say = say
+        self._accept_drops = accept_drops
+        self._send = notify.sender(options.notify)
+        self._errand_by: dict[Exemptions, Errand] = {}
+        self._stop = asyncio.Event()
+        self._wake = asyncio.Event()
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+        self._stop.set()
+        self._wake.set()
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncIterator[None]:
+        """Be a worker of the database."""
+        store = self._store
+        await self._clean_up()
+        self.worker = await asyncio.to_thread(store.join, HOLD)
+        manners = Manners(
+            gap=self._options.delay,
+            timeout=self._options.timeout,
+            max_bytes=self._options.max_response_size,
+            obey_robots=not self._options.ignore_robots,
+        )
+        self._errands = Errands(store, self._clock, self.worker, manners)
+        self.collector = Collector(
+            store, self._files, self._clock, self.worker, self._options.timezone, self._say, accept_drops=self._accept_drops
+        )
+        beat = asyncio.create_task(self._beat())
+        try:
+            yield
+        finally:
+            beat.cancel()
+            await asyncio.gather(beat, return_exceptions=True)
+            for errand in self._errand_by.values():
+                await errand.close()
+            await asyncio.to_thread(store.leave, self.worker)
+            await asyncio.to_thread(self._write_missing_logs)
+
+    def errand_for(self, source: Source) -> Errand:
+        """One for each set of addresses that sources may connect to."""
+        exemptions = Exemptions.from_list([source.named_host] if source.named_host else [])
+        if source.allow_private or self._options.allow_private:
+            exemptions = Exemptions(allow_all=True)
+        if exemptions not in self._errand_by:
+            fetcher = chain.build(
+                user_agent=self._options.user_agent,
+                exemptions=exemptions,
+                proxy=self._options.proxy,
+                verify_tls=not self._options.insecure,
+                connections=self._options.concurrency,
+            )
+            self._errand_by[exemptions] = Errand(self._errands, fetcher)
+        return self._errand_by[exemptions]
+
+    async def run(self, sources: Iterable[Source], done: Done = lambda collected: None) -> Tally:
+        """Collect these once, whether they are due or not; each after the one it depends on."""
+        tally, every = Tally(), list(sources)
+        places = asyncio.Semaphore(self._options.concurrency)
+        tasks: dict[int, asyncio.Task[None]] = {}
+
+        async def one(source: Source) -> None:
+            before = tasks.get(source.depends_on or 0)
+            if before is not None:
+                await asyncio.wait([before])
+            async with places:
+                if self._stop.is_set():
+                    return
+                if not await asyncio.to_thread(self._store.lease_source, self.worker, source.id):
+                    tally.busy.append(source)
+                    return
+                await self._collect(source, tally, done)
+
+        for source in sorted(every, key=lambda one: (-one.priority, one.id)):
+            tasks[source.id] = asyncio.create_task(one(source))
+        await _all(tasks.values())
+        await self._tell()
+        return tally
+
+    async def run_due(self, done: Done = lambda collected: None, *, forever: bool = False) -> Tally:
+        """Collect what is due until nothing is; or for ever, as it comes."""
+        tally = Tally()
+        working: set[asyncio.Task[None]] = set()
+        next_prune = self._clock.now()
+        try:
+            while not self._stop.is_set():
+                room = self._options.concurrency - len(working)
+                leased = await asyncio.to_thread(self._store.lease_due, self.worker, limit=room) if room else ()
+                for source in leased:
+                    working.add(asyncio.create_task(self._collect(source, tally, done)))
+                if forever and self._clock.now() >= next_prune:
+                    next_prune = self._clock.now() + timedelta(days=1).total_seconds()
+                    await self._prune()
+                if forever:
+                    tally.collected.clear()
+                if not working:
+                    if not forever:
+                        break
+                    await self._rest()
+                    continue
+                finished, working = await self._first(working, none_left=not leased)
+                for task in finished:
+                    task.result()
+                await self._tell()
+        finally:
+            await _all(working)
+        await self._tell()
+        return tally
+
+    async def _first(
+        self, working: set[asyncio.Task[None]], *, none_left: bool
+    ) -> tuple[set[asyncio.Task[None]], set[asyncio.Task[None]]]:
+        """Wait until one is done, or until it is time to look for more."""
+        if not none_left and len(working) < self._options.concurrency:
+            return {task for task in working if task.done()}, {task for task in working if not task.done()}
+        finished, rest = await asyncio.wait(working, timeout=IDLE, return_when=asyncio.FIRST_COMPLETED)
+        return set(finished), set(rest)
+
+    async def _rest(self) -> None:
+        """Nothing is due: wait for the next, or for a while."""
+        await self._clean_up()
+        await self._tell()
+        wait = await asyncio.to_thread(self._store.seconds_until_due)
+        pause = asyncio.create_task(self._clock.sleep(min(IDLE, wait if wait is not None else IDLE)))
+        woken = asyncio.create_task(self._wake.wait())
+        await asyncio.wait([pause, woken], return_when=asyncio.FIRST_COMPLETED)
+        for task in (pause, woken):
+            task.cancel()
+
+    async def _collect(self, source: Source, tally: Tally, done: Done) -> None:
+        try:
+            collected = await self.collector.collect(source, self.errand_for(source))
+        finally:
+            await asyncio.to_thread(self._store.release, self.worker, source.id)
+        tally.collected.append(collected)
+        done(collected)
+
+    async def _beat(self) -> None:
+        """Go on living."""
+        while True:
+            await self._clock.sleep(HOLD / 3)
+            if not await asyncio.to_thread(self._store.renew, self.worker, HOLD):
+                self._say("worker", error="This worker was silent for too long and was given up for dead; it stops.")
+                self.stop()
+                return
+
+    async def _clean_up(self) -> None:
+        """Close what dead workers left behind."""
+        closed = await asyncio.to_thread(self._store.reap)
+        if closed:
+            self._say("reap", runs=closed)
+            await asyncio.to_thread(self._write_missing_logs)
+
+    def _write_missing_logs(self) -> None:
+        """A run that was closed by somebody else has no file yet."""
+        for run in self._store.runs(limit=RECENT_RUNS):
+            if run.finished_at is not None and not self._files.exists(log_key(run)):
+                write_log(self._files, run)
+
+    async def _tell(self) -> None:
+        if self._send is not None:
+            await asyncio.to_thread(notify.tell, self._store, self._send, self._say)
+
+    async def _prune(self) -> None:
+        from tadoru.jobs.events.retention import prune
+
+        pruned = await asyncio.to_thread(prune, self._store, self._files, to_datetime(self._clock.now()))
+        self._say("prune", result=str(pruned))
+
+
+async def _all(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Wait for all of them; the first exception, when all are done."""
+    waiting = list(tasks)
+    if not waiting:
+        return
+    try:
+        await asyncio.wait(waiting)
+    except asyncio.CancelledError:
+        for task in waiting:
+            task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*waiting, return_exceptions=True)
+        raise
+    for task in waiting:
+        if not task.cancelled():
+            task.result()

@@ -1,0 +1,178 @@
+"""Files that belong to a database without being in it: snapshots and run logs, by key, in a folder or on object storage.
+
+A key is a path such as `var/snapshots/7/2026-08-01/ab12.ics`. A file is there whole or not at all. No other room knows boto3.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from tadoru.errors import StoreError, UsageError
+
+_AT_ONCE = 1000
+"""Keys that object storage deletes in one request."""
+
+
+class Files(Protocol):
+    """Bytes by key."""
+
+    name: str
+    """As messages show it."""
+
+    def put(self, key: str, data: bytes) -> None: ...
+
+    def get(self, key: str) -> bytes | None:
+        """None when it is not there."""
+        ...
+
+    def exists(self, key: str) -> bool: ...
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """What is not there is no error."""
+        ...
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Every key that begins so, in order."""
+        ...
+
+
+def open_files(place: str) -> Files:
+    """A folder, or `s3://bucket/prefix`."""
+    if place.startswith("s3://"):
+        return ObjectStorage(place)
+    if "://" in place:
+        raise UsageError(f"Files can not be kept at {place}: give a folder, or s3://bucket/prefix.")
+    return Folder(Path(place))
+
+
+class Folder:
+    """A folder on this machine."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.name = str(root)
+
+    def path(self, key: str) -> Path:
+        """Where the file of a key is."""
+        parts = key.split("/")
+        if not key or any(part in ("", ".", "..") for part in parts):
+            raise ValueError(f"{key!r} is no key")
+        return self.root.joinpath(*parts)
+
+    def put(self, key: str, data: bytes) -> None:
+        path = self.path(key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".unfinished-")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                Path(unfinished).chmod(0o644)
+                Path(unfinished).replace(path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    Path(unfinished).unlink()
+                raise
+        except OSError as error:
+            raise StoreError(f"{path} can not be written ({error.strerror}): check its permissions, and the disk.") from error
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return self.path(key).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise StoreError(f"{self.path(key)} can not be read ({error.strerror}).") from error
+
+    def exists(self, key: str) -> bool:
+        return self.path(key).is_file()
+
+    def delete(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            path = self.path(key)
+            path.unlink(missing_ok=True)
+            for folder in path.parents:  # Days that are empty now.
+                if folder == self.root:
+                    break
+                try:
+                    folder.rmdir()
+                except OSError:
+                    break
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        start = self.root / prefix.rpartition("/")[0]
+        found = (path.relative_to(self.root).as_posix() for path in sorted(start.rglob("*")) if path.is_file())
+        return (key for key in found if key.startswith(prefix) and "/.unfinished-" not in key)
+
+
+class ObjectStorage:
+    """A bucket of S3 or of what speaks its language. Keys and the endpoint come from the usual AWS variables and files."""
+
+    def __init__(self, place: str) -> None:
+        parts = urlsplit(place)
+        self._bucket, self._prefix = parts.netloc, parts.path.strip("/")
+        if not self._bucket:
+            raise UsageError(f"{place} names no bucket: write it as s3://bucket/prefix.")
+        self.name = place
+
+    @cached_property
+    def _client(self) -> Any:
+        try:
+            import boto3
+        except ImportError as error:
+            raise UsageError("Object storage needs one more package: install it with `pip install 'tadoru[s3]'`.") from error
+        return boto3.client("s3")
+
+    def _key(self, key: str) -> str:
+        return f"{self._prefix}/{key}" if self._prefix else key
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            yield
+        except (BotoCoreError, ClientError) as error:
+            raise StoreError(f"{self.name} can not be used ({error}): check the bucket and the AWS variables.") from error
+
+    def put(self, key: str, data: bytes) -> None:
+        with self._translated():
+            self._client.put_object(Bucket=self._bucket, Key=self._key(key), Body=data)
+
+    def get(self, key: str) -> bytes | None:
+        from botocore.exceptions import ClientError
+
+        with self._translated():
+            try:
+                body: bytes = self._client.get_object(Bucket=self._bucket, Key=self._key(key))["Body"].read()
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+                    return None
+                raise
+            return body
+
+    def exists(self, key: str) -> bool:
+        with self._translated():
+            listed = self._client.list_objects_v2(Bucket=self._bucket, Prefix=self._key(key), MaxKeys=1)
+            return any(item["Key"] == self._key(key) for item in listed.get("Contents", ()))
+
+    def delete(self, keys: Iterable[str]) -> None:
+        every = [{"Key": self._key(key)} for key in keys]
+        with self._translated():
+            for start in range(0, len(every), _AT_ONCE):
+                self._client.delete_objects(
+                    Bucket=self._bucket, Delete={"Objects": every[start : start + _AT_ONCE], "Quiet": True}
+                )
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        cut = len(self._prefix) + 1 if self._prefix else 0
+        with self._translated():
+            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=self._key(prefix)):
+                yield from (item["Key"][cut:] for item in page.get("Contents", ()))

@@ -1,0 +1,151 @@
+"""Sources that mean harm: addresses that are none of theirs, bombs, endless pages, markup and formulas. Each is harmless."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.acceptance.calendar import Calendar, ics, meeting, table
+from tests.support.exchange import Exchange, Reply
+from tests.support.site import Site
+
+BILLION = "".join(
+    [
+        '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a0 "lol">',
+        *(f'<!ENTITY a{number} "{f"&a{number - 1};" * 10}">' for number in range(1, 10)),
+        "]><rss version='2.0'><channel><item><title>&a9;</title><link>http://x/1</link></item></channel></rss>",
+    ]
+)
+EXTERNAL = (
+    '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]>'
+    "<rss version='2.0'><channel><item><title>&x; 2031-05-01</title></item></channel></rss>"
+)
+
+
+def test_a_source_may_not_lead_to_addresses_inside(calendar: Calendar, site: Site, elsewhere: Site) -> None:
+    site.redirect("/a.ics", elsewhere.url("/secret.ics"))
+    calendar.add(site.url("/a.ics"), "ics")
+    assert calendar.run().code == 1
+    assert elsewhere.requests == []
+    assert "address" in calendar.runs()[0].error_summary
+
+
+def test_neither_may_its_pages_nor_its_details(calendar: Calendar, site: Site, elsewhere: Site) -> None:
+    page = json.dumps({"events": [{"name": "Fair", "at": "2031-05-01"}], "next": elsewhere.url("/secret")})
+    site.reply("/api", body=page, content_type="application/json")
+    site.html("/list", f'<a class="e" href="{elsewhere.url("/secret")}">x</a>')
+    settings = ("items=events", "fields.title=name", "fields.start=at", "pagination.kind=link", "pagination.path=next")
+    calendar.add(site.url("/api"), "api", *settings)
+    calendar.add(site.url("/list"), "html", "details=a.e")
+    calendar.run()
+    assert elsewhere.requests == []
+
+
+def test_what_a_person_named_is_permitted_and_stays_so_for_later_runs(calendar: Calendar, site: Site) -> None:
+    site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar")
+    done = calendar("sources", "add", "--name", "a", "--type", "ics", "--url", site.url("/a.ics"))
+    assert done.code == 0, done.err
+    assert calendar.run().code == 0
+    assert calendar.source(1).named_host == f"127.0.0.1:{site.port}"
+
+
+@pytest.mark.parametrize("body", [BILLION, EXTERNAL], ids=["entities", "external entity"])
+def test_an_xml_bomb_is_a_problem_of_its_source(calendar: Calendar, site: Site, body: str) -> None:
+    site.reply("/feed", body=body, content_type="application/rss+xml")
+    site.reply("/good.ics", body=ics(meeting(1)), content_type="text/calendar")
+    calendar.add(site.url("/feed"), "rss")
+    calendar.add(site.url("/good.ics"), "ics")
+    calendar.run()
+    assert calendar.titles() == ["Market 1"]
+
+
+def test_a_calendar_bomb_loses_its_series_and_nothing_else(calendar: Calendar, site: Site) -> None:
+    bombs = [
+        meeting(1, RRULE="FREQ=SECONDLY"),
+        meeting(2, RRULE="FREQ=SECONDLY;COUNT=2000000000"),
+        meeting(3, RRULE="FREQ=MINUTELY;INTERVAL=1;BYMONTH=2;BYMONTHDAY=30"),
+        meeting(4),
+    ]
+    site.reply("/a.ics", body=ics(*bombs), content_type="text/calendar")
+    calendar.add(site.url("/a.ics"), "ics")
+    assert calendar.run().code == 0
+    assert "Swimming gala 4" in calendar.titles()
+    assert len(calendar.titles()) <= 4
+
+
+def test_endless_pages_end(calendar: Calendar, site: Site) -> None:
+    async def page(exchange: Exchange, rest: str) -> None:
+        number = int(rest or "1")
+        body = {"events": [{"name": f"Fair {number}", "at": "2031-05-01"}], "next": f"/api/{number + 1}"}
+        await exchange.send(Reply(body=json.dumps(body).encode(), content_type="application/json"))
+
+    site.handle("/api/*", page)
+    settings = ("items=events", "fields.title=name", "fields.start=at", "pagination.kind=link", "pagination.path=next")
+    calendar.add(site.url("/api/1"), "api", *settings, "most_pages=7")
+    calendar.run()
+    assert sum(path.startswith("/api/") for path in site.paths) == 7
+
+
+def test_pages_that_lead_back_end(calendar: Calendar, site: Site) -> None:
+    body = json.dumps({"events": [{"name": "Fair", "at": "2031-05-01"}], "next": "/api"})
+    site.reply("/api", body=body, content_type="application/json")
+    settings = ("items=events", "fields.title=name", "fields.start=at", "pagination.kind=link", "pagination.path=next")
+    calendar.add(site.url("/api"), "api", *settings)
+    calendar.run()
+    assert site.hits("/api") == 1
+    assert calendar.titles() == ["Fair"]
+
+
+def test_a_body_without_end_is_cut_off(calendar: Calendar, site: Site) -> None:
+    site.reply("/a.ics", body=b"x" * 300_000, content_type="text/calendar")
+    calendar.add(site.url("/a.ics"), "ics")
+    assert calendar.run("--max-response-size", "100k").code == 1
+    assert calendar.files("snapshots") == []
+
+
+def test_script_in_a_description_is_gone(calendar: Calendar, site: Site) -> None:
+    evil = "<p onclick=x()>Come <script>alert(1)</script><a href='javascript:x()'>here</a> <b>all</b></p><img src=x onerror=y()>"
+    site.reply("/a.ics", body=ics(meeting(1, DESCRIPTION=evil)), content_type="text/calendar")
+    calendar.add(site.url("/a.ics"), "ics")
+    calendar.run()
+    [event] = calendar.events()
+    assert all(word not in event.description for word in ("script", "onclick", "javascript", "onerror"))
+    assert "all" in event.description
+
+
+def test_control_characters_of_a_source_do_not_reach_the_terminal(calendar: Calendar, site: Site) -> None:
+    site.reply("/e.csv", body=table(["赤\x1b[31m文字\x07"]), content_type="text/csv")
+    calendar.add(site.url("/e.csv"), "csv", name="town\x1b]0;x\x07")
+    done = calendar.run("-v")
+    listed = calendar("list", "--all")
+    assert all(sign not in text for text in (done.out, done.err, listed.out) for sign in ("\x1b[31m", "\x1b]0", "\x07"))
+
+
+FAULTS = (
+    "drop",
+    "reset",
+    "never",
+    "partial",
+    "cut-chunks",
+    "endless",
+    "drip",
+    "bomb",
+    "not-gzip",
+    "loop",
+    "garbage",
+    "not-modified",
+)
+
+
+def test_servers_that_misbehave_are_failed_runs_and_hurt_no_other(calendar: Calendar, site: Site) -> None:
+    for fault in FAULTS:
+        site.misbehave(f"/{fault}.ics", fault)
+        calendar.add(site.url(f"/{fault}.ics"), "ics", name=fault)
+    site.reply("/good.ics", body=ics(meeting(1)), content_type="text/calendar")
+    good = calendar.add(site.url("/good.ics"), "ics", name="good")
+    assert calendar.run("--timeout", "500ms", "--max-response-size", "1MB").code == 0
+    runs = calendar.runs()
+    assert len(runs) == len(FAULTS) + 1
+    assert {run.source_id for run in runs if run.status == "success"} == {good}
+    assert all(run.error_summary for run in runs if run.source_id != good)

@@ -1,0 +1,113 @@
+"""The settings of sources: checked when they are saved, each mistake in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tadoru.errors import ConfigError, UsageError
+from tadoru.jobs.events.imports import read_sources
+from tadoru.jobs.events.settings import from_pairs, read_settings
+from tadoru.jobs.events.sources import checked
+from tadoru.model.event import SourceType
+
+
+def test_pairs_become_nested_settings() -> None:
+    pairs = ["items=data.events[]", "fields.title=name", "fields.start=at", 'columns={"title": ["a", "b"]}', "most_pages=3"]
+    assert from_pairs(pairs) == {
+        "items": "data.events[]",
+        "fields": {"title": "name", "start": "at"},
+        "columns": {"title": ["a", "b"]},
+        "most_pages": "3",
+    }
+
+
+def test_an_empty_value_takes_a_setting_away_and_leaves_the_old_ones_alone() -> None:
+    before = {"fields": {"title": "name", "start": "at"}, "items": "x"}
+    assert from_pairs(["fields.start=", "items=y"], before) == {"fields": {"title": "name"}, "items": "y"}
+    assert before == {"fields": {"title": "name", "start": "at"}, "items": "x"}
+
+
+@pytest.mark.parametrize("pair", ["items", "=x", "a..b=x"])
+def test_a_pair_that_is_none_is_refused(pair: str) -> None:
+    with pytest.raises(UsageError, match="key=value"):
+        from_pairs([pair])
+
+
+@pytest.mark.parametrize(
+    "kind, settings, words",
+    [
+        ("api", {"items": "["}, "items"),
+        ("api", {}, "fields.title"),
+        ("html", {"item": "div["}, "item"),
+        ("ics", {"days_ahead": "many"}, "days_ahead"),
+        ("csv", {"encoding": "klingon"}, "encoding"),
+        ("rss", {"nonsense": 1}, "nonsense"),
+        ("ics", {"auth": {"type": "magic"}}, "auth.type"),
+        ("ics", {"auth": {"type": "bearer"}}, "--secret"),
+        ("ics", {"headers": {"Authorization": "Bearer x"}}, "auth"),
+        ("ics", {"headers": {"X-A": "a\r\nB: c"}}, "headers.X-A"),
+        ("ics", {"date_order": "martian"}, "date_order"),
+        ("ics", {"reader": "no-such-plugin"}, "no-such-plugin"),
+    ],
+)
+def test_a_mistake_is_named(kind: str, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words.replace(".", r"\.")):
+        read_settings(SourceType(kind), settings)
+
+
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({"type": "xls"}, "rss, ics, api, html, csv"),
+        ({"url": "ftp://town.example/"}, "ftp"),
+        ({"timezone": "Tokyo"}, "Asia/Tokyo"),
+        ({"secret": "Bearer abc"}, "name of a variable"),
+    ],
+)
+def test_a_source_that_can_not_be_saved_is_said_in_a_sentence(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        checked({"name": "a", "type": "ics", "url": "https://town.example/"} | values)
+
+
+def test_yaml_opml_and_csv_give_the_same_sources() -> None:
+    yaml = """
+    sources:
+      - {name: Town, type: rss, url: 'https://town.example/feed', city: 盛岡市, settings: {limit: 5}}
+      - {name: Club, type: ics, url: 'https://club.example/a.ics', depends-on: Town}
+    """
+    table = (
+        "name,type,url,city,settings.limit\nTown,rss,https://town.example/feed,盛岡市,5\nClub,ics,https://club.example/a.ics,,\n"
+    )
+    opml = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
+      <outline type="rss" text="Town" xmlUrl="https://town.example/feed"/>
+      <outline type="rss" text="Club" xmlUrl="https://club.example/a.ics"/></outline></body></opml>"""
+    found = {name: read_sources(text, name) for name, text in (("a.yml", yaml), ("a.csv", table), ("a.opml", opml))}
+    for entries in found.values():
+        assert [(one.values["name"], one.values["type"], one.values["url"]) for one in entries] == [
+            ("Town", "rss", "https://town.example/feed"),
+            ("Club", "ics", "https://club.example/a.ics"),
+        ]
+    assert found["a.yml"][0].values["city"] == found["a.csv"][0].values["city"] == "盛岡市"
+    assert found["a.yml"][1].depends_on == "Town"
+
+
+@pytest.mark.parametrize(
+    "name, text, words",
+    [
+        ("a.txt", "x", "must end in"),
+        ("a.yml", "a: [", "not valid YAML"),
+        ("a.yml", "a: 1", "list of sources"),
+        ("a.yml", "- {name: a, type: ics}", "no url"),
+        ("a.yml", "- {name: a, type: ics, url: x, colour: red}", "colour"),
+        ("a.yml", "- {name: a, type: ics, url: x, priority: high}", "priority"),
+        ("a.yml", "[]", "no source in"),
+        ("a.csv", "a,b\n1,2\n", "columns name, type and url"),
+        ("a.opml", "<opml>", "not valid OPML"),
+        ("a.opml", '<!DOCTYPE x [<!ENTITY a "b">]><opml/>', "entities"),
+    ],
+)
+def test_a_file_that_can_not_be_imported_is_said_in_a_sentence(name: str, text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read_sources(text, name)
