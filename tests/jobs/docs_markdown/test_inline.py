@@ -158,6 +158,7 @@ def test_text_is_read_back_as_it_was(text: str) -> None:
 @example("a", "_b", "_c_")
 @example("a", "b*", "c")
 @example("a!", "b", "c")
+@example("1", "\\ ", "1")
 def test_text_around_a_link_and_emphasis_is_read_back_as_it_was(before: str, inner: str, after: str) -> None:
     body = (
         f"<p>{_html(before)}<a href='/x'>{_html(inner)}</a> <b>{_html(inner)}</b>{_html(after)} "

@@ -36,7 +36,7 @@ MATH: dict[str, tuple[str, str]] = {
     ),
     "pandoc": ('<p><span class="math inline">\\(x_1\\)</span> <span class="math inline">$y$</span></p>', "$x_1$ $y$"),
     "MathML with TeX": ('<p><math alttext="x_1"><mi>x</mi><mn>1</mn></math></p>', "$x_1$"),
-    "MathML alone": ("<p><math><mi>x</mi><mo>=</mo><mn>1</mn></math></p>", "$x=1$"),
+    "MathML alone": ("<p><math><mi>x</mi><mo>=</mo><mn>1</mn></math></p>", "$x = 1$"),
     "drawn formula": ('<p><img class="math" src="/m.png" alt="x_1"></p>', "$x_1$"),
     "several lines": (
         '<div class="math">\\[\\begin{split}a\n\n  b\\end{split}\\]</div>',
@@ -63,7 +63,7 @@ SIGNATURES: dict[str, tuple[str, str]] = {
         '<span class="sig-return"> <span class="sig-return-icon">→</span> <span>int</span></span>'
         '<a class="reference internal" href="x"><span class="viewcode-link">[source]</span></a>'
         '<a class="headerlink" href="#m.f">¶</a></dt><dd><p>Does it.</p></dd></dl>',
-        "```python\nm.f(a, b=None) → int\n```\n\nDoes it.",
+        "```python\nm.f(a, b=None) -> int\n```\n\nDoes it.",
     ),
     "Sphinx class with a method": (
         '<dl class="py class"><dt class="sig"><em class="property"><span class="pre">class</span>'
@@ -81,7 +81,7 @@ SIGNATURES: dict[str, tuple[str, str]] = {
         '<dl class="py function"><dt class="sig">f<span class="sig-paren">(</span><dl><dd>'
         '<em class="sig-param">a</em>,</dd><dd><em class="sig-param">b</em>,</dd></dl>'
         '<span class="sig-paren">)</span> → int</dt><dd><p>x</p></dd></dl>',
-        "```python\nf(\n    a,\n    b,\n) → int\n```\n\nx",
+        "```python\nf(\n    a,\n    b,\n) -> int\n```\n\nx",
     ),
     "fields": (
         '<dl class="py function"><dt class="sig">f(a)</dt><dd><p>x</p><dl class="field-list simple">'

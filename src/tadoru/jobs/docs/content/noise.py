@@ -19,6 +19,8 @@ _FURNITURE_ROLES = frozenset(
 _SUSPECT_SPANS = "span[aria-hidden],span[hidden],span[class*=hidden],span[class*=sr-],span[class*=screen],span[class*=edit]"
 """Highlighted code is thousands of spans: only those are looked at that can be furniture."""
 _BLOCKS = "pre,table,h1,h2,h3,p,img,dl"
+_MOST_TABS = 100
+"""Rows of tabs that are looked at: they may stand in each other."""
 _BOXES = frozenset({"div", "section", "header", "footer", "aside", "ul", "ol"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
 _NEVER_NAMED = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
@@ -49,14 +51,21 @@ def clean(root: Element, extra: str = "") -> None:
     if extra:
         found += [element for element in root.css(extra) if not _is_much(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
-    found += [element for element in root.css("ul,ol") if _is_table_of_contents(element, measure)]
+    found += [element for element in _lists_of_places(root) if _is_table_of_contents(element, measure)]
     found += find_idle(root)
-    doomed = {element.mem_id for element in found} - {root.mem_id}
+    doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     # From the end: what stands in a part must not be touched once that is gone.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
     for heading in root.css("h1,h2,h3,h4,h5,h6"):
         _free_from_its_own_link(heading)
+
+
+def _tab_labels(root: Element) -> list[int]:
+    """The names of the panels of tabs. Some have the classes and the targets of a menu (Bootstrap)."""
+    rows = root.css(".nav-tabs,[role=tablist]")[:_MOST_TABS]
+    labels = [element for row in rows for element in row.css("li,a")]
+    return [element.mem_id for element in (*labels, *root.css(".nav-tabs"))]
 
 
 def _free_from_its_own_link(heading: Element) -> None:
@@ -207,16 +216,27 @@ def _looks_empty(element: Element, measure: Measure) -> bool:
     return not length or measure.linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
 
 
+def _lists_of_places(root: Element) -> list[Element]:
+    """The lists that hold a link to a place of the same page. Each element above such a link is looked at once."""
+    found: list[Element] = []
+    seen = {root.mem_id}
+    for link in root.css('a[href^="#"]'):
+        above = link.parent
+        while above is not None and above.mem_id not in seen:
+            seen.add(above.mem_id)
+            if above.tag in {"ul", "ol"}:
+                found.append(above)
+            above = above.parent
+    return found
+
+
 def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
     """Whether a list is nothing but links to places of the same page."""
-    first = listing.css_first("a")
-    if first is None or not (first.attributes.get("href") or "").startswith("#"):
-        return False
     text = measure.text_of(listing)
     if text is None or measure.linked(listing) < 0.85 * len("".join(text.split())):
         return False
-    links = listing.css("a")
-    return len(links) >= 3 and sum((link.attributes.get("href") or "").startswith("#") for link in links) >= 0.9 * len(links)
+    near = [(link.attributes.get("href") or "").startswith("#") for link in listing.css("a")]
+    return len(near) >= 3 and near[0] and sum(near) >= 0.9 * len(near)
 
 
 def _holds_none(element: Element) -> bool:

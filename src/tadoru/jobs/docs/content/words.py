@@ -37,7 +37,7 @@ _BOXES = (
 _CONTENT = r"""
     admonition admonitions callout alert note warning tip caution important danger theme-admonition starlight-aside
     custom-block tabpanel tab-panel tab-pane tab-content tabs-content tabbed-content tabbed-block tabbed-set tabs-panel
-    tab-panels sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code
+    tab-panels nav-tabs sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code
     topic accordion-body accordion-content collapse details expandable-content
 """
 _PLACES = r"""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.markdown import escape, kinds
+from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, quoted
-from tadoru.parse.html import Element, collapsed
+from tadoru.parse.html import Element
 
 _TITLES = (
     ".admonition-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
@@ -15,18 +15,18 @@ _USUAL = frozenset(kinds.CALLOUTS) | {"notes", "warnings", "tips", "info", "info
 
 def callout(context: Context, node: Element) -> list[str]:
     """The box of a callout."""
-    mark = kinds.callout_mark(classes_of(node)) or "NOTE"
-    title = _title(node)
+    mark = kinds.callout_mark(classes_of(node)) or kinds.CALLOUTS.get(classes_of(node), "NOTE")
+    title = _title(context, node)
     content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else None
     blocks = context.blocks(content if content is not None else node)
     if title and title.lower().strip(" :!.") not in _USUAL:
-        blocks.insert(0, f"**{escape.text(title)}**")
+        blocks.insert(0, title if "**" in title else f"**{title}**")
     if not blocks:
         return []
     return [quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
 
 
-def _title(node: Element) -> str:
+def _title(context: Context, node: Element) -> str:
     """The words of the title, which is taken out of the box."""
     if node.tag == "dl":
         found = node.css_first("dt")
@@ -37,7 +37,7 @@ def _title(node: Element) -> str:
         found = first if first is not None and first.tag in {"h4", "h5", "h6"} else None
     if found is None:
         return ""
-    title = collapsed(found.text() or "")
+    title = context.inline(found.iter(include_text=True), " ")
     found.decompose()
     return title
 

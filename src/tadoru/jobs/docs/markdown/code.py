@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tadoru.jobs.docs.markdown import escape, kinds
-from tadoru.jobs.docs.markdown.context import Context
+from tadoru.jobs.docs.markdown.context import Context, classes_of
 from tadoru.jobs.docs.markdown.languages import language_of
 from tadoru.parse.html import Element
 
@@ -28,6 +28,7 @@ _SKIPPED = kinds.UNWRITTEN | {"svg"}
 _LINES = frozenset({"div", "tr", "li", "p"})
 _LINE_WORDS = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
 _FRAMES = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
+_CHANGED = re.compile(r'class="(?:line diff (?:add|remove)|[^"]*ec-line (?:ins|del|[^"]* (?:ins|del)))\b')
 _LONG_TICKS = re.compile("`{3,}")
 
 
@@ -48,8 +49,20 @@ def code_block(context: Context, node: Element) -> list[str]:
     if not code.strip():
         return []
     context.code_blocks += 1
-    written = fence(code, language_of(node))
+    written = fence(changes, "diff") if (changes := _changes(node)) else fence(code, language_of(node))
     return [f"**{escape.text(title)}**", written] if title else [written]
+
+
+def _changes(node: Element) -> str:
+    """A block whose lines the page marks as added and removed, with the signs it draws before them; empty for any other."""
+    if _CHANGED.search(node.inner_html or "") is None:
+        return ""
+    lines = []
+    for line in node.css("span.line,.ec-line"):
+        words = frozenset(classes_of(line).split())
+        sign = "+" if words & {"add", "ins"} else "-" if words & {"remove", "del"} else " "
+        lines.append(sign + code_text(line).rstrip("\n") + "\n")
+    return "".join(lines)
 
 
 def _title(table: Element) -> str:

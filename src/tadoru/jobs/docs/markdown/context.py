@@ -6,6 +6,7 @@ The modules of the kinds (lists, tables, callouts …) are given a `Context` and
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading
 from tadoru.parse.html import Element
@@ -19,7 +20,8 @@ _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
 class Context:
     """One conversion under way."""
 
-    def __init__(self, base: str, options: ConvertOptions) -> None:
+    def __init__(self, base: str, options: ConvertOptions, root: Element) -> None:
+        self.root = root
         self.base = base
         self.options = options
         self.here = base.partition("#")[0]
@@ -38,6 +40,11 @@ class Context:
         self.notes: dict[str, str] = {}
         """The ids that references to footnotes point at, with the labels the references have."""
         self._targets: dict[str, str | None] = {}
+
+    @cached_property
+    def citations(self) -> frozenset[str]:
+        """The ids of the citations of the page."""
+        return frozenset(found for entry in self.root.css(".citation,dt.label") if (found := entry.id))
 
     def blocks(self, parent: Element) -> list[str]:
         """The blocks below an element, each as Markdown without the empty lines between them."""

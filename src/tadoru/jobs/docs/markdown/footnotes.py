@@ -23,13 +23,19 @@ def reference(context: Context, node: Element, href: str) -> str | None:
     known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
     if not known and attributes.get("role") != "doc-noteref":
         raised = node.parent is not None and node.parent.tag == "sup"
-        if not (raised and _NOTE_ID.match(href[1:])):
+        if not (raised and _NOTE_ID.match(href[1:])) and not _is_citation(context, node, href[1:]):
             return None
     label = _LABEL.sub("", node.text() or "")[:60]
     if not label:
         return None
     context.notes[href[1:]] = label
     return f"[^{label}]"
+
+
+def _is_citation(context: Context, node: Element, target: str) -> bool:
+    """Whether a link `[Tea]` leads to a citation of the page, which is written as a note."""
+    words = node.text(strip=True) or ""
+    return words[:1] == "[" and words[-1:] == "]" and target in context.citations
 
 
 def notes(context: Context, node: Element) -> list[str] | None:

@@ -18,8 +18,9 @@ _WORDS: dict[str, str] = {
         DROP: """sr-only visually-hidden screen-reader-text screen-reader-only srclink src-link rightside srcrightside
             viewcode-link viewcode-back copybtn copy-button btn-copy copy-btn clipboard-copy copy-path zeroclipboard-container
             md-clipboard md-code__nav copy-to-clipboard-button toolbar-item code-copy hljs-copy-button material-icons
-            material-icons-outlined material-symbols-outlined octicon MathJax MathJax_Preview MathJax_SVG MathJax_CHTML
-            MathJax_Display MJX_Assistive_MathML eqno footnote-backref footnote-back data-footnote-backref fn-backref backrefs
+            material-icons-outlined material-symbols-outlined octicon footnotes-sep
+            MathJax MathJax_Preview MathJax_SVG MathJax_CHTML MathJax_Display MJX_Assistive_MathML eqno
+            footnote-backref footnote-back data-footnote-backref fn-backref backrefs
             linenodiv gutter line-numbers-rows line-numbers-wrapper linenumbers blob-num mw-editsection editsection
             collapse-toggle twoslash-popup-container test-arrow out-of-band hideme""",
         PERMALINK: """headerlink hash-link header-anchor anchor-link anchorjs-link direct-link permalink heading-anchor
@@ -27,9 +28,10 @@ _WORDS: dict[str, str] = {
         PANEL: "sd-tab-content sphinx-tabs-panel tabbed-block tab-pane tabpanel tab-panel tabs-panel tabbed-panel",
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
-        GROUP: "vp-code-group code-group code-tabs tabbed-set",
+        GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set",
         CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container",
-        TITLE: "code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar",
+        TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
+            topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
         SIGNATURE: "memproto member-signature type-signature methodSignature",
@@ -93,8 +95,10 @@ def kind_of(tag: str, classes: str) -> str:
 @lru_cache(maxsize=8192)
 def _kind(tag: str, classes: str) -> str:
     words = classes.split()
-    if tag in _BOXES and callout_mark(classes) is not None:
+    if tag in _BOXES and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
         return CALLOUT
+    if tag == "mjx-container":
+        return MATH
     for word in words:
         if kind := _WORDS.get(word):
             return _told_apart(kind, tag, words)

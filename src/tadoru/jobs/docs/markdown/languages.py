@@ -14,7 +14,7 @@ from tadoru.parse.html import Element
 _ANCESTORS = 4
 _ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language", "syntax")
 _CLASS = re.compile(
-    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|highlight|syntax|src)-|brush:\s*)([A-Za-z0-9+#_.-]+)"
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|mw-highlight-lang|highlight|syntax|src)-|brush:\s*)([A-Za-z0-9+#_.-]+)"
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#_.-]{0,29}$")
 
@@ -44,7 +44,9 @@ KNOWN = frozenset(
 
 def language_of(block: Element) -> str:
     """The language of a block, from itself, the code right below it and the elements around it; empty when none is told."""
-    code = block.css_first("code")
+    # A table of code has the numbers of its lines in the first `code`.
+    codes = block.css("code") if block.tag == "table" else ()
+    code = codes[-1] if codes else block.css_first("code")
     if code is not None and code.mem_id != block.mem_id and (found := _told(code, bare=True)):
         return found
     if found := _told(block, bare=True):
@@ -77,6 +79,8 @@ def _of_classes(classes: str, bare: bool) -> str:
         if found := named(match.group(1)):
             return found
     words = classes.split()
+    if "doctest" in words:  # Sphinx: a session of Python in the text, which has no language in its source
+        return "pycon"
     if bare or "sourceCode" in words or "src" in words or "listing" in words:
         return next((named(word) for word in words if word.lower() in KNOWN), "")
     return ""

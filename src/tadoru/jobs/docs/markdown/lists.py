@@ -86,21 +86,25 @@ def _number(text: str | None, otherwise: int) -> int:
 
 def definitions(context: Context, node: Element) -> list[str]:
     """A `<dl>` as a list: each term in bold, what it means below it, indented."""
-    written: list[str] = []
-    terms: list[str] = []
+    entries: list[tuple[list[str], list[str]]] = []
+    described = True
     for child in _pairs(node):
         if child.tag == "dt":
+            for classifier in child.css("span.classifier"):
+                classifier.insert_before(" : ")
             term = " ".join(context.blocks(child))
             if term:
-                terms.append(term if _is_marked(term) else f"**{term}**")
+                if described:
+                    entries.append(([], []))
+                entries[-1][0].append(term if _is_marked(term) else f"**{term}**")
+                described = False
             continue
-        blocks = context.blocks(child)
-        head = ", ".join(terms)
-        if head or blocks:
-            written.append(_definition(head, blocks))
-        terms = []
-    if terms:
-        written.append(_definition(", ".join(terms), []))
+        described = True
+        if blocks := context.blocks(child):
+            if not entries or not entries[-1][0]:
+                entries.append(([], []))
+            entries[-1][1].extend(blocks)
+    written = [_definition(", ".join(terms), blocks) for terms, blocks in entries]
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
 

@@ -1,11 +1,12 @@
 """Formulas: `$…$` and `$$…$$` from what MathJax, KaTeX, MathML, Sphinx and pandoc leave in a page, once, and not escaped.
 
-The source is taken where the page has it (an annotation, a script, delimiters in the text); a formula that comes as MathML alone
-is written as its text.
+The source is taken where the page has it (an annotation, a script, delimiters in the text); it is written anew where the page has
+MathML alone (`mathml`).
 """
 
 from __future__ import annotations
 
+from tadoru.jobs.docs.markdown import mathml
 from tadoru.parse.html import Element, collapsed
 
 _DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
@@ -22,7 +23,7 @@ def inline_math(node: Element, *, display: bool = False) -> str | None:
     if not source:
         return None
     attributes = node.attributes
-    if "display" in (attributes.get("type") or "") or attributes.get("display") == "block":
+    if "display" in (attributes.get("type") or "") or attributes.get("display") in {"block", "true"}:
         display = True
     return f"$${source}$$" if display else f"${source}$"
 
@@ -40,7 +41,9 @@ def _source(node: Element, *, lines: bool = False) -> str:
     for element in (node, *node.css("annotation,math,img,script")):
         if tex := _told(element):
             return _tidy(tex, lines=lines)
-    inner = None if node.tag == "math" else node.css_first("math")
+    inner = node if node.tag == "math" else node.css_first("math")
+    if inner is not None and inner.css_first("mi,mn,mo") is not None:
+        return mathml.tex(inner)
     return _tidy((node if inner is None else inner).text() or "", lines=lines)
 
 

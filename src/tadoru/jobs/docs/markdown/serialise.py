@@ -39,7 +39,7 @@ _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
     _take_out_what_is_no_text(root)
-    page = Serialiser(base, options)
+    page = Serialiser(base, options, root)
     blocks = page.own(root)
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
@@ -187,7 +187,7 @@ class Serialiser(Context):
             return code.code_block(self, node)
         if kind is kinds.SIGNATURE and tag != "pre":
             return signatures.shown(node)
-        if kind is kinds.BLOCK_MATH:
+        if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
             formula = math.block_math(node)
             return [formula] if formula else _NOTHING
         if kind is kinds.FOOTNOTE:

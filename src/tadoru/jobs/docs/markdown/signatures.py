@@ -37,12 +37,17 @@ def described(context: Context, node: Element) -> list[str]:
     lines: list[str] = []
     for child in direct(node):
         if child.tag == "dt":
-            lines.append(_sphinx_line(child))
+            lines.append(_arrowed(_sphinx_line(child), language))
         elif child.tag == "dd":
             blocks.extend(_written(lines, language))
             lines = []
             blocks.extend(context.blocks(child))
     return blocks + _written(lines, language)
+
+
+def _arrowed(line: str, language: str) -> str:
+    """Sphinx draws the arrow of Python; as code it is written as Python has it."""
+    return line.replace(" → ", " -> ") if language == "python" else line
 
 
 def _written(lines: list[str], language: str) -> list[str]:
@@ -54,6 +59,8 @@ def _sphinx_line(term: Element) -> str:
     """The text of a term; parameters that stand on lines of their own keep them."""
     for added in term.css(_DROPPED):
         added.decompose()
+    for line_break in term.css("br"):
+        line_break.replace_with(" ")
     params = term.css("dd")
     if not params:
         return " ".join((term.text() or "").split())

@@ -126,7 +126,7 @@ def _fill(written: list[str], down: dict[int, tuple[int, str]]) -> None:
 
 
 def _span(text: str | None) -> int:
-    return min(int(text), _WIDEST) or 1 if text and text.isascii() and text.isdigit() else 1
+    return min(int(text[:6]), _WIDEST) or 1 if text and text.isascii() and text.isdigit() else 1
 
 
 def _one_header(header: list[list[str]]) -> list[str]:

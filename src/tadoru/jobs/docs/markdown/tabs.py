@@ -10,6 +10,7 @@ from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
 from tadoru.parse.html import Element, collapsed
 
 _MOST_LABELS = 200
+_CONTENTS = frozenset({"tabbed-content", "tab-content"})
 _LABELS = "[role=tab],label,.nav-link,.tab-label,.sphinx-tabs-tab,.tab"
 
 
@@ -54,14 +55,17 @@ def _taken(context: Context, labelled_by: str | None) -> str:
 
 
 def group(context: Context, node: Element) -> list[str] | None:
-    """A group that tells its labels and panels by where they stand (VitePress, MkDocs before 2022); None when it does not."""
+    """A group that tells its labels and panels by where they stand; None when it does not.
+
+    VitePress, sphinx-inline-tabs and MkDocs before 2022 are so.
+    """
     rows = [child for child in direct(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
     panels = [child for child in direct(node) if "blocks" in classes_of(child).split()]
     if rows and panels:
         keep_labels(context, rows[0])
         return [block for child in direct(panels[0]) for block in panel(context, child)]
     labels = [child for child in direct(node) if child.tag == "label"]
-    contents = [child for child in direct(node) if "tabbed-content" in classes_of(child).split()]
+    contents = [child for child in direct(node) if not _CONTENTS.isdisjoint(classes_of(child).split())]
     if labels and len(labels) == len(contents):
         context.labels = [_label(label) for label in labels]
         return [block for child in contents for block in panel(context, child)]
