@@ -1,0 +1,170 @@
+"""Occurrences from days and hours: whole days, times of a day, sessions, and ranges that cross midnight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+from tadoru.model.event import Occurrence
+from tadoru.parse.dates.clocks import DAY, NOON, inherit, minutes, minutes_of_end
+from tadoru.parse.dates.phrase import Group, Hours, Phrase
+from tadoru.parse.dates.values import Clock, Half, Mark
+
+BEFORE_START = "The end is before the start, and was left out."
+_MAIN = frozenset({None, Mark.START})
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Hours in minutes from midnight."""
+
+    start: int | None
+    end: int | None
+    half: Half | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+
+    @property
+    def is_whole_day(self) -> bool:
+        """From 0:00 to 23:59, as forms that insist on a time are filled in."""
+        return self.start == 0 and self.end in {DAY - 1, DAY} and self.start_offset is None
+
+
+@dataclass(slots=True)
+class Assembly:
+    """What was made, and what there is to say about it."""
+
+    zone: ZoneInfo
+    occurrences: list[Occurrence] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, sentence: str) -> None:
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def add(self, first: date, last: date | None, sessions: list[Session]) -> None:
+        """The occurrences of one day or range of days."""
+        if last is not None and last < first:
+            self.note(BEFORE_START)
+            last = None
+        timed = [session for session in sessions if session.start is not None]
+        for session in sessions:
+            if session.start is None and session.end is not None and not timed:
+                self.note(f"It ends at {as_clock(session.end)}; no time is given for the start.")
+        if not timed or all(session.is_whole_day for session in timed):
+            self.occurrences.append(self._whole(first, last))
+        elif last is not None and last > first:
+            self.occurrences.append(self._over_days(first, last, timed))
+        else:
+            self.occurrences += [self._within_day(first, session) for session in timed]
+
+    def _whole(self, first: date, last: date | None) -> Occurrence:
+        end = self._midnight(last + timedelta(days=1)) if last is not None else None
+        return Occurrence(starts_at=self._midnight(first), ends_at=end, has_time=False)
+
+    def _over_days(self, first: date, last: date, sessions: list[Session]) -> Occurrence:
+        if len(sessions) > 1:
+            self.note("It takes place at several times on each of these days.")
+        opening, closing = sessions[0], sessions[-1]
+        start = self._at(first, opening.start or 0, opening.start_offset)
+        # Without a time for the end, the last day is known all the same.
+        end = self._at(last, DAY if closing.end is None else closing.end, closing.end_offset)
+        if end.timestamp() <= start.timestamp():
+            self.note(BEFORE_START)
+            return Occurrence(starts_at=start)
+        return Occurrence(starts_at=start, ends_at=end)
+
+    def _within_day(self, day: date, session: Session) -> Occurrence:
+        begin, end = session.start or 0, session.end
+        start = self._at(day, begin, session.start_offset)
+        if end is None:
+            return Occurrence(starts_at=start)
+        if end < begin and begin >= NOON and session.end_offset is None:
+            end += DAY
+        finish = self._at(day, end, session.end_offset)
+        # Not by the clock: clocks that are put back make an hour come twice.
+        if (length := finish.timestamp() - start.timestamp()) <= 0:
+            if length:
+                self.note(BEFORE_START)
+            return Occurrence(starts_at=start)
+        return Occurrence(starts_at=start, ends_at=finish)
+
+    def _midnight(self, day: date) -> datetime:
+        return datetime(day.year, day.month, day.day, tzinfo=self.zone)
+
+    def _at(self, day: date, minute: int, offset: int | None = None) -> datetime:
+        """A time of a day. One that clocks pass over when they are put forward is as much later."""
+        moment = datetime(day.year, day.month, day.day) + timedelta(minutes=minute)  # noqa: DTZ001 - the zone follows
+        if offset is None:
+            local = moment.replace(tzinfo=self.zone)
+            is_settled = local.utcoffset() == local.replace(fold=1).utcoffset()
+            return local if is_settled else local.astimezone(UTC).astimezone(self.zone)
+        return moment.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(self.zone)
+
+    def doors(self, phrase: Phrase) -> datetime | None:
+        """When the doors open, on the first day."""
+        if not self.occurrences:
+            return None
+        first = self.occurrences[0]
+        if phrase.doors is None:
+            minutes_before = phrase.doors_before
+            return first.starts_at - timedelta(minutes=minutes_before) if minutes_before and first.has_time else None
+        minute = minutes(phrase.doors)
+        start = first.starts_at.hour * 60 + first.starts_at.minute
+        # "午後1時 (0時30分開場)": the doors open just before, in the same half of the day.
+        if (
+            first.has_time
+            and phrase.doors.half is None
+            and minute < NOON
+            and minute + NOON <= start
+            and start - minute > NOON - 60
+        ):
+            minute += NOON
+        opens = self._at(first.starts_at.date(), minute, phrase.doors.offset)
+        if first.has_time and opens > first.starts_at:
+            self.note("The doors would open after the start, and were left out.")
+            return None
+        return opens
+
+
+def sessions_of(group: Group) -> list[Session]:
+    """The hours of a group that are the event's own: those called the start when there are any, else those without a name."""
+    main = [hours for hours in group.hours if hours.label in _MAIN]
+    begun = [hours for hours in main if hours.label is Mark.START and hours.start]
+    if begun and len(begun) < len(main):
+        _lend_end(begun, main)
+        main = begun
+    ends = [hours for hours in group.hours if hours.label is Mark.END and hours.end]
+    for hours, closing in zip(reversed(main), reversed(ends), strict=False):
+        hours.end = hours.end or closing.end
+    if not main:
+        main = ends
+    sessions: list[Session] = []
+    before: Clock | None = None
+    for hours in main:
+        sessions.append(_session(hours, before))
+        before = hours.start if hours.start and hours.start.half else before
+    return sessions
+
+
+def _lend_end(begun: list[Hours], main: list[Hours]) -> None:
+    """ "10:00-16:00 (14:00 start)" ends at 16:00."""
+    last = main[0] if main[0].label is None else main[-1]
+    if len(begun) == 1 and begun[0].end is None and last.label is None:
+        begun[0].end = last.end
+
+
+def _session(hours: Hours, before: Clock | None) -> Session:
+    if hours.start is None:
+        return Session(None, minutes(hours.end) if hours.end else None)
+    start = inherit(hours.start, before)
+    begin = minutes(start)
+    end = minutes_of_end(hours.end, begin, start.half) if hours.end else None
+    offset = hours.end.offset if hours.end else None
+    return Session(begin, end, start.half, start.offset, offset)
+
+
+def as_clock(minute: int) -> str:
+    """Minutes from midnight as they are read: 9:30, 25:00."""
+    return f"{minute // 60}:{minute % 60:02}"

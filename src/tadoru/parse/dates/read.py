@@ -1,0 +1,247 @@
+"""`read_when`: the whole reading of a written date, from text to occurrences or to the reason why there are none."""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from tadoru.model.event import Occurrence
+from tadoru.parse.dates.assemble import Assembly, Session, as_clock, sessions_of
+from tadoru.parse.dates.clocks import clock_column, is_possible
+from tadoru.parse.dates.exact import as_tokens, read_exact
+from tadoru.parse.dates.names import Order, order_in
+from tadoru.parse.dates.note import Note, read_note
+from tadoru.parse.dates.phrase import Group, Hours, Phrase, Span, read_phrase
+from tadoru.parse.dates.prepare import prepare
+from tadoru.parse.dates.recurrence import Rule, expand, find_rule
+from tadoru.parse.dates.scan import scan, with_weekdays
+from tadoru.parse.dates.values import Clock, Day, Mark, Month, NotADate, Sign, Token, Unreadable, When
+from tadoru.parse.dates.years import Resolved, resolve
+
+Written = str | date
+"""A date in words, or one that was read already (a `datetime` too)."""
+
+
+def read_when(
+    text: Written,
+    *,
+    now: datetime,
+    zone: ZoneInfo,
+    end: Written | None = None,
+    start_time: str | None = None,
+    end_time: str | None = None,
+    note: str | None = None,
+    order: Order | None = None,
+) -> When | Unreadable:
+    """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there."""
+    reader = _Reading(now.astimezone(zone).date(), zone, order or order_in(zone))
+    try:
+        return reader.read(text, end or "", start_time or "", end_time or "", note or "")
+    except NotADate as problem:
+        return Unreadable(str(text)[:200], str(problem))
+
+
+class _Reading:
+    """One reading, with what it needs to know of the place and the day."""
+
+    def __init__(self, today: date, zone: ZoneInfo, order: Order) -> None:
+        self._today = today
+        self._zone = zone
+        self._order = order
+
+    def read(self, text: Written, end: Written, start_time: str, end_time: str, note: str) -> When:
+        begins, end_clocks = self._clocks(start_time), self._clocks(end_time)
+        tokens, rule = self._tokens(text)
+        ends, _ = self._tokens(end)
+        tokens = _without_midnight(tokens) if begins else tokens
+        ends = _without_midnight(ends) if end_clocks else ends
+        shown = " ".join(str(text).split())[:80]
+        if shown and ends and not any(isinstance(token, Day | Month) for token in tokens):
+            raise NotADate(f"“{shown}” is not a date that can be read, and there is only an end beside it.")
+        phrase = _in_columns(tokens, begins, ends, end_clocks)
+        if phrase is None:
+            tokens += begins
+            if ends or end_clocks:
+                tokens += [Sign("~", Mark.RANGE), *ends, *_called_end(end_clocks)]
+            phrase = read_phrase(with_weekdays(tokens))
+        if str(end).strip() and not ends:
+            phrase.notes.append("The end could not be read.")
+        self._months_of_rule(phrase, rule)
+        said = read_note(note, order=self._order, today=self._today) if note else None
+        return self._occurrences(shown, phrase, rule, said)
+
+    def _tokens(self, text: Written) -> tuple[list[Token], Rule | None]:
+        """The tokens of a text, and the rule that stands among them."""
+        if not text:
+            return [], None
+        exact = read_exact(text) if isinstance(text, str) else text
+        if exact is not None:
+            return list(as_tokens(exact, str(text))), None
+        prepared = prepare(str(text))
+        rule = find_rule(prepared)
+        if rule is not None:
+            prepared = f"{prepared[: rule.start]} {prepared[rule.stop :]}"
+        return scan(prepared, order=self._order, today=self._today), rule
+
+    def _clocks(self, text: str) -> list[Token]:
+        column = clock_column(text)
+        if column:
+            return list(column)
+        tokens = scan(prepare(text), order=self._order, today=self._today) if text.strip() else []
+        return [token for token in tokens if isinstance(token, Clock | Sign)] if any(isinstance(t, Clock) for t in tokens) else []
+
+    def _months_of_rule(self, phrase: Phrase, rule: Rule | None) -> None:
+        """ "8月の毎週土曜日" is from the first to the last of the month; "3月~11月 毎月第3金曜日" to the last of November."""
+        if rule is None or phrase.days or phrase.month is None or phrase.vague:
+            return
+        month, final = phrase.month, phrase.last_month or phrase.month
+        days = [(Day(month.text, month.year, month.month, 1), False), (Day(final.text, final.year, final.month, 1), True)]
+        begin, finish = resolve(days, today=self._today, fiscal=phrase.fiscal).dates
+        if begin is None or finish is None:
+            return
+        last = monthrange(finish.year, finish.month)[1]
+        span = Span(Day(month.text, begin.year, begin.month, 1), Day(final.text, finish.year, finish.month, last))
+        phrase.groups = [Group([span], [hours for group in phrase.groups for hours in group.hours])]
+
+    def _occurrences(self, shown: str, phrase: Phrase, rule: Rule | None, said: Note | None) -> When:
+        groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
+        if not groups:
+            raise NotADate(_why_none(shown, phrase, rule))
+        for group in groups:
+            group.spans = [span for span in group.spans if span.first]
+        phrase.groups = groups
+        resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
+        assembly = Assembly(self._zone, notes=[*phrase.notes, *resolved.notes])
+        days = _dated(groups, resolved)
+        rule = rule or (said.rule if said else None)
+        is_single = len(days) == 1 and len(days[0]) == 1
+        dates = _series(*days[0][0], rule, said, assembly) if is_single else ()
+        for position, group in enumerate(groups):
+            sessions = [] if phrase.is_all_day else sessions_of(group)
+            if dates:
+                _add_series(assembly, dates, sessions, said)
+                continue
+            for first, last in days[position]:
+                if position and last is None and _is_remark(first, sessions, assembly, len(days[position - 1]) > 1):
+                    continue
+                is_open = said is not None and is_single and not sessions and not phrase.is_all_day and last in {None, first}
+                hours = said.sessions(first) if said and is_open else sessions
+                assembly.add(first, (last or first) if phrase.is_all_day else last, hours)
+        assembly.occurrences = _in_order(assembly.occurrences)
+        doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
+        return When(
+            occurrences=tuple(assembly.occurrences),
+            doors=doors,
+            year=resolved.year,
+            recurrence=rule.text if rule else "",
+            notes=tuple(dict.fromkeys(assembly.notes)),
+        )
+
+
+def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end_clocks: list[Token]) -> Phrase | None:
+    """Two days and two times, each in a column of its own: nine of ten rows of a table. None when it is not so simple."""
+    if max(len(tokens), len(begins), len(ends), len(end_clocks)) > 1:
+        return None
+    first, last = next(iter(tokens), None), next(iter(ends), None)
+    opens, closes = next(iter(begins), None), next(iter(end_clocks), None)
+    if not isinstance(first, Day) or not isinstance(last, Day | None):
+        return None
+    if not (isinstance(opens, Clock | None) and isinstance(closes, Clock | None)):
+        return None
+    if not all(clock is None or is_possible(clock) for clock in (opens, closes)):
+        return None
+    hours = [Hours(opens, closes, None if opens else Mark.END)] if opens or closes else []
+    return Phrase([Group([Span(first, last)], hours)])
+
+
+def _called_end(clocks: list[Token]) -> list[Token]:
+    """A time in the column of the end is the end, whatever is missing before it."""
+    if not clocks or not isinstance(clock := clocks[0], Clock) or clock.label:
+        return clocks
+    return [replace(clock, label=Mark.END), *clocks[1:]]
+
+
+def _without_midnight(tokens: list[Token]) -> list[Token]:
+    """Midnight is what exports write beside a time of its own."""
+    return [token for token in tokens if not (isinstance(token, Clock) and not token.hour and not token.minute)]
+
+
+def _series(first: date, last: date | None, rule: Rule | None, said: Note | None, assembly: Assembly) -> tuple[date, ...]:
+    """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
+    listed = said.dates(first, last) if said else ()
+    if listed or rule is None or last is None or last <= first:
+        return listed
+    begin, finish = said.period(first, last) if said else (first, last)
+    dates, reason = expand(rule, begin, finish)
+    if reason:
+        assembly.note(reason)
+    return dates
+
+
+def _is_remark(day: date, sessions: list[Session], assembly: Assembly, is_one_of_several: bool) -> bool:
+    """ "10時～16時 (3日は15時まで)": hours of a day that is there already. They hold in place of the others, or are noted."""
+    there = [item for item in assembly.occurrences if item.has_time and _covers(item, day)]
+    if not there or not sessions:
+        return False
+    shown = f"{day.day} {day:%B}"
+    if all(session.start is None for session in sessions):
+        assembly.note(f"On {shown} it ends at {as_clock(sessions[-1].end or 0)}.")
+        return True
+    if any(item.starts_at.date() != day for item in there):
+        assembly.note(f"On {shown} the hours are others.")
+        return True
+    if is_one_of_several:
+        assembly.occurrences = [item for item in assembly.occurrences if item not in there]
+    return False
+
+
+def _covers(occurrence: Occurrence, day: date) -> bool:
+    start, end = occurrence.starts_at, occurrence.ends_at
+    return start.date() == day or (end is not None and end.date() > start.date() and start.date() <= day <= end.date())
+
+
+def _add_series(assembly: Assembly, dates: tuple[date, ...], sessions: list[Session], said: Note | None) -> None:
+    hours = sessions or (said.sessions(None) if said else [])
+    for day in dates:
+        assembly.add(day, None, hours)
+
+
+def _in_order(occurrences: list[Occurrence]) -> list[Occurrence]:
+    """Each start once, the earliest first."""
+    if len(occurrences) == 1:
+        return occurrences
+    # In UTC: an hour that comes twice is two.
+    by_start = {item.starts_at.astimezone(UTC): item for item in occurrences}
+    return [by_start[moment] for moment in sorted(by_start)]
+
+
+def _dated(groups: list[Group], resolved: Resolved) -> list[list[tuple[date, date | None]]]:
+    """The dates of each group's spans, taken from the list of all."""
+    dates = iter(resolved.dates)
+    found: list[list[tuple[date, date | None]]] = []
+    for group in groups:
+        pairs = []
+        for span in group.spans:
+            first = next(dates)
+            assert first is not None
+            pairs.append((first, next(dates) if span.last else None))
+        found.append(pairs)
+    return found
+
+
+def _why_none(shown: str, phrase: Phrase, rule: Rule | None) -> str:
+    if not shown:
+        return "There is no date."
+    if any(span.last for group in phrase.groups for span in group.spans):
+        return f"“{shown}” says only when it ends."
+    if rule is not None:
+        return f"“{shown}” says how often, but not from when to when."
+    if phrase.vague:
+        return f"“{shown}” names no day: it is not settled, or only a part of a month or year."
+    if phrase.month is not None:
+        return f"“{shown}” names a month, but no day."
+    if phrase.groups:
+        return f"“{shown}” is a time without a date."
+    return f"“{shown}” is not a date that can be read."

@@ -1,0 +1,258 @@
+"""From prepared text to tokens: days, times, years, weekdays, and the words that say what they are. The rest is passed over.
+
+Every pattern is bounded and is tried once at each position, so the work grows with the length of the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date
+
+from tadoru.parse.dates import names
+from tadoru.parse.dates.clocks import clocks_at
+from tadoru.parse.dates.exact import as_tokens, read_exact
+from tadoru.parse.dates.names import Order
+from tadoru.parse.dates.values import Day, Mark, Month, NotADate, Sign, Token, Weekdays, Year
+from tadoru.parse.dates.words import word_at
+
+_ERA = r"(?:明治|大正|昭和|平成|令和|(?<![A-Za-z])[MTSHR])"
+_ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
+_MONTH = "(?:" + "|".join(sorted(names.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"
+_D = rf"\d{{1,2}}(?!\d|:\d|\s?[ap]\.?m\b|\s?h\d|\s?Uhr){_ORDINAL}"
+_AND = r"\s?(?:-|~|–|,|、|/|&|\+|\bto\b|\bbis\b|\bau\b|\bal?\b|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bt/m\b|\bthrough\b)\s?"
+_RANGES = re.compile(r"-|~|\b(?:to|bis|au|al?|t/m|through)\b", re.IGNORECASE)
+_WEST_YEAR = r"(?:,?\s?(?:de\s|del\s|of\s)?(?P<year>(?:19|20)\d\d)(?!\d|:))?"
+_W = "[月火水木金土日]"
+_SKIP = re.compile(
+    r"(?:[^\S\n]|は、|[:…※*「」!！いうえくけこさしすせそたつてでにぬねのはひふへほみむめもゆらりるれろわをんア-オカ-コサシセソタツ-ヺ]){1,50}"
+)
+"""Signs and kana with which no word that counts begins."""
+
+Maker = Callable[[re.Match[str], Order], tuple[Token, ...]]
+
+
+def scan(text: str, *, order: Order, today: date) -> list[Token]:
+    """Every token of a prepared text, in order."""
+    return list(_scan(text, order, today))
+
+
+def _scan(text: str, order: Order, today: date) -> Iterator[Token]:
+    position = 0
+    while position < len(text):
+        if found := _SKIP.match(text, position):
+            position = found.end()
+            continue
+        tokens, end = _day_at(text, position, order) or clocks_at(text, position)
+        if not tokens:
+            tokens, end = word_at(text, position, today)
+        yield from tokens
+        position = max(end, position + 1)
+
+
+def _day_at(text: str, position: int, order: Order) -> tuple[tuple[Token, ...], int] | None:
+    for pattern, make in _DAYS:
+        if found := pattern.match(text, position):
+            tokens = make(found, order)
+            if tokens:
+                return tokens, found.end()
+    return None
+
+
+def _from_year_first(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Day(found[0], int(found["year"]), int(found["month"]), int(found["day"])),)
+
+
+def _from_iso(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    exact = read_exact(found[0])
+    return as_tokens(exact, found[0]) if exact is not None else ()
+
+
+def _from_era_numbers(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    number = found["number"]
+    year = names.ERA_NAMES[found["era"].upper()] + (1 if number == "元" else int(number))
+    return (Day(found[0], year, int(found["month"]), int(found["day"])),)
+
+
+def _from_year(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    number, fiscal = found["number"], bool(found["fiscal"])
+    if found["era"]:
+        base = names.ERA_NAMES[found["era"].upper()]
+        count = 1 if number == "元" else int(number)
+        if not count:
+            raise NotADate(f"{found[0].strip()} is not a year: eras begin with their first.")
+        return (Year(found[0], base + count, fiscal, era=base),)
+    if number == "元":
+        return ()
+    return (Year(found[0], int(number), fiscal, short=len(number) < 4),)
+
+
+def _from_month_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Day(found[0], None, int(found["month"]), int(found["day"])),)
+
+
+def _from_month_nth(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    weekday = frozenset({names.WEEKDAYS[found["weekday"]]})
+    nth = -1 if found["nth"].startswith("最") else int(found["nth"][-1])
+    return (Day(found[0], None, int(found["month"]), None, nth, weekday),)
+
+
+def _from_month(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Month(found[0], int(found["month"])),)
+
+
+def _from_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Day(found[0], None, None, int(found["day"])),)
+
+
+def _from_three(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+    first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
+    # Points are European; and a number over twelve is no month.
+    turned = (order is not Order.DAY and found["by"] != "." and first <= 12) or second > 12
+    month, day = (first, second) if turned else (second, first)
+    return (Day(found[0], year, month, day),)
+
+
+def _from_short_year(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+    first, second, third = int(found["first"]), int(found["second"]), int(found["third"])
+    if found["mark"] or order is Order.YEAR:
+        return (Day(found[0], 2000 + first, second, third),)
+    if len(found["third"]) < 2:
+        return ()
+    month, day = (first, second) if order is Order.MONTH else (second, first)
+    return (Day(found[0], 2000 + third, month, day),)
+
+
+def _from_slash(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+    first, second = int(found["first"]), int(found["second"])
+    month, day = (first, second) if order is not Order.DAY else (second, first)
+    if month > 12 and day <= 12:
+        month, day = day, month
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return ()
+    days: list[Token] = [Day(found[0], None, month, day)]
+    if found["last"] and order is not Order.DAY and day < int(found["last"]) <= 31:
+        days += [Sign("-", Mark.RANGE), Day(found[0], None, month, int(found["last"]))]
+    elif found["last"]:
+        return ()
+    return tuple(days)
+
+
+def _from_bare_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Day(found[0], None, None, int(found["day"])),)
+
+
+def _from_points(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Day(found[0], None, int(found["first"]), int(found["second"])),)
+
+
+def _from_names(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    """`1 August 2026`, `August 1-3, 2026`, `1st, 2nd and 8th of August`."""
+    month = names.MONTHS[found["name"].lower().rstrip(".")]
+    year = int(found["year"]) if found["year"] else None
+    tokens: list[Token] = []
+    end = 0
+    for number in re.finditer(r"\d{1,2}", found["days"]):
+        if tokens:
+            between = found["days"][end : number.start()]
+            tokens.append(Sign(between, Mark.RANGE if _RANGES.search(between) else Mark.LIST))
+        tokens.append(Day(found[0], year, month, int(number[0])))
+        end = number.end()
+    return tuple(tokens)
+
+
+def _from_month_name(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+    return (Month(found[0], names.MONTHS[found["name"].lower().rstrip(".")], int(found["year"])),)
+
+
+_YMD = r"(?P<month>\d{1,2})\s?(?P=by)\s?(?P<day>\d{1,2})(?!\d)"
+_SHORT_YEAR = re.compile(
+    r"(?<![\d/.\-:])(?P<mark>')?(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<third>\d{1,2})(?![\d/.:])"
+)
+_DAYS: tuple[tuple[re.Pattern[str], Maker], ...] = (
+    (
+        re.compile(r"(?<!\d)\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?(?![\d:])", re.IGNORECASE),
+        _from_iso,
+    ),
+    (re.compile(rf"(?<!\d)(?P<year>(?:18|19|20|21)\d\d)\s?(?P<by>[/.\-])\s?{_YMD}"), _from_year_first),
+    (re.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"), _from_year_first),
+    (re.compile(r"(?<!\d)(?P<year>20\d\d)[. ]\s?(?P<month>\d{1,2})/(?P<day>\d{1,2})(?![\d/])"), _from_year_first),
+    (
+        re.compile(rf"(?P<era>{_ERA_SHORT})\.?\s?(?P<number>\d{{1,2}}|元)\s?(?P<by>[/.\-])\s?{_YMD}", re.IGNORECASE),
+        _from_era_numbers,
+    ),
+    (
+        re.compile(
+            rf"(?P<era>{_ERA_SHORT})?\.? ?(?<!\d)(?P<number>\d{{1,4}}|元)\s?年(?!間|生|齢|前|後|ぶり|目|以)(?P<fiscal>度)?",
+            re.IGNORECASE,
+        ),
+        _from_year,
+    ),
+    (re.compile(rf"(?<!\d)(?P<month>\d{{1,2}})月の?\s?(?P<nth>第\s?\d|最終)\s?週?の?(?P<weekday>{_W})曜日?"), _from_month_nth),
+    (
+        re.compile(r"(?<!\d)(?P<month>\d{1,2})月\s?(?P<day>\d{1,2})(?:日(?!間|目)|(?=\s?[(~・、,\-]|$))"),
+        _from_month_day,
+    ),
+    (re.compile(r"(?<!\d)(?P<month>\d{1,2})月"), _from_month),
+    (re.compile(r"(?<!\d)(?P<day>\d{1,2})日(?!間|目|程|曜|分|本|数|以|前|後|\d)"), _from_day),
+    (
+        re.compile(r"(?<![\d/.\-])(?P<first>\d{1,2})(?P<by>[/.\-])(?P<second>\d{1,2})(?P=by)(?P<year>(?:19|20)\d\d)(?!\d)"),
+        _from_three,
+    ),
+    (_SHORT_YEAR, _from_short_year),
+    (
+        re.compile(
+            r"(?<![\d/.:])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\d/:月時分])(?:\s?[\-~]\s?(?P<last>\d{1,2})(?![\d/:.時月日]|\s?[ap]\.?m))?"
+        ),
+        _from_slash,
+    ),
+    (
+        re.compile(
+            rf"(?<![\d/.:])(?P<first>\d{{1,2}})\.(?P<second>\d{{1,2}})(?=\s?\.?\(?(?:{_W}[)曜・]|(?:mon|tue|wed|thu|fri|sat|sun)))",
+            re.IGNORECASE,
+        ),
+        _from_points,
+    ),
+    (re.compile(rf"(?<![\d/.:])(?P<day>\d{{1,2}})(?=\({_W}[)曜・祝])"), _from_bare_day),
+    (
+        re.compile(
+            rf"(?<![\d:./])(?P<days>{_D}(?:{_AND}{_D}){{0,9}})\s?(?:de\s|of\s)?(?P<name>{_MONTH}){_WEST_YEAR}", re.IGNORECASE
+        ),
+        _from_names,
+    ),
+    (re.compile(rf"(?<![^\W_])(?P<name>{_MONTH})\s?(?P<days>{_D}(?:{_AND}{_D}){{0,9}}){_WEST_YEAR}", re.IGNORECASE), _from_names),
+    (re.compile(rf"(?<![^\W_])(?P<name>{_MONTH}),?\s?(?:de\s)?(?P<year>(?:19|20)\d\d)(?!\d)", re.IGNORECASE), _from_month_name),
+)
+
+
+def with_weekdays(tokens: list[Token]) -> list[Token]:
+    """Each weekday given to its day: the one just before it, or the one that follows; those of no day are left out."""
+    out: list[Token] = []
+    waiting: frozenset[int] = frozenset()
+    for token in tokens:
+        last = out[-1] if out else None
+        if isinstance(token, Weekdays):
+            if isinstance(last, Day) and not last.weekdays:
+                _give(out, token.days)
+            else:
+                waiting = frozenset(token.days)
+        elif isinstance(token, Day) and waiting and not token.weekdays:
+            out.append(replace(token, weekdays=waiting))
+            waiting = frozenset()
+        else:
+            waiting = frozenset() if not isinstance(token, Year) else waiting
+            out.append(token)
+    return out
+
+
+def _give(tokens: list[Token], weekdays: tuple[int, ...]) -> None:
+    """ "1日・2日(土・日)": as many weekdays as days, each its own; otherwise all of them to the last day."""
+    places = [place for place in range(len(tokens) - 1, -1, -1) if isinstance(tokens[place], Day)][: len(weekdays)][::-1]
+    days = [day for place in places if isinstance(day := tokens[place], Day) and not day.weekdays]
+    if len(days) == len(weekdays):
+        for place, day, weekday in zip(places, days, weekdays, strict=True):
+            tokens[place] = replace(day, weekdays=frozenset({weekday}))
+    else:
+        tokens[-1] = replace(days[-1], weekdays=frozenset(weekdays))

@@ -1,0 +1,162 @@
+"""Dates that stand in columns, with an end, times and a note beside them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tadoru.parse.dates import Unreadable, When, YearFrom, read_when, without_repeats
+from tests.parse.dates.test_written_forms import NOW, TOKYO, show
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+def read(text: str | date, zone: ZoneInfo = TOKYO, **beside: str | date) -> When:
+    found = read_when(text, now=NOW, zone=zone, **beside)  # type: ignore[arg-type]
+    assert isinstance(found, When), found
+    return found
+
+
+@pytest.mark.parametrize(
+    "start, beside, expected",
+    [
+        ("2026-08-01", {"end": "2026-08-01"}, "2026-08-01/2026-08-01"),
+        ("2026-08-01", {"end": "2026-08-03"}, "2026-08-01/2026-08-03"),
+        ("2026-08-01", {"start_time": "10:00", "end_time": "12:00"}, "2026-08-01T10:00/12:00"),
+        ("2026-08-01", {"end": "2026-08-03", "start_time": "10:00", "end_time": "17:00"}, "2026-08-01T10:00/2026-08-03T17:00"),
+        ("2026/8/1", {"start_time": "午後1時30分", "end_time": "3時"}, "2026-08-01T13:30/15:00"),
+        ("2026/8/1", {"start_time": "930", "end_time": "1130"}, "2026-08-01T09:30/11:30"),
+        ("2026/8/1", {"start_time": "0.4375"}, "2026-08-01T10:30"),
+        ("2026/8/1", {"start_time": "10:00～12:00"}, "2026-08-01T10:00/12:00"),
+        ("2026/8/1", {"start_time": "10:00～", "end_time": "12:00頃"}, "2026-08-01T10:00/12:00"),
+        ("2026/8/1", {"start_time": "18:00", "end_time": "25:00"}, "2026-08-01T18:00/2026-08-02T01:00"),
+        ("2026/8/1", {"start_time": "未定"}, "2026-08-01"),
+        ("2026/8/1", {"start_time": "99:00", "end_time": "15:00"}, "2026-08-01"),
+        ("2026/8/1", {"end_time": "15:00"}, "2026-08-01"),
+        ("2026/8/1 0:00:00", {"start_time": "10:00"}, "2026-08-01T10:00"),
+        ("2026-08-01", {"end": "2026-08-31", "start_time": "00:00", "end_time": "23:59"}, "2026-08-01/2026-08-31"),
+        ("令和8年8月1日", {"end": "8月3日"}, "2026-08-01/2026-08-03"),
+        ("46235", {"end": "46237"}, "2026-08-01/2026-08-03"),
+        ("2026-08-01", {"end": "2026-07-30"}, "2026-08-01"),
+        ("2026-08-01", {"end": "いつか"}, "2026-08-01"),
+        (date(2026, 8, 1), {"end": date(2026, 8, 3)}, "2026-08-01/2026-08-03"),
+        (datetime(2026, 8, 1, 10), {"end": datetime(2026, 8, 1, 12)}, "2026-08-01T10:00/12:00"),  # noqa: DTZ001 - naive is meant
+        (datetime(2026, 8, 1, 1, tzinfo=UTC), {}, "2026-08-01T10:00"),
+        (datetime(2026, 8, 1, 9, 18, 59, tzinfo=timezone(timedelta(hours=9, minutes=18, seconds=59))), {}, "2026-08-01T09:00"),
+    ],
+)
+def test_columns_are_read_together(start: str | date, beside: dict[str, str | date], expected: str) -> None:
+    assert show(read(start, **beside)) == expected
+
+
+@pytest.mark.parametrize(
+    "beside, expected",
+    [
+        ({"note": "13:30開場"}, "2026-08-01 d13:30"),
+        ({"start_time": "14:00", "note": "開場は30分前"}, "2026-08-01T14:00 d13:30"),
+        ({"start_time": "14:00", "note": "開場15:00"}, "2026-08-01T14:00"),
+        ({"note": "午前10時から正午、午後1時から午後3時"}, "2026-08-01T10:00/12:00 2026-08-01T13:00/15:00"),
+        ({"note": "第1部:10時~11時(受付は、9時半から)、第2部:13時~14時"}, "2026-08-01T10:00/11:00 2026-08-01T13:00/14:00"),
+        ({"note": "8月1日(土)10時～11時、8月1日(土)13時～14時"}, "2026-08-01T10:00/11:00 2026-08-01T13:00/14:00"),
+        ({"note": "毎週土曜:10時～11時・19時～20時"}, "2026-08-01T10:00/11:00 2026-08-01T19:00/20:00"),
+        ({"note": "10時～12時、※12時～13時は消毒のため入れません"}, "2026-08-01T10:00/12:00"),
+        ({"note": "9時～17時 (正午～午後1時を除く)"}, "2026-08-01"),
+        ({"note": "火曜日:10時～、土曜日:13時～"}, "2026-08-01"),
+        ({"note": "8月2日(日)10時～11時"}, "2026-08-01"),
+        ({"start_time": "9:00", "note": "10時～12時"}, "2026-08-01T09:00"),
+        ({"end": "2026-08-31", "note": "10時～12時"}, "2026-08-01/2026-08-31"),
+        ({"end": "2026-08-15", "note": "毎週土曜日"}, "2026-08-01 2026-08-08 2026-08-15"),
+        (
+            {"end": "2026-08-15", "note": "毎週土曜日 14時～16時"},
+            " ".join(f"2026-08-{day}T14:00/16:00" for day in ("01", "08", "15")),
+        ),
+        ({"end": "2026-08-31", "note": "8月1日から15日までの毎週土曜日"}, "2026-08-01 2026-08-08 2026-08-15"),
+        ({"end": "2026-08-15", "note": "全3回(①8/1、②8/8、③8/15)"}, "2026-08-01 2026-08-08 2026-08-15"),
+        ({"end": "2026-08-15", "note": "8/2、8/15"}, "2026-08-01/2026-08-15"),
+        ({"note": "2026-08-01;2026-08-08"}, "2026-08-01 2026-08-08"),
+        ({"end": "2026-08-31", "note": "毎週土曜日(全3回)"}, "2026-08-01/2026-08-31"),
+        ({"note": "事前申込7月7日開始。定員になり次第終了"}, "2026-08-01"),
+        ({"note": "令和0年"}, "2026-08-01"),
+    ],
+)
+def test_a_note_explains_the_columns_and_does_not_overrule_them(beside: dict[str, str], expected: str) -> None:
+    assert show(read("2026-08-01", **beside)) == expected
+
+
+def test_the_rule_of_a_note_is_kept_in_its_words() -> None:
+    assert read("2026-08-12", note="毎月第2水曜日").recurrence == "毎月第2水曜日"
+
+
+def test_columns_that_an_export_repeats_in_its_note_are_left_out() -> None:
+    assert without_repeats("雨天中止\n開始日: 2026/8/1\n終了時刻：12:00") == "雨天中止"
+
+
+@pytest.mark.parametrize(
+    "text, beside, note",
+    [
+        ("2026-08-01", {"end": "2026-07-30"}, "The end is before the start, and was left out."),
+        ("2026-08-01", {"end": "いつか"}, "The end could not be read."),
+        ("2026-08-01", {"end_time": "15:00"}, "It ends at 15:00; no time is given for the start."),
+        ("2026-08-01", {"start_time": "99:00"}, "99:00 is not a time."),
+        ("2026年8月1日(日)", {}, "The weekday beside 8月1日 does not fit."),
+        ("8月1日～3日 10時～16時(3日は15時まで)", {}, "On 3 August it ends at 15:00."),
+        ("8月1日～31日 毎週土曜日(祝日を除く)", {}, "The rule 毎週土曜日 is not expanded: it has an exception (祝)."),
+    ],
+)
+def test_what_was_left_out_is_said_in_one_sentence(text: str, beside: dict[str, str], note: str) -> None:
+    assert note in read(text, **beside).notes
+
+
+@pytest.mark.parametrize(
+    "text, reason",
+    [
+        ("", "There is no date."),
+        ("8月31日まで", "“8月31日まで” says only when it ends."),
+        ("毎週土曜日", "“毎週土曜日” says how often, but not from when to when."),
+        ("8月上旬", "“8月上旬” names no day: it is not settled, or only a part of a month or year."),
+        ("2026年8月", "“2026年8月” names a month, but no day."),
+        ("10時～", "“10時～” is a time without a date."),
+        ("随時", "“随時” is not a date that can be read."),
+        ("2026年2月30日", "2月30日 is not a date of 2026."),
+        ("15日", "15日 has no month."),
+    ],
+)
+def test_an_unreadable_date_says_why_in_one_sentence(text: str, reason: str) -> None:
+    assert read_when(text, now=NOW, zone=TOKYO) == Unreadable(text, reason)
+
+
+@pytest.mark.parametrize(
+    "text, source",
+    [
+        ("2026年8月1日", YearFrom.WRITTEN),
+        ("8月1日(土)", YearFrom.WEEKDAY),
+        ("8月1日", YearFrom.NEAREST),
+        ("令和8年度 2月6日", YearFrom.FISCAL),
+        ("明日", YearFrom.RELATIVE),
+    ],
+)
+def test_a_reading_says_where_its_year_comes_from(text: str, source: YearFrom) -> None:
+    assert read(text).year is source
+
+
+def test_a_time_that_clocks_pass_over_is_as_much_later() -> None:
+    assert read("2026-03-29T02:30", BERLIN).first.starts_at.isoformat() == "2026-03-29T03:30:00+02:00"
+
+
+def test_of_an_hour_that_comes_twice_the_first_is_meant_unless_it_says_its_offset() -> None:
+    assert read("2026-10-25T02:30", BERLIN).first.starts_at.isoformat() == "2026-10-25T02:30:00+02:00"
+    assert read("2026-10-25T02:30+01:00", BERLIN).first.starts_at.isoformat() == "2026-10-25T02:30:00+01:00"
+
+
+def test_an_end_in_the_second_of_two_like_hours_is_after_the_start_in_the_first() -> None:
+    first = read("2026-10-25T02:30+02:00", BERLIN, end="2026-10-25T02:15+01:00").first
+    assert first.ends_at is not None
+    assert first.ends_at.astimezone(UTC) - first.starts_at.astimezone(UTC) == timedelta(minutes=45)
+
+
+def test_a_day_on_which_the_clocks_change_ends_at_its_midnight() -> None:
+    first = read("2026-10-25", BERLIN, end="2026-10-25").first
+    assert first.ends_at is not None
+    assert (first.starts_at.isoformat(), first.ends_at.isoformat()) == ("2026-10-25T00:00:00+02:00", "2026-10-26T00:00:00+01:00")
