@@ -47,8 +47,8 @@ class Extraction:
             if self.language == "regex":
                 re.compile(self.expression)
             elif self.language == "xpath":
-                _xpath(self.expression)
-            elif not is_selector(_selector(self.expression)[0]):
+                compiled_xpath(self.expression)
+            elif not is_selector(split_selector(self.expression)[0]):
                 raise ValueError("it can not be parsed")
         except ImportError:
             raise UsageError(f"--extract {self.name}: XPath needs lxml: install it with pip install 'tadoru[xpath]'.") from None
@@ -58,7 +58,7 @@ class Extraction:
     def find(self, document: Document, response: Response) -> list[str]:
         """Its values on a page, in order."""
         if self.language == "css":
-            selector, attribute = _selector(self.expression)
+            selector, attribute = split_selector(self.expression)
             elements = document.select(selector)[:MOST_VALUES]
             if attribute is None:
                 return [text_of(element, MAX_TEXT) for element in elements]
@@ -69,31 +69,60 @@ class Extraction:
             matches = re.compile(self.expression).finditer(text)
             found = [(match[1] if match.re.groups else match[0]) or "" for match in islice(matches, MOST_VALUES)]
             return [value[:MAX_TEXT] for value in found]
-        return _found_by_xpath(self.expression, text)
+        tree = xpath_tree(text)
+        found_here = found_by_xpath(self.expression, tree) if tree is not None else []
+        return [xpath_text(value)[:MAX_TEXT] for value in found_here[:MOST_VALUES]]
 
 
-def _selector(expression: str) -> tuple[str, str | None]:
+def split_selector(expression: str) -> tuple[str, str | None]:
+    """A CSS selector, and the attribute that `::attr(name)` at its end asks for."""
     match = _ATTRIBUTE.fullmatch(expression)
     return (match[1], match[2].strip()) if match else (expression.removesuffix("::text"), None)
 
 
 @lru_cache(maxsize=64)
-def _xpath(expression: str) -> Any:
-    from lxml import etree
-
-    try:
-        return etree.XPath(expression)
-    except etree.XPathSyntaxError as error:
-        raise ValueError(str(error)) from None
-
-
-def _found_by_xpath(expression: str, text: str) -> list[str]:
+def compiled_xpath(expression: str) -> Any:
+    """Raises ValueError when it is not one, ImportError when XPath is not installed."""
     from lxml import etree, html
 
     try:
-        found = _xpath(expression)(html.document_fromstring(text))
-    except (etree.ParserError, etree.XPathEvalError, ValueError):
-        return []  # An empty page, or a path that fits no page: nothing is there.
-    values = found if isinstance(found, list) else [found]
-    texts = (value.text_content() if hasattr(value, "text_content") else str(value) for value in values)
-    return [collapsed(value)[:MAX_TEXT] for value in islice(texts, MOST_VALUES)]
+        path = etree.XPath(expression)
+        path(html.Element("p"))  # functions, prefixes and variables that nobody knows show only when it is used
+    except etree.XPathError as error:
+        raise ValueError(str(error)) from None
+    return path
+
+
+def xpath_tree(text: str) -> Any | None:
+    """A page as XPath sees it; None for an empty one."""
+    from lxml import etree, html
+
+    # As bytes: lxml refuses a text that names its own charset, as every page of XHTML does.
+    parser = html.HTMLParser(encoding="utf-8")
+    try:
+        return html.document_fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.ParserError, ValueError):
+        return None
+
+
+def found_by_xpath(expression: str, node: Any) -> list[Any]:
+    """The elements and texts that a path finds from an element on."""
+    from lxml import etree
+
+    try:
+        found = compiled_xpath(expression)(node)
+    except (etree.XPathError, ValueError, TypeError):
+        return []  # A path that fits no page, or a step from a text: nothing is there.
+    return found if isinstance(found, list) else [found]
+
+
+def xpath_text(value: Any) -> str:
+    """The text of what a path found."""
+    return collapsed(value.text_content() if hasattr(value, "text_content") else str(value))
+
+
+def xpath_markup(value: Any) -> str:
+    """The markup of what a path found."""
+    from lxml import html
+
+    return str(html.tostring(value, encoding="unicode", with_tail=False)) if hasattr(value, "text_content") else str(value)

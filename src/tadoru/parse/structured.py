@@ -12,12 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from tadoru.parse import lenient_json
 from tadoru.parse.html import Document, Element, text_of
 
-MOST_ITEMS = 500
-MOST_PROPERTIES = 10_000
 DEEPEST = 20
-MAX_TEXT = 1_000
 
 Syntax = Literal["json-ld", "microdata", "rdfa"]
 _SCHEMA = re.compile(r"(?:https?:)?(?://)?(?:www\.)?schema\.org/?(?:#)?", re.IGNORECASE)
@@ -31,6 +29,20 @@ _REFERENCES = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How much is read, and how strictly: what the audit judges is read as it stands, what the events job uses is mended."""
+
+    most_items: int = 500
+    most_properties: int = 10_000
+    max_text: int = 1_000
+    is_lenient: bool = False
+    """Whether broken JSON is mended, and objects that do not say what they are are items all the same."""
+
+
+STRICT = Manner()
+
+
 @dataclass(slots=True)
 class Item:
     """Something a page describes."""
@@ -41,7 +53,7 @@ class Item:
     id: str = ""
     properties: dict[str, list[str | Item]] = field(default_factory=dict)
     is_partial: bool = False
-    """Whether some of its properties stand where they are not read (`itemref`)."""
+    """Whether some of its properties stand elsewhere (`itemref`)."""
     is_nested: bool = False
 
     def texts(self, name: str) -> Iterator[str]:
@@ -60,14 +72,16 @@ class StructuredData:
     """Blocks of JSON-LD that do not say they speak schema.org."""
 
 
-def read_structured(document: Document) -> StructuredData:
+def read_structured(document: Document, manner: Manner = STRICT) -> StructuredData:
     """The structured data of a page."""
-    return structured(document, document.select("script"), document.select("[itemscope],[typeof]"))
+    return structured(document, document.select("script"), document.select("[itemscope],[typeof]"), manner)
 
 
-def structured(document: Document, scripts: Iterable[Element], marked: Iterable[Element]) -> StructuredData:
+def structured(
+    document: Document, scripts: Iterable[Element], marked: Iterable[Element], manner: Manner = STRICT
+) -> StructuredData:
     """The structured data in these scripts, and in those of the `marked` elements that are items."""
-    reading = _Reading()
+    reading = _Reading(manner)
     for element in scripts:
         if (element.attributes.get("type") or "").partition(";")[0].strip().lower() == _JSON_TYPE:
             reading.json_block(element.text())
@@ -79,15 +93,16 @@ def structured(document: Document, scripts: Iterable[Element], marked: Iterable[
             microdata[element.mem_id] = element
         elif "typeof" in attributes:
             rdfa[element.mem_id] = element
-    if scopes := [*microdata.values(), *rdfa.values()][:MOST_ITEMS]:
-        reading.items.extend(_from_markup(document, scopes))
+    if scopes := [*microdata.values(), *rdfa.values()][: manner.most_items]:
+        reading.items.extend(_from_markup(document, scopes, manner))
     return StructuredData(tuple(reading.items), tuple(reading.problems), reading.without_context)
 
 
 class _Reading:
     """Reads blocks of JSON-LD."""
 
-    def __init__(self) -> None:
+    def __init__(self, manner: Manner) -> None:
+        self.manner = manner
         self.items: list[Item] = []
         self.problems: list[str] = []
         self.without_context = 0
@@ -98,7 +113,7 @@ class _Reading:
             self.problems.append("empty")
             return
         try:
-            data = json.loads(text)
+            data = lenient_json.loads(text) if self.manner.is_lenient else json.loads(text)
         except (ValueError, RecursionError) as error:
             self.problems.append(str(error)[:200])
             return
@@ -117,7 +132,8 @@ class _Reading:
             if isinstance(inner, dict) and depth < DEEPEST:
                 self._node(inner, depth + 1)
         types = tuple(_name(kind) for kind in _list(node.get("@type")) if isinstance(kind, str))
-        if not types or len(self.items) >= MOST_ITEMS or depth >= DEEPEST:
+        is_item = bool(types) or (self.manner.is_lenient and any(not key.startswith("@") for key in node))
+        if not is_item or len(self.items) >= self.manner.most_items or depth >= DEEPEST:
             return None
         item = Item("json-ld", types, str(node.get("@id") or ""), is_nested=depth > 0)
         self.items.append(item)
@@ -127,16 +143,17 @@ class _Reading:
         return item
 
     def _values(self, value: object, depth: int) -> Iterator[str | Item]:
+        longest = self.manner.max_text
         for one in _list(value):
             if isinstance(one, dict):
                 if "@value" in one:
-                    yield str(one["@value"])[:MAX_TEXT]
+                    yield str(one["@value"])[:longest]
                 elif (nested := self._node(one, depth + 1)) is not None:
                     yield nested
                 elif one:
-                    yield str(one.get("@id", "…"))[:MAX_TEXT]
+                    yield str(one.get("@id", "…"))[:longest]
             elif one is not None and not (isinstance(one, str) and not one.strip()):
-                yield str(one)[:MAX_TEXT]
+                yield str(one)[:longest]
 
 
 def _list(value: object) -> list[object]:
@@ -153,18 +170,19 @@ def _name(term: str) -> str:
     return _SCHEMA.sub("", term, count=1) if "schema.org" in term.lower() else term
 
 
-def _from_markup(document: Document, scopes: list[Element]) -> Iterator[Item]:
+def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> Iterator[Item]:
     """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
     items = {element.mem_id: _item(element) for element in scopes}
-    for element in document.select("[itemprop],[property]")[:MOST_PROPERTIES]:
+    referred = _referred(document, scopes, items) if any(item.is_partial for item in items.values()) else {}
+    for element in document.select("[itemprop],[property]")[: manner.most_properties]:
         attributes = element.attributes
         for key, syntax in (("itemprop", "microdata"), ("property", "rdfa")):
             names = (attributes.get(key) or "").split()
-            owner = _owner(element, items, syntax) if names else None
+            owner = _owner(element, items, referred, syntax) if names else None
             if owner is None:
                 continue
             own = items.get(element.mem_id)
-            value = own if own is not None and own.syntax == syntax else _value(element, syntax)
+            value = own if own is not None and own.syntax == syntax else _value(element, syntax, manner.max_text)
             if isinstance(value, Item):
                 value.is_nested = True
             for name in names if value else ():
@@ -182,23 +200,38 @@ def _item(element: Element) -> Item:
     return Item("microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes)
 
 
-def _owner(element: Element, items: dict[int, Item], syntax: str) -> Item | None:
+def _referred(document: Document, scopes: list[Element], items: dict[int, Item]) -> dict[int, Item]:
+    """The elements that items name as theirs (`itemref`) though they stand elsewhere."""
+    places = {element.attributes.get("id"): element.mem_id for element in reversed(document.select("[id]"))}
+    return {
+        places[name]: items[element.mem_id]
+        for element in scopes
+        for name in (element.attributes.get("itemref") or "").split()
+        if name in places
+    }
+
+
+def _owner(element: Element, items: dict[int, Item], referred: dict[int, Item], syntax: str) -> Item | None:
+    if syntax == "microdata" and (item := referred.get(element.mem_id)) is not None:
+        return item
     ancestor = element.parent
     for _ in range(10 * DEEPEST):
         if ancestor is None:
             return None
         if (item := items.get(ancestor.mem_id)) is not None and item.syntax == syntax:
             return item
+        if syntax == "microdata" and (item := referred.get(ancestor.mem_id)) is not None:
+            return item
         ancestor = ancestor.parent
     return None
 
 
-def _value(element: Element, syntax: str) -> str:
+def _value(element: Element, syntax: str, longest: int) -> str:
     attributes = element.attributes
     if content := attributes.get("content"):
-        return content.strip()[:MAX_TEXT]
+        return content.strip()[:longest]
     if syntax == "rdfa" and (resource := attributes.get("resource") or attributes.get("href") or attributes.get("src")):
-        return resource[:MAX_TEXT]
+        return resource[:longest]
     if (name := _REFERENCES.get(element.tag or "")) and (reference := attributes.get(name)):
-        return reference.strip()[:MAX_TEXT]
-    return text_of(element, MAX_TEXT)
+        return reference.strip()[:longest]
+    return text_of(element, longest)

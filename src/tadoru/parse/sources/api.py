@@ -1,0 +1,262 @@
+"""Reads the answers of JSON interfaces by a mapping: JMESPath expressions say where the events are and what each field is.
+
+Settings: `items` (the list of events), `each` (a list within an item, every element of which is an event), `fields` (field:
+expression, or a mapping with `path`, `default`, `join`, `map`), `constants`, `epoch` (times are numbers), `pagination` (`paging`)
+and `most_pages`. The only room that knows jmespath. Keys and passwords of an interface are the fetcher's, and what is HTML stays
+HTML. JSON is mended only where nothing can be misread: control characters in texts, and the guard that some put before it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Self
+
+import jmespath
+
+from tadoru.errors import ConfigError
+from tadoru.model.event import RawEvent, Reading
+from tadoru.parse.decode import decode
+from tadoru.parse.sources.fields import Value, by_field, constants, raw_event
+from tadoru.parse.sources.given import Given
+from tadoru.parse.sources.paging import NO_PAGING, Paging
+from tadoru.parse.sources.problems import Problems
+
+MOST_EVENTS = 50_000
+"""Of one answer."""
+_LONG_NUMBER = 30
+_GUARD = ")]}'"
+"""Makes an answer useless as a script on another site; some add a comma or a line end."""
+_TIMES = ("start", "end", "updated")
+_SECONDS = {"seconds": 1, "milliseconds": 1_000}
+# What an expression may end in on data that nobody foresaw; jmespath's own errors are ValueErrors.
+_FAILURES = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """Where one field of an event is, and what is done to its value."""
+
+    path: str
+    default: str = ""
+    join: str = ", "
+    """Between the values of a list."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Other words for some values: `{"music": "音楽"}`."""
+
+    @classmethod
+    def given(cls, name: str, value: object) -> Self:
+        if isinstance(value, Mapping):
+            given = Given(value, f"fields.{name}.")
+            found = cls(given.text("path"), given.text("default"), given.text("join", ", "), given.table("map"))
+            given.done()
+        else:
+            found = cls(str(value) if isinstance(value, str) else "")
+        _check(found.path, f"fields.{name}")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """How an interface is read."""
+
+    items: str = "@"
+    """Gives the list of events; an answer that is a list needs nothing."""
+    each: str = ""
+    """Gives a list within an item; every element is an event, and the fields see it as `each` beside what the item says."""
+    fields: Mapping[str, FieldPath] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    epoch: str = ""
+    """`seconds` or `milliseconds` when times are numbers."""
+    paging: Paging = NO_PAGING
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
+        """The settings a person wrote. Raises ConfigError."""
+        given = Given(mapping)
+        items = given.text("items", "@")
+        _check(items, "items")
+        if each := given.text("each"):
+            _check(each, "each")
+        fields = {name: FieldPath.given(name, value) for name, value in by_field(given, "fields").items()}
+        if "title" not in fields:
+            raise ConfigError("The setting fields.title is missing; it must be the JMESPath expression of an event's name.")
+        same = constants(given)
+        epoch = given.choice("epoch", _SECONDS, "")
+        paging = Paging.given(given.mapping("pagination"), given.number("most_pages", 50, least=1, most=10_000))
+        for name, path in paging.paths():
+            _check(path, f"pagination.{name}")
+        given.done()
+        return cls(items, each, fields, same, epoch, paging)
+
+
+def read_api(
+    body: bytes,
+    content_type: str | None,
+    url: str,
+    settings: ApiSettings,
+    *,
+    page: int = 1,
+    headers: Iterable[tuple[str, str]] = (),
+) -> Reading:
+    """The events of one answer, and the address of the next page: `url` and `page` are this one's, counted from 1."""
+    problems = Problems()
+    try:
+        data = _data(decode(body, content_type).text)
+        items = _search(settings.items, data)
+    except _FAILURES as error:
+        problems.add("answer", f"The answer can not be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
+        return Reading(problems=problems.all())
+    if items is None and page == 1:
+        problems.add("answer", f"The expression {settings.items!r} (setting items) finds nothing in the answer.")
+    found = items if isinstance(items, list) else [] if items is None else [items]
+    if len(found) > MOST_EVENTS:
+        problems.add("answer", f"Only the first {MOST_EVENTS} of {len(found)} items were read.")
+    events = tuple(_events(found[:MOST_EVENTS], url, settings, problems))
+    values: dict[str, object] = {}
+    for name, path in settings.paging.paths():
+        try:
+            values[name] = _search(path, data)
+        except _FAILURES as error:
+            problems.add("answer", f"pagination.{name}: {_reason(error)}")
+    next_url, trouble = settings.paging.next(url, page, len(found), values, headers)
+    if trouble:
+        problems.add("answer", trouble)
+    return Reading(events=events, problems=problems.all(), next_url=next_url)
+
+
+def _events(items: list[object], url: str, settings: ApiSettings, problems: Problems) -> Iterator[RawEvent]:
+    for position, item in _positions(items, settings.each, problems):
+        if not isinstance(item, dict):
+            problems.add(position, f"This item is {_kind(item)} instead of an object.", str(item)[:300])
+            continue
+        values: dict[str, Value] = dict(settings.constants)
+        for name, wanted in settings.fields.items():
+            try:
+                value = _value(name, _search(wanted.path, item), wanted, settings)
+            except _FAILURES as error:
+                problems.add(f"{position}, {name}", _reason(error))
+                continue
+            if value:
+                values[name] = value
+        yield raw_event(position, values, url)
+
+
+def _positions(items: list[object], each: str, problems: Problems) -> Iterator[tuple[str, object]]:
+    """The items with their places; where every element of a list within them is an event, an item for each."""
+    left = MOST_EVENTS
+    for number, item in enumerate(items, 1):
+        if not each or not isinstance(item, dict):
+            yield f"item {number}", item
+            continue
+        try:
+            found = _search(each, item)
+        except _FAILURES as error:
+            problems.add(f"item {number}, each", _reason(error))
+            continue
+        inner = found if isinstance(found, list) else [] if found is None else [found]
+        if not inner:
+            problems.add(f"item {number}", f"The expression {each!r} (setting each) finds nothing in the item.")
+        for at, one in enumerate(inner[:left], 1):
+            yield f"item {number}.{at}", {**item, "each": one}
+        left -= min(left, len(inner))
+        if left == 0:
+            problems.add("answer", f"Only the first {MOST_EVENTS} events were read.")
+            return
+
+
+def _value(name: str, found: object, wanted: FieldPath, settings: ApiSettings) -> Value | None:
+    """What an expression found, as the value of a field."""
+    if settings.epoch and name in _TIMES and (moment := _moment(found, settings.epoch)) is not None:
+        return moment.isoformat() if name == "updated" else moment
+    texts = [_text(one) for one in (found if isinstance(found, list) else [found])]
+    words = [wanted.names.get(text, text) for text in texts if text.strip()]
+    return wanted.join.join(words) or wanted.default or None
+
+
+def _moment(found: object, unit: str) -> datetime | None:
+    """A number of seconds since 1970 as a time; None for what is no number (some interfaces give a date now and then)."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        return None
+    try:
+        seconds = float(found) / _SECONDS[unit]
+    except ValueError:
+        return None
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
+    except (OverflowError, ValueError):
+        raise ValueError(f"{str(found)[:40]} {unit} since 1970 is no time that can be; look at the setting epoch.") from None
+
+
+def _data(text: str) -> object:
+    text = text.lstrip()
+    if text.startswith(_GUARD):
+        text = text.removeprefix(_GUARD).lstrip(", \r\n")
+    data: object = json.loads(text, strict=False, parse_int=_whole, parse_float=_real, parse_constant=_nothing)
+    return data
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, dict):
+        names = ", ".join(list(value)[:8]) or "none"
+        raise ValueError(f"The expression gives an object; let it choose one of its members ({names[:200]}).")
+    if isinstance(value, list):
+        return ", ".join(text for one in value if (text := _text(one)))
+    return str(value)
+
+
+def _whole(text: str) -> int | str:
+    """A number as it is written when it is too long for one: a million digits must not cost a minute, nor the whole answer."""
+    return int(text) if len(text) < _LONG_NUMBER else text
+
+
+def _real(text: str) -> float | str:
+    number = float(text)
+    return number if math.isfinite(number) else text[:_LONG_NUMBER]
+
+
+def _nothing(_name: str) -> None:
+    """NaN and Infinity, which JSON does not have, say nothing."""
+
+
+def _kind(value: object) -> str:
+    names = {str: "a text", bool: "true or false", int: "a number", float: "a number", list: "a list"}
+    return names.get(type(value), "nothing")
+
+
+def _check(expression: str, where: str) -> None:
+    if not expression.strip():
+        raise ConfigError(f"The setting {where} is empty; it must be a JMESPath expression, such as venue.name.")
+    try:
+        _compiled(expression)
+    except _FAILURES as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ConfigError(
+            f"The setting {where} is {expression[:100]!r}, which is not a JMESPath expression ({reason})."
+        ) from None
+
+
+@lru_cache(maxsize=512)
+def _compiled(expression: str) -> Any:
+    return jmespath.compile(expression)
+
+
+def _search(expression: str, data: object) -> object:
+    found: object = _compiled(expression).search(data)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """One sentence."""
+    text = "it is nested too deep" if isinstance(error, RecursionError) else str(error).strip().partition("\n")[0][:300]
+    return text if text.endswith(".") else f"{text}."

@@ -1,0 +1,112 @@
+"""The fields of a raw event that readers fill by name, and how texts become one.
+
+Shared by the readers whose settings say which part of a source is which field. Reading dates, and judging whether anything is
+missing, is the normaliser's.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from datetime import date, datetime
+from typing import Any
+
+from tadoru.errors import ConfigError
+from tadoru.model.event import RawEvent
+from tadoru.parse.sources.given import Given
+from tadoru.rules.url import canonical
+
+FIELDS = (
+    "uid title description start end start_time end_time when_note timezone recurrence venue address city latitude longitude "
+    "category price organizer url image cancelled updated"
+).split()
+EXTRA = "extra."
+"""What is kept besides is named `extra.NAME`."""
+_NAMES = tuple(field.name for field in fields(RawEvent) if field.name not in ("position", "extra", "is_cancelled"))
+
+_CANCELLED = re.compile(r"true|yes|1|.*(?:中止|取りやめ|取り止め|取止め|キャンセル|cancell?ed).*", re.IGNORECASE | re.DOTALL)
+_PERHAPS = re.compile(r"場合|可能性|ことが|恐れ|おそれ|なし|ません|無し|not\b|may\b|if\b", re.IGNORECASE)
+
+_NOT_KEPT = re.compile(r"[\u0000\ud800-\udfff]")
+
+Value = str | datetime | date
+
+
+def check_field(name: str, where: str) -> str:
+    """The name of a field. Raises ConfigError for one that no event has."""
+    if name in FIELDS or (name.startswith(EXTRA) and len(name) > len(EXTRA)):
+        return name
+    raise ConfigError(f"The setting {where}.{name} names no field of an event; there are {', '.join(FIELDS)} and extra.NAME.")
+
+
+def by_field(given: Given, key: str) -> dict[str, object]:
+    """A setting that is a mapping of fields: `extra.room`, or `room` within `extra`, as `--set` has it. Raises ConfigError."""
+    found: dict[str, object] = {}
+    for name, value in given.mapping(key).items():
+        if name == EXTRA[:-1] and isinstance(value, Mapping):
+            found |= {f"{EXTRA}{inner}": one for inner, one in value.items()}
+        else:
+            found[check_field(name, key)] = value
+    return found
+
+
+def constants(given: Given) -> dict[str, str]:
+    """The setting `constants`: what every event of a source says. Raises ConfigError."""
+    return Given({"constants": by_field(given, "constants")}).table("constants")
+
+
+def raw_event(position: str, values: Mapping[str, Value], base: str, extra: Mapping[str, str] | None = None) -> RawEvent:
+    """An event of the values of its fields; addresses are made absolute with `base`, empty texts are none."""
+    found: dict[str, Any] = {}
+    others = {storable(name): storable(value) for name, value in (extra or {}).items()}
+    for name, written in values.items():
+        value = storable(written).strip() if isinstance(written, str) and written else written
+        if value == "":
+            continue
+        if name.startswith(EXTRA):
+            others.setdefault(name.removeprefix(EXTRA), str(value))
+        elif name == "cancelled":
+            found["is_cancelled"] = says_cancelled(str(value))
+        elif name in ("url", "image"):
+            address = absolute(str(value), base)
+            found[name] = address
+            if address is None:
+                others.setdefault(name, str(value))
+        elif name in ("start", "end"):
+            found[name] = value
+        else:
+            found[name] = str(value)
+    return RawEvent(position=position, extra=others, **found)
+
+
+def storable(text: str) -> str:
+    """A text without what no database keeps: the NUL character, and halves of characters, which JSON can write."""
+    return _NOT_KEPT.sub("", text)
+
+
+def absolute(text: str, base: str) -> str | None:
+    """A web address in full, its fragment kept: on a page of many events it tells which one. None when it is not http(s)."""
+    address, _, fragment = text.strip().partition("#")
+    url = canonical(address, base)
+    return f"{url}#{fragment}" if url and fragment else url
+
+
+def says_cancelled(text: str) -> bool:
+    """Whether the text of a status says that the event will not take place: "中止", "EventCancelled", not "雨天の場合は中止"."""
+    text = unicodedata.normalize("NFKC", text).strip()
+    return len(text) <= 100 and _CANCELLED.fullmatch(text) is not None and _PERHAPS.search(text) is None
+
+
+def joined(parts: Iterable[str | None], by: str) -> str:
+    """The parts that say something, each once, in order."""
+    return by.join(dict.fromkeys(part.strip() for part in parts if part and part.strip()))
+
+
+def filled(event: RawEvent, other: RawEvent) -> RawEvent:
+    """An event with what it does not say taken from another description of it."""
+    own = {name: value for name in _NAMES if (value := getattr(event, name)) not in (None, ())}
+    more = {name: value for name in _NAMES if name not in own and (value := getattr(other, name)) not in (None, ())}
+    is_cancelled = event.is_cancelled or other.is_cancelled
+    return replace(event, **more, is_cancelled=is_cancelled, extra={**other.extra, **event.extra})

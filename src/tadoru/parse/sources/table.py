@@ -1,0 +1,239 @@
+"""Reads tables of events (CSV): the layouts of Japanese municipalities as they are, any other by the names of its columns.
+
+Cells are texts and stay texts. One that begins with `=`, `+`, `-` or `@` is nothing special here; a spreadsheet would take it for
+a formula, so whoever writes a table for people must make it harmless again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Self
+
+from tadoru.errors import ConfigError
+from tadoru.model.event import RawEvent, Reading, ReadProblem
+from tadoru.parse.charsets import charset_name
+from tadoru.parse.sources.columns import ROLES, is_japanese, letters
+from tadoru.parse.sources.fields import EXTRA, Value, by_field, constants, joined, raw_event
+from tadoru.parse.sources.given import Given
+from tadoru.parse.sources.municipalities import by_code, municipalities
+from tadoru.parse.sources.problems import read_problem
+from tadoru.parse.sources.rows import DELIMITERS, Header, Row, find_header, is_known_name, rows_of, text_of_table
+
+MUNICIPAL_ZONE = "Asia/Tokyo"
+_PLAIN = frozenset(
+    "uid title description start end start_time end_time when_note recurrence timezone latitude longitude category organizer "
+    "url image updated".split()
+)
+_PLACE = frozenset("venue building address city prefecture town block code government".split())
+_YEN = re.compile(r"[0-9０-９,，]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TableSettings:
+    """How a table is read. The layouts of municipalities need no settings."""
+
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Field to the names (or numbers) of its columns, the best first."""
+    constants: Mapping[str, str] = field(default_factory=dict)
+    delimiter: str = ""
+    encoding: str = ""
+    header: int | None = None
+    """The row of the names of the columns; 0: there is none, and columns are numbers."""
+    timezone: str | None = None
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
+        """The settings a person wrote. Raises ConfigError."""
+        given = Given(mapping)
+        columns = Given({"columns": by_field(given, "columns")}).lists("columns")
+        label = given.text("encoding")
+        encoding = charset_name(label) if label else ""
+        if encoding is None:
+            raise ConfigError(f"The setting encoding is {label!r}, which is no charset; try utf-8, shift_jis or euc-jp.")
+        delimiter = given.choice("delimiter", (*DELIMITERS, *DELIMITERS.values()), "")
+        header = given.number("header", -1, least=0, most=1_000)
+        same = constants(given)
+        zone = given.zone("timezone")
+        given.done()
+        if header == 0 and "title" not in columns:
+            raise ConfigError("The setting columns.title is missing; without a header it must be the number of a column.")
+        return cls(columns, same, DELIMITERS.get(delimiter, delimiter), encoding, None if header < 0 else header, zone)
+
+
+NO_SETTINGS = TableSettings()
+
+
+def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSettings = NO_SETTINGS) -> Reading:
+    """Every row of a table as a raw event, or as a problem when it is none; rows without any text are not counted."""
+    own = {letters(name) for names in settings.columns.values() for name in names}
+    decoded = text_of_table(body, content_type, settings.encoding, lambda cell: is_known_name(cell) or letters(cell) in own)
+    problems: list[ReadProblem] = []
+    if decoded.replaced:
+        problems.append(read_problem("table", f"Some bytes are not {decoded.encoding} and were replaced."))
+    delimiters = (settings.delimiter,) if settings.delimiter else tuple(DELIMITERS.values())
+    header = find_header(decoded.text, delimiters, settings.header, lambda cell: is_known_name(cell) or letters(cell) in own)
+    layout = Layout(header, settings) if header else None
+    if header is None or layout is None or not layout.has("title"):
+        reason = "No row names a column that is the title of an event; say which one it is with the setting columns.title."
+        if not decoded.text.strip():
+            reason = "The table is empty."
+        return Reading(problems=(*problems, read_problem("table", reason, decoded.text[:300])))
+    events: list[RawEvent] = []
+    for row in rows_of(decoded.text, header.delimiter):
+        if row.number > header.row and (row.trouble or any(cell.strip() for cell in row.cells)):
+            event, trouble = layout.read(row, url)
+            events.extend([event] if event else [])
+            problems.extend([trouble] if trouble else [])
+    return Reading(events=tuple(events), problems=tuple(problems))
+
+
+class Layout:
+    """What the columns of one table mean."""
+
+    def __init__(self, header: Header, settings: TableSettings) -> None:
+        self.names = _distinct(header.names)
+        self._compared = [letters(name) for name in header.names]
+        self._constants = settings.constants
+        self._by_role = _roles(header.names, settings.columns)
+        self._plain = [name for name in self._by_role if name in _PLAIN or name.startswith(EXTRA)]
+        self._has_place = not _PLACE.isdisjoint(self._by_role)
+        titles = [header.names[index] for index in self._by_role.get("title", ())]
+        japanese = sum(is_japanese(header.names[index]) for indexes in self._by_role.values() for index in indexes)
+        is_municipal = japanese >= 3 and any(map(is_japanese, titles))
+        self._zone = settings.timezone or (MUNICIPAL_ZONE if is_municipal else "")
+
+    def has(self, role: str) -> bool:
+        return bool(self._by_role.get(role))
+
+    def read(self, row: Row, url: str) -> tuple[RawEvent | None, ReadProblem | None]:
+        """The event of a row, and what is wrong with the row."""
+        position = f"row {row.number}"
+        cells = [cell.strip() for cell in row.cells]
+        while len(cells) > len(self.names) and not cells[-1]:
+            cells.pop()
+        trouble, is_readable = row.trouble, not row.trouble
+        if not trouble and self._is_header(cells):
+            trouble, is_readable = "The row repeats the names of the columns.", False
+        elif not trouble and len(cells) != len(self.names):
+            trouble = f"The row has {len(cells)} cells and the table {len(self.names)} columns."
+            is_readable = self._is_in_place(cells)
+        event = self._event(position, cells, url) if is_readable else None
+        problem = read_problem(position, trouble, ", ".join(cells)) if trouble else None
+        return event, problem
+
+    def _is_header(self, cells: list[str]) -> bool:
+        """Whether the names of the columns stand here once more. The titles are looked at first: nearly always they say no."""
+        titles = (index for index in self._by_role["title"] if index < len(cells))
+        if any(letters(cells[index]) != self._compared[index] for index in titles):
+            return False
+        return [letters(cell) for cell in cells] == self._compared
+
+    def _is_in_place(self, cells: list[str]) -> bool:
+        """Whether a row of the wrong length still has its title and, where a date is due, something with digits."""
+        cells = cells + [""] * len(self.names)
+        start = [cells[index] for index in self._by_role.get("start", ()) if cells[index]]
+        has_title = any(cells[index] for index in self._by_role["title"])
+        return has_title and (not start or re.search(r"\d", start[0]) is not None)
+
+    def _event(self, position: str, cells: list[str], url: str) -> RawEvent:
+        cells = cells + [""] * (len(self.names) - len(cells))
+        taken = _Taken(cells, self._by_role)
+        values: dict[str, Value] = {name: taken.first(name) for name in self._plain}
+        # What is wrong with a status is worth reading: it stays among the rest as well.
+        values["cancelled"] = next(taken.all("cancelled"), "")
+        if self.has("price") or self.has("price_details"):
+            values["price"] = joined((_price(taken.first("price")), _price(taken.first("price_details"))), " ")
+        if self._has_place:
+            values |= self._place(taken)
+        for name, value in self._constants.items():
+            values[name] = values.get(name) or value
+        values["timezone"] = values.get("timezone") or self._zone
+        extra = {self._name(index): cell for index, cell in enumerate(cells) if cell and index not in taken.used}
+        return raw_event(position, values, url, extra)
+
+    def _name(self, index: int) -> str:
+        return self.names[index] if index < len(self.names) else f"column {index + 1}"
+
+    def _place(self, taken: _Taken) -> dict[str, Value]:
+        """Venue, address and city. The building is the venue when nothing else is, and part of the address otherwise."""
+        venue, building = taken.first("venue"), taken.first("building")
+        whole, city = taken.first("address"), taken.first("city")
+        parts = [] if whole else [taken.first("prefecture"), city, taken.first("town"), taken.first("block")]
+        if not city:
+            city = next((found for code in taken.all("code") if (found := _city_of(code))), "")
+            city = city or _without_prefecture(taken.first("government"))
+        address = joined((whole or "".join(parts), building if venue else ""), " ")
+        return {"venue": venue or building, "address": address, "city": city}
+
+
+class _Taken:
+    """The cells of a row by role, and which of them were used."""
+
+    def __init__(self, cells: list[str], by_role: Mapping[str, tuple[int, ...]]) -> None:
+        self._cells = cells
+        self._by_role = by_role
+        self.used: set[int] = set()
+
+    def all(self, role: str) -> Iterator[str]:
+        return (self._cells[index] for index in self._by_role.get(role, ()) if self._cells[index])
+
+    def first(self, role: str) -> str:
+        """The cell of the best column that is not empty."""
+        for index in self._by_role.get(role, ()):
+            if self._cells[index]:
+                self.used.add(index)
+                return self._cells[index]
+        return ""
+
+
+def _roles(names: list[str], own: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[int, ...]]:
+    """Role to its columns, the best first: those the person named, else those that are known."""
+    ranked: dict[str, list[tuple[int, int]]] = {}
+    compared = [letters(name) for name in names]
+    for index, name in enumerate(compared):
+        role, rank = ROLES.get(name, ("", 0))
+        if role and role not in own:
+            ranked.setdefault(role, []).append((rank, index))
+    found = {role: tuple(index for _, index in sorted(columns)) for role, columns in ranked.items()}
+    for role, wanted in own.items():
+        indexes = [index for name in wanted for index in _columns(name, compared)]
+        found[role] = tuple(dict.fromkeys(indexes))
+    return found
+
+
+def _columns(name: str, compared: list[str]) -> list[int]:
+    found = [index for index, other in enumerate(compared) if other == letters(name)]
+    is_number = name.isascii() and name.isdigit() and 1 <= int(name[:6]) <= len(compared)
+    return found or ([int(name) - 1] if is_number else [])
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """The names of columns, numbered where one comes twice."""
+    seen: dict[str, int] = {}
+    found = []
+    for name in (given or f"column {number}" for number, given in enumerate(names, 1)):
+        seen[name] = seen.get(name, 0) + 1
+        found.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return found
+
+
+def _price(text: str) -> str:
+    """A bare number in these columns is yen."""
+    if not _YEN.fullmatch(text):
+        return text
+    return "無料" if not text.strip("0０") else f"{text}円"
+
+
+def _city_of(code: str) -> str:
+    place = by_code(code)
+    return place.city if place else ""
+
+
+@lru_cache(maxsize=4_096)
+def _without_prefecture(name: str) -> str:
+    """`星町` of `高原県星町`; nothing of a prefecture itself."""
+    prefectures = dict.fromkeys(place.prefecture for place in municipalities().values())
+    return next((name.removeprefix(one).strip() for one in prefectures if name.startswith(one)), name)
