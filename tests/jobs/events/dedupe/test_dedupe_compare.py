@@ -1,0 +1,301 @@
+"""Verdicts on two events, rule by rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from tadoru.jobs.events.dedupe import SENTENCES, Code, Verdict, compare
+from tadoru.model.event import EventDraft
+from tests.jobs.events.dedupe.event_drafts import at, draft
+
+SAME, REVIEW, DIFFERENT = Verdict.SAME, Verdict.REVIEW, Verdict.DIFFERENT
+
+
+def verdict(a: EventDraft, b: EventDraft, *, same_source: bool = False) -> Verdict:
+    forth, back = (compare(*pair, same_source=same_source) for pair in ((a, b), (b, a)))
+    assert (forth.verdict, forth.score) == (back.verdict, back.score)
+    return forth.verdict
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        pytest.param("春の星空観察会", "春の星空観察会", id="equal"),
+        pytest.param("ABC音楽祭2026", "ＡＢＣ音楽祭２０２６", id="width"),
+        pytest.param("ピアノコンサート", "ﾋﾟｱﾉｺﾝｻｰﾄ", id="half-width kana"),
+        pytest.param("令和8年度 星空観察会", "2026年度 星空観察会", id="era"),
+        pytest.param("R8年度星空観察会", "令和8年度星空観察会", id="short era"),
+        pytest.param("令和元年度の記録展", "2019年度の記録展", id="first year of an era"),
+        pytest.param("星空観察会 2026", "星空観察会", id="the year of the event"),
+        pytest.param("子どもおはなし会", "こどもお話会", id="kana"),
+        pytest.param("ヴァイオリン演奏会", "バイオリン演奏会", id="v and b"),
+        pytest.param("コンピューター入門講座", "コンピュータ入門講座", id="long mark"),
+        pytest.param("星ヶ丘まつり", "星ケ丘まつり", id="small ke"),
+        pytest.param("春の星空観察会", "★春の星空観察会★を開催します!", id="decoration"),
+        pytest.param("春の星空観察会", "【要予約】春の星空観察会のお知らせ", id="announcement"),
+        pytest.param("春の星空観察会 みどりプラネタリウム", "みどりプラネタリウム 春の星空観察会", id="order of words"),
+        pytest.param("体操教室(初級)", "(初級)体操教室", id="brackets in front"),
+        pytest.param("第27回みどり産業まつり", "第二十七回みどり産業まつり", id="kanji numeral"),
+        pytest.param("秋のコンサートⅡ", "秋のコンサート 2", id="roman numeral"),
+        pytest.param("秋のコンサート②", "秋のコンサート(2)", id="circled number"),
+        pytest.param("春の星空観察会", "春の星空観祭会", id="one wrong sign"),
+        pytest.param("プラネタリウム特別投影", "プラネタリム特別投影", id="a sign left out"),
+        pytest.param("プラネタリウム特別投影", "プラネタウリム特別投影", id="two signs swapped"),
+        pytest.param("みどり大会", "みどり大大会", id="a sign twice"),
+        pytest.param("みどり市民会館 春の星空観察会", "春の星空観察会", id="venue in the title"),
+        pytest.param("第27回みどり産業まつり", "みどり産業まつり", id="edition left out"),
+        pytest.param("春の星空観察会 ~望遠鏡でさがす月と木星~", "春の星空観察会", id="subtitle left out"),
+        pytest.param("春の星空観察会(土曜)", "春の星空観察会", id="weekday of the event"),
+        pytest.param("8/1(土) 春の星空観察会", "春の星空観察会", id="its day before the title"),
+        pytest.param("春の星空観察会 8月1日(土・祝)", "春の星空観察会", id="its day after the title"),
+        pytest.param("【8月1日開催】春の星空観察会", "春の星空観察会", id="its day in brackets"),
+        pytest.param("[08.01] 春の星空観察会", "春の星空観察会", id="its day in figures"),
+        pytest.param("春の星空観察会 in みどり市", "春の星空観察会", id="the city after the title"),
+        pytest.param("春の星空観察会(親子) in みどり市", "春の星空観察会(親子)", id="the city after brackets"),
+        pytest.param("春の星空観察会 <会場:みどり市民会館>", "春の星空観察会", id="the venue in brackets"),
+        pytest.param("プラネタリウムスポーツ展", "プラネタリウムスポ一ツ展", id="a long mark read as one"),
+        pytest.param("その壱 星空観察会", "その1 星空観察会", id="formal numeral"),
+        pytest.param("星空観察会 参加者募集", "星空観察会", id="a sign that is a numeral elsewhere"),
+        pytest.param("はじめてのスマホ教室", "はじめてのスマートフォン教室", id="a word that all shorten"),
+    ],
+)
+def test_one_event_written_in_two_ways_is_merged_across_sources(one: str, other: str) -> None:
+    day = "2019-08-03T10:00" if "元年" in one else "2026-08-01T10:00"
+    assert verdict(draft(one, day), draft(other, day)) is SAME
+
+
+@pytest.mark.parametrize("same_source", [True, False], ids=["one source", "two sources"])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        pytest.param("第27回みどり産業まつり", "第28回みどり産業まつり", id="edition"),
+        pytest.param("成人式 第1回", "成人式 第2回", id="ceremony"),
+        pytest.param("朗読会 vol.2", "朗読会 vol.3", id="volume"),
+        pytest.param("朗読会#3", "朗読会#4", id="hash"),
+        pytest.param("朗読会その1", "朗読会その2", id="part"),
+        pytest.param("朗読会①", "朗読会②", id="circled"),
+        pytest.param("朗読会Ⅰ", "朗読会Ⅱ", id="roman"),
+        pytest.param("第三回朗読会", "第四回朗読会", id="kanji"),
+        pytest.param("みどり祭2026", "みどり祭2027", id="year"),
+        pytest.param("令和7年度講習会", "令和8年度講習会", id="fiscal year"),
+        pytest.param("おはなし会(0・1歳)", "おはなし会(2・3歳)", id="age"),
+        pytest.param("卓球教室(1・2年生クラス)", "卓球教室(年中・年長クラス)", id="grade"),
+        pytest.param("体操教室(初級)", "体操教室(中級)", id="level"),
+        pytest.param("テニス教室(初級コース・土曜)", "テニス教室(初中級コース・土曜)", id="level between"),
+        pytest.param("ピアノコンサート 午前の部", "ピアノコンサート 午後の部", id="session"),
+        pytest.param("ピアノコンサート 昼の部", "ピアノコンサート 夜の部", id="matinee"),
+        pytest.param("みどり祭(1日目)", "みどり祭(2日目)", id="day of several"),
+        pytest.param("おはなし会(江東図書館)", "おはなし会(城東図書館)", id="branch"),
+        pytest.param("おはなし会(東大島図書館)", "おはなし会(大島図書館)", id="branch within branch"),
+        pytest.param("北図書館のおはなし会", "南図書館のおはなし会", id="branch without brackets"),
+        pytest.param("料理講習Aコース", "料理講習Bコース", id="course"),
+        pytest.param("テーマ展示(一般向け)", "テーマ展示(児童向け)", id="public"),
+        pytest.param("市民体育大会(スキー)", "市民体育大会(アーチェリー)", id="sport"),
+        pytest.param("男子バスケットボール教室", "女子バスケットボール教室", id="men and women"),
+        pytest.param("卓球教室", "ソフトテニス教室", id="other words"),
+        pytest.param("クリスマス会(対象者:乳幼児)", "クリスマス会(対象者:幼児~小学校低学年)", id="groups that overlap"),
+        pytest.param("星空観察会 その壱", "星空観察会 その弐", id="formal numerals"),
+        pytest.param("星空観察会 第参回", "星空観察会 第四回", id="formal and plain numerals"),
+    ],
+)
+def test_like_titles_that_differ_in_identity_are_different_events(one: str, other: str, same_source: bool) -> None:
+    day = "2026-02-07T10:00"
+    assert verdict(draft(one, day), draft(other, day), same_source=same_source) is DIFFERENT
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        pytest.param("おはなし会", "おはなし会(0・1歳)", id="age on one side"),
+        pytest.param("市民マラソン", "市民ハーフマラソン", id="a word within"),
+        pytest.param("春の星空観察会", "春の星空観察会 30名", id="number on one side"),
+        pytest.param("春の星空観察会", "星空観察会", id="word in front"),
+        pytest.param("ちいさな朗読の会・松", "ちいさな朗読の会・竹", id="one sign that is a word"),
+        pytest.param("ちいさな朗読の会・壱", "ちいさな朗読の会・弐", id="one sign that is a number"),
+        pytest.param("春の星空観察会 8月1日", "春の星空観察会 8月2日", id="the day of another"),
+        pytest.param("1/2成人式のつどい", "成人式のつどい", id="a half is not a day"),
+    ],
+)
+def test_what_only_one_title_says_is_for_a_person_to_judge(one: str, other: str) -> None:
+    assert verdict(draft(one), draft(other)) is REVIEW
+
+
+@pytest.mark.parametrize(
+    "one, other, same_source, expected",
+    [
+        pytest.param("2026-08-01T10:00", "2026-08-01T10:00", True, SAME, id="one source, same start"),
+        pytest.param("2026-08-01T10:00", "2026-08-01T13:00", True, DIFFERENT, id="one source, other start"),
+        pytest.param("2026-08-01T10:00", "2026-08-01", True, REVIEW, id="one source, one start missing"),
+        pytest.param("2026-08-01", "2026-08-01", True, SAME, id="one source, no start"),
+        pytest.param("2026-08-01T10:00", "2026-08-01T10:00", False, SAME, id="two sources, same start"),
+        pytest.param("2026-08-01T10:00", "2026-08-01", False, SAME, id="two sources, one start missing"),
+        pytest.param("2026-08-01T10:00", "2026-08-01T10:30", False, REVIEW, id="two sources, other start"),
+        pytest.param("2026-08-01T10:00", "2026-08-01T17:00", False, REVIEW, id="two sources, far start"),
+        pytest.param("2026-08-01T10:00", "2026-08-02T10:00", False, DIFFERENT, id="next day"),
+        pytest.param("2026-08-01T10:00", "2026-08-08T10:00", True, DIFFERENT, id="next week"),
+    ],
+)
+def test_start_times_decide_as_settled(one: str, other: str, same_source: bool, expected: Verdict) -> None:
+    first, second = draft(when=one, description="a"), draft(when=other, description="b")
+    assert verdict(first, second, same_source=same_source) is expected
+
+
+@pytest.mark.parametrize(
+    "venue, expected",
+    [
+        pytest.param("みどり市民会館", SAME, id="equal"),
+        pytest.param("市民会館", SAME, id="without the city"),
+        pytest.param("みどり市民会館 大ホール", SAME, id="with a hall"),
+        pytest.param("みどり市民会館3階第1会議室", SAME, id="with a room"),
+        pytest.param("", SAME, id="missing, same city"),
+        pytest.param("会場:みどり市民会館", SAME, id="announced"),
+        pytest.param("みどり市民会館にて", SAME, id="with a particle"),
+        pytest.param("山田太郎記念 みどり市民会館", SAME, id="called for somebody"),
+        pytest.param("南公民館", DIFFERENT, id="another place"),
+    ],
+)
+def test_a_venue_has_many_names(venue: str, expected: Verdict) -> None:
+    assert verdict(draft(), draft(venue=venue)) is expected
+
+
+def test_two_rooms_of_one_building_are_for_a_person_and_in_one_source_two_events() -> None:
+    one, other = draft(venue="みどり市民会館 第1会議室"), draft(venue="みどり市民会館 第2会議室")
+    assert verdict(one, other) is REVIEW
+    assert verdict(one, other, same_source=True) is DIFFERENT
+
+
+@pytest.mark.parametrize(
+    "one, other, expected",
+    [
+        pytest.param("狛江市立中央図書館", "狛江中央図書館", SAME, id="municipal or not"),
+        pytest.param("狛江市立中央図書館", "狛江市中央としょかん", SAME, id="in kana"),
+        pytest.param("狛江市総合体育館", "狛江市体育館", REVIEW, id="perhaps the smaller one"),
+        pytest.param("狛江図書館", "駒井図書館", DIFFERENT, id="a branch named as the city"),
+        pytest.param("狛江センター2階「調理実習室」", "狛江センター2階「視聴覚室」", REVIEW, id="rooms in brackets"),
+    ],
+)
+def test_the_city_in_the_name_of_a_venue_says_nothing(one: str, other: str, expected: Verdict) -> None:
+    assert verdict(draft(venue=one, city="狛江市"), draft(venue=other, city="狛江市")) is expected
+    assert verdict(draft(venue=one, city="狛江市"), draft(venue=other, city="")) is expected
+
+
+def test_two_names_for_what_fills_one_hall_at_one_time_are_for_a_person() -> None:
+    when = at("2026-08-01T13:00", end="2026-08-01T16:00")
+    one, other = draft("全年齢のかた対象「地域就職面接会」(みどり市会場)", when), draft("就職面接会inみどり市", when)
+    assert verdict(one, other) is REVIEW
+    assert verdict(one, other, same_source=True) is DIFFERENT
+    assert verdict(one, draft("就職面接会inみどり市", "2026-08-01T13:00")) is DIFFERENT
+    assert verdict(one, draft("全年齢のかたの体操とお茶の会", when)) is DIFFERENT
+
+
+def test_one_source_does_not_misspell_its_own_events() -> None:
+    assert verdict(draft("春の星空観察会"), draft("春の星空観祭会"), same_source=True) is REVIEW
+
+
+def test_two_pages_of_one_source_are_looked_at_before_they_are_merged() -> None:
+    one, other = (draft(url=f"https://city.example/event/{number}.html") for number in (1001, 1002))
+    assert verdict(one, other, same_source=True) is REVIEW
+
+
+def test_another_city_needs_another_look_even_in_a_hall_of_the_same_name() -> None:
+    assert verdict(draft(), draft(city="あおば市")) is REVIEW
+    assert verdict(draft(venue=""), draft(venue="", city="あおば市", url="https://x.example/")) is DIFFERENT
+
+
+def test_a_city_with_its_prefecture_is_the_same_city() -> None:
+    one, other = draft(venue="", city="東京都府中市", uid="1"), draft(venue="", city="府中市")
+    assert verdict(one, other) is SAME
+
+
+def test_where_nothing_says_the_place_a_person_is_asked() -> None:
+    assert verdict(draft(venue="", city=""), draft(venue="", city="みどり市")) is REVIEW
+
+
+def test_a_common_title_alone_is_not_enough() -> None:
+    one, other = draft("おはなし会", "2026-08-01", venue="", uid="1"), draft("おはなし会", "2026-08-01", venue="")
+    assert verdict(one, other) is REVIEW
+
+
+def test_a_page_about_one_event_vouches_for_the_place() -> None:
+    url = "https://city.example/event/20260801-hoshi.html"
+    assert verdict(draft(venue="", city="", url=url), draft("春の星空観祭会", city="", url=url + "#map")) is SAME
+
+
+def test_a_list_page_vouches_for_nothing() -> None:
+    url = "https://city.example/sports-event/index.html"
+    one, other = (
+        draft("市民大会 マラソン", venue="", city="", url=url),
+        draft("市民大会 ハーフマラソン", venue="", city="", url=url),
+    )
+    assert verdict(one, other) is not SAME
+
+
+def test_one_moment_in_two_zones_is_one_start() -> None:
+    utc = replace(at("2026-07-31T23:00", zone=ZoneInfo("UTC")))
+    assert verdict(draft(when="2026-08-01T08:00"), draft(when=utc)) is SAME
+
+
+def test_a_day_read_in_the_wrong_zone_is_for_a_person() -> None:
+    utc = at("2026-07-31", zone=ZoneInfo("UTC"))
+    assert verdict(draft(when="2026-08-01"), draft(when=utc)) is REVIEW
+    assert verdict(draft(when="2026-08-01"), draft(when="2026-07-31")) is DIFFERENT
+
+
+def test_a_day_of_a_festival_is_not_merged_with_the_whole() -> None:
+    whole = draft("みどり夏まつり", at("2026-08-01", end="2026-08-05T00:00"))
+    single = draft("みどり夏まつり", "2026-08-02")
+    assert verdict(whole, single) is REVIEW
+    assert verdict(whole, single, same_source=True) is DIFFERENT
+    assert verdict(whole, draft("みどり夏まつり", "2026-08-06")) is DIFFERENT
+
+
+def test_events_that_end_on_different_days_are_looked_at() -> None:
+    one, other = (draft(when=at("2026-08-01", end=f"2026-08-{day}T00:00")) for day in ("10", "20"))
+    assert verdict(one, other) is REVIEW
+
+
+def test_series_are_one_when_they_share_their_dates() -> None:
+    dates = [at(f"2026-08-{day:02}T10:00") for day in (1, 8, 15, 22)]
+    whole = draft(when=dates[0], occurrences=tuple(dates))
+    assert verdict(whole, draft(when=dates[1], occurrences=tuple(dates[1:]))) is SAME
+    assert (
+        verdict(whole, draft(when=dates[3], occurrences=(dates[3], *(at(f"2026-09-{day}T10:00") for day in (12, 19))))) is REVIEW
+    )
+    later = [at(f"2026-08-{day:02}T14:00") for day in (1, 8, 15, 22)]
+    assert verdict(whole, draft(when=later[0], occurrences=tuple(later))) is REVIEW
+    assert verdict(whole, draft(when=later[0], occurrences=tuple(later)), same_source=True) is DIFFERENT
+    assert verdict(whole, draft(when=dates[1])) is REVIEW
+    assert verdict(whole, draft(when="2026-08-02T10:00")) is DIFFERENT
+
+
+def test_coordinates_correct_what_names_say() -> None:
+    here = {"latitude": 35.0, "longitude": 139.0}
+    assert verdict(draft(**here), draft(venue="おひさまテラス", latitude=35.001, longitude=139.0)) is REVIEW
+    assert verdict(draft(**here), draft(venue="市民会館", latitude=35.2, longitude=139.0)) is REVIEW
+
+
+def test_the_reasons_say_why_in_words() -> None:
+    found = compare(draft(), draft(when="2026-08-01T13:30"), same_source=False)
+    assert found.why.startswith("The start times differ: 10:00 and 13:30.")
+    assert found.score <= min(reason.limit for reason in found.reasons) < 1
+    assert {reason.field for reason in found.reasons} >= {"title", "time", "venue", "day"}
+
+
+def test_every_reason_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(Code)
+    assert all(sentence.endswith(".") for sentence in SENTENCES.values())
+
+
+@pytest.mark.parametrize(
+    "one, other, here, there",
+    [
+        pytest.param("Meeting 3 of group 7", "Meeting 3f of group 7", "Hall 3", "Hall 3", id="a letter after a number"),
+        pytest.param("Chess club", "Chess club", "Hall 3", "Hall 63", id="a number within another"),
+        pytest.param("囲碁の会", "囲碁の会", "みどり会館 第1会議室", "みどり会館 第11会議室", id="numbered rooms"),
+    ],
+)
+def test_numbers_of_groups_and_rooms_are_never_taken_for_a_slip(one: str, other: str, here: str, there: str) -> None:
+    assert verdict(draft(one, venue=here), draft(other, venue=there)) is not SAME

@@ -1,0 +1,94 @@
+"""The judge in the database's hands: what two sources say about one event, from the row to the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tadoru.jobs.events.dedupe import EventJudge
+from tadoru.model.event import EventDraft, ReviewReason
+from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.events.values import Applied, Judge
+from tests.jobs.events.dedupe.event_drafts import at, draft
+from tests.support.clock import FakeClock
+
+JUDGE: Judge = EventJudge()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[EventsStore]:
+    opened = open_events(str(tmp_path / "events.db"), FakeClock())
+    yield opened
+    opened.close()
+
+
+def collect(store: EventsStore, name: str, *drafts: EventDraft, priority: int = 0) -> Applied:
+    """One run of a source of this name."""
+    known = {source.name: source for source in store.sources()}
+    values = {"name": name, "type": "csv", "url": f"https://{name}.example/events.csv", "priority": priority}
+    source = known.get(name) or store.add_source(values, by="test")
+    return store.apply_run(store.start_run(source.id), drafts, (), JUDGE)
+
+
+def test_two_sources_make_one_event_and_each_field_knows_its_source(store: EventsStore) -> None:
+    collect(store, "blog", draft("【無料】春の星空観祭会", "2026-08-01", venue="市民会館", price="無料"))
+    applied = collect(store, "city", draft("春の星空観察会", at("2026-08-01T19:00", end="2026-08-01T21:00")), priority=5)
+    assert (applied.merged, applied.inserted, applied.review) == (1, 0, 0)
+    (line,) = store.events().items
+    assert (line.event.title, line.event.venue, line.event.price) == ("春の星空観察会", "みどり市民会館", "無料")
+    assert line.event.has_time
+    owners = {name: owner.source_id for name, owner in store.story(line.event.id).owners.items()}
+    blog, city = (next(source.id for source in store.sources() if source.name == name) for name in ("blog", "city"))
+    assert (owners["title"], owners["occurrence"], owners["price"]) == (city, city, blog)
+
+
+def test_two_courses_that_look_alike_stay_two(store: EventsStore) -> None:
+    collect(store, "city", draft("体操教室(初級)"), draft("体操教室(中級)"), draft("体操教室(初級)", "2026-08-01T13:00"))
+    applied = collect(store, "blog", draft("体操教室(中級)"))
+    assert applied.merged == 1
+    assert sorted(line.event.title for line in store.events().items) == ["体操教室(中級)", "体操教室(初級)", "体操教室(初級)"]
+    assert store.reviews() == ()
+
+
+def test_a_doubtful_pair_goes_to_a_person_with_the_reasons(store: EventsStore) -> None:
+    collect(store, "city", draft(when="2026-08-01T10:00"))
+    applied = collect(store, "blog", draft(when="2026-08-01T10:30"))
+    assert (applied.inserted, applied.review) == (1, 1)
+    (review,) = store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)
+    assert "The start times differ: 10:30 and 10:00." in [reason["why"] for reason in review.detail["reasons"]]
+    store.review_merge(review.id, JUDGE, "ada")
+    (line,) = store.events().items
+    assert line.event.starts_at == at("2026-08-01T10:00").starts_at
+
+
+def test_what_merged_sources_disagree_about_is_asked(store: EventsStore) -> None:
+    collect(store, "city", draft(price="500円"), priority=5)
+    collect(store, "blog", draft(price="1,000円"))
+    (line,) = store.events().items
+    assert line.event.price == "500円"
+    (review,) = store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)
+    assert review.detail["reasons"] == ["The sources disagree about the price: “500円” is shown, “1,000円” is said elsewhere."]
+
+
+def test_rows_numbered_anew_find_their_events(store: EventsStore) -> None:
+    first = [draft(title, uid=str(number)) for number, title in enumerate(("星の会", "月の夕べ", "陶芸の集い"), 1)]
+    collect(store, "city", *first)
+    before = {line.event.title: line.event.id for line in store.events().items}
+    again = [draft(title, uid=str(number)) for number, title in enumerate(("朝の市", "星の会", "月の夕べ", "陶芸の集い"), 1)]
+    collect(store, "city", *again)
+    after = {line.event.title: line.event.id for line in store.events().items}
+    assert {title: after.get(title) for title in before} == before
+    assert len(after) == 4
+
+
+def test_a_merge_can_be_undone(store: EventsStore) -> None:
+    collect(store, "city", draft())
+    collect(store, "blog", draft("春の星空観祭会"))
+    (line,) = store.events().items
+    (merge,) = store.merges(event_id=line.event.id)
+    assert merge.score is not None
+    assert merge.score >= 0.85
+    store.undo_merge(merge.id, JUDGE, "ada")
+    assert sorted(line.event.title for line in store.events().items) == ["春の星空観察会", "春の星空観祭会"]

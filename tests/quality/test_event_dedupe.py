@@ -1,0 +1,132 @@
+"""Duplicates of real events: pairs labelled by hand, and pairs made from municipal lists when that corpus is beside the project.
+
+The pairs (`event_pairs.csv`) are rows of one city and day with similar titles, from municipal open data; each was read and
+labelled: `different`, `same`, or `ask` where only a person can know. They hold what the judgement needs and nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bench import events_held_out
+from bench.events_corpus import CORPUS, rows
+from bench.events_dedupe import OTHER_SEED, curve, groups, halves, judge, point_at
+from bench.events_variants import pairs
+from tadoru.jobs.events.dedupe import Verdict, compare
+from tadoru.model.event import EventDraft, Occurrence
+from tests.jobs.events.dedupe.event_drafts import at, draft
+
+PAIRS = Path(__file__).with_name("event_pairs.csv")
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus event-japan is not beside the project")
+
+
+class Labelled(NamedTuple):
+    label: str
+    same_source: bool
+    one: EventDraft
+    other: EventDraft
+
+
+def when(day: str, time: str) -> Occurrence:
+    """`10:00-12:00`, `10:00`, or nothing for a day without a time."""
+    start, _, end = time.partition("-")
+    return at(f"{day}T{start}" if start else day, end=f"{day}T{end}" if end else None)
+
+
+def labelled() -> Iterator[Labelled]:
+    with PAIRS.open(encoding="utf-8", newline="") as lines:
+        for cells in csv.DictReader(lines):
+            urls = {"same": ("1001", "1001"), "own": ("1001", "1002")}.get(cells["page"], ("", ""))
+            one, other = (
+                draft(
+                    cells[f"{prefix}title"],
+                    when(cells["date"], cells[f"{prefix}time"]),
+                    venue=cells[f"{prefix}venue"],
+                    city=cells["city"],
+                    url=f"https://city.example/event/{page}.html" if page else "",
+                )
+                for prefix, page in zip(("", "other_"), urls, strict=True)
+            )
+            yield Labelled(cells["label"], cells["sources"] == "one", one, other)
+
+
+def shown(pair: Labelled) -> str:
+    return f"{pair.one.title} ~ {pair.other.title} on {pair.one.local_date}"
+
+
+def test_the_list_is_long_enough_to_mean_something() -> None:
+    found = list(labelled())
+    counts = {label: sum(pair.label == label for pair in found) for label in ("different", "same", "ask")}
+    assert counts["different"] >= 250
+    assert counts["same"] >= 12
+    assert sum(counts.values()) == len(found)
+
+
+@pytest.mark.parametrize("same_source", [True, False], ids=["one source", "two sources"])
+def test_no_pair_that_is_two_events_is_merged(same_source: bool) -> None:
+    wrong = [
+        shown(pair)
+        for pair in labelled()
+        if pair.label == "different" and compare(pair.one, pair.other, same_source=same_source).verdict is Verdict.SAME
+    ]
+    assert wrong == []
+
+
+def test_no_pair_that_only_a_person_can_judge_is_judged() -> None:
+    wrong = [
+        shown(pair)
+        for pair in labelled()
+        if pair.label == "ask" and compare(pair.one, pair.other, same_source=pair.same_source).verdict is Verdict.SAME
+    ]
+    assert wrong == []
+
+
+def test_every_pair_that_is_one_event_is_merged_or_asked_about() -> None:
+    found = [compare(pair.one, pair.other, same_source=False).verdict for pair in labelled() if pair.label == "same"]
+    assert Verdict.DIFFERENT not in found
+    assert found.count(Verdict.REVIEW) <= 1
+
+
+def test_few_pairs_that_are_two_events_bother_a_person() -> None:
+    """In one source none does; across sources those that have one title, and other times or a page in common, must."""
+    pairs_apart = [pair for pair in labelled() if pair.label == "different"]
+    in_one = [compare(pair.one, pair.other, same_source=True).verdict for pair in pairs_apart]
+    assert set(in_one) == {Verdict.DIFFERENT}
+    other_titles = [pair for pair in pairs_apart if pair.one.title != pair.other.title]
+    asked = [shown(pair) for pair in other_titles if compare(pair.one, pair.other, same_source=False).verdict is Verdict.REVIEW]
+    assert len(asked) <= len(other_titles) * 0.03, asked
+
+
+@needs_corpus
+def test_rows_that_share_title_day_and_venue_are_one_event_only_when_they_begin_together() -> None:
+    found = groups(rows())
+    apart = [group for group in found if len({row.draft.occurrence.starts_at for row in group}) > 1]
+    assert (len(found), len(apart)) == (51, 43)
+    for group in found:
+        verdicts = {compare(a.draft, b.draft, same_source=True).verdict for a, b in combinations(group, 2)}
+        assert (Verdict.SAME in verdicts) == (group not in apart), group[0].draft.title
+        assert len(verdicts) == 1
+
+
+@needs_corpus
+def test_merging_across_sources_is_precise_and_finds_nearly_all() -> None:
+    used, unused = halves(rows())
+    for made in (pairs([row.draft for row in used[::4]], 5), pairs([row.draft for row in unused[::4]], OTHER_SEED)):
+        reached = point_at(curve(judge(made)))
+        assert reached.precision >= 0.999
+        assert reached.recall >= 0.965
+
+
+@needs_corpus
+def test_noise_that_the_rules_do_not_know_costs_recall_and_not_precision() -> None:
+    judged = judge(events_held_out.pairs([row.draft for row in rows()][::4], OTHER_SEED))
+    reached = point_at(curve(judged))
+    assert reached.precision >= 0.999
+    assert reached.recall >= 0.88
+    assert point_at(curve(judged), 0.6).recall >= 0.97, "what is not merged is asked about"
