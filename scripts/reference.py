@@ -18,7 +18,7 @@ from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
-from tadoru.options import AuditOptions, DocsOptions, LinksOptions
+from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions
 from tadoru.settings import JOBS, Setting
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -31,6 +31,7 @@ def pages() -> dict[str, str]:
         "links.md": _options("links", LinksOptions()),
         "audit.md": _options("audit", AuditOptions()),
         "docs.md": _options("docs", DocsOptions()),
+        "events.md": _options("events", EventsOptions()),
         "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),
         "failures.md": _failures(),

@@ -39,16 +39,24 @@ IMPURE = frozenset(
 ROOMS: dict[str, tuple[str, ...]] = {
     "ada_url": ("rules/url.py",),
     "aiohttp": ("fetch/",),
+    "alembic": ("store/events/migrate.py", "store/events/migrations/"),
+    "apprise": ("jobs/events/notify.py",),
     "backports.zstd": ("fetch/",),
+    "boto3": ("store/files.py",),
+    "botocore": ("store/files.py",),
     "brotli": ("fetch/",),
     "charset_normalizer": ("parse/decode.py",),
     "click": ("cli/",),
+    "ftfy": ("parse/normal_text.py",),
     "mcp": ("jobs/docs/mcp.py",),
+    "nh3": ("parse/normal_text.py",),
     "numpy": ("parse/content.py", "rules/similar.py", "store/site/"),
     "playwright": ("fetch/browser.py",),
     "procrastinate": ("cluster/",),
+    "psycopg": ("store/",),
     "publicsuffixlist": ("rules/scope.py",),
     "pyarrow": ("jobs/audit/export/parquet.py",),
+    "rapidfuzz": ("jobs/events/dedupe/",),
     "rich": ("cli/",),
     "selectolax": ("parse/html.py",),
     "fastapi": ("serve/",),
@@ -62,7 +70,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "uvloop": ("jobs/launch.py",),
     "warcio": ("jobs/audit/export/warc.py",),
     "xlsxwriter": ("jobs/audit/export/xlsx.py",),
-    "yaml": ("config.py",),
+    "yaml": ("config.py", "jobs/events/imports.py"),
 }
 
 VAGUE = frozenset({"utils", "util", "helpers", "helper", "common", "core", "misc", "manager"})

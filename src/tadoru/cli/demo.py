@@ -67,6 +67,36 @@ def _docs(url: str, folder: Path) -> list[list[str]]:
     ]
 
 
+_SOURCES = """\
+# The town publishes its events in five ways; each says a little else about them.
+sources:
+  - {{name: Calendar, type: ics, url: "{url}/events.ics", city: 星町, timezone: Asia/Tokyo}}
+  - {{name: Open data, type: csv, url: "{url}/opendata/events.csv", city: 星町}}
+  - name: Interface
+    type: api
+    url: "{url}/api/events?page=1"
+    city: 星町
+    timezone: Asia/Tokyo
+    settings:
+      items: events
+      fields: {{title: title.ja, start: starts_at, end: ends_at, venue: venue.name, address: venue.address, category: category, url: url}}
+      pagination: {{kind: link, path: next}}
+  - {{name: News, type: rss, url: "{url}/feed.xml", city: 星町, timezone: Asia/Tokyo}}
+  - {{name: Concert, type: html, url: "{url}/events/concert.html", city: 星町, timezone: Asia/Tokyo}}
+"""
+
+
+def _events(url: str, folder: Path) -> list[list[str]]:
+    (folder / "sources.yml").write_text(_SOURCES.format(url=url), "utf-8")
+    events = ["events", "-d", str(folder / "events" / "events.db")]
+    return [
+        [*events, "sources", "import", str(folder / "sources.yml")],
+        [*events, "run", "--all", "--delay", "0"],
+        [*events, "list", "-o", str(folder / "events.txt")],
+        [*events, "list", "--format", "ics", "-o", str(folder / "events.ics")],
+    ]
+
+
 JOBS = (
     DemoJob(
         what="Mapping the site's links, and checking each of them",
@@ -102,6 +132,18 @@ JOBS = (
             ("docs/SKILL.md", "how an agent is to use them"),
         ),
         fresh=("docs",),
+    ),
+    DemoJob(
+        what="Collecting the town's events from five sources into one calendar",
+        commands=_events,
+        shown="events.txt",
+        made=(
+            ("events.ics", "the calendar, for a calendar program"),
+            ("events.txt", "the same as a table"),
+            ("sources.yml", "where the events came from"),
+            ("events", "the database, a snapshot of each source, and the log of each run"),
+        ),
+        fresh=("events",),
     ),
 )
 
@@ -189,6 +231,7 @@ def _say_where_to_look(folder: Path) -> None:
     print("  tadoru links https://example.com        your own site")
     print("  tadoru audit https://example.com        what is wrong with it")
     print("  tadoru docs https://docs.example.com    a documentation site as Markdown")
+    print("  tadoru events --help                    one calendar from many sources")
     print("  tadoru --help                           everything it can do")
 
 

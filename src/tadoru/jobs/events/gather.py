@@ -131,7 +131,7 @@ class Gatherer:
     async def gather(self) -> Gathered:
         """Everything that the source says."""
         found = self.found
-        address: str | None = self._settings.reader.first(self._source.url, self._settings.own)
+        address = canonical(self._settings.reader.first(self._source.url, self._settings.own))
         details: dict[str, None] = {}
         seen: set[str] = set()
         page = 1
@@ -141,7 +141,7 @@ class Gatherer:
             if reading is None:
                 break
             details |= dict.fromkeys(reading.details)
-            address = canonical(reading.next_url) if reading.next_url else None
+            address = canonical(self._settings.auth.stripped(reading.next_url)) if reading.next_url else None
             if address in seen:
                 found.missing.append(f"The next page after page {page} is one that was read already ({address}).")
                 break

@@ -19,7 +19,7 @@ from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.dates.names import Order
 from tadoru.parse.sources.given import Given
-from tadoru.parse.sources.paging import with_parameter
+from tadoru.parse.sources.paging import with_parameter, without_parameter
 
 AUTH = ("bearer", "basic", "header", "query")
 ORDERS = tuple(Order)
@@ -49,6 +49,10 @@ class Auth:
     def address(self, url: str, secret: str) -> str:
         """The URL to request: with the secret, when that is how it is sent."""
         return with_parameter(url, self.name, secret) if self.type == "query" else url
+
+    def stripped(self, url: str) -> str:
+        """Without the secret: servers repeat it in the address of the next page."""
+        return without_parameter(url, self.name) if self.type == "query" else url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

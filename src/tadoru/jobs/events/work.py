@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.errands import Errand, Errands, Manners
@@ -20,6 +21,7 @@ from tadoru.jobs.events import notify
 from tadoru.jobs.events.collect import Collected, Collector, Say, log_key, write_log
 from tadoru.options import EventsOptions
 from tadoru.rules.address import Exemptions
+from tadoru.rules.url import host_key
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Source
 from tadoru.store.files import Files
@@ -30,6 +32,8 @@ IDLE = 30.0
 """Seconds after which an idle worker looks again: sources may have been added."""
 RECENT_RUNS = 500
 """Closed runs whose log file is looked for after somebody died."""
+LINED_UP = 4
+"""Sources leased for each one that can be collected at a time: those of one host wait for each other."""
 Done = Callable[[Collected], None]
 
 
@@ -60,6 +64,8 @@ class Crew:
         self._accept_drops = accept_drops
         self._send = notify.sender(options.notify)
         self._errand_by: dict[Exemptions, Errand] = {}
+        self._places = asyncio.Semaphore(options.concurrency)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
 
@@ -114,14 +120,13 @@ class Crew:
     async def run(self, sources: Iterable[Source], done: Done = lambda collected: None) -> Tally:
         """Collect these once, whether they are due or not; each after the one it depends on."""
         tally, every = Tally(), list(sources)
-        places = asyncio.Semaphore(self._options.concurrency)
         tasks: dict[int, asyncio.Task[None]] = {}
 
         async def one(source: Source) -> None:
             before = tasks.get(source.depends_on or 0)
             if before is not None:
                 await asyncio.wait([before])
-            async with places:
+            async with self._place(source):
                 if self._stop.is_set():
                     return
                 if not await asyncio.to_thread(self._store.lease_source, self.worker, source.id):
@@ -142,10 +147,10 @@ class Crew:
         next_prune = self._clock.now()
         try:
             while not self._stop.is_set():
-                room = self._options.concurrency - len(working)
+                room = self._options.concurrency * LINED_UP - len(working)
                 leased = await asyncio.to_thread(self._store.lease_due, self.worker, limit=room) if room else ()
                 for source in leased:
-                    working.add(asyncio.create_task(self._collect(source, tally, done)))
+                    working.add(asyncio.create_task(self._in_place(source, tally, done)))
                 if forever and self._clock.now() >= next_prune:
                     next_prune = self._clock.now() + timedelta(days=1).total_seconds()
                     await self._prune()
@@ -169,7 +174,7 @@ class Crew:
         self, working: set[asyncio.Task[None]], *, none_left: bool
     ) -> tuple[set[asyncio.Task[None]], set[asyncio.Task[None]]]:
         """Wait until one is done, or until it is time to look for more."""
-        if not none_left and len(working) < self._options.concurrency:
+        if not none_left and len(working) < self._options.concurrency * LINED_UP:
             return {task for task in working if task.done()}, {task for task in working if not task.done()}
         finished, rest = await asyncio.wait(working, timeout=IDLE, return_when=asyncio.FIRST_COMPLETED)
         return set(finished), set(rest)
@@ -184,6 +189,19 @@ class Crew:
         await asyncio.wait([pause, woken], return_when=asyncio.FIRST_COMPLETED)
         for task in (pause, woken):
             task.cancel()
+
+    @asynccontextmanager
+    async def _place(self, source: Source) -> AsyncIterator[None]:
+        """The host's turn first, then a place to work: who waits for a host keeps nobody else waiting."""
+        async with self._turns.setdefault(host_key(source.url), asyncio.Lock()), self._places:
+            yield
+
+    async def _in_place(self, source: Source, tally: Tally, done: Done) -> None:
+        async with self._place(source):
+            if self._stop.is_set():
+                await asyncio.to_thread(self._store.release, self.worker, source.id)
+            else:
+                await self._collect(source, tally, done)
 
     async def _collect(self, source: Source, tally: Tally, done: Done) -> None:
         try:
