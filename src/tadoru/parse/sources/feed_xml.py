@@ -1,0 +1,259 @@
+"""The XML of feeds, one item at a time, by expat: attacks end it, and the faults that feeds really have are mended.
+
+Mended before parsing: charsets that expat does not know, signs that no XML may hold, a bare `&`, the named entities of HTML,
+whatever stands before the document. An item that is not well-formed all the same is left out, and reading goes on at the next.
+A document type is cut out, so that no entity is ever declared, and nothing outside of the document is read. What the elements
+mean is in `feed_item`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from html import unescape
+from html.entities import html5
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from tadoru.parse.sources.feed_charset import text_of
+from tadoru.parse.sources.fields import absolute
+from tadoru.parse.sources.problems import Problems
+
+MAX_BYTES = 10 * 1024 * 1024
+DEEPEST = 64
+MOST_ELEMENTS = 200_000
+"""Of one feed: about half a second."""
+MOST_TEXT = 1_000_000
+"""Of one item."""
+_MOST_RESTARTS = 50
+_ROOTS = frozenset({"rss", "rdf", "feed"})
+_ITEMS = frozenset({"item", "entry"})
+_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(rb"""<(?:[A-Za-z]\w*:)?(?:rss|rdf|feed)\b(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.IGNORECASE)
+_NEXT_ITEM = re.compile(rb"<(?:[A-Za-z]\w*:)?(?:item|entry)[\s>]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_BARE = re.compile(r"&(?!#x?[0-9A-Fa-f]{1,7};|[A-Za-z][A-Za-z0-9]{1,31};)")
+_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)(#x?[0-9A-Fa-f]{1,7}|[A-Za-z][A-Za-z0-9]{1,31});")
+_SPACES = {
+    "purl.org/rss/1.0/modules/event": "ev",
+    "event": "ev",  # The Events Calendar
+    "urn:ietf:params:xml:ns:xcal": "xcal",
+    "urn:ietf:params:xml:ns:icalendar-2.0": "xcal",
+    "schemas.google.com/g/2005": "gd",
+    "schemas.google.com/gcal/2005": "gcal",
+    "purl.org/rss/1.0/modules/content": "content",
+    "purl.org/rss/1.0/modules/syndication": "sy",
+    "purl.org/dc/elements/1.1": "dc",
+    "purl.org/dc/terms": "dcterms",
+    "search.yahoo.com/mrss": "media",
+    "www.w3.org/2003/01/geo/wgs84_pos#": "geo",
+    "www.georss.org/georss": "georss",
+    "www.w3.org/2005/atom": "atom",
+    "purl.org/atom/ns#": "atom",
+    "www.itunes.com/dtds/podcast-1.0.dtd": "itunes",
+    "rssnamespace.org/feedburner/ext/1.0": "feedburner",
+}
+
+
+@dataclass(slots=True)
+class Element:
+    """One element, with its children and the text between them."""
+
+    space: str
+    """A short name of its namespace: that of `_SPACES`, else the prefix that was written."""
+    name: str
+    """Without its prefix, in lower case."""
+    attributes: dict[str, str]
+    """By name without prefix, in lower case."""
+    base: str
+    """What relative addresses in it are relative to."""
+    children: list[Element | str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All text in it."""
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+    @property
+    def elements(self) -> Iterator[Element]:
+        """Its children without the text."""
+        return (child for child in self.children if isinstance(child, Element))
+
+    def markup(self) -> str:
+        """What is in it, as HTML."""
+        return "".join(escape(child) if isinstance(child, str) else child._written() for child in self.children)
+
+    def _written(self) -> str:
+        attributes = "".join(f" {name}={quoteattr(value)}" for name, value in self.attributes.items())
+        return f"<{self.name}{attributes}>{self.markup()}</{self.name}>"
+
+
+class _Stop(Exception):
+    """The document is not read any further; the argument is the reason."""
+
+
+def read_xml(
+    body: bytes, content_type: str | None, url: str, problems: Problems, take: Callable[[int, Element], bool]
+) -> Element | None:
+    """Give each item with its number to `take` until it returns False. Returns the feed itself, or None when it is none."""
+    if len(body) > MAX_BYTES:
+        problems.add("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
+    data = mended(text_of(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
+    listener = _Listener(url, take)
+    try:
+        _parse(data, listener, problems)
+    except _Stop as stop:
+        if reason := str(stop):
+            problems.add("end", reason)
+    return listener.feed
+
+
+def mended(text: str) -> str:
+    """A document without the faults that feeds have most, without its declaration (it is text already) and document type."""
+    declaration = text.find("<?xml", 0, 5_000)
+    if declaration >= 0:
+        text = text[text.find("?>", declaration, declaration + 500) + 2 :]
+    text = _FORBIDDEN.sub("", text.lstrip())
+    if (doctype := _DOCTYPE.search(text, 0, 200_000)) and text[: doctype.start()].strip() == "":
+        text = text[doctype.end() :]
+    return "".join(_mended_parts(text)) if "&" in text else text
+
+
+def _mended_parts(text: str) -> Iterator[str]:
+    """The text with every `&` made good, except in CDATA, where it is only a sign."""
+    at = 0
+    while (start := text.find("<![CDATA[", at)) >= 0 and (end := text.find("]]>", start)) >= 0:
+        yield _ENTITY.sub(_sign, _BARE.sub("&amp;", text[at:start]))
+        yield text[start : end + 3]
+        at = end + 3
+    yield _ENTITY.sub(_sign, _BARE.sub("&amp;", text[at:]))
+
+
+def _sign(match: re.Match[str]) -> str:
+    if match[1][0] == "#":
+        return escape(_FORBIDDEN.sub("", unescape(match[0])))
+    sign = html5.get(f"{match[1]};")
+    return escape(sign) if sign else f"&amp;{match[1]};"
+
+
+def _parse(data: bytes, listener: _Listener, problems: Problems) -> None:
+    """Parse, and after a fault go on at the next item as if the feed had just been opened."""
+    found = _OPENING.search(data, 0, 200_000)
+    opening = found[0] if found else b""
+    if opening.lower().startswith(b"<rss"):
+        opening += b"<channel>"
+    at = 0
+    for _ in range(_MOST_RESTARTS):
+        parser = listener.parser()
+        try:
+            parser.Parse(data, True)
+            return
+        except expat.ExpatError as error:
+            at = max(parser.ErrorByteIndex, at)
+            sample = data[max(0, at - 80) : at + 80].decode("utf-8", "ignore")
+            problems.add(
+                listener.broken(), f"Broken XML ({expat.ErrorString(error.code)}); what can be read of the rest is.", sample
+            )
+        following = _NEXT_ITEM.search(data, at)
+        if following is None or not opening or listener.feed is None:
+            return
+        data = opening + data[following.start() :]
+        at = len(opening) + 1
+    problems.add("end", "Too much of the XML is broken: the rest is not read.")
+
+
+class _Listener:
+    """Hears what expat finds: keeps one item at a time, and what is said about the feed."""
+
+    def __init__(self, url: str, take: Callable[[int, Element], bool]) -> None:
+        self.feed: Element | None = None
+        self._url = url
+        self._take = take
+        self._open: list[Element] = []
+        """From an item, or a part of the feed itself, down to where reading is."""
+        self._spaces: list[dict[str, str]] = []
+        """For each open element the prefixes it knows."""
+        self._elements = self._items = self._text_left = 0
+
+    def parser(self) -> expat.XMLParserType:
+        """A parser that speaks to this listener, at the start of a document."""
+        parser = expat.ParserCreate("utf-8")
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._text
+        parser.EntityDeclHandler = self._entity
+        self._open.clear()
+        self._spaces.clear()
+        return parser
+
+    def broken(self) -> str:
+        """Where reading was when it broke; a broken item is counted."""
+        if self._open and self._open[0].name in _ITEMS:
+            self._items += 1
+            return f"item {self._items}"
+        return f"after item {self._items}" if self._items else "start"
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._elements += 1
+        if len(self._spaces) >= DEEPEST:
+            raise _Stop(f"Elements are nested more than {DEEPEST} deep: the rest is not read.")
+        if self._elements > MOST_ELEMENTS:
+            raise _Stop(f"There are more than {MOST_ELEMENTS} elements: the rest is not read.")
+        known = self._spaces[-1] if self._spaces else {}
+        declared = {name[6:]: uri for name, uri in attributes.items() if name.startswith("xmlns")}
+        self._spaces.append(known | declared if declared else known)
+        element = self._element(tag, attributes)
+        depth = len(self._spaces)
+        if len(self._open) == 1 and element.name in _ITEMS and (element.space, element.name) == self._item_name():
+            # An item in an item: the end of the first was forgotten.
+            self._hand_over(self._open.pop())
+        if self._open:
+            self._open[-1].children.append(element)
+            self._open.append(element)
+        elif depth == 1:
+            if element.name not in _ROOTS:
+                raise _Stop(f"This is no feed: its first element is <{element.name[:40]}>.")
+            self.feed = self.feed or element
+        elif element.name in _ITEMS:
+            self._open.append(element)
+            self._text_left = MOST_TEXT
+        elif element.name != "channel" and self.feed is not None:
+            self.feed.children.append(element)
+            self._open.append(element)
+            self._text_left = MOST_TEXT
+
+    def _element(self, tag: str, attributes: dict[str, str]) -> Element:
+        prefix, _, name = tag.rpartition(":")
+        uri = self._spaces[-1].get(prefix, "").lower().removeprefix("http://").removeprefix("https://").rstrip("/")
+        space = _SPACES.get(uri, prefix.lower())
+        base = self._open[-1].base if self._open else self.feed.base if self.feed else self._url
+        if "xml:base" in attributes:
+            base = absolute(attributes["xml:base"], base) or base
+        plain = {key.rpartition(":")[2].lower(): value for key, value in attributes.items() if not key.startswith("xml")}
+        return Element("" if space == "atom" and not prefix else space, name.lower(), plain, base)
+
+    def _end(self, tag: str) -> None:
+        self._spaces.pop()
+        if not self._open:
+            return
+        element = self._open.pop()
+        if not self._open and element.name in _ITEMS:
+            self._hand_over(element)
+
+    def _item_name(self) -> tuple[str, str]:
+        return self._open[0].space, self._open[0].name
+
+    def _hand_over(self, item: Element) -> None:
+        self._items += 1
+        if not self._take(self._items, item):
+            raise _Stop
+
+    def _text(self, data: str) -> None:
+        if self._open and self._text_left > 0:
+            self._text_left -= len(data)
+            self._open[-1].children.append(data)
+
+    def _entity(self, *_declaration: object) -> None:
+        raise _Stop("The XML declares entities, which a feed has no use for: the rest is not read.")

@@ -1,0 +1,219 @@
+"""Calendars (ICS, RFC 5545): bytes in, one raw event for each event or series out.
+
+This is the way in; it puts the VEVENTs of one UID together. Lines are read in `ics_lines`, values in `ics_values`, rules in
+`ics_rule`, zones in `ics_zones`, one event in `ics_event`, the dates of a series in `ics_series`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from tadoru.model.event import RawEvent, Reading
+from tadoru.parse.sources.given import Given
+from tadoru.parse.sources.ics_event import Place, Span, Unreadable, is_cancelled, span_of, times, words, zone_of
+from tadoru.parse.sources.ics_lines import Component, read_components
+from tadoru.parse.sources.ics_rule import OutOfSteps, Steps
+from tadoru.parse.sources.ics_series import Changes, Series, Shift, Window
+from tadoru.parse.sources.ics_values import first, read_duration, read_stamp
+from tadoru.parse.sources.ics_zones import UTC_ZONE, Zones, known_zone
+from tadoru.parse.sources.problems import Problems
+
+TOTAL_STEPS = 600_000
+"""Of one calendar: about a second."""
+RESERVED_STEPS = 900_000
+"""For series that take little: more than a thousand of them have enough of it."""
+_CHANGE_STEPS = 20
+"""What it takes to look at a changed date once more, for another series of the same UID."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IcsSettings:
+    """What a person may say about a calendar."""
+
+    days_back: int = 1
+    days_ahead: int = 366
+    """Dates of a series are read in this window around now; single events are read whenever they are."""
+    occurrences: int = 500
+    """Of one series, at most."""
+    limit: int = 20_000
+    """Events of one calendar, at most."""
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, object]) -> IcsSettings:
+        """From the settings of a source. Raises ConfigError."""
+        given = Given(mapping)
+        found = cls(
+            days_back=given.number("days_back", 1, least=0, most=3660),
+            days_ahead=given.number("days_ahead", 366, least=0, most=3660),
+            occurrences=given.number("occurrences", 500, least=1, most=5000),
+            limit=given.number("limit", 20_000, least=1, most=100_000),
+        )
+        given.done()
+        return found
+
+
+@dataclass(slots=True)
+class _Group:
+    """The VEVENTs of one UID."""
+
+    events: list[Component] = field(default_factory=list)
+    changes: list[Component] = field(default_factory=list)
+
+
+def read_ics(
+    body: bytes,
+    content_type: str | None,
+    url: str,
+    settings: IcsSettings | None = None,
+    *,
+    now: datetime,
+    zone: str = "UTC",
+) -> Reading:
+    """What a calendar says. `zone` is the source's: dates of series that name none are meant there."""
+    settings = settings or IcsSettings()
+    problems = Problems()
+    root = read_components(body, content_type, problems)
+    calendars = list(root.of("VCALENDAR"))
+    if any(root.of("VEVENT")):
+        problems.add("start", "There are events outside of a VCALENDAR; they are read all the same.")
+        calendars.append(root)
+    if not calendars:
+        problems.add("start", "There is no calendar (BEGIN:VCALENDAR) in it.", body[:300].decode("utf-8", "replace"))
+    window = Window(now - timedelta(days=settings.days_back), now + timedelta(days=settings.days_ahead), settings.occurrences)
+    steps = Steps(TOTAL_STEPS, RESERVED_STEPS)
+    events: list[RawEvent] = []
+    for calendar in calendars:
+        for event in _Calendar(calendar, url, zone, window, steps, problems).events():
+            if len(events) == settings.limit:
+                problems.add(event.position, f"There are more than {settings.limit} events; the rest is not read.")
+                break
+            events.append(event)
+    ttl = max((_ttl(calendar) for calendar in calendars), default=0.0)
+    return Reading(events=tuple(events), problems=problems.all(), ttl=ttl or None)
+
+
+def _ttl(calendar: Component) -> float:
+    line = first(calendar, "REFRESH-INTERVAL") or first(calendar, "X-PUBLISHED-TTL")
+    length = read_duration(line.value) if line else None
+    return max(0.0, length.total.total_seconds()) if length else 0.0
+
+
+class _Calendar:
+    """One VCALENDAR."""
+
+    def __init__(self, calendar: Component, url: str, zone: str, window: Window, steps: Steps, problems: Problems) -> None:
+        own = first(calendar, "X-WR-TIMEZONE") or first(calendar, "TIMEZONE-ID")
+        zones = Zones(calendar.of("VTIMEZONE"), window.high, steps)
+        own_zone = zones.find(own.text) if own else None
+        if own and own_zone is None:
+            problems.add("start", "The calendar's time zone is not known.", own.text)
+        self._place = Place(zones, own_zone or known_zone(zone) or UTC_ZONE, own_zone, url, problems)
+        self._calendar = calendar
+        self._window = window
+        self._steps = steps
+        method = first(calendar, "METHOD")
+        self._is_cancelled = method is not None and method.value.strip().upper() == "CANCEL"
+
+    def events(self) -> Iterator[RawEvent]:
+        """Its events, in the order in which they stand."""
+        for group in self._groups():
+            readable = list(self._readable(group.events))
+            for number, (component, span) in enumerate(readable):
+                if span is None:
+                    yield RawEvent(position=component.position, **self._words(component))
+                else:
+                    yield from self._event(component, span, self._changes(group, component, is_first=number == 0))
+            # Where the series is not here, a changed date stands alone.
+            for change, span in self._readable([] if readable else group.changes):
+                yield self._alone(change, span)
+
+    def _changes(self, group: _Group, component: Component, *, is_first: bool) -> list[Component]:
+        """The changed dates of a series; steps are counted when they are looked at again for another series of the same UID."""
+        try:
+            if not is_first:
+                self._steps.spend(_CHANGE_STEPS * len(group.changes))
+        except OutOfSteps:
+            reason = "Too many series and changed dates have one UID; the changes are left out here."
+            self._place.problems.add(component.position, reason)
+            return []
+        return group.changes
+
+    def _groups(self) -> Iterator[_Group]:
+        groups: dict[str, _Group] = {}
+        for component in self._calendar.of("VEVENT"):
+            uid = first(component, "UID")
+            group = groups.setdefault(uid.text if uid else component.position, _Group())
+            (group.changes if first(component, "RECURRENCE-ID") else group.events).append(component)
+        yield from groups.values()
+
+    def _readable(self, components: list[Component]) -> Iterator[tuple[Component, Span | None]]:
+        for component in components:
+            try:
+                yield component, span_of(component, self._place)
+            except Unreadable as unreadable:
+                reason, sample = unreadable.args
+                self._place.problems.add(component.position, reason, sample)
+
+    def _event(self, component: Component, span: Span, changed: list[Component]) -> Iterator[RawEvent]:
+        series = Series(component, span, self._place, self._window, self._steps)
+        start, end, zone = times(span, self._place)
+        event = RawEvent(position=component.position, start=start, end=end, timezone=zone, **self._words(component))
+        if not series.repeats() and not changed:
+            yield event
+            return
+        changes = Changes()
+        alone = [
+            self._alone(change, own)
+            for change, own in self._readable(changed)
+            if not self._fold(change, own, series, changes, event)
+        ]
+        occurrences = series.occurrences(changes)
+        rule = first(component, "RRULE")
+        if occurrences or not series.is_taken_out(changes):
+            yield replace(event, occurrences=occurrences, recurrence=rule.value.strip() if rule else None)
+        elif not alone:
+            self._place.problems.add(component.position, "All dates of the series are taken out; the event is left out.")
+        yield from alone
+
+    def _fold(self, change: Component, span: Span | None, series: Series, changes: Changes, event: RawEvent) -> bool:
+        """Take a changed date into the series. False when it is an event of its own, with another title or venue."""
+        line = first(change, "RECURRENCE-ID")
+        stamp = read_stamp(line.value, line.parameters) if line else None
+        if line is None or stamp is None:
+            self._place.problems.add(
+                change.position, "Which date is changed (RECURRENCE-ID) can not be read.", line.value if line else ""
+            )
+            return True
+        zone = zone_of(stamp, self._place, change.position)
+        key, wall = series.key(stamp, zone), series.wall(stamp, zone)
+        is_from_here_on = line.parameters.get("RANGE", "").upper() == "THISANDFUTURE"
+        if is_cancelled(change):
+            changes.removed.add(key)
+            changes.ends = wall if is_from_here_on else changes.ends
+            return True
+        if span is None:
+            return True
+        if is_from_here_on:
+            changes.shifts.append(Shift(wall, span.start - wall, span.length))
+            return True
+        own = self._words(change)
+        if (own.get("title") or event.title, own.get("venue") or event.venue) != (event.title, event.venue):
+            changes.removed.add(key)
+            return False
+        changes.spans[key] = span
+        return True
+
+    def _alone(self, change: Component, span: Span | None) -> RawEvent:
+        """A changed date as an event of its own, with a name of its own."""
+        start, end, zone = times(span, self._place) if span else (None, None, None)
+        event = RawEvent(position=change.position, start=start, end=end, timezone=zone, **self._words(change))
+        line = first(change, "RECURRENCE-ID")
+        return replace(event, uid=f"{event.uid or change.position}#{line.value.strip() if line else ''}")
+
+    def _words(self, component: Component) -> dict[str, Any]:
+        found = words(component, self._place)
+        found["is_cancelled"] = found["is_cancelled"] or self._is_cancelled
+        return found

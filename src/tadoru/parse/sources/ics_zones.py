@@ -1,0 +1,195 @@
+"""The time zones of a calendar: names of the tz database, of Windows, behind a maker's prefix, or drawn by the calendar itself.
+
+A known name is read from the tz database and not from the calendar's own VTIMEZONE, which is often old. A zone turns the time on
+the wall into a moment and back; a time that the clock skips is read with the offset before the gap, one that it shows twice is
+the first (RFC 5545, 3.3.5).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+from zoneinfo import ZoneInfo
+
+from tadoru.parse.sources.ics_lines import Component
+from tadoru.parse.sources.ics_rule import OutOfSteps, RuleRefused, Steps, read_rule, times_of
+from tadoru.parse.sources.ics_values import first, properties, read_offset, read_stamp
+from tadoru.parse.sources.windows_zones import zone_of
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
+_NOT_A_PLACE = frozenset({"localtime", "Factory", "posixrules", "right", "posix"})
+_FIXED = re.compile(r"(?:UTC|GMT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?", re.IGNORECASE)
+_DRAWN_FROM = datetime(1970, 1, 1)  # noqa: DTZ001 -- a clock on the wall
+_DRAWN_DAYS = 10 * 366
+_MOST_CHANGES = 2_000
+_MOST_STEPS = 60_000
+"""Of one zone."""
+
+
+class Zone(Protocol):
+    """Where a clock hangs."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name in the tz database."""
+        ...
+
+    def moment(self, wall: datetime) -> datetime:
+        """The aware time at which the clock shows this, in this zone."""
+        ...
+
+    def show(self, moment: datetime) -> datetime:
+        """An aware time in this zone."""
+        ...
+
+
+class NamedZone:
+    """A zone of the tz database, or a fixed offset."""
+
+    def __init__(self, tz: tzinfo, name: str | None) -> None:
+        self._tz = tz
+        self.name = name
+
+    def moment(self, wall: datetime) -> datetime:
+        # There and back: a time in a gap becomes what the clock shows at that moment.
+        return wall.replace(tzinfo=self._tz, fold=0).astimezone(UTC).astimezone(self._tz)
+
+    def show(self, moment: datetime) -> datetime:
+        return moment.astimezone(self._tz)
+
+
+class Change(NamedTuple):
+    """A moment at which a drawn zone's clocks are changed."""
+
+    moment: datetime
+    """UTC, naive."""
+    before: timedelta
+    after: timedelta
+
+    @property
+    def wall(self) -> datetime:
+        """The first time on the wall that is read with the offset after."""
+        return self.moment + max(self.before, self.after)
+
+
+class DrawnZone:
+    """A zone as a VTIMEZONE draws it. It has no name that others know, so its moments carry a fixed offset."""
+
+    name: str | None = None
+
+    def __init__(self, changes: list[Change]) -> None:
+        self._changes = sorted(changes)
+        self._walls = [change.wall for change in self._changes]
+        self._moments = [change.moment for change in self._changes]
+
+    def moment(self, wall: datetime) -> datetime:
+        return self.show((wall - self._offset(bisect_right(self._walls, wall))).replace(tzinfo=UTC))
+
+    def show(self, moment: datetime) -> datetime:
+        utc = moment.astimezone(UTC)
+        return utc.astimezone(timezone(self._offset(bisect_right(self._moments, utc.replace(tzinfo=None)))))
+
+    def _offset(self, passed: int) -> timedelta:
+        return self._changes[passed - 1].after if passed else self._changes[0].before
+
+
+UTC_ZONE = NamedZone(UTC, None)
+
+
+def wall_of(moment: datetime, zone: Zone) -> datetime:
+    """What the clock of a zone shows at an aware time: naive."""
+    return zone.show(moment).replace(tzinfo=None, fold=0)
+
+
+@lru_cache(maxsize=512)
+def known_zone(name: str) -> NamedZone | None:
+    """The zone of a name that is known everywhere: with or without a maker's prefix, as Windows calls it, or as an offset."""
+    name = name.strip().strip('"')
+    if name.upper() in ("UTC", "Z", "GMT", "ETC/UTC"):
+        return UTC_ZONE
+    if name.upper() == "JST":
+        name = "Asia/Tokyo"
+    name = name.strip("/")
+    parts = name.split("/")
+    candidates = [zone_of(name) or name, *("/".join(parts[-count:]) for count in (3, 2) if len(parts) > count)]
+    for candidate in candidates:
+        if _NAME.fullmatch(candidate) and candidate.split("/", 1)[0] not in _NOT_A_PLACE:
+            try:
+                return NamedZone(ZoneInfo(candidate), candidate)
+            except (KeyError, ValueError, OSError):  # not there, not a name, the folder of several
+                continue
+    if match := _FIXED.fullmatch(name):
+        offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
+        if offset < timedelta(hours=15):
+            return NamedZone(timezone(offset if match[1] == "+" else -offset), None)
+    return None
+
+
+class Zones:
+    """The zones one calendar speaks of."""
+
+    def __init__(self, drawn: Iterable[Component], now: datetime, steps: Steps) -> None:
+        self._drawn: dict[str, Component] = {}
+        for component in drawn:
+            if name := first(component, "TZID"):
+                self._drawn.setdefault(name.value.strip(), component)
+        self._now = now
+        self._steps = steps
+        self._found: dict[str, Zone | None] = {}
+
+    def find(self, name: str) -> Zone | None:
+        """The zone of a TZID."""
+        name = name.strip()
+        if name not in self._found:
+            self._found[name] = known_zone(name[:200]) or self._located(name) or self._draw(name)
+        return self._found[name]
+
+    def _located(self, name: str) -> Zone | None:
+        place = first(self._drawn[name], "X-LIC-LOCATION") if name in self._drawn else None
+        return known_zone(place.value[:200]) if place else None
+
+    def _draw(self, name: str) -> Zone | None:
+        if name not in self._drawn:
+            return None
+        changes: list[Change] = []
+        until = (self._now + timedelta(days=_DRAWN_DAYS)).replace(tzinfo=None)
+        steps = self._steps.share(0, _MOST_STEPS)
+        try:
+            for observance in self._drawn[name].children[:_MOST_CHANGES]:
+                changes += _changes(observance, until, steps)
+        except (OutOfSteps, RuleRefused):
+            return None
+        finally:
+            self._steps.give_back(steps)
+        return DrawnZone(changes[:_MOST_CHANGES]) if changes else None
+
+
+def _changes(observance: Component, until: datetime, steps: Steps) -> Iterator[Change]:
+    """When the clocks are changed to one STANDARD or DAYLIGHT time. Raises RuleRefused, OutOfSteps."""
+    start_line, rule_line = first(observance, "DTSTART"), first(observance, "RRULE")
+    before, after = (_offset(observance, name) for name in ("TZOFFSETFROM", "TZOFFSETTO"))
+    start = read_stamp(start_line.value) if start_line else None
+    if start is None or before is None or after is None:
+        return
+    walls = {start.wall}
+    for line in properties(observance, "RDATE"):
+        values = line.value.split(",", _MOST_CHANGES)[:_MOST_CHANGES]
+        steps.spend(len(values))
+        walls.update(stamp.wall for value in values if (stamp := read_stamp(value)))
+    if rule_line:
+        rule = read_rule(rule_line.value)
+        limit = until
+        if rule.until:
+            limit = min(limit, rule.until.wall + before if rule.until.is_utc else rule.until.wall)
+        walls.update(times_of(replace(rule, until=None), start.wall, _DRAWN_FROM, limit, steps))
+    yield from (Change(wall - before, before, after) for wall in walls)
+
+
+def _offset(observance: Component, name: str) -> timedelta | None:
+    line = first(observance, name)
+    return read_offset(line.value) if line else None

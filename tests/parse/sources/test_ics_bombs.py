@@ -1,0 +1,120 @@
+"""Calendars made to take long: every one ends by counted steps, is told, and leaves the other events whole.
+
+Nothing here is measured by a clock: without the steps these would run for minutes, and the suite's time limit would end them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tadoru.model.event import RawEvent, Reading
+from tadoru.parse.sources.ics import TOTAL_STEPS, read_ics
+from tadoru.parse.sources.ics_rule import OutOfSteps, Steps
+
+NOW = datetime(2026, 8, 1, tzinfo=UTC)
+GOOD = "UID:good\nSUMMARY:Talk\nDTSTART:20260805T100000Z\nRRULE:FREQ=WEEKLY;COUNT=3"
+LONG_AGO = "UID:bad\nDTSTART:15830101T000000Z\n"
+
+
+def read(*events: str, head: str = "") -> Reading:
+    inner = "".join(f"BEGIN:VEVENT\n{event}\nEND:VEVENT\n" for event in events)
+    return read_ics(f"BEGIN:VCALENDAR\n{head}{inner}END:VCALENDAR\n".encode(), None, "https://town.test/", now=NOW)
+
+
+def good(reading: Reading) -> RawEvent:
+    [event] = [event for event in reading.events if event.uid == "good"]
+    return event
+
+
+BOMBS = {
+    "every second": (f"{LONG_AGO}RRULE:FREQ=SECONDLY", "An event that takes place secondly is not followed."),
+    "a billion minutes": (f"{LONG_AGO}RRULE:FREQ=MINUTELY;COUNT=1000000000", "An event that takes place minutely"),
+    "a billion days": (f"{LONG_AGO}RRULE:FREQ=DAILY;COUNT=1000000000", "The recurrence rule takes too long"),
+    "a billion hours": (f"{LONG_AGO}RRULE:FREQ=HOURLY;COUNT=1000000000", "The recurrence rule takes too long"),
+    "a day that never comes": (
+        f"{LONG_AGO}RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30;COUNT=5",
+        "The recurrence rule takes too long",
+    ),
+    "all minutes of all hours": (
+        f"{LONG_AGO}RRULE:FREQ=HOURLY;BYMINUTE={','.join(map(str, range(60)))}",
+        "The recurrence rule names 1440 times a day",
+    ),
+    "a rule of megabytes": (f"{LONG_AGO}RRULE:FREQ=DAILY;BYMONTHDAY={'1,' * 500_000}1", "The recurrence rule is too long"),
+    "further dates": (f"{LONG_AGO}RDATE:{','.join(['20260901T000000Z'] * 50_000)}", "More than 10000 dates are given by RDATE"),
+    "dates taken out": (
+        f"{LONG_AGO}RRULE:FREQ=DAILY\nEXDATE:{','.join(['20260901T000000Z'] * 50_000)}",
+        "More than 10000 dates are given by EXDATE",
+    ),
+}
+
+
+@pytest.mark.parametrize("bomb, reason", BOMBS.values(), ids=BOMBS.keys())
+def test_a_bomb_is_told_and_the_other_event_is_whole(bomb: str, reason: str) -> None:
+    reading = read(bomb, GOOD)
+    assert [one.position for one in reading.problems] == ["VEVENT 1"]
+    assert reading.problems[0].reason.startswith(reason)
+    assert [one.starts_at.day for one in good(reading).occurrences] == [5, 12, 19]
+
+
+@pytest.mark.parametrize("interval", ["999999999999", "100000"])
+def test_a_giant_interval_never_comes_again(interval: str) -> None:
+    for frequency in ("DAILY", "WEEKLY", "MONTHLY", "YEARLY", "HOURLY"):
+        reading = read(f"UID:bad\nDTSTART:20260802T000000Z\nRRULE:FREQ={frequency};INTERVAL={interval}", GOOD)
+        assert reading.problems == ()
+        assert [len(event.occurrences) for event in reading.events] == [1, 3]
+
+
+def test_many_bombs_leave_steps_for_those_who_take_little() -> None:
+    bombs = [f"UID:{number}\nDTSTART:15830101T000000Z\nRRULE:FREQ=DAILY;COUNT=999999999" for number in range(100)]
+    reading = read(*bombs, GOOD)
+    assert len(reading.events) == 101
+    assert len(good(reading).occurrences) == 3
+
+
+def test_many_series_with_one_uid_and_many_changes_are_bounded() -> None:
+    series = ["UID:bad\nDTSTART:20260801T000000Z\nRRULE:FREQ=DAILY"] * 40
+    changes = ["UID:bad\nRECURRENCE-ID:20260901T000000Z\nDTSTART:20260901T050000Z"] * 1_000
+    reading = read(*series, *changes, GOOD)
+    assert "Too many series and changed dates have one UID; the changes are left out here." in {
+        one.reason for one in reading.problems
+    }
+    assert len(good(reading).occurrences) == 3
+
+
+def test_zones_that_are_drawn_for_ever_are_bounded() -> None:
+    zones = "".join(
+        f"BEGIN:VTIMEZONE\nTZID:Z{number}\nBEGIN:STANDARD\nDTSTART:15830101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\n"
+        "RRULE:FREQ=DAILY\nEND:STANDARD\nEND:VTIMEZONE\n"
+        for number in range(200)
+    )
+    reading = read(*[f"UID:{number}\nDTSTART;TZID=Z{number}:20260801T000000" for number in range(200)], GOOD, head=zones)
+    assert len(reading.events) == 201
+    assert len(good(reading).occurrences) == 3
+
+
+def test_components_nested_without_end_hold_nothing_up() -> None:
+    assert len(good(read("BEGIN:X\n" * 100_000 + "END:X\n" * 100_000, GOOD)).occurrences) == 3
+
+
+def test_a_share_comes_from_the_reserve_when_nothing_else_is_left() -> None:
+    steps = Steps(10, 5)
+    greedy = steps.share(2, 100)
+    assert greedy.left == 12
+    with pytest.raises(OutOfSteps):
+        greedy.spend(13)
+    steps.give_back(greedy)
+    modest = steps.share(2, 100)
+    assert modest.left == 2
+    modest.spend(1)
+    steps.give_back(modest)
+    assert steps.share(9, 100).left == 2
+
+
+def test_what_was_not_needed_is_there_for_the_next() -> None:
+    steps = Steps(TOTAL_STEPS, 50)
+    for _ in range(3):
+        share = steps.share(50, TOTAL_STEPS * 2)
+        assert share.left == TOTAL_STEPS + 50
+        steps.give_back(share)
