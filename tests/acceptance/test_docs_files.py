@@ -19,7 +19,8 @@ from tests.support.site import Site
 SPEC = {"openapi": "3.1.0", "info": {"title": "Kettle", "version": "1"}, "paths": {}}
 FENCED = "# not a title\nkettle --minutes 3\n\n# nor this"
 META = (
-    '<meta name="description" content="Getting it."><meta name="keywords" content="tea, kettle"><meta name="author" content="Ada">'
+    '<meta name="description" content="Getting it."><meta name="keywords" content="tea, kettle">'
+    '<meta name="author" content="Ada">'
     '<meta property="og:title" content="Install it"><meta property="og:type" content="article">'
 )
 
@@ -132,9 +133,7 @@ def test_two_crawls_give_the_same_bytes_but_for_the_times(tadoru: Tadoru, site: 
     assert changed == {"index.json", *(page["file"] for page in index(out)["pages"])}
 
 
-@pytest.mark.parametrize(
-    "how", [("-c", "1"), ("-c", "16"), ("--processes", "2", "-c", "4"), ("--no-same-domain",)], ids=" ".join
-)
+@pytest.mark.parametrize("how", [("-c", "1"), ("-c", "16"), ("--processes", "2", "-c", "4"), ("--no-same-domain",)], ids=" ".join)
 def test_how_it_is_crawled_does_not_change_what_is_written(tadoru: Tadoru, site: Site, how: tuple[str, ...]) -> None:
     book = Handbook(site)
     book.write(25)
@@ -166,9 +165,9 @@ def test_what_is_there_is_told_on_stdout_and_nothing_with_quiet(tadoru: Tadoru, 
 def test_a_page_that_repeats_what_every_page_says_does_not_say_it(tadoru: Tadoru, site: Site) -> None:
     menu = [f"/p{number}" for number in range(30)]
     banner = "<p>Support ends next year: plan your move to the new kettle in good time, please.</p>"
-    site.html("/", doc("Start", f"{banner}<p>{PROSE}</p>", menu))
+    site.html("/", doc("Start", f"{banner}<p>{PROSE * 2}</p>", menu))
     for number, path in enumerate(menu):
-        site.html(path, doc(f"Page {number}", f"{banner}<p>Number {number}. {PROSE}</p>", menu))
+        site.html(path, doc(f"Page {number}", f"{banner}<p>Number {number}. {PROSE * 2}</p>", menu))
     crawl(tadoru, site)
     out = tadoru.folder / "out"
     assert "Support ends next year" not in (out / "full.md").read_text("utf-8")

@@ -136,7 +136,7 @@ def _refuse_nothing(finished: Finished) -> None:
 def tell(written: Written, root: Path, *, diff: bool) -> None:
     """What is there now, on stdout."""
     pages = "1 page" if written.pages == 1 else f"{written.pages:,} pages"
-    specs = f", {written.specs} API specifications" if written.specs else ""
+    specs = f", {written.specs} API specification{'s' if written.specs > 1 else ''}" if written.specs else ""
     sys.stdout.write(f"{pages}{specs}, about {written.tokens:,} tokens, in {root}\n")
     changes = written.changes
     if diff:

@@ -33,7 +33,8 @@ def docs_list(folders: tuple[str, ...], as_json: bool) -> int:
         return 0
     for card in cards:
         sys.stdout.write(
-            f"{card.folder}  {card.pages:,} pages, about {card.tokens:,} tokens, checked {card.last_checked[:10] or 'never'}\n"
+            f"{_shown(card.folder)}  {card.pages:,} pages, about {card.tokens:,} tokens, "
+            f"checked {card.last_checked[:10] or 'never'}\n"
             f"  {printable(card.title)}  {printable(card.url)}\n"
         )
     return 0
@@ -56,17 +57,23 @@ def docs_refresh(folders: tuple[str, ...], quiet: bool) -> int:
     code = 0
     for card in _cards(folders):
         try:
-            url, options, config = stored_options(card.folder)
+            url, options, config = stored_options(_shown(card.folder))
             if not quiet:
-                sys.stdout.write(f"{card.folder}: ")
+                sys.stdout.write(f"{_shown(card.folder)}:\n")
                 sys.stdout.flush()
             crawl(options, url, config, quiet=quiet, verbose=0, log_format="text")
         except TadoruError as error:
-            sys.stderr.write(f"tadoru: {card.folder}: {printable(str(error))}\n")
+            sys.stderr.write(f"tadoru: {_shown(card.folder)}: {printable(str(error))}\n")
             code = error.exit_code
             if code == 130:
                 break
     return code
+
+
+def _shown(folder: Path) -> Path:
+    """A folder as a person would name it from here."""
+    here = Path.cwd()
+    return folder.relative_to(here) if folder.is_relative_to(here) else folder
 
 
 def _cards(folders: tuple[str, ...]) -> list[SiteCard]:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
 from tadoru.engine.drive import follow
+from tadoru.engine.survey import META as SURVEY
 from tadoru.jobs.access import access_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
+from tadoru.jobs.docs.content.variants import wanted_from
+from tadoru.jobs.docs.run import build_job as docs_job
+from tadoru.jobs.docs.run import build_scope as docs_scope
+from tadoru.jobs.docs.run import database_in, folder_of
 from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.links.run import build_scope as links_scope
 from tadoru.model.web import Request, Response
-from tadoru.options import AuditOptions, LinksOptions
+from tadoru.options import AuditOptions, DocsOptions, LinksOptions
 from tadoru.rules import address, robots, traps
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Admission, Scope
@@ -35,7 +40,8 @@ class Explanation:
         return {"url": self.url, "crawled": self.crawled, "because": self.because, **self.rows}
 
 
-Asked = LinksOptions | AuditOptions
+Asked = LinksOptions | AuditOptions | DocsOptions
+WANTED = "a page of the documentation"
 
 
 async def explain_url(text: str, start: str | None, options: Asked) -> Explanation:
@@ -45,19 +51,29 @@ async def explain_url(text: str, start: str | None, options: Asked) -> Explanati
     starts: tuple[str, ...] = (typed(start) if start else f"{origin(url)}/",)
     rows = {"url": url, "start": starts[0]}
     sites = starts
-    database = stored_in(options)
+    database = stored_in(options, starts[0])
     if database is not None:
         starts, sites = await _stored(url, database, starts, rows)
-    scope = links_scope(options, sites) if isinstance(options, LinksOptions) else audit_scope(options, sites)
-    verdict = await _ask_all(url, scope, starts, options, rows)
+    if isinstance(options, DocsOptions):
+        rows["variant"] = await _variant(url, starts, options, database) or WANTED
+    verdict = await _ask_all(url, _scope(options, sites), starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
 
 
-def stored_in(options: Asked) -> str | None:
+def _scope(options: Asked, sites: tuple[str, ...]) -> Scope:
+    if isinstance(options, LinksOptions):
+        return links_scope(options, sites)
+    if isinstance(options, DocsOptions):
+        return replace(docs_scope(options, sites[0]), sites=sites)
+    return audit_scope(options, sites)
+
+
+def stored_in(options: Asked, start: str) -> str | None:
     """The crawl that is asked too, when there is one."""
     if isinstance(options, LinksOptions):
         return options.state
-    return options.database if Path(options.database).is_file() else None
+    database = database_in(folder_of(options, start)) if isinstance(options, DocsOptions) else Path(options.database)
+    return str(database) if database.is_file() else None
 
 
 async def _stored(
@@ -87,12 +103,13 @@ async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Ask
     """The reason of the first rule that refuses."""
     verdict = scope.decide(url)
     rows["scope"] = verdict.reason
-    checks = options.check if isinstance(options, LinksOptions) else options.check_external
-    is_checked = verdict.admission is Admission.EXTERNAL and checks
+    is_checked = verdict.admission is Admission.EXTERNAL and _checks(options)
     if is_checked:
         rows["scope"] += "; it is requested once, and nothing on it is followed"
     elif verdict.admission is not Admission.FOLLOW:
         return verdict.reason
+    if rows.get("variant", WANTED) != WANTED:
+        return rows["variant"]
     if options.trap_limit and not is_checked:
         shape, trap = traps.shape_refusal(url), traps.pattern(url, options.trap_limit)
         rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
@@ -106,6 +123,26 @@ async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Ask
     if refusal:
         return refusal
     return await _ask_robots(url, exemptions, starts, options, rows)
+
+
+def _checks(options: Asked) -> bool:
+    if isinstance(options, DocsOptions):
+        return False
+    return options.check if isinstance(options, LinksOptions) else options.check_external
+
+
+async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, database: str | None) -> str | None:
+    """Why a page says only what another one says: by what a crawl learnt of the site, else as the start's address tells."""
+    if url in starts:
+        return None
+    known = asdict(wanted_from(starts[0], ()))
+    if database is not None:
+        store = open_store(database, SystemClock())
+        try:
+            known = json.loads(await store.get_meta(SURVEY) or "null") or known
+        finally:
+            await store.close()
+    return docs_job(options, docs_scope(options, starts[0]), starts[0]).surveyed(known).refusal(url)
 
 
 async def _ask_robots(

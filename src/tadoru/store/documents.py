@@ -37,8 +37,13 @@ _MENUS = """SELECT m.urls FROM menus m JOIN (
         SELECT d.menu_id AS id, min(p.depth) AS depth, min(p.url) AS url FROM documents d JOIN pages p ON p.id = d.page_id
         WHERE d.menu_id IS NOT NULL GROUP BY d.menu_id
     ) s ON s.id = m.id ORDER BY s.depth, s.url, m.hash"""
-_UNSURE = """SELECT 1 FROM pages p LEFT JOIN documents d ON d.page_id = p.id WHERE p.status IN ('queued', 'processing')
-    OR (d.page_id IS NOT NULL AND (p.status = 'error' OR p.status_code >= 500)) LIMIT 1"""
+# A page that was kept though it did not answer as one, or not to the browser it needs, said nothing of where it leads.
+_UNSURE = """SELECT 1 FROM pages p LEFT JOIN documents d ON d.page_id = p.id LEFT JOIN page_details x ON x.page_id = p.id
+    WHERE p.status IN ('queued', 'processing')
+    OR (d.page_id IS NOT NULL
+        AND (p.status <> 'completed' OR p.status_code >= 300 OR json_extract(x.rendering, '$.failed') <> ''))
+    OR (p.is_seed AND (p.status <> 'completed' OR p.status_code >= 400))
+    OR EXISTS (SELECT 1 FROM sitemaps WHERE status = 'failed' AND coalesce(status_code, 0) NOT IN (200, 404, 410)) LIMIT 1"""
 _DOCUMENT = """SELECT p.url, p.depth, d.title, d.markdown, d.hash, d.changed_at, d.source, d.generator, d.language, d.version,
     d.metadata, d.headings, d.breadcrumbs, x.etag, x.last_modified_field, n.number, o.markdown
     FROM documents d JOIN pages p ON p.id = d.page_id LEFT JOIN page_details x ON x.page_id = p.id

@@ -31,7 +31,10 @@ LISTING = 3_000
 EMPTY = 25
 """Words below which a page is an empty shell, when scripts may fill it."""
 _LINKED = re.compile(r"[-*+]? *\[(?:[^\]\\]|\\.)*\]\([^)]*\)")
+UNDATED = PageRecords(indexable=False, indexability="not judged")
 GONE = PageRecords(indexable=False, indexability="not judged", drops_document=True)
+LEAVES = frozenset({301, 308, 404, 410})
+"""Answers after which a page is not where it was. With any other it may be back tomorrow: what was kept of it stays."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,10 @@ class DocsJob:
 
     def handle(self, page: Page) -> Found:
         response = page.response
-        if response.status >= 500:
-            return Found()  # It may be back tomorrow: what was kept of it stays.
-        if response.status >= 300 or not response.body:
-            return Found(records=GONE)
+        if response.status >= 300:
+            return Found(records=GONE if response.status in LEAVES else None)
+        if not response.body:
+            return Found(records=None if _is_html(response) else GONE)
         if _is_html(response):
             return self._html(page)
         name = parts(page.url).path.rpartition("/")[2]
@@ -100,7 +103,7 @@ class DocsJob:
         return Found(records=records)
 
     def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
-        return GONE if isinstance(answer, Response) and answer.status < 500 else None
+        return GONE if isinstance(answer, Response) and answer.status in LEAVES else None
 
     def _html(self, page: Page) -> Found:
         if self.gives in ("accept", "twin") and page.twin is None and page.rendered is None:
@@ -115,14 +118,15 @@ class DocsJob:
             title=doc.main.title or doc.metadata["title"],
             meta_description=doc.metadata["description"],
         )
-        records = _records(page.response)
+        # What a browser shows may change though the page itself does not: it is asked for anew each time.
+        records = _records(page.response) if page.rendered is None else UNDATED
         source = "html" if page.rendered is None else "rendered"
         why = self._render_reason(doc) if page.rendered is None else ""
         document = self._best(page, _document(doc, source, listings=self._takes("index")))
         is_own = document is not None and document.source == "markdown"
         if why and not is_own and (document is None or self.render == "auto"):
             # "Loading …" is no documentation; and what an earlier run saw may still be true.
-            return replace(found, records=records, render=why)
+            return replace(found, records=UNDATED, render=why)
         return replace(found, records=replace(records, document=document, drops_document=document is None), render=why)
 
     def _twin(self, url: str) -> Ask | None:
@@ -147,23 +151,23 @@ class DocsJob:
         if answer.media_type not in types or not own.is_markdown(answer.media_type, text):
             return made
         if made is None:
-            return _own_document(text, page.url)
+            return _own_document(text, page.url, answer.url)
         if own.objection(text, made.markdown) is not None:
             return made
-        return replace(made, markdown=own.plain(text), source="markdown")
+        return replace(made, markdown=own.kept(text, answer.url), source="markdown")
 
     def _render_reason(self, doc: DocPage) -> str:
         if self.render == "always":
             return "every page is rendered"
-        if self.render != "auto" or not doc.has_scripts:
-            return ""
+        if self.render != "auto" or not doc.has_scripts or doc.specifications:
+            return ""  # A page that shows a specification is had by having that.
         words = len(doc.markdown.text.split())
         return f"it has {words} words and scripts" if words < EMPTY and not doc.markdown.code_blocks else ""
 
     def _markdown(self, page: Page) -> Found:
         response = page.response
         text = decode(response.body, response.header("content-type")).text
-        document = _own_document(text, page.url)
+        document = _own_document(text, page.url, page.url)
         return Found(
             links=own.links_of(text, page.url, self._resolver),
             title=document.title if document else None,
@@ -209,8 +213,8 @@ def _is_listing(doc: DocPage) -> bool:
     return links >= LISTING and len(beside.split()) < links
 
 
-def _own_document(text: str, url: str) -> DocumentRecord | None:
-    markdown = own.plain(text)
+def _own_document(text: str, url: str, base: str) -> DocumentRecord | None:
+    markdown = own.kept(text, base)
     if not markdown.strip():
         return None
     title = own.title_of(text) or parts(url).path.rpartition("/")[2] or url

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from tadoru.jobs.docs.bundle.outline import Block, blocks
 from tadoru.model.web import Link, LinkKind
@@ -26,6 +26,11 @@ _WORD = re.compile(r"\w+")
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|url|source|permalink|canonical_url):[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[([^\]\n]{0,300})\]\(\s*<?([^\s<>)]+)>?(?:\s+[\"'(][^\n]*?)?\s*\)|<(https?://[^\s<>]+)>")
+_PIECE = re.compile(
+    r"(`+)(?:(?!\1(?!`)).)+?\1(?!`)"  # code in a line
+    r"|(\]\(\s*<?)([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)(?=>?[\s)])|^( {0,3}\[[^\]\n]+\]:[ \t]+<?)([^\s<>]+)",
+    re.DOTALL | re.MULTILINE,
+)
 _SOURCE = re.compile(r"^(?:>\s*)?(?:source|url)\s*:\s*<?(https?://[^\s<>]+)>?\s*$", re.IGNORECASE)
 LEAST_SHARE = 0.6
 """Of the words that the page has."""
@@ -82,6 +87,23 @@ def plain(own: str) -> str:
     """As it is kept: without frontmatter, ending in one line break."""
     text = _FRONTMATTER.sub("", own.replace("\r\n", "\n").removeprefix("\ufeff")).strip("\n")
     return f"{text}\n" if text else ""
+
+
+def kept(own: str, base: str) -> str:
+    """As it is kept, with links and pictures that lead somewhere from anywhere; `base` is where it was. Code is left alone."""
+
+    def replaced(match: re.Match[str]) -> str:
+        before, target = (match[2], match[3]) if match[2] else (match[4], match[5])
+        return match[0] if not target or target.startswith("#") else f"{before}{_joined(base, target)}"
+
+    return "".join(block.text if block.kind == "code" else _PIECE.sub(replaced, block.text) for block in blocks(plain(own)))
+
+
+def _joined(base: str, target: str) -> str:
+    try:
+        return urljoin(base, target)
+    except ValueError:
+        return target  # It is no address at all.
 
 
 def title_of(own: str) -> str | None:

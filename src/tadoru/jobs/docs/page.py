@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from tadoru.jobs.docs.content import Main, find_main
 from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
-from tadoru.model.web import Link
+from tadoru.jobs.docs.shown import specifications
+from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.html import Document
 from tadoru.rules.url import Resolver
@@ -27,6 +28,8 @@ class DocPage:
     alternate: str | None
     """Where the page says its own Markdown is."""
     has_scripts: bool
+    specifications: list[str]
+    """Where the description of an API is that the page shows, or says is its own."""
 
 
 def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Resolver) -> DocPage:
@@ -36,12 +39,22 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
     metadata = _metadata(document)
     alternate = alternate_of(document, url, resolver)
     has_scripts = bool(document.select("script"))
+    described = specifications(document, url, resolver)
+    links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
     main = find_main(document, url, resolver)
     first = main.root.css_first("h1,h2")
     repeats = first is not None and " ".join(first.text().split()).startswith(main.title)
     markdown = convert(main.root, base=base, options=ConvertOptions(title=None if repeats else main.title))
-    return DocPage(main=main, markdown=markdown, metadata=metadata, links=links, alternate=alternate, has_scripts=has_scripts)
+    return DocPage(
+        main=main,
+        markdown=markdown,
+        metadata=metadata,
+        links=links,
+        alternate=alternate,
+        has_scripts=has_scripts,
+        specifications=described,
+    )
 
 
 def _metadata(document: Document) -> dict[str, str | None]:

@@ -14,6 +14,7 @@ from typing import Any, cast
 from tadoru.clock import SystemClock
 from tadoru.engine.crawl import Ended
 from tadoru.engine.gate import Gate
+from tadoru.engine.survey import CHORE as SURVEY_CHORE
 from tadoru.engine.survey import META as SURVEY
 from tadoru.errors import UsageError
 from tadoru.jobs.access import access_for
@@ -37,7 +38,7 @@ from tadoru.jobs.docs.order import reading_order
 from tadoru.jobs.launch import Plan, Rendering, pick_processes
 from tadoru.options import DocsOptions
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import Cleaning, parts, typed
+from tadoru.rules.url import Cleaning, origin, parts, typed
 from tadoru.store.documents import DocumentPlace, DocumentRow
 from tadoru.store.open import open_audit
 from tadoru.store.runs import RunOutcome
@@ -60,10 +61,9 @@ class Prepared:
 
 
 def site_name(url: str) -> str:
-    """The name of a site's folder: its host and the start's path, lower case, everything else a hyphen."""
-    pieces = parts(url)
-    path = re.sub(r"(?:^|/)index\.html?$", "", pieces.path)
-    return re.sub(r"[^a-z0-9]+", "-", f"{pieces.host}{path}".lower()).strip("-") or "site"
+    """The name of a site's folder: its host, a port it names, and the start's path, lower case, everything else a hyphen."""
+    path = re.sub(r"(?:^|/)index\.html?$", "", parts(url).path)
+    return re.sub(r"[^a-z0-9]+", "-", f"{origin(url).partition('//')[2]}{path}".lower()).strip("-") or "site"
 
 
 def folder_of(options: DocsOptions, url: str) -> Path:
@@ -108,8 +108,9 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any]) -> Pre
         await store.recover()
         run, recrawl = await _begin(store, options, config, resumed=stored)
         same = await _read_alike(store, options, anew=recrawl or not stored)
-        if recrawl and not options.diff:
+        if (recrawl and not options.diff) or await _taught_nothing(store):
             await store.set_meta(SURVEY, "")
+            await store.repeat_chore(SURVEY_CHORE)
         job = build_job(options, scope, start)
         gate = await _gate(store, job, options)
         await apply_rules(store, gate, options.depth)
@@ -148,7 +149,9 @@ def _open(root: Path) -> SqliteStore:
     try:
         (root / STATE).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"The folder {root} can not be used ({error.strerror}): give another with -o.") from None
+        raise UsageError(
+            f"The folder {error.filename or root} can not be used ({error.strerror}): give another with -o."
+        ) from None
     return open_audit(str(database_in(root)), SystemClock())
 
 
@@ -171,6 +174,12 @@ async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any
         if number is not None:
             return number, True
     return await store.begin_run("crawl", config, VERSION), False
+
+
+async def _taught_nothing(store: SqliteStore) -> bool:
+    """Whether the start was asked what the site is like, and did not answer."""
+    known = await store.get_meta(SURVEY)
+    return known is not None and known != "" and not json.loads(known).get("answered", True)
 
 
 async def _read_alike(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
@@ -216,19 +225,37 @@ async def finish(options: DocsOptions, prepared: Prepared, ended: Ended) -> Fini
     try:
         outcome = outcome_of(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
-            await store.end_run(prepared.run, outcome, None)
+            # Not ended: also a run that was stopped at its last page is gone on with, and not begun anew.
             return Finished(written=None, start=None)
         state = await start_state(store)
-        if state is not None and not store.document_places():
-            await store.end_run(prepared.run, outcome, None)
-            return Finished(written=None, start=state)
-        written = await write(store, prepared.root, options, prepared.start, clock.now())
-        await store.end_run(prepared.run, outcome, None)
         urls, reason = store.unrendered(10)
         missing = f"{reason} Not complete without it: {', '.join(urls)}." if urls else ""
+        if not missing and not (prepared.root / "index.json").exists() and not _is_anything(store):
+            await store.end_run(prepared.run, outcome, None)
+            return Finished(written=None, start=state or await _no_page(store))
+        written = await write(store, prepared.root, options, prepared.start, clock.now())
+        await store.end_run(prepared.run, outcome, None)
         return Finished(written=written, start=state, missing=missing)
     finally:
         await store.close()
+
+
+def _is_anything(store: SqliteStore) -> bool:
+    return bool(store.document_places()) or next(store.specifications(), None) is not None
+
+
+async def _no_page(store: SqliteStore) -> StartState | None:
+    """What a start is that was answered, and is no page of documentation."""
+    last: StartState | None = None
+    async for row in store.pages():
+        if row.depth > 0:
+            break
+        if row.redirect_url is None:
+            kind = (row.content_type or "of no named type").partition(";")[0].strip()
+            is_page = row.status_code == 200
+            reason = f"it is {kind}, with no text to read" if is_page else f"it answered {row.status_code}"
+            last = StartState(url=row.url, status=row.status, reason=reason, error_type=None)
+    return last
 
 
 async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float) -> Written:
@@ -275,7 +302,7 @@ def _folder(url: str) -> str:
 def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
     markdown, digest, source = row.markdown, row.hash, row.source
     if row.offered is not None and options.own_markdown and source != "markdown":
-        offered = own.plain(row.offered)
+        offered = own.kept(row.offered, row.url)
         if own.objection(offered, markdown) is None:
             markdown, digest, source = offered, sha256(offered.encode()).hexdigest(), "llms-full"
     return StoredDoc(

@@ -25,16 +25,20 @@ from tadoru.rules.url import Resolver, origin
 
 ACCEPT = "text/markdown, text/html;q=0.5, */*;q=0.1"
 FILES = ("llms.txt", "llms-full.txt")
+MOST_TWINS = 3
+"""Pages that are asked for their Markdown, until one has it."""
 Questions = Generator[Ask, Answer, dict[str, object]]
 
 
 def survey(start: str, scope: Scope, resolver: Resolver, *, own_markdown: bool) -> Questions:
-    """Ask. Answers `own` ("accept", "alternate", "twin" or ""), `version`, `language`, `files`."""
+    """Ask. Answers `own` ("accept", "alternate", "twin" or ""), `version`, `language`, `files`, whether the start `answered`."""
     kind = ""
     answer = yield Ask(start, ACCEPT if own_markdown else None)
     if own_markdown and _is_own(answer, own.TYPES):
         kind = "accept"
         answer = yield Ask(start)
+    if not isinstance(answer, Response) or answer.status >= 400:
+        return {"own": kind, **asdict(wanted_from(start, ())), "files": [], "answered": False}  # Nothing else is asked of it.
     page = _Start(answer, resolver) if _is_html(answer) else None
     if own_markdown and not kind:
         kind = "alternate" if page is not None and page.alternate else (yield from _twin(start, scope, page))
@@ -42,7 +46,7 @@ def survey(start: str, scope: Scope, resolver: Resolver, *, own_markdown: bool) 
     if page is not None:
         files = yield from _files(page.url)
     wanted = wanted_from(start, page.links, page.language) if page is not None else wanted_from(start, ())
-    return {"own": kind, **asdict(wanted), "files": files}
+    return {"own": kind, **asdict(wanted), "files": files, "answered": True}
 
 
 def wanted_of(found: dict[str, object]) -> Wanted:
@@ -71,11 +75,11 @@ class _Start:
 
 
 def _twin(start: str, scope: Scope, page: _Start | None) -> Generator[Ask, Answer, str]:
-    """Whether pages have a `.md` beside them: asked of the start, and of the first page it leads to."""
-    others = [url for url in (page.links if page else ()) if scope.is_internal(url) and own.twin_of(url) != own.twin_of(start)]
-    for url in [start, *others[:1]]:
-        twin = own.twin_of(url)
-        if twin is not None and _is_own((yield Ask(twin)), (*own.TYPES, "text/plain")):
+    """Whether pages have a `.md` beside them: asked of the start, and of the first pages it leads to."""
+    inside = [start, *(url for url in (page.links if page else ()) if scope.is_internal(url))]
+    twins = dict.fromkeys(twin for url in inside if (twin := own.twin_of(url)) is not None)
+    for twin in list(twins)[:MOST_TWINS]:
+        if _is_own((yield Ask(twin)), (*own.TYPES, "text/plain")):
             return "twin"
     return ""
 

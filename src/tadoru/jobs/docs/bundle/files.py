@@ -79,6 +79,7 @@ class Folder:
         self._safe: set[Path] = set()
         self._leftover = set(self._journal.read_text("utf-8").splitlines()) if self._journal.exists() else set()
         self._make(root / STATE)
+        _sweep(root / STATE)
 
     def is_intact(self) -> bool:
         """Whether every file is as the run before left it."""
@@ -178,6 +179,15 @@ class Folder:
 
     def _crosses_a_link(self, path: str) -> bool:
         return any((self.root / parent).is_symlink() for parent in PurePosixPath(path).parents if parent.name)
+
+
+def _sweep(state: Path) -> None:
+    """Remove what runs that were killed had begun to write; where it can not be told who lives, it stays."""
+    if Path("/proc/self").is_dir():
+        for unfinished in state.glob("*.part"):
+            owner = unfinished.name.split(".")[-2]
+            if owner.isdigit() and not Path(f"/proc/{owner}").exists():
+                unfinished.unlink(missing_ok=True)
 
 
 def is_inside(path: str) -> bool:
