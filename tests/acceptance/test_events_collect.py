@@ -276,7 +276,7 @@ def test_two_sources_of_one_event_make_one_with_both_as_witnesses(calendar: Cale
 @pytest.mark.parametrize(
     "auth, expected",
     [
-        (("auth.type=bearer"), ("authorization", "Bearer s3cret")),
+        (("auth.type=bearer",), ("authorization", "Bearer s3cret")),
         (("auth.type=header", "auth.header=X-Key"), ("x-key", "s3cret")),
         (("auth.type=basic", "auth.username=me"), ("authorization", "Basic bWU6czNjcmV0")),
     ],

@@ -1,0 +1,178 @@
+"""`tadoru events prune | backup | restore | copy | doctor`: keeping the database small, safe, where it should be, and well."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.events import Place, files_of
+from tadoru.cli.events_reading import SETTINGS, existing, format_option, write_json
+from tadoru.cli.inputs import check_writable
+from tadoru.cli.options import GroupedCommand
+from tadoru.cli.table import clean, write_pairs
+from tadoru.errors import TadoruError, UsageError
+
+if TYPE_CHECKING:
+    from tadoru.jobs.events.doctor import Checked
+    from tadoru.options import EventsOptions
+
+_LENGTHS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class Days(click.ParamType[timedelta]):
+    """A length of time in days: 90d, 12w, 6m, 1y; a number alone is days."""
+
+    name = "days"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        match = re.fullmatch(r"\s*(\d{1,5})\s*([dwmy]?)\s*", str(value).lower())
+        if match is None:
+            flag = param.opts[0] if param is not None else "A time"
+            raise UsageError(f"{flag} {value} can not be read: write it in days, such as 90d.")
+        return timedelta(days=int(match[1]) * _LENGTHS[match[2] or "d"])
+
+
+@click.command(
+    cls=GroupedCommand, short_help="Put away what is old.", context_settings=SETTINGS,
+    examples=(("tadoru events prune --dry-run", "what would go"), ("tadoru events prune --snapshots-after 30d", "keep less")),
+)  # fmt: skip
+@click.option("--snapshots-after", type=Days(), default="90d", show_default=True, metavar="TIME",
+              help="Remove snapshots and run logs that are older.")  # fmt: skip
+@click.option("--archive-after", type=Days(), default="180d", show_default=True, metavar="TIME",
+              help="Archive events that have been over for longer; they are still found with --all.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.pass_obj
+def prune(place: Place, /, snapshots_after: timedelta, archive_after: timedelta, dry_run: bool) -> int:
+    """Archive events that are long over; remove old snapshots and run logs. The newest snapshot of each source stays.
+
+    A worker does this once a day.
+    """
+    from tadoru.jobs.events.retention import prune as put_away
+
+    with existing(place) as (store, options):
+        pruned = put_away(
+            store, files_of(options), store.now(), archive_after=archive_after, forget_after=snapshots_after, dry_run=dry_run
+        )
+        sys.stdout.write(f"{'Would be done: ' if dry_run else ''}{pruned}.\n")
+    return 0
+
+
+@click.command(
+    cls=GroupedCommand, short_help="Write everything into one file.", context_settings=SETTINGS,
+    examples=(
+        ("tadoru events backup events-2026-08-01.db", "the database"),
+        ("tadoru events backup events-2026-08-01.tar.gz --files", "with snapshots and run logs"),
+    ),
+)  # fmt: skip
+@click.argument("file", metavar="FILE")
+@click.option("--files", "with_files", is_flag=True, help="Snapshots and run logs too; FILE ends in .tar.gz.")
+@click.pass_obj
+def backup(place: Place, /, file: str, with_files: bool) -> int:
+    """Write everything into one new file, while others go on working. `tadoru events restore` puts it back."""
+    from tadoru.jobs.events.archive import ENDINGS, back_up
+
+    path = Path(file)
+    is_archive = path.name.lower().endswith(ENDINGS)
+    if with_files and not is_archive:
+        raise UsageError(f"With --files a backup is an archive: give it a name that ends in .tar.gz, such as {path.stem}.tar.gz.")
+    if is_archive and not with_files:
+        raise UsageError("A backup that ends in .tar.gz holds the files too: add --files, or give a name that ends in .db.")
+    if path.exists():
+        raise UsageError(f"{path} exists already: give another name.")
+    check_writable(path, "The backup")
+    with existing(place) as (store, options):
+        count = back_up(store, path, files_of(options) if with_files else None, _tell_table)
+    files = f", with {count:,} files" if with_files else ""
+    sys.stderr.write(f"Wrote {clean(file)}: {path.stat().st_size / 1024**2:.1f} MiB{files}.\n")
+    return 0
+
+
+@click.command(
+    cls=GroupedCommand, short_help="Put a backup back.", context_settings=SETTINGS,
+    examples=(("tadoru events -d new.db restore events-2026-08-01.tar.gz", "into a new database"),),
+)  # fmt: skip
+@click.argument("file", metavar="FILE")
+@click.pass_obj
+def restore(place: Place, /, file: str) -> int:
+    """Put a backup into a database that is new or empty; with its files, when it has them."""
+    from tadoru.jobs.events.archive import restore as put_back
+    from tadoru.store.events.connect import described
+
+    options = place.options()
+    count = put_back(Path(file), options.database, files_of(options), _tell_table)
+    files = f", and {count:,} files" if count else ""
+    with place.open(options) as store:
+        events = sum(store.totals().events.values())
+    sys.stderr.write(f"Restored {events:,} events{files} into {clean(described(options.database))}.\n")
+    return 0
+
+
+@click.command(
+    cls=GroupedCommand, short_help="Copy everything into another database.", context_settings=SETTINGS,
+    examples=(("tadoru events -d var/tadoru.db copy postgresql://me@localhost/events", "from a file to a server"),),
+)  # fmt: skip
+@click.argument("target", metavar="FILE|URL")
+@click.pass_obj
+def copy(place: Place, /, target: str) -> int:
+    """Copy everything into a new or empty database of either kind. Snapshots and run logs stay where they are."""
+    from tadoru.jobs.events.archive import is_same
+    from tadoru.store.events.open import open_events
+    from tadoru.store.events.transfer import copy_events
+
+    with existing(place) as (store, options):
+        if is_same(options.database, target):
+            raise UsageError("A database can not be copied into itself: name another one.")
+        with closing(open_events(target)) as other:
+            counts = copy_events(store, other, _tell_table)
+            sys.stderr.write(f"Copied {counts['events']:,} events and {counts['sources']:,} sources into {clean(other.name)}.\n")
+    return 0
+
+
+def _tell_table(table: str, rows: int) -> None:
+    if rows and sys.stderr.isatty():
+        sys.stderr.write(f"  {table}: {rows:,}\n")
+
+
+@click.command(
+    cls=GroupedCommand, short_help="Check that all is there.", context_settings=SETTINGS,
+    examples=(("tadoru events doctor", "what is well, and what to do about the rest"),),
+)  # fmt: skip
+@format_option("text", "json")
+@click.pass_obj
+def doctor(place: Place, /, form: str) -> int:
+    """Check database, files, time zones, clock, packages, sources and runs. The exit code is 1 when something is bad."""
+    from tadoru.clock import SystemClock
+    from tadoru.jobs.events.doctor import State, check_machine
+
+    options = place.options()
+    found = [*check_machine(options, SystemClock()), *_with_database(place, options)]
+    if form == "json":
+        write_json([{"what": one.what, "state": one.state.value, "words": one.words} for one in found])
+    else:
+        signs = {State.GOOD: "ok", State.DOUBTFUL: "look", State.BAD: "BAD"}
+        write_pairs(sys.stdout, ((f"{signs[one.state]:4}  {one.what}", one.words) for one in found))
+    return 1 if any(one.state is State.BAD for one in found) else 0
+
+
+def _with_database(place: Place, options: EventsOptions) -> list[Checked]:
+    from tadoru.jobs.events.doctor import Checked, State, check_collecting, check_database, check_files
+
+    try:
+        found = [check_files(files_of(options))]
+    except TadoruError as error:
+        found = [Checked("files", State.BAD, str(error))]
+    try:
+        with existing(place) as (store, _):
+            found += check_database(store)
+            found += check_collecting(store)
+    except TadoruError as error:
+        found.append(Checked("database", State.BAD, str(error)))
+    return found

@@ -1,0 +1,173 @@
+"""Lists of events: filters, order, pages. Each event is listed once, at the first of its times that fits.
+
+A list walks the occurrences in the order it shows, along an index, from where the last page ended. What is under way when a
+period begins is looked up by its last day, in an index that holds only what lasts longer than a day. So a page costs the same
+wherever it is and however many events there are.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, literal, or_, select, tuple_
+
+from tadoru.errors import UsageError
+from tadoru.model.event import EventStatus
+from tadoru.store.events.connect import EventsDatabase
+from tadoru.store.events.drafts import searchable
+from tadoru.store.events.places import Box, Circle, within
+from tadoru.store.events.rows import event_from, event_rows
+from tadoru.store.events.schema import events, occurrences, sightings
+from tadoru.store.events.values import EventTime, Listed, Page
+
+_ZONES = timedelta(hours=14)
+"""No local day begins or ends further than this from the same day in UTC."""
+_TIME_NAMES = ("starts_at", "ends_at", "has_time", "local_date", "last_date")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events; what is not given is not asked about. Days are local to the event and both included."""
+
+    city: str | None = None
+    since: date | None = None
+    until: date | None = None
+    category: str | None = None
+    q: str | None = None
+    """Words that must all be there, in title, venue, address, city, category, organizer or description."""
+    source_id: int | None = None
+    """Any source that speaks of it."""
+    updated_since: datetime | None = None
+    statuses: tuple[EventStatus, ...] = (EventStatus.ACTIVE,)
+    archived: bool | None = False
+    vanished: bool | None = None
+    box: Box | None = None
+    near: Circle | None = None
+    ids: tuple[int, ...] | None = None
+
+
+class Listing(EventsDatabase):
+    """Reading events."""
+
+    def events(self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
+        """A page in the order of time."""
+        chosen = chosen or EventFilter()
+        after = _place(cursor) if cursor else None
+        with self.read() as sql:
+            found = [row for query in self.time_queries(chosen, after, limit + 1) for row in sql.execute(query)]
+            found.sort(key=lambda row: (row.starts_at, row.event_id))
+            rows = found[:limit]
+            items = self._listed(sql, [(row.event_id, row.number) for row in rows])
+        more = len(found) > limit
+        return Page(items=items, next_cursor=_cursor(rows[-1].starts_at, rows[-1].event_id) if more else None)
+
+    def events_by_change(self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None) -> Page:
+        """A page in the order of the last change, of every event that fits: also those without a time, and absorbed ones."""
+        chosen = chosen or EventFilter()
+        query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
+        if cursor:
+            query = query.where(tuple_(events.c.updated_at, events.c.id) > tuple_(*_bound(_place(cursor), events.c.updated_at)))
+        query = query.order_by(events.c.updated_at, events.c.id).limit(limit + 1)
+        with self.read() as sql:
+            found = sql.execute(query).all()
+            items = self._listed(sql, [(row.id, 0) for row in found[:limit]])
+        last = found[:limit][-1] if len(found) > limit else None
+        return Page(items=items, next_cursor=_cursor(last.updated_at, last.id) if last else None)
+
+    def count_events(self, chosen: EventFilter | None = None) -> int:
+        """How many a list has."""
+        with self.read() as sql:
+            queries = self.time_queries(chosen or EventFilter(), None, None)
+            return sum(
+                sql.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one() for query in queries
+            )
+
+    def cities(self) -> tuple[str, ...]:
+        """Every city that an active event takes place in."""
+        with self.read() as sql:
+            query = select(occurrences.c.city).distinct().where(occurrences.c.city != "").order_by(occurrences.c.city)
+            return tuple(sql.execute(query).scalars())
+
+    def time_queries(self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None) -> list[Select[Any]]:
+        """What begins in the period, and what is under way when it begins."""
+        starts = select(occurrences.c.event_id, occurrences.c.number, occurrences.c.starts_at).join(events)
+        starts = starts.where(*self._conditions(chosen), events.c.merged_into.is_(None))
+        if chosen.city is not None:
+            starts = starts.where(occurrences.c.city == chosen.city)
+        if chosen.until is not None:
+            end = datetime.combine(chosen.until, time(), UTC) + timedelta(days=1) + _ZONES
+            starts = starts.where(occurrences.c.local_date <= chosen.until, occurrences.c.starts_at < end)
+        if after is not None:
+            here = tuple_(occurrences.c.starts_at, occurrences.c.event_id)
+            starts = starts.where(here > tuple_(*_bound(after, occurrences.c.starts_at)))
+        starts = starts.order_by(occurrences.c.starts_at, occurrences.c.event_id).limit(limit)
+        if chosen.since is None:
+            return [starts.where(occurrences.c.number == 0)]
+        begin = datetime.combine(chosen.since, time(), UTC) - _ZONES
+        later = starts.where(occurrences.c.local_date >= chosen.since, occurrences.c.starts_at >= begin)
+        under_way = starts.where(
+            occurrences.c.local_date < chosen.since,
+            occurrences.c.last_date >= chosen.since,
+            occurrences.c.last_date > occurrences.c.local_date,
+        )
+        first = _is_first(chosen.since)
+        return [later.where(first), under_way.where(first)]
+
+    def _conditions(self, chosen: EventFilter) -> list[ColumnElement[bool]]:
+        """What is asked of the event itself."""
+        wanted: list[ColumnElement[bool]] = [events.c.status.in_([one.value for one in chosen.statuses])]
+        if chosen.category is not None:
+            wanted.append(events.c.category == chosen.category)
+        wanted += [events.c.search_text.contains(word, autoescape=True) for word in searchable(chosen.q or "").split()]
+        if chosen.source_id is not None:
+            said = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
+            wanted.append(said)
+        if chosen.updated_since is not None:
+            wanted.append(events.c.updated_at >= chosen.updated_since)
+        for given, column in ((chosen.archived, events.c.archived_at), (chosen.vanished, events.c.vanished_at)):
+            if given is not None:
+                wanted.append(column.is_not(None) if given else column.is_(None))
+        if chosen.ids is not None:
+            wanted.append(events.c.id.in_(chosen.ids))
+        return wanted + within(chosen.box, chosen.near, exact=self.has_postgis)
+
+    def _listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[Listed, ...]:
+        rows = event_rows(sql, [event_id for event_id, _ in places])
+        query = select(occurrences).where(tuple_(occurrences.c.event_id, occurrences.c.number).in_(places))
+        times = {row["event_id"]: time_from(row) for row in sql.execute(query).mappings()} if places else {}
+        return tuple(Listed(event=event_from(rows[event_id]), time=times.get(event_id)) for event_id, _ in places)
+
+
+def time_from(row: Any) -> EventTime:
+    return EventTime(**{name: row[name] for name in _TIME_NAMES})
+
+
+def _is_first(since: date) -> ColumnElement[bool]:
+    """No earlier time of the event fits as well."""
+    earlier = occurrences.alias("earlier")
+    same = and_(earlier.c.event_id == occurrences.c.event_id, earlier.c.number < occurrences.c.number)
+    return or_(occurrences.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
+
+
+def _bound(place: tuple[datetime, int], column: ColumnElement[Any]) -> tuple[Any, Any]:
+    return literal(place[0], type_=column.type), literal(place[1])
+
+
+def _cursor(at: datetime, event_id: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), event_id]).encode()).decode().rstrip("=")
+
+
+def _place(cursor: str) -> tuple[datetime, int]:
+    try:
+        at, event_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        moment = datetime.fromisoformat(at)
+        if moment.tzinfo is None or not isinstance(event_id, int):
+            raise ValueError(cursor)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
+    return moment, event_id

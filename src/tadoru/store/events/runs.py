@@ -1,0 +1,127 @@
+"""Run logs and snapshots: what each collection of a source did, and where the bodies it read are kept.
+
+A run is begun under a lease and is written to only while it is open: one that was given up for dead (`Schedule.reap`) is closed,
+and its worker, should it still live, is told so at its next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from tadoru.errors import StoreError, UsageError
+from tadoru.model.event import RunStatus
+from tadoru.store.events.connect import EventsDatabase
+from tadoru.store.events.rows import run_from
+from tadoru.store.events.schema import run_logs, snapshots, source_state
+from tadoru.store.events.values import RunLog, Snapshot
+
+
+class RunClosed(StoreError):
+    """The run was given up for dead, and its source is somebody else's now."""
+
+
+def check_open(sql: Connection, run: RunLog) -> None:
+    """Raise unless the run is under way."""
+    finished = sql.execute(select(run_logs.c.finished_at).where(run_logs.c.id == run.id)).one_or_none()
+    if finished is None or finished[0] is not None:
+        raise RunClosed(f"Run {run.id} was closed by another worker, because this one was silent for too long.")
+
+
+class Runs(EventsDatabase):
+    """The log of collecting."""
+
+    def start_run(self, source_id: int, worker: int | None = None) -> RunLog:
+        """A run begins now. Its source counts as tried."""
+        now = self.now()
+        values: dict[str, Any] = {"source_id": source_id, "started_at": now, "worker_id": worker, "counts": {}}
+        with self.write() as sql:
+            row = sql.execute(insert(run_logs).values(**values, snapshot_paths=[]).returning(run_logs)).mappings().one()
+            query = update(source_state).where(source_state.c.source_id == source_id)
+            sql.execute(query.values(last_attempt=self.shared_now(sql)))
+            return run_from(row)
+
+    def finish_run(
+        self,
+        run: RunLog,
+        status: RunStatus,
+        *,
+        counts: Mapping[str, int],
+        error: str = "",
+        snapshot_paths: Sequence[str] = (),
+    ) -> RunLog:
+        """Close a run and give its source back. A success ends a row of failures."""
+        closed = {
+            "finished_at": self.now(),
+            "status": RunStatus(status).value,
+            "counts": dict(counts),
+            "error_summary": error,
+            "snapshot_paths": list(snapshot_paths),
+            **{f"{name}_count": counts.get(name, 0) for name in ("fetched", "parsed", "upserted")},
+        }
+        with self.write() as sql:
+            check_open(sql, run)
+            query = update(run_logs).where(run_logs.c.id == run.id).values(closed).returning(run_logs)
+            row = sql.execute(query).mappings().one()
+            self._teach(sql, run, row["status"], error, counts.get("parsed"))
+            return run_from(row)
+
+    def _teach(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> None:
+        learnt: dict[str, Any] = {"lease_worker": None, "last_error": error}
+        if status == RunStatus.FAIL.value:
+            learnt["failures"] = source_state.c.failures + 1
+        else:
+            learnt |= {"failures": 0, "backoff": 0.0, "last_success": self.shared_now(sql)}
+            if parsed is not None:
+                learnt["last_count"] = parsed
+        sql.execute(update(source_state).where(source_state.c.source_id == run.source_id).values(learnt))
+
+    def runs(self, *, source_id: int | None = None, limit: int | None = None, before: int | None = None) -> tuple[RunLog, ...]:
+        """The newest first; `before` goes on after a run's id."""
+        query = select(run_logs).order_by(run_logs.c.id.desc()).limit(limit)
+        if source_id is not None:
+            query = query.where(run_logs.c.source_id == source_id)
+        if before is not None:
+            query = query.where(run_logs.c.id < before)
+        with self.read() as sql:
+            return tuple(run_from(row) for row in sql.execute(query).mappings())
+
+    def run(self, run_id: int) -> RunLog:
+        with self.read() as sql:
+            row = sql.execute(select(run_logs).where(run_logs.c.id == run_id)).mappings().one_or_none()
+        if row is None:
+            raise UsageError(f"There is no run {run_id}: list them with `tadoru events runs`.")
+        return run_from(row)
+
+    def add_snapshot(
+        self,
+        source_id: int,
+        url: str,
+        content_path: str,
+        fetched_at: datetime,
+        *,
+        etag: bytes | None = None,
+        last_modified: bytes | None = None,
+        run_id: int | None = None,
+        event_candidate_id: int | None = None,
+    ) -> Snapshot:
+        """Remember where a body was kept; the same path of the same source is remembered once."""
+        values = {"url": url, "fetched_at": fetched_at, "etag": etag, "last_modified": last_modified, "run_id": run_id}
+        values["event_candidate_id"] = event_candidate_id
+        place = (snapshots.c.source_id == source_id, snapshots.c.content_path == content_path)
+        with self.write() as sql:
+            row = sql.execute(update(snapshots).where(*place).values(values).returning(snapshots)).mappings().first()
+            if row is None:
+                query = insert(snapshots).values(**values, source_id=source_id, content_path=content_path)
+                row = sql.execute(query.returning(snapshots)).mappings().one()
+            return Snapshot(**row)
+
+    def snapshots(self, source_id: int, *, limit: int | None = None) -> tuple[Snapshot, ...]:
+        """The newest first."""
+        order = (snapshots.c.fetched_at.desc(), snapshots.c.id.desc())
+        query = select(snapshots).where(snapshots.c.source_id == source_id).order_by(*order).limit(limit)
+        with self.read() as sql:
+            return tuple(Snapshot(**row) for row in sql.execute(query).mappings())

@@ -1,0 +1,187 @@
+"""`tadoru events add | edit | hide | unhide`: what a person writes is read as a source's words are, and is theirs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tadoru.cli.main import run
+from tests.acceptance.command import Tadoru
+from tests.support.calendar import Calendar, row
+
+Edit = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def calendar(tmp_path: Path) -> Iterator[Calendar]:
+    made = Calendar(tmp_path / "events.db")
+    made.say(
+        made.source(),
+        row("さんさ踊り", "2050-08-01 10:00", end="2050-08-01 12:00", url="https://town.example/1", price="500円"),
+        row("朝市", "2050-08-02", end="2050-08-05"),
+        row("体操教室", "2050年7月6日~2050年8月31日 毎週水曜日 10:00~11:00"),
+        row("日時未定の会", ""),
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def edit(calendar: Calendar, capsys: pytest.CaptureFixture[str]) -> Edit:
+    """Edits an event by the command; the event as JSON."""
+
+    def edit(event_id: int, *pairs: str, release: tuple[str, ...] = ()) -> dict[str, Any]:
+        sets = [part for pair in pairs for part in ("--set", pair)] + [part for name in release for part in ("--release", name)]
+        assert run(["events", "-d", calendar.path, "edit", str(event_id), *sets, "--format", "json"]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    return edit
+
+
+def test_an_event_is_added_and_is_in_the_calendar(tadoru: Tadoru) -> None:
+    given = (
+        "--title",
+        "朝市",
+        "--starts",
+        "令和32年8月1日(月)6時~8時",
+        "--venue",
+        "駅前広場",
+        "--address",
+        "岩手県盛岡市盛岡駅前通1-1",
+    )
+    done = tadoru("events", "-d", "events.db", "add", *given, "--timezone", "Asia/Tokyo", "--url", "https://town.example/")
+    assert done.code == 0, done.err
+    assert done.out == "Event 1 was added: 朝市 · 2050-08-01 Mon 06:00–08:00 Asia/Tokyo · 駅前広場 · 盛岡市\n"
+    [found] = json.loads(tadoru("events", "-d", "events.db", "list", "--format", "json").out)
+    assert (found["starts_at"], found["source_id"]) == ("2050-08-01T06:00:00+09:00", None)
+    assert found["city"] == "盛岡市", "from the address"
+
+
+def test_the_zone_of_the_installation_is_that_of_what_is_added(tadoru: Tadoru) -> None:
+    (tadoru.folder / "tadoru.toml").write_text('[events]\ntimezone = "Asia/Tokyo"\ndatabase = "here.db"\n')
+    done = tadoru("events", "add", "--title", "朝市", "--starts", "2050-08-01", "--ends", "2050-08-03", "--all-day", "-f", "json")
+    found = done.result
+    assert (found["starts_at"], found["ends_at"]) == ("2050-08-01T00:00:00+09:00", "2050-08-04T00:00:00+09:00")
+    assert found["all_day"] is True
+    assert (tadoru.folder / "here.db").is_file()
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--title", "x", "--starts", "いつか"], "This is no event yet: The start can not be read"),
+        (["--title", " ", "--starts", "2050-08-01"], "This is no event yet: There is no title. Give a title."),
+        (
+            ["--title", "x", "--starts", "2050-08-01", "--url", "javascript:alert(1)"],
+            "url javascript:alert(1) is no address of the web",
+        ),
+        (["--title", "x", "--starts", "2050-08-01", "--timezone", "Tokyo"], "timezone Tokyo must be the name of a time zone"),
+        (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "The position can not be read: give both"),
+        (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? can not be read, or is not after the start"),
+        (["--starts", "2050-08-01"], "Missing option '--title'."),
+    ],
+)
+def test_what_can_not_be_read_is_not_added(
+    arguments: list[str], sentence: str, calendar: Calendar, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = calendar.store.totals()
+    assert run(["events", "-d", calendar.path, "add", *arguments]) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert said.err.startswith(f"tadoru: {sentence}"), said.err
+    assert calendar.store.totals() == before
+
+
+def test_a_field_that_a_person_wrote_stays_whatever_the_source_says(calendar: Calendar, edit: Edit) -> None:
+    found = edit(1, "venue=中央公園", "price=")
+    assert (found["venue"], found["price"]) == ("中央公園", "")
+    source = calendar.store.sources()[0]
+    calendar.say(
+        source, row("さんさ踊り", "2050-08-01 10:00", end="2050-08-01 13:00", price="700円", url="https://town.example/1")
+    )
+    now = calendar.store.event(1)
+    assert (now.venue, now.price) == ("中央公園", "")
+    assert now.ends_at is not None
+    assert now.ends_at.hour == 4, "what the person did not write follows the source"
+    assert edit(1, release=("venue", "price"))["price"] == "700円"
+
+
+def test_another_start_keeps_the_length_and_another_end_the_start(edit: Edit) -> None:
+    moved = edit(1, "starts=2050-08-03 18:30")
+    assert (moved["starts_at"], moved["ends_at"]) == ("2050-08-03T18:30:00+09:00", "2050-08-03T20:30:00+09:00")
+    longer = edit(1, "ends=2050-08-03 22:00")
+    assert (longer["starts_at"], longer["ends_at"]) == ("2050-08-03T18:30:00+09:00", "2050-08-03T22:00:00+09:00")
+    days = edit(2, "starts=2050-08-10")
+    assert (days["starts_at"][:10], days["ends_at"][:10], days["all_day"]) == ("2050-08-10", "2050-08-14", True)
+    assert edit(1, release=("starts",))["starts_at"] == "2050-08-01T10:00:00+09:00"
+
+
+def test_another_zone_keeps_what_the_clocks_show(edit: Edit) -> None:
+    assert edit(1, "timezone=Europe/London")["starts_at"] == "2050-08-01T10:00:00+01:00"
+    series = edit(3, "timezone=UTC")
+    assert series["occurrences"][0]["starts_at"] == "2050-07-06T10:00:00+00:00"
+    assert len(series["occurrences"]) == 9
+
+
+def test_whole_days_and_cancelling(edit: Edit) -> None:
+    found = edit(1, "all_day=yes", "cancelled=yes")
+    assert (found["starts_at"], found["ends_at"]) == ("2050-08-01T00:00:00+09:00", "2050-08-02T00:00:00+09:00")
+    assert found["cancelled_at"] is not None
+    assert edit(1, "cancelled=no")["cancelled_at"] is None
+
+
+def test_html_that_a_person_writes_is_made_safe(edit: Edit) -> None:
+    assert edit(1, "description=<p onclick=x()>太鼓</p><script>x()</script>")["description"] == "<p>太鼓</p>"
+
+
+def test_a_series_with_another_start_is_one_event_and_that_is_said(tadoru: Tadoru, calendar: Calendar) -> None:
+    done = tadoru("events", "-d", "events.db", "edit", "3", "--set", "starts=2050-09-01 10:00")
+    assert done.err == "Event 3 had 9 dates, and is one event now.\n"
+    assert done.out == "Event 3 was changed: 体操教室 · 2050-09-01 Thu 10:00–11:00 Asia/Tokyo · 市民会館 · 盛岡市\n"
+
+
+def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tadoru, calendar: Calendar) -> None:
+    assert tadoru("events", "-d", "events.db", "hide", "1").out.startswith("Event 1 is hidden now: さんさ踊り")
+    assert "さんさ踊り" not in tadoru("events", "-d", "events.db", "list").out
+    calendar.say(calendar.store.sources()[0], row("さんさ踊り", "2050-08-01 10:00", url="https://town.example/1"))
+    assert calendar.store.event(1).status.value == "hidden", "no source brings it back"
+    assert "さんさ踊り" in tadoru("events", "-d", "events.db", "list", "--hidden").out
+    assert tadoru("events", "-d", "events.db", "unhide", "1").code == 0
+    assert calendar.store.event(1).status.value == "active"
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["edit", "1"], "There is nothing to change: say what with --set field=value or --release field."),
+        (["edit", "1", "--set", "venue"], "--set venue can not be read: write it as field=value, such as --set venue=市民会館."),
+        (["edit", "1", "--set", "venu=x"], "An event has no field venu that can be set: did you mean venue?"),
+        (["edit", "1", "--set", "title="], "This is no event yet: There is no title. Give a title."),
+        (["edit", "1", "--set", "all_day=perhaps"], "all_day must be true or false."),
+        (
+            ["edit", "2", "--set", "all_day=no"],
+            "An event that is not of whole days needs a time: give it with the start, such as",
+        ),
+        (["edit", "1", "--set", "price=1", "--release", "price"], "The field price can not be set and released at once"),
+        (["edit", "1", "--release", "venue"], "The field venue of event 1 is not a person's: there is nothing to release."),
+        (["edit", "4", "--set", "venue=x"], "Event 4 is in quarantine: answer its review with `tadoru events review fix`."),
+        (["edit", "99", "--set", "venue=x"], "There is no event 99: "),
+        (["hide", "99"], "There is no event 99: "),
+        (["unhide", "4"], "Event 4 is in quarantine: "),
+        (["hide", "one"], "Invalid value for 'ID': 'one' is not a valid integer."),
+    ],
+)
+def test_bad_input_changes_nothing(
+    arguments: list[str], sentence: str, calendar: Calendar, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = [calendar.store.event(number) for number in range(1, 5)]
+    assert run(["events", "-d", calendar.path, *arguments]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"tadoru: {sentence}"), said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert [calendar.store.event(number) for number in range(1, 5)] == before

@@ -1,0 +1,134 @@
+"""Both databases keep one contract: every test of this folder that takes `store` runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tadoru.model.event import EventDraft, Quarantined, RunStatus
+from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.events.values import Applied, RunLog, Source
+from tests.contract.events.judging import PlainJudge
+from tests.support.clock import FakeClock
+from tests.support.postgres import PostgresServer, server
+
+OpenEvents = Callable[[], EventsStore]
+LetPass = Callable[[float], None]
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def judge() -> PlainJudge:
+    return PlainJudge()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> PostgresServer:
+    return server()
+
+
+@pytest.fixture(scope="session")
+def ready_made(postgres: PostgresServer) -> str:
+    """A database with its tables, to copy: migrating each time would cost more than the tests."""
+    address = postgres.new_database()
+    open_events(address, FakeClock()).close()
+    return address.partition("@/")[2].partition("?")[0]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a new database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "events.db")
+        return
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    address = postgres.new_database(request.getfixturevalue("ready_made"))
+    yield address
+    postgres.drop(address)
+
+
+@pytest.fixture
+def handles(database: str, clock: FakeClock) -> Iterator[OpenEvents]:
+    """Opens one more handle on the same database: what another process would have."""
+    opened: list[EventsStore] = []
+
+    def handle() -> EventsStore:
+        opened.append(open_events(database, clock))
+        return opened[-1]
+
+    yield handle
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def store(handles: OpenEvents) -> EventsStore:
+    return handles()
+
+
+@pytest.fixture
+def let_pass(store: EventsStore, clock: FakeClock) -> LetPass:
+    """Lets time pass for the database. PostgreSQL has a clock of its own, so there what it remembers is moved into the past."""
+
+    def let_pass(seconds: float) -> None:
+        clock.advance(seconds)
+        if store.is_sqlite:
+            return
+        columns = {
+            "workers": ("expires_at",),
+            "source_state": ("next_run_at", "last_attempt", "last_success"),
+            "hosts": ("next_at", "slot_until"),
+            "incidents": ("claimed_until",),
+            "robots": ("fetched_at",),
+        }
+        with store.write() as sql:
+            for table, names in columns.items():
+                moved = ", ".join(f"{name} = {name} - make_interval(secs => :seconds)" for name in names)
+                sql.execute(text(f"UPDATE {table} SET {moved}"), {"seconds": seconds})
+
+    return let_pass
+
+
+class Collector:
+    """Runs of sources, as the job would do them."""
+
+    def __init__(self, store: EventsStore, judge: PlainJudge) -> None:
+        self.store, self.judge = store, judge
+
+    def source(self, name: str = "City", **given: object) -> Source:
+        values = {"name": name, "type": "ics", "url": f"https://example.org/{name}", "city": "盛岡", **given}
+        return self.store.add_source(values, by="test")
+
+    def start(self, source: Source) -> RunLog:
+        return self.store.start_run(source.id)
+
+    def run(
+        self,
+        source: Source,
+        drafts: list[EventDraft],
+        bad: tuple[Quarantined, ...] = (),
+        *,
+        sweep: bool = False,
+        chunk: int = 500,
+    ) -> Applied:
+        run = self.start(source)
+        applied = self.store.apply_run(run, drafts, bad, self.judge, chunk=chunk)
+        if sweep:
+            self.store.sweep(run)
+        self.store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(drafts) + len(bad), "upserted": applied.upserted})
+        return applied
+
+    def titles(self) -> list[str]:
+        return [one.event.title for one in self.store.events(limit=1000).items]
+
+
+@pytest.fixture
+def collect(store: EventsStore, judge: PlainJudge) -> Collector:
+    return Collector(store, judge)

@@ -1,0 +1,322 @@
+"""What a run found is stored: known rows are updated, new ones compared, none lost and none doubled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import event as hook
+
+from tadoru.model.event import EventStatus, ReviewReason, RunStatus
+from tadoru.store.events.listing import EventFilter
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.runs import RunClosed
+from tests.contract.events.conftest import Collector, OpenEvents
+from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series
+from tests.support.clock import FakeClock
+
+
+def test_new_rows_become_events(collect: Collector) -> None:
+    applied = collect.run(collect.source(), [draft(), draft("朝市")])
+    assert (applied.inserted, applied.upserted, applied.merged, applied.review) == (2, 2, 0, 0)
+    first, second = collect.store.events().items
+    assert {first.event.title, second.event.title} == {"星まつり", "朝市"}
+    assert first.event.starts_at == FIRST
+    assert (first.event.city, first.event.timezone, first.event.sequence) == ("盛岡", "Asia/Tokyo", 0)
+    assert first.event.source_url == "https://example.org/City"
+
+
+def test_the_same_rows_again_change_nothing(collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    collect.run(source, many(5))
+    before = [one.event for one in collect.store.events().items]
+    clock.advance(60)
+    applied = collect.run(source, many(5))
+    after = [one.event for one in collect.store.events().items]
+    assert (applied.unchanged, applied.inserted, applied.updated) == (5, 0, 0)
+    assert [replace(one, last_seen=before[0].last_seen) for one in after] == before
+    assert {one.last_seen for one in after} == {before[0].last_seen + timedelta(seconds=60)}
+
+
+def test_a_row_with_the_name_of_a_known_one_updates_its_event(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft(uid="1")])
+    applied = collect.run(source, [draft(uid="1", at=FIRST + timedelta(days=2), price="500円")])
+    (only,) = collect.store.events().items
+    assert (applied.updated, applied.inserted) == (1, 0)
+    assert (only.event.price, only.event.sequence) == ("500円", 1)
+    assert only.event.starts_at == FIRST + timedelta(days=2)
+    assert only.time is not None
+    assert only.time.local_date == (FIRST + timedelta(days=2)).date()
+    (change,) = collect.store.story(only.event.id).history
+    assert change["changes"]["price"] == ["", "500円"]
+
+
+def test_rows_without_a_name_are_known_by_what_they_say(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft()])
+    applied = collect.run(source, [draft(description="入場無料")])
+    assert (applied.updated, applied.inserted) == (1, 0)
+    assert [one.event.description for one in collect.store.events().items] == ["入場無料"]
+
+
+def test_one_source_with_another_start_time_has_two_events(collect: Collector) -> None:
+    applied = collect.run(collect.source(), [draft(), draft(at=FIRST + timedelta(hours=3))])
+    assert (applied.inserted, applied.review) == (2, 0)
+
+
+def test_two_sources_of_one_event_make_one(collect: Collector) -> None:
+    collect.run(collect.source("A"), [draft(price="500円")])
+    applied = collect.run(collect.source("B"), [draft(organizer="星の会")])
+    (only,) = collect.store.events().items
+    assert (applied.merged, applied.inserted, applied.upserted) == (1, 0, 1)
+    assert (only.event.price, only.event.organizer) == ("500円", "星の会")
+    story = collect.store.story(only.event.id)
+    assert {one.source_id for one in story.said} == {1, 2}
+    assert (story.owners["price"].source_id, story.owners["organizer"].source_id) == (1, 2)
+    assert [(one.score, one.absorbed_id) for one in story.merges] == [(1.0, None)]
+
+
+def test_two_sources_with_other_times_are_a_question(collect: Collector) -> None:
+    collect.run(collect.source("A"), [draft()])
+    applied = collect.run(collect.source("B"), [draft(at=FIRST + timedelta(hours=1))])
+    assert (applied.inserted, applied.review) == (1, 1)
+    (asked,) = collect.store.reviews()
+    assert (asked.reason, len(asked.candidate_ids)) == (ReviewReason.DEDUPE_CONFLICT, 2)
+    assert asked.detail["reasons"] == ["times differ"]
+    assert collect.run(collect.store.source(2), [draft(at=FIRST + timedelta(hours=1))]).review == 0
+
+
+def test_rows_that_say_the_same_are_one_row(collect: Collector) -> None:
+    source = collect.source()
+    applied = collect.run(source, [draft(), draft(), draft(description="詳しく")])
+    assert (applied.inserted, applied.merged, applied.upserted) == (1, 2, 3)
+    (only,) = collect.store.events().items
+    assert len(collect.store.story(only.event.id).said) == 2
+    assert collect.run(source, [draft(), draft(), draft(description="詳しく")]).inserted == 0
+    assert len(collect.store.story(only.event.id).said) == 2
+
+
+def test_names_that_change_with_every_export_make_no_new_events(collect: Collector) -> None:
+    source = collect.source()
+    for turn in range(3):
+        drafts = [replace(one, uid=f"{turn}-{one.uid}") for one in many(10)]
+        collect.run(source, drafts, sweep=True)
+    found = collect.store.events(limit=100).items
+    assert len(found) == 10
+    assert all(one.event.vanished_at is None for one in found)
+    assert collect.store.totals().rows == 10
+    assert collect.store.merges() == ()
+
+
+def test_a_name_used_for_two_rows_names_neither(collect: Collector) -> None:
+    source = collect.source()
+    rows = [draft(uid="0"), draft("朝市", uid="0")]
+    collect.run(source, rows)
+    applied = collect.run(source, rows[::-1])
+    assert applied.unchanged == 2
+    assert sorted(collect.titles()) == sorted(["星まつり", "朝市"])
+
+
+def test_a_row_that_became_like_another_event_is_merged_with_it(collect: Collector) -> None:
+    collect.run(collect.source("A"), [draft(uid="a")])
+    second = collect.source("B")
+    collect.run(second, [draft(uid="b", at=FIRST + timedelta(days=1))])
+    collect.run(second, [draft(uid="b")])
+    (only,) = collect.store.events().items
+    assert [one.absorbed_id for one in collect.store.merges(event_id=only.event.id)] == [2]
+    assert collect.store.event(2).merged_into == only.event.id == 1
+
+
+def test_a_row_that_no_longer_fits_its_event_is_a_question(collect: Collector, judge: PlainJudge) -> None:
+    collect.run(collect.source("A"), [draft(uid="a")])
+    second = collect.source("B")
+    collect.run(second, [draft(uid="b")])
+    applied = collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))])
+    assert applied.review == 1
+    (asked,) = collect.store.reviews()
+    ids = collect.store.review_keep_apart(asked.id, judge, by="mika")
+    assert [collect.store.event(one).starts_at for one in ids] == [FIRST, FIRST + timedelta(hours=2)]
+    assert collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))]).unchanged == 1
+
+
+def test_a_series_is_one_event_with_its_times(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [series(weeks=4)])
+    (only,) = collect.store.events().items
+    assert only.event.times == 4
+    assert [one.starts_at for one in collect.store.times(only.event.id)] == [FIRST + timedelta(weeks=n) for n in range(4)]
+
+
+def test_a_series_that_moves_on_is_no_change_and_one_that_skips_a_date_is(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [series(weeks=4, uid="s")])
+    later = series(since=FIRST + timedelta(weeks=1), weeks=4, uid="s")
+    collect.run(source, [later])
+    (only,) = collect.store.events().items
+    assert (only.event.sequence, only.event.starts_at) == (0, FIRST + timedelta(weeks=1))
+    collect.run(source, [replace(later, occurrences=(later.occurrences[0], *later.occurrences[2:]))])
+    (only,) = collect.store.events().items
+    assert (only.event.sequence, only.event.times) == (1, 3)
+
+
+def test_rows_that_lack_something_are_kept_and_asked_about(collect: Collector) -> None:
+    source = collect.source()
+    applied = collect.run(source, [draft()], (bad(), bad("場所も未定", uid="x")))
+    assert (applied.quarantined, applied.review, applied.upserted) == (2, 2, 1)
+    assert collect.titles() == ["星まつり"]
+    assert collect.store.totals().events == {"active": 1, "hidden": 0, "quarantine": 2}
+    first, _ = collect.store.reviews(reason=ReviewReason.MISSING_REQUIRED)
+    assert first.detail["why"] == "It has no date."
+    assert collect.store.event(first.candidate_ids[0]).status is EventStatus.QUARANTINE
+    assert collect.run(source, [draft()], (bad(), bad("場所も未定", uid="x"))).review == 0
+
+
+def test_a_row_that_the_source_put_right_leaves_quarantine(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [], (bad(uid="x"),))
+    collect.run(source, [draft("日時未定の会", uid="x")])
+    assert collect.titles() == ["日時未定の会"]
+    assert collect.store.reviews() == ()
+    assert collect.store.totals().events["quarantine"] == 0
+
+
+def test_an_event_whose_row_is_broken_now_stays_and_is_asked_about(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft(uid="x")])
+    collect.run(source, [], (bad(uid="x"),), sweep=True)
+    (only,) = collect.store.events().items
+    assert (only.event.title, only.event.vanished_at) == ("星まつり", None)
+    (asked,) = collect.store.reviews()
+    assert asked.candidate_ids == (only.event.id,)
+
+
+def test_rows_in_quarantine_that_are_gone_ask_nothing(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft()], (bad(),))
+    collect.run(source, [draft()], sweep=True)
+    assert collect.store.reviews() == ()
+
+
+def test_what_a_source_no_longer_says_vanishes_but_stays(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, many(10))
+    collect.run(source, many(10)[:-1], sweep=True)
+    gone = collect.store.events(EventFilter(vanished=True)).items
+    assert [one.event.title for one in gone] == ["催し 9"]
+    collect.run(source, many(10), sweep=True)
+    assert collect.store.events(EventFilter(vanished=True)).items == ()
+    assert collect.store.event(gone[0].event.id).sequence == 2
+
+
+def test_what_another_source_still_says_does_not_vanish(collect: Collector) -> None:
+    first = collect.source("A")
+    collect.run(first, [draft(), draft("朝市")])
+    collect.run(collect.source("B"), [draft()])
+    collect.run(first, [draft("朝市")], sweep=True)
+    assert collect.store.events(EventFilter(vanished=True)).items == ()
+
+
+def test_events_that_are_over_do_not_vanish(collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    collect.run(source, many(3))
+    clock.advance(60 * 86400)
+    collect.run(source, [draft("朝市", FIRST + timedelta(days=90))], sweep=True)
+    assert collect.store.events(EventFilter(vanished=True)).items == ()
+
+
+@pytest.mark.parametrize(
+    "known, missing, is_drop",
+    [
+        pytest.param(10, 5, False, id="five are not many"),
+        pytest.param(10, 6, True, id="six of ten are"),
+        pytest.param(40, 8, False, id="a fifth is not"),
+        pytest.param(40, 9, True, id="more than a fifth is"),
+    ],
+)
+def test_a_great_drop_marks_nothing(collect: Collector, known: int, missing: int, is_drop: bool) -> None:
+    source = collect.source()
+    collect.run(source, many(known))
+    run = collect.start(source)
+    collect.store.apply_run(run, many(known)[missing:], (), collect.judge)
+    swept = collect.store.sweep(run)
+    assert (swept.known, swept.missing, swept.is_drop) == (known, missing, is_drop)
+    assert len(collect.store.events(EventFilter(vanished=True), limit=100).items) == swept.vanished == (0 if is_drop else missing)
+    assert collect.store.sweep(run, force=True).is_drop is False
+
+
+def test_a_source_that_says_nothing_changed_is_seen(collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    collect.run(source, many(3))
+    clock.advance(100)
+    run = collect.start(source)
+    assert collect.store.see_all(run) == 3
+    assert {one.event.last_seen for one in collect.store.events().items} == {collect.store.now()}
+    assert collect.store.sweep(run).missing == 0
+
+
+def test_a_run_that_was_given_up_may_not_write(collect: Collector) -> None:
+    source = collect.source()
+    run = collect.start(source)
+    collect.store.finish_run(run, RunStatus.FAIL, counts={}, error="gone")
+    with pytest.raises(RunClosed):
+        collect.store.apply_run(run, many(1), (), collect.judge)
+    assert collect.titles() == []
+
+
+def test_texts_that_no_database_takes_are_stored_without_the_bad_part(collect: Collector) -> None:
+    source = collect.source()
+    odd = draft("星\x00まつ\ud800り", description="a\x00b", extra={"k\x00": "v\ud800"}, uid="u\x00\ud800")
+    collect.run(source, [odd])
+    assert collect.run(source, [odd]).unchanged == 1
+    (only,) = collect.store.events().items
+    assert (only.event.title, only.event.description, only.event.extra) == ("星まつり", "ab", {"k": "v"})
+
+
+def test_a_kill_at_any_statement_and_a_second_run_give_the_same(handles: OpenEvents, collect: Collector) -> None:
+    """Breaks off at each of the statements of a run in turn, each time in the state the last attempt left behind."""
+    collect.run(collect.source("A"), [draft(), draft("朝市", FIRST + timedelta(hours=1)), *many(3)])
+    second = collect.source("B")
+    drafts = [draft(price="1円"), draft("朝市", FIRST + timedelta(hours=2)), *many(6, city="花巻"), *many(2)]
+    attempts = 0
+    for at in range(1, 400):
+        other = handles()
+        left = [at]
+
+        def stop(*_: object, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+
+        run = other.start_run(second.id)
+        hook.listen(other.engine, "before_cursor_execute", stop)
+        try:
+            other.apply_run(run, drafts, (bad(),), collect.judge, chunk=3)
+        except KeyboardInterrupt:
+            attempts += 1
+            continue
+        break
+    assert attempts > 20
+    assert sorted(collect.titles()) == sorted([one.title for one in many(3) + many(6)] + ["星まつり", "朝市", "朝市"])
+    assert collect.store.totals().rows == 5 + len(drafts) + 1
+    assert len(collect.store.merges()) == 3
+    assert len(collect.store.reviews()) == 2
+
+
+def test_two_workers_that_find_one_event_at_once_store_it_once(
+    handles: OpenEvents, store: EventsStore, collect: Collector
+) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    sources = [collect.source(name) for name in "ABCD"]
+    runs = [collect.start(one) for one in sources]
+    stores = [handles() for _ in sources]
+    with ThreadPoolExecutor(4) as pool:
+        work = [
+            pool.submit(one.apply_run, run, many(30), (), collect.judge, chunk=7) for one, run in zip(stores, runs, strict=True)
+        ]
+    done = [each.result() for each in work]
+    assert sum(one.inserted for one in done) == 30
+    assert sum(one.merged for one in done) == 90
+    assert store.count_events() == 30

@@ -1,0 +1,45 @@
+"""The product's own judge on the database: rows of several sources, as they would come."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from tadoru.jobs.events.dedupe import EventJudge
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.values import Judge
+from tests.contract.events.conftest import Collector
+from tests.contract.events.judging import FIRST, draft
+
+
+def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disagree(
+    store: EventsStore, collect: Collector
+) -> None:
+    judge: Judge = EventJudge()
+    collect.judge = judge  # type: ignore[assignment]
+    collect.run(
+        collect.source("A"),
+        [draft("第3回 星空コンサート", price="500円"), draft("第4回 星空コンサート", FIRST + timedelta(days=7))],
+    )
+    applied = collect.run(collect.source("B"), [draft("【参加者募集】第３回星空コンサート", price="800円")])
+    assert (applied.merged, applied.inserted, applied.review) == (1, 0, 1)
+    (asked,) = store.reviews()
+    assert [one["field"] for one in asked.detail["conflicts"]] == ["price"]
+    assert store.count_events() == 2
+
+
+def test_rows_that_a_source_numbers_anew_keep_their_events(store: EventsStore, collect: Collector) -> None:
+    collect.judge = EventJudge()  # type: ignore[assignment]
+    source = collect.source()
+    names = ["星空コンサート", "親子料理教室", "古文書を読む会", "朝のヨガ", "将棋大会", "写真展", "防災訓練", "落語の夕べ"]
+
+    def rows(first: int) -> list[object]:
+        return [draft(name, FIRST + timedelta(days=n), uid=str(n - first)) for n, name in enumerate(names) if n >= first]
+
+    collect.run(source, rows(0), chunk=3)  # type: ignore[arg-type]
+    before = {one.event.title: one.event.uid for one in store.events().items}
+    applied = collect.run(source, rows(1), sweep=True, chunk=3)  # type: ignore[arg-type]
+    after = {one.event.title: one.event for one in store.events().items}
+    assert (applied.inserted, applied.updated) == (0, 7)
+    assert {title: event.uid for title, event in after.items()} == before
+    assert [title for title, event in after.items() if event.vanished_at] == ["星空コンサート"]
+    assert store.totals().rows == 8

@@ -1,0 +1,286 @@
+"""Questions for a person: asked once, answered in five ways, and closed by themselves when they are about nothing any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import pytest
+
+from tadoru.errors import UsageError
+from tadoru.model.event import EventStatus, Quarantined, RawEvent, ReviewReason
+from tadoru.store.events.drafts import raw_in, raw_out
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.questions import Question
+from tadoru.store.events.values import Merged, Said
+from tests.contract.events.conftest import Collector
+from tests.contract.events.judging import FIRST, TOKYO, PlainJudge, bad, draft, many
+from tests.support.clock import FakeClock
+
+
+def doubtful(collect: Collector) -> int:
+    """Two events whose titles begin alike: the id of the question."""
+    collect.run(collect.source("A"), [draft("星まつり2023", uid="a")])
+    collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b")])
+    (asked,) = collect.store.reviews()
+    return asked.id
+
+
+def test_a_question_says_what_it_is_about(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+    review = store.review(doubtful(collect))
+    assert (review.reason, review.candidate_ids) == (ReviewReason.DEDUPE_CONFLICT, (1, 2))
+    assert (review.detail["score"], review.detail["reasons"], review.detail["verdict"]) == (0.6, ["titles begin alike"], "review")
+    assert (review.created_at, review.resolved_at, review.source_id) == (store.now(), None, 2)
+
+
+def test_merging_answers_it(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    number = doubtful(collect)
+    assert store.review_merge(number, judge, by="mika") == 1
+    review = store.review(number)
+    assert (review.resolution, review.by, review.resolved_at) == ("merge", "mika", store.now())
+    (done,) = store.merges()
+    assert (done.kept_id, done.absorbed_id, done.score, done.reasons) == (1, 2, 0.6, ("titles begin alike",))
+    with pytest.raises(UsageError, match=r"was answered already \(merge\)"):
+        store.review_merge(number, judge, by="mika")
+
+
+def test_a_person_says_which_one_is_kept(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    number = doubtful(collect)
+    with pytest.raises(UsageError, match="is not about event 9: it is about 1, 2"):
+        store.review_merge(number, judge, by="mika", keep=9)
+    assert store.review_merge(number, judge, by="mika", keep=2) == 2
+    assert store.event(1).merged_into == 2
+
+
+def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    assert store.review_keep_apart(doubtful(collect), judge, by="mika") == (1, 2)
+    second = store.source(2)
+    for title in ("星まつり前夜祭", "星まつり前々夜祭", "星まつり2023"):
+        applied = collect.run(second, [draft(title, uid="b")])
+        assert (applied.review, applied.absorbed) == (0, 0)
+    assert store.count_events() == 2
+
+
+def test_a_pair_that_is_merged_elsewhere_is_answered(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    number = doubtful(collect)
+    store.merge_events(2, 1, judge, by="ren")
+    assert (store.review(number).resolution, store.review(number).by) == ("merge", "ren")
+
+
+def test_keeping_apart_what_was_merged_since_is_refused(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    doubtful(collect)
+    store.ask_about(Question("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
+    store.merge_events(1, 2, judge, by="ren")
+    (own,) = store.reviews()
+    with pytest.raises(UsageError, match="were merged since: undo that merge"):
+        store.review_keep_apart(own.id, judge, by="mika")
+
+
+def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
+    store: EventsStore, collect: Collector, judge: PlainJudge
+) -> None:
+    number = doubtful(collect)
+    collect.run(collect.source("C"), [draft("夏の夕べ", uid="c")])
+    store.merge_events(3, 2, judge, by="ren")
+    assert store.review_keep_apart(number, judge, by="mika") == (1, 3)
+
+
+def test_dismissing_leaves_everything_and_is_remembered(store: EventsStore, collect: Collector) -> None:
+    number = doubtful(collect)
+    store.review_dismiss(number, by="mika")
+    assert store.review(number).resolution == "dismiss"
+    collect.run(store.source(2), [draft("星まつり前々夜祭", uid="b")])
+    assert (store.reviews(), store.count_events()) == ((), 2)
+
+
+def test_a_question_of_the_callers_own_is_asked_once(store: EventsStore) -> None:
+    question = Question("parse:1:abc", (), ReviewReason.PARSE_ERROR, None, {"why": "It is no calendar."})
+    assert store.ask_about(question)
+    assert not store.ask_about(question)
+    assert [one.reason for one in store.reviews(reason=ReviewReason.PARSE_ERROR)] == [ReviewReason.PARSE_ERROR]
+    assert store.reviews(reason=ReviewReason.MISSING_REQUIRED) == ()
+
+
+def test_reviews_are_listed_in_pages_oldest_first(store: EventsStore) -> None:
+    for number in range(5):
+        store.ask_about(Question(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
+    first = store.reviews(limit=2)
+    assert [one.subject for one in first] == ["mine:0", "mine:1"]
+    assert [one.subject for one in store.reviews(limit=2, after=first[-1].id)] == ["mine:2", "mine:3"]
+    store.review_dismiss(first[0].id, by="mika")
+    assert [one.subject for one in store.reviews(is_open=False)] == ["mine:0"]
+    assert len(store.reviews(is_open=None)) == 5
+    with pytest.raises(UsageError, match="There is no review 99: list them with"):
+        store.review(99)
+
+
+def test_a_row_that_lacks_something_is_fixed_by_hand(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    source = collect.source()
+    collect.run(source, [], (bad(uid="x"),))
+    (asked,) = store.reviews()
+    fixed = draft("日時未定の会", uid="x")
+    event_id = store.review_fix(asked.id, fixed, judge, by="mika")
+    assert (store.event(event_id).status, store.event(event_id).starts_at) == (EventStatus.ACTIVE, FIRST)
+    collect.run(source, [], (bad(uid="x"),), sweep=True)
+    assert (collect.titles(), store.reviews()) == (["日時未定の会"], ())
+
+
+def test_what_the_person_added_stays_when_the_source_is_put_right(
+    store: EventsStore, collect: Collector, judge: PlainJudge
+) -> None:
+    source = collect.source()
+    collect.run(source, [], (bad(uid="x"),))
+    event_id = store.review_fix(store.reviews()[0].id, draft("日時未定の会", uid="x", price="無料"), judge, by="mika")
+    owners = store.story(event_id).owners
+    assert owners["price"].who == owners["occurrence"].who == "mika"
+    assert "title" not in owners
+    later = FIRST + timedelta(days=3)
+    collect.run(source, [draft("日時未定の会", later, uid="x", price="500円", category="会合")])
+    event = store.event(event_id)
+    assert (event.starts_at, event.price) == (FIRST, "無料"), "the person said so"
+    assert event.category == "会合", "the person did not speak of it"
+
+
+def test_a_row_is_read_again_with_better_settings(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    source = collect.source()
+    collect.run(source, [], (bad(uid="x"),))
+    (asked,) = store.reviews()
+    raw = store.review_raw(asked.id)
+    assert raw == bad(uid="x").raw
+    assert raw is not None
+    still = Quarantined(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="It still has no date.")
+    assert not store.review_retry(asked.id, still, judge, by="mika")
+    assert (store.review(asked.id).detail["why"], store.review(asked.id).resolved_at) == ("It still has no date.", None)
+    assert store.review_retry(asked.id, draft("日時未定の会", uid="x"), judge, by="mika")
+    assert collect.titles() == ["日時未定の会"]
+    assert collect.run(source, [draft("日時未定の会", uid="x")]).unchanged == 1
+
+
+def test_fix_is_no_answer_to_a_doubtful_pair(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    with pytest.raises(UsageError, match="answer it with merge or keep-apart"):
+        store.review_fix(doubtful(collect), draft(), judge, by="mika")
+
+
+def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [], (bad(uid="x"),))
+    store.review_dismiss(store.reviews()[0].id, by="mika")
+    assert collect.run(source, [], (bad(uid="x"),)).review == 0
+    assert collect.run(source, [], (bad("別の会", uid="x"),)).review == 1
+    assert store.totals().events["quarantine"] == 1
+
+
+def test_a_row_that_was_gone_for_a_while_is_asked_about_again(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft()], (bad(),))
+    collect.run(source, [draft()], sweep=True)
+    assert store.reviews() == ()
+    assert collect.run(source, [draft()], (bad(),)).review == 1
+    (asked,) = store.reviews()
+    assert store.event(asked.candidate_ids[0]).vanished_at is None
+
+
+def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    for price in ("", "500円"):
+        collect.run(source, [draft(uid="x")])
+        collect.run(source, [], (bad(f"日時未定{price}", uid="x"),))
+        assert len(store.reviews()) == 1
+        collect.run(source, [draft(uid="x", price=price)])
+        assert store.reviews() == ()
+
+
+def test_a_great_drop_closes_no_question(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, many(10), (bad(),))
+    run = collect.start(source)
+    store.apply_run(run, [], (), collect.judge)
+    assert store.sweep(run).is_drop
+    assert len(store.reviews()) == 1
+
+
+class Clash(NamedTuple):
+    field: str
+    kept: str
+    other: str
+    number: int
+
+    @property
+    def why(self) -> str:
+        return f"They disagree about {self.field}."
+
+
+class Strict(PlainJudge):
+    """Also says where the sides contradict the first."""
+
+    def merge(self, said: list[Said]) -> Merged:  # type: ignore[override]
+        merged = super().merge(said)
+        clashes = [
+            Clash("price", merged.draft.price, one.draft.price, one.id)
+            for one in said
+            if one.draft is not None and one.draft.price and one.draft.price != merged.draft.price
+        ]
+        return replace(merged, conflicts=tuple(clashes))
+
+
+def clash(collect: Collector) -> int:
+    collect.judge = Strict()
+    collect.run(collect.source("A"), [draft(uid="a", price="500円")])
+    assert collect.run(collect.source("B"), [draft(uid="b", price="800円")]).review == 1
+    (asked,) = collect.store.reviews()
+    return asked.id
+
+
+def test_sources_that_contradict_each_other_are_a_question(store: EventsStore, collect: Collector) -> None:
+    review = store.review(clash(collect))
+    assert (review.reason, review.candidate_ids, review.source_id) == (ReviewReason.DEDUPE_CONFLICT, (1,), 2)
+    assert review.detail["reasons"] == ["They disagree about price."]
+    assert store.event(1).price == "500円"
+    assert collect.run(store.source(2), [draft(uid="b", price="800円", organizer="星の会")]).review == 0
+
+
+def test_it_is_closed_when_the_sources_agree(store: EventsStore, collect: Collector) -> None:
+    number = clash(collect)
+    collect.run(store.source(2), [draft(uid="b", price="500円")])
+    assert store.review(number).resolution == "the sources say something else now"
+
+
+def test_a_persons_word_leaves_nothing_to_contradict(store: EventsStore, collect: Collector) -> None:
+    number = clash(collect)
+    store.edit_event(1, {"price": "600円"}, collect.judge, by="mika")
+    assert (store.reviews(), store.event(1).price) == ((), "600円")
+    assert store.review(number).resolved_at is not None
+
+
+def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: EventsStore, collect: Collector) -> None:
+    ids = store.review_keep_apart(clash(collect), collect.judge, by="mika")
+    assert [store.event(one).price for one in ids] == ["500円", "800円"]
+    assert collect.run(store.source(2), [draft(uid="b", price="800円")]).unchanged == 1
+    with pytest.raises(UsageError, match="was taken apart already"):
+        store.undo_merge(store.merges()[0].id, collect.judge, by="mika")
+
+
+def test_a_person_who_merges_has_seen_both_sides(store: EventsStore, collect: Collector) -> None:
+    collect.judge = Strict()
+    collect.run(collect.source("A"), [draft("星まつり2023", uid="a", price="500円")])
+    collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b", price="800円")])
+    store.review_merge(store.reviews()[0].id, collect.judge, by="mika")
+    assert store.reviews() == ()
+    assert collect.run(store.source(2), [draft("星まつり前夜祭", uid="b", price="800円", category="祭")]).review == 0
+
+
+RAWS = [
+    pytest.param(RawEvent(position="row 1"), id="nothing"),
+    pytest.param(RawEvent(position="row 1", start=date(2023, 12, 1), end="12月2日", extra={"NO": "1"}), id="a day"),
+    pytest.param(RawEvent(position="row 1", start=FIRST, end=FIRST.replace(tzinfo=None), latitude=39.7), id="times"),
+    pytest.param(
+        RawEvent(position="row 1", timezone="Asia/Tokyo", occurrences=(draft().occurrence,), is_cancelled=True), id="a series"
+    ),
+]
+
+
+@pytest.mark.parametrize("raw", RAWS)
+def test_what_a_source_said_is_kept_as_it_said_it(raw: RawEvent) -> None:
+    assert raw_in(raw_out(raw)) == raw
+    assert FIRST.tzinfo is TOKYO

@@ -1,0 +1,175 @@
+"""Run logs, snapshots, incidents, and what time does to them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tadoru.errors import UsageError
+from tadoru.model.event import RunStatus
+from tadoru.store.events.listing import EventFilter
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.runs import RunClosed
+from tests.contract.events.conftest import Collector, LetPass
+from tests.contract.events.judging import FIRST, draft, many, series, whole_days
+from tests.support.clock import FakeClock
+
+DAY = 86400.0
+
+
+def test_a_run_has_the_fields_of_the_seed(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    run = store.start_run(source.id)
+    assert (run.status, run.finished_at) == (None, None)
+    clock.advance(5)
+    counts = {"fetched": 1, "parsed": 4, "upserted": 3, "quarantined": 1, "merged": 0, "review": 1}
+    done = store.finish_run(run, RunStatus.PARTIAL, counts=counts, error="one row", snapshot_paths=["a/b.ics"])
+    assert store.run(run.id) == done
+    assert (done.fetched_count, done.parsed_count, done.upserted_count) == (1, 4, 3)
+    assert (done.counts, done.snapshot_paths, done.error_summary) == (counts, ("a/b.ics",), "one row")
+    assert done.finished_at is not None
+    assert done.finished_at - done.started_at == timedelta(seconds=5)
+
+
+def test_a_run_is_finished_once(store: EventsStore, collect: Collector) -> None:
+    run = store.start_run(collect.source().id)
+    store.finish_run(run, RunStatus.SUCCESS, counts={})
+    with pytest.raises(RunClosed):
+        store.finish_run(run, RunStatus.FAIL, counts={})
+    assert store.run(run.id).status is RunStatus.SUCCESS
+
+
+def test_runs_are_listed_newest_first_and_in_pages(store: EventsStore, collect: Collector) -> None:
+    one, other = collect.source("A"), collect.source("B")
+    ids = [store.start_run(source.id).id for source in (one, other, one)]
+    assert [run.id for run in store.runs()] == ids[::-1]
+    assert [run.id for run in store.runs(limit=1, before=ids[2])] == [ids[1]]
+    assert [run.id for run in store.runs(source_id=one.id)] == [ids[2], ids[0]]
+    with pytest.raises(UsageError, match="There is no run 99"):
+        store.run(99)
+
+
+def test_the_same_snapshot_is_remembered_once(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    first = store.add_snapshot(source.id, source.url, "a.ics", store.now(), etag=b'"1"', last_modified=b"x")
+    clock.advance(9)
+    again = store.add_snapshot(source.id, source.url, "a.ics", store.now(), etag=b'"2"')
+    assert first.id == again.id
+    assert store.snapshots(source.id) == (again,)
+    assert (again.etag, again.fetched_at) == (b'"2"', store.now())
+
+
+def test_old_snapshots_may_go_but_the_newest_of_each_source_stays(
+    store: EventsStore, collect: Collector, clock: FakeClock
+) -> None:
+    one, other = collect.source("A"), collect.source("B")
+    for source, path in ((one, "a1"), (one, "a2"), (other, "b1")):
+        store.add_snapshot(source.id, source.url, path, store.now())
+        clock.advance(DAY)
+    clock.advance(100 * DAY)
+    store.add_snapshot(other.id, other.url, "b2", store.now())
+    old = store.old_snapshots()
+    assert [path for _, path in old] == ["a1", "b1"]
+    store.forget_snapshots(tuple(number for number, _ in old))
+    assert [one.content_path for one in (*store.snapshots(one.id), *store.snapshots(other.id))] == ["a2", "b2"]
+    assert store.old_snapshots() == ()
+
+
+def test_old_run_logs_are_forgotten_but_not_one_that_is_under_way(
+    store: EventsStore, collect: Collector, clock: FakeClock
+) -> None:
+    source = collect.source()
+    open_one, closed = store.start_run(source.id), store.start_run(source.id)
+    store.finish_run(closed, RunStatus.SUCCESS, counts={})
+    clock.advance(89 * DAY)
+    assert store.forget_runs() == ()
+    clock.advance(2 * DAY)
+    assert store.forget_runs() == ((closed.id, closed.started_at),)
+    assert [one.id for one in store.runs()] == [open_one.id]
+
+
+ENDS = [
+    pytest.param(draft(), 1, id="an hour: the midnight after its day"),
+    pytest.param(draft(occurrence=whole_days(FIRST, 3)), 3, id="three days"),
+    pytest.param(draft(at=FIRST.replace(hour=23, minute=30)), 1, id="an hour across midnight ends in the next day at 0:30"),
+    pytest.param(series(weeks=3), 15, id="a series: its last time"),
+]
+
+
+@pytest.mark.parametrize("given, days", ENDS)
+def test_events_are_archived_180_days_after_their_end_and_still_found(
+    collect: Collector, clock: FakeClock, given: object, days: int
+) -> None:
+    assert isinstance(given, type(draft()))
+    collect.run(collect.source(), [given])
+    if given.occurrence.starts_at.hour == 23:
+        days += 1
+    over = FIRST.replace(hour=0, minute=0).timestamp() + days * DAY
+    clock.advance(over + 180 * DAY - clock.now() - 1)
+    assert collect.store.archive() == 0
+    clock.advance(1)
+    assert collect.store.archive() == 1
+    assert collect.store.archive() == 0
+    assert collect.titles() == []
+    assert len(collect.store.events(EventFilter(archived=None)).items) == 1
+    assert len(collect.store.events(EventFilter(archived=True, q=given.title)).items) == 1
+
+
+def test_an_archived_event_that_gets_a_new_date_comes_back(collect: Collector, clock: FakeClock) -> None:
+    source = collect.source()
+    collect.run(source, [draft(uid="1")])
+    clock.advance(300 * DAY)
+    collect.store.archive()
+    collect.run(source, [draft(uid="1", at=FIRST + timedelta(days=365))])
+    assert collect.titles() == ["星まつり"]
+
+
+def test_a_trouble_is_told_once_and_its_end_once(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    first = store.open_incident(source.id, "failure", {"error": "HTTP 500"})
+    assert store.open_incident(source.id, "failure", {"error": "HTTP 502"}).id == first.id
+    (claimed,) = store.claim_notices()
+    assert (claimed.kind, claimed.detail) == ("failure", {"error": "HTTP 500"})
+    assert store.claim_notices() == (), "somebody is at it"
+    store.told(claimed)
+    assert store.claim_notices() == ()
+    closed = store.close_incident(source.id, "failure")
+    assert closed is not None
+    assert store.close_incident(source.id, "failure") is None
+    (over,) = store.claim_notices()
+    assert over.closed_at is not None
+    store.told(over)
+    assert store.claim_notices() == ()
+    assert store.open_incident(source.id, "failure", {}).id != first.id
+    assert [one.id for one in store.incidents(is_open=False)] == [first.id]
+
+
+def test_a_notice_that_was_not_sent_is_tried_again(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+    store.open_incident(collect.source().id, "drop", {})
+    (claimed,) = store.claim_notices(hold=60)
+    store.not_told(claimed)
+    assert store.claim_notices(hold=60) == (claimed,)
+    let_pass(61)
+    assert store.claim_notices(hold=60) == (claimed,), "who claimed it is dead"
+
+
+def test_a_trouble_that_was_over_before_anybody_heard_of_it_is_not_told(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    store.open_incident(source.id, "failure", {})
+    store.close_incident(source.id, "failure")
+    assert store.claim_notices() == ()
+
+
+def test_health_counts_runs_rows_and_trouble(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+    source = collect.source()
+    collect.run(source, many(4))
+    run = store.start_run(source.id)
+    store.finish_run(run, RunStatus.FAIL, counts={}, error="HTTP 500")
+    store.open_incident(source.id, "failure", {})
+    let_pass(50)
+    (one,) = store.health()
+    assert (one.rows, one.runs, one.failed_runs, one.failures, one.open_incidents) == (4, 2, 1, 1, 1)
+    assert one.late >= 50
+    totals = store.totals()
+    assert (totals.rows, totals.merged_rows, totals.sources) == (4, 0, 1)

@@ -1,0 +1,205 @@
+"""Whose turn it is: due sources, leases, dependencies, and workers that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tadoru.model.event import RunStatus
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.values import Source
+from tests.contract.events.conftest import Collector, LetPass, OpenEvents
+
+
+def finish(store: EventsStore, source: Source, status: RunStatus = RunStatus.SUCCESS, *, after: float = 3600) -> None:
+    run = store.start_run(source.id)
+    store.schedule(source.id, after)
+    store.finish_run(run, status, counts={"parsed": 3})
+
+
+def names(found: tuple[Source, ...]) -> list[str]:
+    return [one.name for one in found]
+
+
+def test_a_new_source_is_due_at_once_and_then_when_its_time_has_come(
+    store: EventsStore, collect: Collector, let_pass: LetPass
+) -> None:
+    source = collect.source()
+    assert names(store.due()) == ["City"]
+    assert store.seconds_until_due() == 0
+    finish(store, source, after=3600)
+    assert store.due() == ()
+    wait = store.seconds_until_due()
+    assert wait is not None
+    assert 3500 < wait <= 3600
+    let_pass(3601)
+    assert names(store.due()) == ["City"]
+
+
+def test_without_sources_nothing_is_ever_due(store: EventsStore, collect: Collector) -> None:
+    assert store.seconds_until_due() is None
+    store.disable_source(collect.source().id, by="mika")
+    assert (store.due(), store.seconds_until_due()) == ((), None)
+
+
+def test_priority_goes_before_waiting(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+    collect.source("first")
+    let_pass(10)
+    collect.source("second")
+    collect.source("urgent", priority=5)
+    worker = store.join(60)
+    assert names(store.lease_due(worker, limit=2)) == ["urgent", "first"]
+    assert names(store.lease_due(worker, limit=9)) == ["second"]
+    assert store.lease_due(worker) == ()
+
+
+def test_two_workers_never_lease_one_source(handles: OpenEvents, store: EventsStore, collect: Collector) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    for number in range(40):
+        collect.source(str(number))
+
+    def take(_: int) -> list[str]:
+        mine = handles()
+        worker, taken = mine.join(60), []
+        while found := mine.lease_due(worker, limit=3):
+            taken += names(found)
+        return taken
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [name for part in pool.map(take, range(4)) for name in part]
+    assert sorted(taken, key=int) == [str(number) for number in range(40)]
+
+
+def test_a_leased_source_can_not_be_leased_by_another(store: EventsStore, collect: Collector) -> None:
+    source, one, other = collect.source(), store.join(60), store.join(60)
+    assert store.lease_source(one, source.id)
+    assert store.lease_source(one, source.id)
+    assert not store.lease_source(other, source.id)
+    store.release(other, source.id)
+    assert not store.lease_source(other, source.id)
+    store.release(one, source.id)
+    assert store.lease_source(other, source.id)
+
+
+@pytest.mark.parametrize("status, is_due", [(RunStatus.SUCCESS, True), (RunStatus.PARTIAL, True), (RunStatus.FAIL, False)])
+def test_a_source_waits_for_the_success_of_the_one_it_depends_on(
+    store: EventsStore, collect: Collector, let_pass: LetPass, status: RunStatus, is_due: bool
+) -> None:
+    first = collect.source("first")
+    collect.source("second", depends_on=first.id)
+    assert names(store.due()) == ["first"]
+    finish(store, first, status)
+    assert names(store.due()) == (["second"] if is_due else [])
+
+
+def test_it_waits_for_a_success_after_its_own_last_run(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+    first = collect.source("first")
+    second = collect.source("second", depends_on=first.id)
+    finish(store, first, after=0)
+    let_pass(1)
+    finish(store, second, after=0)
+    let_pass(1)
+    assert names(store.due()) == ["first"]
+    finish(store, first, after=60)
+    assert names(store.due()) == ["second"]
+
+
+def test_one_that_is_switched_off_is_not_waited_for(store: EventsStore, collect: Collector) -> None:
+    first = collect.source("first")
+    collect.source("second", depends_on=first.id)
+    store.disable_source(first.id, by="mika")
+    assert names(store.due()) == ["second"]
+
+
+def test_a_silent_worker_loses_its_source_and_its_run_is_closed(
+    store: EventsStore, collect: Collector, let_pass: LetPass
+) -> None:
+    source, worker = collect.source(), store.join(60)
+    store.lease_due(worker)
+    run = store.start_run(source.id, worker)
+    store.schedule(source.id, 3600)
+    let_pass(59)
+    assert store.reap() == 0
+    assert store.renew(worker, 60)
+    let_pass(59)
+    assert store.reap() == 0
+    let_pass(2)
+    assert store.reap() == 1
+    assert not store.renew(worker, 60)
+    closed = store.run(run.id)
+    assert (closed.status, closed.error_summary) == (RunStatus.FAIL, "The worker stopped before this run was finished.")
+    assert names(store.due()) == ["City"]
+    assert store.state(source.id).failures == 1
+
+
+def test_a_source_that_takes_its_worker_down_each_time_waits_its_turn(
+    store: EventsStore, collect: Collector, let_pass: LetPass
+) -> None:
+    source = collect.source()
+    for _ in range(2):
+        worker = store.join(60)
+        store.lease_source(worker, source.id)
+        store.start_run(source.id, worker)
+        store.schedule(source.id, 3600)
+        store.leave(worker)
+    assert store.due() == ()
+    let_pass(3600)
+    assert names(store.due()) == ["City"]
+
+
+WORK = """
+import sys
+from tadoru.store.events.open import open_events
+store = open_events(sys.argv[1])
+worker = store.join(3600)
+(source,) = store.lease_due(worker)
+store.start_run(source.id, worker)
+store.take_slot(worker, "example.org", 3600, gap=0.0)
+print("working", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_worker_that_was_killed_here_is_noticed_at_once(
+    store: EventsStore, database: str, collect: Collector, checkout: Path
+) -> None:
+    source = collect.source()
+    with store.write() as sql:  # The other process has the real time; here it is 2023.
+        sql.execute(text("UPDATE source_state SET next_run_at = '2001-01-01 00:00:00.000000'"))
+    command = [sys.executable, "-c", WORK, database]
+    with subprocess.Popen(command, cwd=checkout / "src", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "working\n"
+        assert store.reap() == 0
+        assert store.due() == ()
+        os.kill(process.pid, signal.SIGKILL)
+    assert store.reap() == 1
+    assert names(store.due()) == ["City"]
+    assert store.take_slot(store.join(60), "example.org", 60, gap=0.0) == 0
+    assert store.runs()[0].source_id == source.id
+
+
+def test_failures_are_counted_until_a_success(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    for status in (RunStatus.FAIL, RunStatus.FAIL):
+        run = store.start_run(source.id)
+        store.finish_run(run, status, counts={}, error="HTTP 500")
+    state = store.state(source.id)
+    assert (state.failures, state.last_error, state.last_success) == (2, "HTTP 500", None)
+    finish(store, source)
+    state = store.state(source.id)
+    assert (state.failures, state.last_error, state.last_count) == (0, "", 3)
+    assert state.last_success is not None
+
+
+def test_what_the_job_wants_to_remember_is_kept(store: EventsStore, collect: Collector) -> None:
+    source = collect.source()
+    store.remember(source.id, kept={"ttl": 3600, "pages": ["a"]})
+    assert store.state(source.id).kept == {"ttl": 3600, "pages": ["a"]}

@@ -1,0 +1,67 @@
+"""Hosts: one request at a time, a gap between them, pauses, and what robots.txt said."""
+
+from __future__ import annotations
+
+from tadoru.store.base import RobotsRecord
+from tadoru.store.events.open import EventsStore
+from tests.contract.events.conftest import LetPass
+
+HOST = "example.org"
+
+
+def test_one_request_at_a_time(store: EventsStore, let_pass: LetPass) -> None:
+    one, other = store.join(600), store.join(600)
+    assert store.take_slot(one, HOST, 30, gap=2) == 0
+    assert store.take_slot(other, HOST, 30, gap=2) > 0
+    assert store.take_slot(other, "elsewhere.example", 30, gap=2) == 0
+    store.sent(one, HOST)
+    let_pass(5)
+    assert store.take_slot(other, HOST, 30, gap=2) > 0, "the answer is not here yet"
+    store.give_back(one, HOST)
+    assert store.take_slot(other, HOST, 30, gap=2) == 0
+
+
+def test_the_gap_begins_when_the_request_goes_out(store: EventsStore, let_pass: LetPass) -> None:
+    one, other = store.join(600), store.join(600)
+    store.take_slot(one, HOST, 30, gap=2)
+    let_pass(10)
+    store.sent(one, HOST)
+    store.give_back(one, HOST)
+    wait = store.take_slot(other, HOST, 30, gap=2)
+    assert 1.5 < wait <= 2
+    let_pass(2)
+    assert store.take_slot(other, HOST, 30, gap=2) == 0
+
+
+def test_a_slot_that_was_never_given_back_falls_free(store: EventsStore, let_pass: LetPass) -> None:
+    one, other = store.join(600), store.join(600)
+    store.take_slot(one, HOST, 30, gap=2)
+    let_pass(29)
+    assert store.take_slot(other, HOST, 30, gap=2) > 0
+    let_pass(2)
+    assert store.take_slot(other, HOST, 30, gap=2) == 0
+    store.give_back(one, HOST)
+    assert store.take_slot(one, HOST, 30, gap=2) > 0, "the slot is the other's now"
+
+
+def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: EventsStore, let_pass: LetPass) -> None:
+    worker = store.join(600)
+    store.pause_host(HOST, 60)
+    store.pause_host(HOST, 5)
+    assert 55 < store.take_slot(worker, HOST, 30, gap=0) <= 60
+    let_pass(60)
+    assert store.take_slot(worker, HOST, 30, gap=0) == 0
+
+
+def test_robots_are_kept_with_their_age(store: EventsStore, let_pass: LetPass) -> None:
+    assert store.robots("https://example.org") is None
+    store.put_robots("https://example.org", RobotsRecord(200, None, "", b"User-agent: *\n\xff", 5.0))
+    let_pass(10)
+    found = store.robots("https://example.org")
+    assert found is not None
+    assert (found.status, found.body) == (200, b"User-agent: *\n\xff")
+    assert 15 <= found.age < 20
+    store.put_robots("https://example.org", RobotsRecord(None, "timeout", "no answer", b"", 0.0))
+    again = store.robots("https://example.org")
+    assert again is not None
+    assert (again.status, again.failure, again.body) == (None, "timeout", b"")

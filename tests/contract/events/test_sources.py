@@ -1,0 +1,124 @@
+"""The register of sources and its history."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tadoru.errors import UsageError
+from tadoru.model.event import SourceType
+from tadoru.store.events.open import EventsStore
+from tests.contract.events.conftest import Collector
+from tests.contract.events.judging import draft
+from tests.support.clock import FakeClock
+
+GIVEN = {"name": "盛岡市", "type": "csv", "url": "https://example.org/e.csv"}
+
+
+def test_a_source_keeps_every_field(store: EventsStore) -> None:
+    given: dict[str, Any] = {
+        **GIVEN,
+        "city": "盛岡",
+        "frequency": "low",
+        "enabled": False,
+        "notes": "a note",
+        "settings": {"mapping": {"title": "名称"}, "rows": [1, 2.5, None, True]},
+        "timezone": "Asia/Tokyo",
+        "priority": 3,
+        "licence": "CC BY 4.0",
+        "terms_url": "https://example.org/terms",
+        "allow_private": True,
+        "named_host": "127.0.0.1:8000",
+        "low_hours": 72,
+        "secret": "MORIOKA_KEY",
+    }
+    made = store.add_source(given, by="mika")
+    assert {name: getattr(made, name) for name in given} == given
+    assert made.type is SourceType.CSV
+    assert made.created_at == made.updated_at == store.now()
+    assert store.source(made.id) == store.source_named("盛岡市") == made
+    assert store.sources(enabled=True) == ()
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        pytest.param({"name": "A", "type": "rss"}, "A source needs a url", id="no address"),
+        pytest.param({**GIVEN, "name": " "}, "A source needs a name", id="a name of spaces"),
+        pytest.param({**GIVEN, "type": "xls"}, "can not be of the type 'xls': use rss, ics, api, html, csv", id="type"),
+        pytest.param({**GIVEN, "frequency": "hourly"}, "'hourly' is unknown: use high, normal, low", id="frequency"),
+        pytest.param({**GIVEN, "low_hours": 100}, "from 24 to 72", id="hours"),
+        pytest.param({**GIVEN, "colour": "red"}, "has no field 'colour'", id="an unknown field"),
+        pytest.param({**GIVEN, "depends_on": 7}, "There is no source 7", id="a source that is not there"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_sentence(store: EventsStore, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        store.add_source(given, by="mika")
+    assert store.sources() == ()
+
+
+def test_two_sources_may_not_have_one_name(store: EventsStore) -> None:
+    store.add_source(GIVEN, by="mika")
+    other = store.add_source({**GIVEN, "name": "B"}, by="mika")
+    for change in (
+        lambda: store.add_source(GIVEN, by="mika"),
+        lambda: store.edit_source(other.id, {"name": "盛岡市"}, by="mika"),
+    ):
+        with pytest.raises(UsageError, match="There is a source named '盛岡市' already"):
+            change()
+
+
+def test_every_change_is_remembered(store: EventsStore, clock: FakeClock) -> None:
+    made = store.add_source(GIVEN, by="mika")
+    clock.advance(10)
+    changed = store.edit_source(made.id, {"city": "盛岡", "settings": {"encoding": "cp932"}, "name": "盛岡市"}, by="ren")
+    store.disable_source(made.id, by="ren")
+    store.enable_source(made.id, by="ren")
+    store.enable_source(made.id, by="ren")
+    store.remove_source(made.id, by="mika")
+    assert changed.updated_at > made.updated_at
+    assert [(one.by, one.field, one.old, one.new) for one in store.source_history(made.id)] == [
+        ("mika", "source", None, "盛岡市"),
+        ("ren", "city", "", "盛岡"),
+        ("ren", "settings", {}, {"encoding": "cp932"}),
+        ("ren", "enabled", True, False),
+        ("ren", "enabled", False, True),
+        ("mika", "source", "盛岡市", None),
+    ]
+
+
+def test_another_address_forgets_the_validators_of_the_old_one(store: EventsStore) -> None:
+    made = store.add_source(GIVEN, by="mika")
+    store.remember(made.id, etag=b'W/"\xff"', last_modified=b"Sun, 06 Nov 1994 08:49:37 GMT", body_hash="x")
+    store.edit_source(made.id, {"notes": "same place"}, by="mika")
+    assert (store.state(made.id).etag, store.state(made.id).last_modified) == (b'W/"\xff"', b"Sun, 06 Nov 1994 08:49:37 GMT")
+    store.edit_source(made.id, {"url": "https://example.org/new.csv"}, by="mika")
+    state = store.state(made.id)
+    assert (state.etag, state.last_modified, state.body_hash) == (None, None, "")
+
+
+def test_a_source_can_not_wait_for_itself(store: EventsStore) -> None:
+    first = store.add_source(GIVEN, by="mika")
+    second = store.add_source({**GIVEN, "name": "B", "depends_on": first.id}, by="mika")
+    third = store.add_source({**GIVEN, "name": "C", "depends_on": second.id}, by="mika")
+    with pytest.raises(UsageError, match="would wait for itself"):
+        store.edit_source(first.id, {"depends_on": third.id}, by="mika")
+
+
+def test_events_of_a_removed_source_stay(collect: Collector) -> None:
+    source = collect.source()
+    collect.run(source, [draft()])
+    collect.store.add_snapshot(source.id, source.url, "1/2023-11-14/a.ics", collect.store.now())
+    assert collect.store.remove_source(source.id, by="mika") == ("1/2023-11-14/a.ics",)
+    (only,) = collect.store.events().items
+    assert only.event.source_id is None
+    (said,) = collect.store.story(only.event.id).said
+    assert (said.source_id, said.draft) == (None, draft())
+
+
+def test_a_source_that_is_not_there_is_said_in_a_sentence(store: EventsStore) -> None:
+    for ask in (store.source, store.state, lambda one: store.remove_source(one, by="mika")):
+        with pytest.raises(UsageError, match="There is no source 5: list them with"):
+            ask(5)
