@@ -4,7 +4,7 @@ The map, top to bottom (no import goes up; `ARCHITECTURE.md` has the walls and t
 
     cli/      the command line
     demo/     the bundled site
-    jobs/     links, audit and docs: what to read from pages, and how to show it; launch: putting a crawl together
+    jobs/     links, audit, docs and events: what to read from pages, and how to show it; launch: putting a crawl together
     engine/   the loop: lease, gate, pace, fetch, handle, store
     fetch/    the network door        store/   the database door
     options, settings, config, log
@@ -21,6 +21,11 @@ The public Python API is what is named here:
 
     site = tadoru.docs("https://docs.example.com/", output="site")
     for url, markdown in site.markdown(): print(url, len(markdown))
+
+    with tadoru.events("events.db") as calendar:
+        calendar.add_source("Town", "ics", "https://example.com/events.ics")
+        calendar.run()
+        for event in calendar.list(city="盛岡市"): print(event["starts_at"], event["title"])
 """
 
 from __future__ import annotations
@@ -32,11 +37,13 @@ from tadoru.version import VERSION as __version__  # noqa: N811
 if TYPE_CHECKING:
     from tadoru.jobs.audit.api import AuditResult, audit, audit_async
     from tadoru.jobs.docs.api import DocsResult, docs, docs_async
+    from tadoru.jobs.events.api import Calendar, events
     from tadoru.jobs.links.api import links, links_async
     from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
 
 __all__ = [
     "AuditResult",
+    "Calendar",
     "CrawlResult",
     "DocsResult",
     "FailedUrl",
@@ -46,6 +53,7 @@ __all__ = [
     "audit_async",
     "docs",
     "docs_async",
+    "events",
     "links",
     "links_async",
 ]
@@ -57,6 +65,8 @@ _HOMES = {
     "DocsResult": "tadoru.jobs.docs.api",
     "docs": "tadoru.jobs.docs.api",
     "docs_async": "tadoru.jobs.docs.api",
+    "Calendar": "tadoru.jobs.events.api",
+    "events": "tadoru.jobs.events.api",
     "links": "tadoru.jobs.links.api",
     "links_async": "tadoru.jobs.links.api",
     "CrawlResult": "tadoru.jobs.links.result",

@@ -23,6 +23,17 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
 
 
+CALENDAR = """\
+BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//example//EN
+BEGIN:VEVENT
+UID:1
+SUMMARY:Summer concert
+DTSTART:20310801T180000Z
+END:VEVENT
+END:VCALENDAR
+""".replace("\n", "\r\n")
 RUNS = [
     found
     for block in blocks("console") + blocks("yaml")
@@ -36,6 +47,7 @@ def example(site: Site) -> Site:
     site.robots("User-agent: *\nDisallow: /private/\n")
     site.page("/", links=["/docs/", "/gone"])
     site.page("/docs/", links=["/docs/a", "/"])
+    site.reply("/events.ics", body=CALENDAR, content_type="text/calendar")
     site.page("/docs/a", body="<h1>Limits</h1><p>The rate limit is ten requests a second.</p>")
     return site
 
@@ -63,6 +75,7 @@ def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tado
         assert done.out or "-o" in arguments
         reads = arguments[:2] in (["docs", "search"], ["docs", "list"])
         crawls = arguments[0] in ("links", "audit", "docs", "explain") and "--dry-run" not in arguments and not reads
+        crawls = crawls or arguments[:3] == ["events", "sources", "test"]  # The run after it uses what the test has fetched.
         assert (len(example.paths) > asked) == crawls, command
 
 
@@ -76,10 +89,11 @@ def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     gone, *pages = [example.url(path) for path in ("/gone", "/docs/", "/", "/docs/a")]
-    links, audited, site = done.stdout.splitlines()
+    links, audited, site, events = done.stdout.splitlines()
     assert (links, audited) == (f"{gone} 404 Not Found ['{example.url('/')}']", f"4 ['{gone}']")
     assert site.startswith("3 ")
     assert site.endswith(f" {pages}")
+    assert events == "['Summer concert']"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

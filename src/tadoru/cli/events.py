@@ -10,7 +10,6 @@ import getpass
 import importlib
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,19 +65,9 @@ class Place:
 
 def files_of(options: EventsOptions) -> Files:
     """Where snapshots and run logs are kept: beside the database, unless it is said."""
-    from tadoru.store.files import open_files
+    from tadoru.store.files import beside, open_files
 
     return open_files(options.files or beside(options.database))
-
-
-def beside(database: str) -> str:
-    """The folder that holds `var`: the database's own, or the working folder when that is on a server."""
-    from tadoru.store.events.connect import is_postgresql
-
-    if is_postgresql(database):
-        return "."
-    folder = Path(database).absolute().parent
-    return str(folder.parent if folder.name == "var" else folder)
 
 
 def person() -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from tadoru.errors import UsageError
-from tadoru.options import CrawlOptions
+from tadoru.options import CrawlOptions, EventsOptions
 from tadoru.settings import JOBS
 
-Options = TypeVar("Options", bound=CrawlOptions)
+Options = TypeVar("Options", bound=CrawlOptions | EventsOptions)
 
 
 def checked(job: str, kind: type[Options], options: dict[str, Any]) -> Options:

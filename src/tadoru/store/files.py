@@ -52,6 +52,14 @@ def open_files(place: str) -> Files:
     return Folder(Path(place))
 
 
+def beside(database: str) -> str:
+    """The folder that holds `var`: the database's own, or the working folder when that is on a server."""
+    if "://" in database:
+        return "."
+    folder = Path(database).absolute().parent
+    return str(folder.parent if folder.name == "var" else folder)
+
+
 class Folder:
     """A folder on this machine."""
 

@@ -1,0 +1,88 @@
+"""The Python API: `tadoru.events(database) -> Calendar`: its sources, collecting, and what it holds.
+
+Collecting has a twin for a running event loop; everything else is quick.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from datetime import date
+from typing import Any, Self, TypeVar
+
+from tadoru.clock import SystemClock
+from tadoru.errors import UsageError
+from tadoru.jobs.called import checked
+from tadoru.jobs.events import sources as register
+from tadoru.jobs.events.publish.documents import document
+from tadoru.jobs.events.work import Crew, Tally
+from tadoru.jobs.launch import run_loop
+from tadoru.options import EventsOptions
+from tadoru.store.events.listing import EventFilter
+from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.events.values import Source
+from tadoru.store.events.walking import walk
+from tadoru.store.files import beside, open_files
+
+T = TypeVar("T")
+
+
+class Calendar:
+    """The events of a database. `store` is the database itself, for everything that is not here. Close it, or use `with`."""
+
+    def __init__(self, options: EventsOptions) -> None:
+        self._options = options
+        self.store: EventsStore = open_events(options.database)
+        self._files = open_files(options.files or beside(options.database))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.store.close()
+
+    def add_source(self, name: str, type: str, url: str, **fields: Any) -> Source:  # noqa: A002 - the seed's name
+        """Add a source. Fields are those of the seed, and `settings`, `timezone`, `priority` … Raises UsageError."""
+        values = {"name": name, "type": type, "url": url, **fields}
+        return _run("add_source", register.add(self.store, values, "python"))
+
+    def run(self, *source_ids: int) -> Tally:
+        """Collect these sources, or every enabled one."""
+        return _run("run", self.run_async(*source_ids))
+
+    async def run_async(self, *source_ids: int) -> Tally:
+        """The same, awaited."""
+        chosen = [self.store.source(one) for one in source_ids] if source_ids else self.store.sources(enabled=True)
+        crew = Crew(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
+        async with crew.at_work():
+            return await crew.run(chosen)
+
+    def list(
+        self,
+        *,
+        city: str | None = None,
+        since: date | None = None,
+        until: date | None = None,
+        category: str | None = None,
+        q: str | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        """The events, as `tadoru events list --format json` has them, in the order of time."""
+        chosen = EventFilter(city=city, since=since, until=until, category=category, q=q, archived=None)
+        return (document(told) for told in walk(self.store, chosen))
+
+
+def events(database: str = EventsOptions().database, **options: Any) -> Calendar:
+    """Open a calendar, made when it is not there. Options are those of `tadoru events run` (`delay=1, timezone=…`)."""
+    return Calendar(checked("events", EventsOptions, {"database": database, **options}))
+
+
+def _run(name: str, work: Coroutine[Any, Any, T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run_loop(work)
+    work.close()
+    raise UsageError(f"{name}() was called where an event loop is running: await {name}_async() there, or call it in a thread.")
