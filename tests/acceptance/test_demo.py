@@ -58,7 +58,9 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
 def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
     done, _ = shown
     commands = [shlex.split(line[2:]) for line in done.stdout.splitlines() if line.startswith("$ ")]
-    assert {(line[0], line[1]) for line in commands} == {("tadoru", job) for job in ("links", "audit", "report", "export", "docs")}
+    assert {(line[0], line[1]) for line in commands} == {
+        ("tadoru", job) for job in ("links", "audit", "report", "export", "docs", "events")
+    }
     assert "Broken links" in done.stdout
     assert "Summary" in done.stdout
     assert "Hoshimachi is at http://127.0.0.1:" in done.stderr
