@@ -65,7 +65,7 @@ def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
     assert "Summary" in done.stdout
     assert "Hoshimachi is at http://127.0.0.1:" in done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) <= 6
+    assert len(done.stderr.splitlines()) <= 9
 
 
 def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
@@ -147,3 +147,14 @@ def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path
 )
 def test_each_part_of_a_long_text_is_cut(text: str, short: str) -> None:
     assert shortened(text, 2) == short
+
+
+def test_the_events_job_makes_one_calendar_of_five_sources(shown: Shown) -> None:
+    _, folder = shown
+    listed = (folder / "events.txt").read_text("utf-8")
+    assert listed.count("星まつり") == 1, "three sources speak of it"
+    assert "cancelled" in listed
+    calendar = (folder / "events.ics").read_text("utf-8")
+    assert calendar.count("SUMMARY:星まつり") == 1
+    assert "STATUS:CANCELLED" in calendar
+    assert len(list((folder / "events" / "var" / "runlogs").rglob("*.json"))) == 5
