@@ -18,7 +18,8 @@ from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
-from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions
+from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions
+from tadoru.serve.roles import ROLES, ROUTES, SCOPES, Role
 from tadoru.settings import JOBS, Setting
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -32,6 +33,8 @@ def pages() -> dict[str, str]:
         "audit.md": _options("audit", AuditOptions()),
         "docs.md": _options("docs", DocsOptions()),
         "events.md": _options("events", EventsOptions()),
+        "serve.md": _options("serve", ServeOptions()),
+        "access.md": _access(),
         "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),
         "failures.md": _failures(),
@@ -101,6 +104,24 @@ def _check_row(check: Check, *, is_site: bool) -> str:
     limit = f" (threshold {check.threshold.default:g} {check.threshold.unit})" if check.threshold else ""
     words = f"**{check.title.en}**{' *site*' if is_site else ''}. {check.why.en}{limit}".replace("|", "\\|")
     return f"| `{check.id}` | {check.severity} | {words} | {check.fix.en.replace('|', chr(92) + '|')} |"
+
+
+def _access() -> str:
+    """Every route of the service, and who may call it."""
+    lines = [NOTE, "# `tadoru serve`: who may do what\n"]
+    lines.append(
+        "Each role may do all that those before it may. A key may do what its scopes say, and never more than its owner.\n"
+    )
+    lines += ["| role | what it is for |", "|---|---|"]
+    lines += [f"| {role.label} | {words} |" for role, words in ROLES.items()]
+    lines += ["", "## Scopes of keys\n", "| scope | least role of its owner | what it allows |", "|---|---|---|"]
+    lines += [f"| `{scope}` | {role.label} | {words} |" for scope, (role, words) in SCOPES.items()]
+    lines += ["", "## Routes\n", "| | path | who | scope of a key | what it does |", "|---|---|---|---|---|"]
+    for route in ROUTES:
+        who = f"{route.role.label}, or this machine itself" if route.loopback else route.role.label
+        scope = f"`{route.scope}`" if route.scope else "" if route.role is Role.PUBLIC else "none will do"
+        lines.append(f"| {route.method} | `{route.path}` | {who} | {scope} | {route.what} |")
+    return "\n".join([*lines, ""])
 
 
 def _exit_codes() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.errors import ConfigError, UsageError
-from tadoru.options import CrawlOptions, EventsOptions
+from tadoru.options import CrawlOptions, EventsOptions, ServeOptions
 from tadoru.settings import CRAWL, JOBS, Setting
 
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
@@ -24,13 +24,13 @@ _LINKTADORU_ELSEWHERE = frozenset({
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
-CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value")
+CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value", "llm_key")
 """Options that hold secrets, or could be made to."""
 
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
 """Names the browser program; no option of a job (`fetch.chromium`)."""
 
-Options = TypeVar("Options", bound=CrawlOptions | EventsOptions)
+Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
     sources = {name: source for name, (_, source) in merged.items()}
     if found is not None and file is None:
         _check_ways(found.name, sources)
+        _check_endpoint(found.name, sources)
     return Effective(values, sources, found, _strangers(environ))
 
 
@@ -74,6 +75,15 @@ def _check_ways(found: str, sources: Mapping[str, str]) -> None:
                     f"{found} in this folder sets {name}, and credentials come from elsewhere: give --{name} yourself, or name "
                     f"the file with --config."
                 )
+
+
+def _check_endpoint(found: str, sources: Mapping[str, str]) -> None:
+    """Nor may it choose where the key in a variable is sent."""
+    if sources.get("llm_url") == found and "llm_key" in sources:
+        raise ConfigError(
+            f"{found} in this folder sets llm_url, and a key is sent there (llm_key): give --llm-url yourself, or name the file "
+            f"with --config."
+        )
 
 
 def build(kind: type[Options], effective: Effective) -> Options:

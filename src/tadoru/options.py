@@ -128,6 +128,14 @@ class EventsOptions:
     files: str | None = None
     timezone: str = "UTC"
     notify: tuple[str, ...] = ()
+    enrich: tuple[str, ...] = ()
+    category_model: str | None = None
+    llm_url: str | None = None
+    llm_model: str | None = None
+    llm_key: str | None = None
+    llm_category: tuple[str, ...] = ()
+    llm_budget: int = 100
+    llm_timeout: float = 60.0
     delay: float = 2.0
     concurrency: int = 32
     timeout: float = 30.0
@@ -137,3 +145,25 @@ class EventsOptions:
     proxy: str | None = None
     insecure: bool = False
     allow_private: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """What `tadoru serve` understands."""
+
+    database: str = "./var/tadoru.db"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    base_url: str | None = None
+    """The address that the world knows the service by, when something stands in front of it."""
+    allow_host: tuple[str, ...] = ()
+    trusted_proxy: tuple[str, ...] = ()
+    rate_limit: int = 300
+    """Requests a minute for each address; 0 for no limit."""
+    key_rate_limit: int = 1200
+    """Requests a minute for each key and each person who is signed in; 0 for no limit."""
+    cors: tuple[str, ...] = ()
+    timezone: str = "UTC"
+    lang: str = "en"
+    shutdown_timeout: float = 20.0

@@ -138,6 +138,14 @@ def pattern(value: Any) -> str:
     return value
 
 
+def web_address(value: Any) -> str:
+    """The address of a service: a scheme and a host, and nothing after it."""
+    match = re.fullmatch(r"(https?://[A-Za-z0-9.\-\[\]:]+?)/?", str(value).strip(), re.IGNORECASE)
+    if match is None:
+        raise UsageError("must be an address such as https://events.example, without a path")
+    return match[1]
+
+
 def zone(value: Any) -> str:
     """The name of a time zone."""
     from zoneinfo import ZoneInfo
@@ -311,7 +319,49 @@ EVENTS: tuple[Setting, ...] = (
     _s("notify", "--notify", text, "Telling",
         "Tell about failures, recoveries and sudden drops: an apprise address such as mailto://… or slack://… (repeatable).",
         metavar="URL", many=True, secret=True),
+    _s("enrich", "--enrich", choice("category", "summary", "llm"), "Enriching",
+        "Fill in what sources leave out: a category by a model, a summary by the first sentences, or both by an endpoint "
+        "(repeatable).", metavar="category|summary|llm", many=True),
+    _s("category_model", "--category-model", text, "Enriching",
+        "The model of categories, made by `tadoru events enrich train`.", metavar="FILE"),
+    _s("llm_url", "--llm-url", text, "Enriching",
+        "An endpoint that speaks OpenAI's language, up to /chat/completions: https://llm.example/v1.", metavar="URL"),
+    _s("llm_model", "--llm-model", text, "Enriching", "The model to ask there.", metavar="NAME"),
+    _s("llm_key", "--llm-key", text, "Enriching", "The name of the variable that holds its key.", metavar="VARIABLE"),
+    _s("llm_category", "--llm-category", text, "Enriching",
+        "A category it may choose; those of --category-model when left out (repeatable).", metavar="NAME", many=True),
+    _s("llm_budget", "--llm-budget", whole(0), "Enriching",
+        "Ask at most so many questions: in a run, or in a day of a worker.", metavar="N"),
+    _s("llm_timeout", "--llm-timeout", positive_duration, "Enriching", "Patience for one answer.", metavar="TIME"),
     *(setting for setting in CRAWL if setting.name in _SHARED),
+)  # fmt: skip
+
+
+SERVE: tuple[Setting, ...] = (
+    _s("database", "--database -d", text, "Where things are",
+        "The events, users and keys: a file, or postgresql://….", metavar="FILE|URL"),
+    _s("host", "--host", text, "Answering", "The address to listen on; 0.0.0.0 for all of this machine.", metavar="ADDRESS"),
+    _s("port", "--port", whole(0, 65535), "Answering", "The port to listen on; 0 for any that is free.", metavar="N"),
+    _s("workers", "--workers", whole(1, 64), "Answering", "Processes that answer.", metavar="N"),
+    _s("base_url", "--base-url", web_address, "Answering",
+        "The address that the world knows the service by, when a proxy stands in front of it: https://events.example.",
+        metavar="URL"),
+    _s("allow_host", "--allow-host", text, "Answering",
+        "One more name to answer for; others are turned away (repeatable).", metavar="NAME", many=True),
+    _s("trusted_proxy", "--trusted-proxy", text, "Answering",
+        "A proxy whose X-Forwarded-* headers are believed: an address or a network (repeatable).", metavar="ADDRESS", many=True),
+    _s("shutdown_timeout", "--shutdown-timeout", positive_duration, "Answering",
+        "Patience for requests that are under way when the service is stopped.", metavar="TIME"),
+    _s("rate_limit", "--rate-limit", whole(0), "Limits",
+        "Requests a minute from one address, in each worker; 0 for no limit.", metavar="N"),
+    _s("key_rate_limit", "--key-rate-limit", whole(0), "Limits",
+        "Requests a minute with one key or by one person, in each worker; 0 for no limit.", metavar="N"),
+    _s("cors", "--cors", text, "Limits",
+        "A site whose scripts may read what is public, such as https://town.example, or * (repeatable).",
+        metavar="ORIGIN", many=True),
+    _s("timezone", "--timezone", zone, "Reading", "Where dates without a place are meant.", metavar="ZONE"),
+    _s("lang", "--lang", choice("en", "ja"), "Reading", "The language of pages, unless a visitor prefers the other.",
+        metavar="en|ja"),
 )  # fmt: skip
 
 
@@ -325,4 +375,5 @@ JOBS: dict[str, tuple[Setting, ...]] = {
     "audit": CRAWL + AUDIT,
     "docs": _with_short_depth(CRAWL) + DOCS,
     "events": EVENTS,
+    "serve": SERVE,
 }

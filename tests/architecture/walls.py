@@ -50,7 +50,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "ftfy": ("parse/normal_text.py",),
     "mcp": ("jobs/docs/mcp.py",),
     "nh3": ("parse/normal_text.py",),
-    "numpy": ("parse/content.py", "rules/similar.py", "store/site/"),
+    "numpy": ("jobs/events/enrich/", "parse/content.py", "rules/similar.py", "store/site/"),
     "playwright": ("fetch/browser.py",),
     "procrastinate": ("cluster/",),
     "psycopg": ("store/",),

@@ -199,7 +199,8 @@ def _date(text: str, flag: str) -> date:
 @click.pass_obj
 def show(place: Place, event_id: int, form: str) -> int:
     """Show one event: what it is, who says so, what was merged into it and how to take that back, and how it changed."""
-    from tadoru.cli.events_story import story_json, write_story
+    from tadoru.cli.events_story import write_story
+    from tadoru.jobs.events.publish.records import story_json
     from tadoru.store.events.walking import told
 
     with existing(place) as (store, options):

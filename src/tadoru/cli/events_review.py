@@ -44,7 +44,7 @@ def review() -> None:
 @click.pass_obj
 def list_reviews(place: Place, /, reason: str | None, every: bool, limit: int | None, form: str) -> int:
     """List the questions, the oldest first."""
-    from tadoru.cli.events_story import review_json
+    from tadoru.jobs.events.publish.records import review_json
     from tadoru.model.event import ReviewReason
     from tadoru.store.events.walking import told_all
 
@@ -87,7 +87,8 @@ def _row(one: Review, about: Mapping[int, Told], zone: str) -> list[str]:
 @click.pass_obj
 def show_review(place: Place, /, review_id: int, form: str) -> int:
     """Show one question: what is asked, both sides field by field, and how to answer."""
-    from tadoru.cli.events_sides import review_document, write_review
+    from tadoru.cli.events_sides import write_review
+    from tadoru.jobs.events.publish.records import review_document
 
     with existing(place) as (store, options):
         found = store.review(review_id)
@@ -233,7 +234,8 @@ def dismiss(place: Place, /, review_id: int) -> int:
 @click.pass_context
 def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -> int:
     """What was merged, the newest first, and why. `tadoru events merges undo ID` takes a merge back."""
-    from tadoru.cli.events_story import merge_json, write_merge
+    from tadoru.cli.events_story import write_merge
+    from tadoru.jobs.events.publish.records import merge_json
 
     if ctx.invoked_subcommand is not None:
         return 0

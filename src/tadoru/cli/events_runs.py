@@ -15,8 +15,7 @@ from tadoru.cli.table import Column, write_pairs, write_table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tadoru.store.events.health import SourceHealth, Totals
-    from tadoru.store.events.open import EventsStore
+    from tadoru.store.events.health import Totals
     from tadoru.store.events.values import RunLog
 
 
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 @click.pass_obj
 def runs(place: Place, /, source_id: int | None, limit: int | None, form: str) -> int:
     """The log of collecting, the newest run first."""
+    from tadoru.jobs.events.publish.records import run_json
+
     with existing(place) as (store, options):
         if source_id is not None:
             store.source(source_id)  # says so when there is none
@@ -59,18 +60,6 @@ def _run_row(one: RunLog, names: dict[int, str], zone: str) -> list[str]:
     ]  # fmt: skip
 
 
-def run_json(one: RunLog) -> dict[str, Any]:
-    """A run for a program: the seed's fields, all counts, and where the bodies are."""
-    from tadoru.jobs.events.publish.documents import stamp
-
-    return {
-        "id": one.id, "source_id": one.source_id, "started_at": stamp(one.started_at), "finished_at": stamp(one.finished_at),
-        "status": one.status.value if one.status else None, "fetched_count": one.fetched_count,
-        "parsed_count": one.parsed_count, "upserted_count": one.upserted_count, "error_summary": one.error_summary,
-        "counts": dict(one.counts), "snapshot_paths": list(one.snapshot_paths),
-    }  # fmt: skip
-
-
 @click.command(
     cls=GroupedCommand, short_help="How the sources do.", context_settings=SETTINGS,
     examples=(("tadoru events status", "failures, delays, what waits"), ("tadoru events status -f json", "for a monitor")),
@@ -82,11 +71,13 @@ def run_json(one: RunLog) -> dict[str, Any]:
 @click.pass_obj
 def status(place: Place, /, days: int, form: str) -> int:
     """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    from tadoru.jobs.events.publish.records import sources_health, totals_json
+
     with existing(place) as (store, options):
         totals = store.totals()
-        sources = list(_sources(store, days))
+        sources = list(sources_health(store, days))
         if form == "json":
-            write_json({"totals": _totals_json(totals), "sources": sources})
+            write_json({"totals": totals_json(totals), "sources": sources})
             return 0
         write_pairs(sys.stdout, _totals_text(totals))
         sys.stdout.write("\n")
@@ -99,37 +90,6 @@ def status(place: Place, /, days: int, form: str) -> int:
         if not write_table(sys.stdout, columns, rows):
             sys.stderr.write("There are no sources: add one with `tadoru events sources add`.\n")
     return 0
-
-
-def _sources(store: EventsStore, days: int) -> Iterator[dict[str, Any]]:
-    from tadoru.jobs.events.publish.documents import stamp
-    from tadoru.store.events.shared_rows import shared_rows
-
-    shared = shared_rows(store)
-    trouble: dict[int, list[str]] = {}
-    for incident in store.incidents(is_open=True):
-        trouble.setdefault(incident.source_id, []).append(incident.kind)
-    for one in store.health(days=days):
-        state = store.state(one.source_id)
-        yield {
-            "source_id": one.source_id, "name": one.name, "enabled": one.enabled, "state": _state(one), "rows": one.rows,
-            "runs": one.runs, "failed_runs": one.failed_runs, "failure_rate": _share(one.failed_runs, one.runs),
-            "duplicate_rate": _share(shared.get(one.source_id, 0), one.rows), "failures_in_a_row": one.failures,
-            "last_success": stamp(one.last_success), "next_run_at": stamp(state.next_run_at) if one.enabled else None,
-            "lag_seconds": round(one.late), "open_incidents": trouble.get(one.source_id, []), "last_error": one.last_error,
-        }  # fmt: skip
-
-
-def _state(one: SourceHealth) -> str:
-    if not one.enabled:
-        return "disabled"
-    if one.failures:
-        return "failing"
-    return "ok" if one.last_success else "new"
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None
 
 
 def _status_row(one: dict[str, Any], zone: str) -> list[str]:
@@ -149,15 +109,9 @@ def _status_row(one: dict[str, Any], zone: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _totals_json(totals: Totals) -> dict[str, Any]:
-    return {
-        "events": dict(totals.events), "archived": totals.archived, "vanished": totals.vanished, "rows": totals.rows,
-        "duplicate_rows": totals.merged_rows, "duplicate_rate": _share(totals.merged_rows, totals.rows), "merges": totals.merges,
-        "open_reviews": totals.open_reviews, "sources": totals.sources,
-    }  # fmt: skip
-
-
 def _totals_text(totals: Totals) -> Iterator[tuple[str, str]]:
+    from tadoru.jobs.events.publish.records import share
+
     counts = totals.events
     hidden = [
         f"{counts[name]:,} {words}" for name, words in (("hidden", "hidden"), ("quarantine", "in quarantine")) if counts[name]
@@ -165,6 +119,6 @@ def _totals_text(totals: Totals) -> Iterator[tuple[str, str]]:
     marked = [f"{totals.archived:,} archived"] if totals.archived else []
     marked += [f"{totals.vanished:,} no longer listed"] if totals.vanished else []
     yield "Events", ", ".join([f"{counts['active']:,} in the calendar", *hidden, *marked])
-    rate = _share(totals.merged_rows, totals.rows)
+    rate = share(totals.merged_rows, totals.rows)
     yield "Rows", f"{totals.rows:,} of {totals.sources:,} sources" + (f", {rate:.0%} duplicates" if rate else "")
     yield "Reviews", f"{totals.open_reviews:,} wait for an answer" if totals.open_reviews else "none waits"

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tadoru.cli.events_reading import event_when, stamp_text
-from tadoru.cli.events_story import reason_text, review_json, source_name
+from tadoru.cli.events_story import reason_text, source_name
 from tadoru.cli.table import Column, clean, write_pairs, write_table
-from tadoru.jobs.events.publish.documents import document, local
 from tadoru.parse.normal_text import plain_text
 from tadoru.store.events.walking import told_all
 
@@ -132,19 +131,3 @@ def _raw_text(value: Any) -> str:
             return str(value.get("datetime") or value.get("date"))
         return "\n".join(f"{name}: {part}" for name, part in value.items())
     return str(value)
-
-
-def review_document(store: EventsStore, found: Review) -> dict[str, Any]:
-    """The question for a program: with the events, and the rows when it is about rows."""
-    events = told_all(store, found.candidate_ids)
-    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    said = store.story(found.candidate_ids[0]).said if wanted and found.candidate_ids else ()
-    rows = [
-        {
-            "id": one.id, "source_id": one.source_id, "title": one.draft.title, "venue": one.draft.venue, "city": one.draft.city,
-            "starts_at": local(one.draft.occurrence.starts_at, one.draft.timezone), "url": one.draft.url,
-        }
-        for one in said
-        if one.id in wanted and one.draft is not None
-    ]  # fmt: skip
-    return review_json(found) | {"events": [document(events[one]) for one in found.candidate_ids if one in events], "rows": rows}

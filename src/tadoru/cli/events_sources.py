@@ -17,7 +17,6 @@ from tadoru.options import EventsOptions
 
 if TYPE_CHECKING:
     from tadoru.store.events.open import EventsStore
-    from tadoru.store.events.values import Source
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TYPES = "rss|ics|api|html|csv"
@@ -83,17 +82,13 @@ def list_sources(place: Place, form: str) -> int:
         found = store.sources()
         states = {source.id: store.state(source.id) for source in found}
     if form == "json":
-        rows = [
-            source_out(source)
-            | {
-                "last_success": _iso(states[source.id].last_success),
-                "last_error": states[source.id].last_error,
-                "failures": states[source.id].failures,
-                "next_run_at": _iso(states[source.id].next_run_at),
-                "rows": health[source.id].rows,
-            }
-            for source in found
-        ]
+        from tadoru.jobs.events.publish.records import source_json, state_json
+
+        learnt = ("last_success", "last_error", "failures", "next_run_at")
+        rows = []
+        for source in found:
+            state = state_json(states[source.id])
+            rows.append(source_json(source) | {name: state[name] for name in learnt} | {"rows": health[source.id].rows})
         return _json(rows)
     if not found:
         sys.stdout.write("There are no sources yet: add one with `tadoru events sources add`.\n")
@@ -105,10 +100,10 @@ def list_sources(place: Place, form: str) -> int:
     for column in ("ID", "Name", "Type", "City", "Every", "Events", "State"):
         table.add_column(column, overflow="fold", justify="right" if column in ("ID", "Events") else "left")
     for source in found:
-        state = states[source.id]
-        words = "disabled" if not source.enabled else "well" if state.last_success and not state.failures else "not yet collected"
-        if state.failures:
-            words = f"failed {state.failures}×: {state.last_error}"
+        known = states[source.id]
+        words = "disabled" if not source.enabled else "well" if known.last_success and not known.failures else "not yet collected"
+        if known.failures:
+            words = f"failed {known.failures}×: {known.last_error}"
         cells = (source.name, source.type.value, source.city, source.frequency)
         table.add_row(str(source.id), *map(printable, cells), str(health[source.id].rows), printable(words))
     Console().print(table)
@@ -120,19 +115,11 @@ def list_sources(place: Place, form: str) -> int:
 @click.pass_obj
 def show(place: Place, source_id: int) -> int:
     """Show a source: its fields, its settings, and what collecting it has taught."""
+    from tadoru.jobs.events.publish.records import source_json, state_json
+
     with place.open() as store:
         source, state = store.source(source_id), store.state(source_id)
-    learnt = {
-        "last_attempt": _iso(state.last_attempt),
-        "last_success": _iso(state.last_success),
-        "next_run_at": _iso(state.next_run_at),
-        "failures": state.failures,
-        "last_error": state.last_error,
-        "last_count": state.last_count,
-        "etag": state.etag.decode("utf-8", "replace") if state.etag else None,
-        "last_modified": state.last_modified.decode("utf-8", "replace") if state.last_modified else None,
-    }
-    return _json(source_out(source) | {"state": learnt})
+    return _json(source_json(source) | {"state": state_json(state)})
 
 
 @sources.command(context_settings=SETTINGS)
@@ -260,12 +247,14 @@ async def _import(store: EventsStore, entries: list[Any]) -> tuple[int, int]:
 @click.pass_obj
 def history(place: Place, source_id: int, form: str) -> int:
     """Who changed what about a source, and when."""
+    from tadoru.jobs.events.publish.records import change_json
+
     with place.open() as store:
         changes = store.source_history(source_id)
     if not changes:
         raise UsageError(f"There never was a source {source_id}: list them with `tadoru events sources list`.")
     if form == "json":
-        return _json([{"at": _iso(one.at), "by": one.by, "field": one.field, "old": one.old, "new": one.new} for one in changes])
+        return _json([change_json(one) for one in changes])
     for one in changes:
         old, new = (json.dumps(value, ensure_ascii=False, default=str) for value in (one.old, one.new))
         sys.stdout.write(printable(f"{one.at:%Y-%m-%d %H:%M:%S} {one.by:<12} {one.field}: {old} → {new}") + "\n")
@@ -292,35 +281,6 @@ def test(place: Place, /, source_id: int, limit: int, form: str, **given: Any) -
     else:
         trial.write(sys.stdout, limit)
     return 1 if trial.error else 0
-
-
-def source_out(source: Source) -> dict[str, Any]:
-    """A source as JSON has it."""
-    return {
-        "id": source.id,
-        "name": source.name,
-        "type": source.type.value,
-        "url": source.url,
-        "city": source.city,
-        "frequency": source.frequency,
-        "enabled": source.enabled,
-        "notes": source.notes,
-        "created_at": _iso(source.created_at),
-        "updated_at": _iso(source.updated_at),
-        "settings": dict(source.settings),
-        "timezone": source.timezone,
-        "priority": source.priority,
-        "depends_on": source.depends_on,
-        "licence": source.licence,
-        "terms_url": source.terms_url,
-        "allow_private": source.allow_private,
-        "low_hours": source.low_hours,
-        "secret": source.secret,
-    }
-
-
-def _iso(at: Any) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None
 
 
 def _json(value: Any) -> int:

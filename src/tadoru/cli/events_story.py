@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tadoru.cli.events_reading import event_when, stamp_text, when_text
 from tadoru.cli.table import clean, write_pairs
-from tadoru.jobs.events.publish.documents import document, local, stamp
 from tadoru.parse.normal_text import plain_text
 
 if TYPE_CHECKING:
-    from tadoru.store.events.values import Event, EventStory, MergeRecord, Owner, Review, Said
-    from tadoru.store.events.walking import Told
+    from tadoru.store.events.values import Event, EventStory, MergeRecord, Review, Said
 
 _LONGEST = 400
 """Characters of a description that are shown; JSON has all of it."""
@@ -170,48 +168,3 @@ def _change(values: Any) -> str:
         old, new = (str(value)[:200] if value not in (None, "") else "nothing" for value in values)
         return f"{old} → {new}"
     return str(values)
-
-
-def story_json(story: EventStory, told: Told, names: Mapping[int, str]) -> dict[str, Any]:
-    """The story for a program: the event as lists have it, and everything around it."""
-    return document(told) | {
-        "merged_into": story.event.merged_into,
-        "owners": {name: _owner_json(owner) for name, owner in story.owners.items()},
-        "sightings": [_said_json(one, names) for one in story.said],
-        "merges": [merge_json(one) for one in story.merges],
-        "reviews": [review_json(one) for one in story.reviews],
-        "history": [{"at": stamp(one["at"]), "by": one["by"], "changes": one["changes"]} for one in story.history],
-    }
-
-
-def _owner_json(owner: Owner) -> dict[str, Any]:
-    return {"owner": owner.owner, "source_id": owner.source_id, "who": owner.who, "at": stamp(owner.at)}
-
-
-def _said_json(one: Said, names: Mapping[int, str]) -> dict[str, Any]:
-    draft = one.draft
-    return {
-        "id": one.id, "source_id": one.source_id, "source": names.get(one.source_id or 0), "row_key": one.row_key,
-        "title": draft.title if draft else None, "venue": draft.venue if draft else None, "city": draft.city if draft else None,
-        "starts_at": local(draft.occurrence.starts_at, draft.timezone) if draft else None,
-        "ends_at": local(draft.occurrence.ends_at, draft.timezone) if draft else None,
-        "url": draft.url if draft else None, "raw": one.raw,
-        "first_seen": stamp(one.first_seen), "last_seen": stamp(one.last_seen), "gone_at": stamp(one.gone_at),
-    }  # fmt: skip
-
-
-def merge_json(one: MergeRecord) -> dict[str, Any]:
-    """A merge for a program."""
-    return {
-        "id": one.id, "kept_id": one.kept_id, "absorbed_id": one.absorbed_id, "score": one.score, "reasons": list(one.reasons),
-        "at": stamp(one.at), "by": one.by, "undone_at": stamp(one.undone_at), "undone_by": one.undone_by,
-    }  # fmt: skip
-
-
-def review_json(one: Review) -> dict[str, Any]:
-    """A review for a program: the seed's fields, and what the question is."""
-    return {
-        "id": one.id, "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": stamp(one.created_at),
-        "resolved_at": stamp(one.resolved_at), "resolution": one.resolution, "by": one.by, "source_id": one.source_id,
-        "detail": dict(one.detail),
-    }  # fmt: skip

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("tadoru.cli.audit:audit", "Find every problem of a site, kept in a database."),
     "docs": ("tadoru.cli.docs:docs", "A documentation site as Markdown, for people and language models."),
     "events": ("tadoru.cli.events:events", "One calendar from many sources."),
+    "serve": ("tadoru.cli.serve:serve", "Publish the calendar: pages, feeds, REST."),
     "mcp": ("tadoru.cli.mcp:mcp", "Answer an agent's questions from crawled documentation."),
     "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
     "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),

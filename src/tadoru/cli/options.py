@@ -15,7 +15,6 @@ from click.core import ParameterSource
 from tadoru import config
 from tadoru.config import Effective, Options
 from tadoru.errors import UsageError
-from tadoru.options import CrawlOptions, EventsOptions
 from tadoru.settings import JOBS, Setting
 
 
@@ -89,7 +88,7 @@ def running_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def print_config(job: str, options: CrawlOptions | EventsOptions, settled: Effective) -> int:
+def print_config(job: str, options: Options, settled: Effective) -> int:
     """What `--show-config` prints."""
     listing = {"file": str(settled.file) if settled.file else None, job: config.shown(type(options), options, settled, job)}
     json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)

@@ -93,7 +93,7 @@ class HttpFetcher:
             await self._check_before_proxy(visit, url)
         session = self._session or self._open()
         response = await session.request(
-            request.method, url, headers=request.headers or None, allow_redirects=False, proxy=self._proxy
+            request.method, url, headers=request.headers or None, data=request.body, allow_redirects=False, proxy=self._proxy
         )
         try:
             visit.took("ttfb")

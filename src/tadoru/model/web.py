@@ -73,6 +73,8 @@ class Request:
     """Cap on the body after decompression."""
     truncate: bool = False
     """Keep the first `max_bytes` of a longer body instead of failing."""
+    body: bytes | None = None
+    """What is sent with it; it is sent once, whatever becomes of it."""
     body_types: tuple[str, ...] | None = None
     """Prefixes of media types whose body is wanted; of any other only the headers are read. None: every body."""
 

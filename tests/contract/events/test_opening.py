@@ -96,7 +96,7 @@ def test_every_revision_is_known(checkout: Path) -> None:
 LATER = """
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "9001", "{newest}", None, None
 
 
 def upgrade() -> None:
@@ -108,7 +108,9 @@ def upgrade() -> None:
 
 def later_revisions(folder: Path, *, fails: bool) -> Path:
     shutil.copytree(migrate.REVISIONS, folder / "later")
-    (folder / "later" / "versions" / "v0002_colour.py").write_text(LATER.replace("{fails}", str(fails)))
+    (folder / "later" / "versions" / "v9001_colour.py").write_text(
+        LATER.replace("{fails}", str(fails)).replace("{newest}", VERSIONS[-1])
+    )
     return folder / "later"
 
 
@@ -116,18 +118,18 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, 
     store = open_events(empty, clock)
     store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     for _ in range(2):  # The second time there is nothing to do.
-        migrate.prepare(store, (*VERSIONS, "0002"), later_revisions(tmp_path / str(_), fails=False))
+        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False))
     with store.read() as sql:
         assert sql.execute(text("SELECT name, colour FROM sources")).all() == [("A", "red")]
-        assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["0002"]
+        assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9001"]
     store.close()
-    assert "was written by a newer Tadoru (format 0002)" in refused(empty, clock)
+    assert "was written by a newer Tadoru (format 9001)" in refused(empty, clock)
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock: FakeClock, tmp_path: Path) -> None:
     store = open_events(empty, clock)
     with pytest.raises(StoreError):
-        migrate.prepare(store, (*VERSIONS, "0002"), later_revisions(tmp_path, fails=True))
+        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path, fails=True))
     store.close()
     again = open_events(empty, clock)
     with again.read() as sql:

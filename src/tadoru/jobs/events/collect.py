@@ -11,8 +11,8 @@ import json
 import os
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.errands import Errand
@@ -27,6 +27,9 @@ from tadoru.store.events.open import EventsStore
 from tadoru.store.events.runs import RunClosed
 from tadoru.store.events.values import RunLog, Source, Sweep
 from tadoru.store.files import Files
+
+if TYPE_CHECKING:
+    from tadoru.jobs.events.enrich.enricher import Enricher
 
 MOST_SAID = 500
 """Characters of an error summary."""
@@ -63,8 +66,9 @@ class Collector:
     """Collects sources into a database."""
 
     def __init__(
-        self, store: EventsStore, files: Files, clock: Clock, worker: int, zone: str, say: Say, *, accept_drops: bool = False
-    ) -> None:
+        self, store: EventsStore, files: Files, clock: Clock, worker: int, zone: str, say: Say, *, accept_drops: bool = False,
+        enricher: Enricher | None = None,
+    ) -> None:  # fmt: skip
         self._store = store
         self._files = files
         self._clock = clock
@@ -72,6 +76,7 @@ class Collector:
         self._zone = zone
         self._say = say
         self._accept_drops = accept_drops
+        self._enricher = enricher
         self._judge = EventJudge()
         self._random = random.Random()
 
@@ -101,7 +106,10 @@ class Collector:
         began = self._clock.monotonic()
         state = await asyncio.to_thread(self._store.state, source.id)
         settings = read_settings(source.type, source.settings, secret=source.secret)
-        means = Means(errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=secret_of(source))
+        means = Means(
+            errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=secret_of(source),
+            enriched_by=self._enricher.signature if self._enricher else "",
+        )  # fmt: skip
         gatherer = Gatherer(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
         found = await gatherer.gather()
         self._tell(source, run, "fetch", began, found.error)
@@ -115,6 +123,8 @@ class Collector:
         if not normal.drafts and not found.events and found.problems:
             # Nothing in it could be read: the source is broken, not its events.
             return await self._failed(source, run, found, began, normal)
+        if self._enricher is not None:
+            normal = await self._enrich(self._enricher, source, run, found, normal)
         return await self._store_all(source, run, found, normal)
 
     def zone_of(self, source: Source) -> str:
@@ -138,6 +148,15 @@ class Collector:
                 normal.drafts.append(outcome)
                 normal.raws.append(raw)
         return normal
+
+    async def _enrich(self, enricher: Enricher, source: Source, run: RunLog, found: Gathered, normal: Normalised) -> Normalised:
+        began = self._clock.monotonic()
+        enriched = await enricher.enrich(normal.drafts)
+        if not enriched.is_complete:
+            # The rest is asked about next time, and so the source has to be read then, changed or not.
+            found.kept["enriched"] = ""
+        self._tell(source, run, "enrich", began)
+        return replace(normal, drafts=enriched.drafts)
 
     async def _store_all(self, source: Source, run: RunLog, found: Gathered, normal: Normalised) -> Collected:
         began = self._clock.monotonic()

@@ -94,6 +94,8 @@ class Means:
     zone: str
     """Where dates are meant that do not say it."""
     secret: str = ""
+    enriched_by: str = ""
+    """What fills in its events; when that is new, the source is read whole."""
 
 
 class Gatherer:
@@ -115,6 +117,7 @@ class Gatherer:
         self._clock = means.clock
         self._zone = means.zone
         self._secret = means.secret
+        self._enriched_by = means.enriched_by
         self._keep = keep
         self._known: Mapping[str, Any] = state.kept or {}
         self._is_as_before = self._known.get("as") == self.fingerprint
@@ -154,6 +157,7 @@ class Gatherer:
             "documents": len(found.documents),
             "read_at": to_datetime(self._clock.now()).isoformat(),
             "details": kept_details,
+            "enriched": self._enriched_by,
         }
         return found
 
@@ -198,7 +202,7 @@ class Gatherer:
         read_at = self._known.get("read_at")
         if not self._is_as_before or self._known.get("documents") != 1 or not read_at:
             return ()
-        if now - datetime.fromisoformat(read_at) > READ_ANEW:
+        if now - datetime.fromisoformat(read_at) > READ_ANEW or self._known.get("enriched", "") != self._enriched_by:
             return ()
         return _conditions(self._state.etag, self._state.last_modified)
 

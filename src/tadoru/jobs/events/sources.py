@@ -12,6 +12,7 @@ from tadoru.clock import SystemClock
 from tadoru.errors import ConfigError, UsageError
 from tadoru.jobs.events.settings import read_settings
 from tadoru.model.event import SourceType
+from tadoru.rules.address import Exemptions, refusal
 from tadoru.rules.url import typed
 from tadoru.settings import zone
 from tadoru.store.events.open import EventsStore
@@ -54,18 +55,55 @@ async def permitted(url: str) -> str:
     return next(iter(private.to_list()), "")
 
 
-async def add(store: EventsStore, values: Mapping[str, Any], by: str) -> Source:
-    """Save a new source."""
+async def is_private(url: str) -> bool:
+    """Does an address lead into a private network, as far as can be told now? What does not resolve is left to the guard."""
+    from tadoru.fetch.guard import Names, Unresolved, is_literal
+
+    names = Names(SystemClock())
+    try:
+        for host, _ in Exemptions.for_urls([url]).named:
+            addresses = [host] if is_literal(host) else await names.ask(host)
+            if any(refusal(one) is not None for one in addresses):
+                return True
+    except Unresolved:
+        return False
+    finally:
+        await names.close()
+    return False
+
+
+async def _named(url: str, *, at_the_machine: bool, allow_private: bool) -> str:
+    """What an address permits: something only when a person at the machine typed it. Raises UsageError."""
+    if at_the_machine:
+        return await permitted(url)
+    if not allow_private and await is_private(url):
+        raise UsageError("This address is private: give one of the public web, or start the service with --allow-private.")
+    return ""
+
+
+async def add(
+    store: EventsStore, values: Mapping[str, Any], by: str, *, at_the_machine: bool = True, allow_private: bool = False
+) -> Source:
+    """Save a new source. Who is not at the machine can not permit a private address."""
     given = checked(values)
     same = [one for one in store.sources() if one.url == given["url"] and one.type == given["type"]]
     if any(dict(one.settings) == given.get("settings", {}) for one in same):
         raise UsageError(f"{given['url']} is source {same[0].id} ({same[0].name}) already: edit that one, or remove it first.")
-    return store.add_source(given | {"named_host": await permitted(given["url"])}, by)
+    named = await _named(given["url"], at_the_machine=at_the_machine, allow_private=allow_private)
+    return store.add_source(given | {"named_host": named}, by)
 
 
-async def edit(store: EventsStore, source_id: int, values: Mapping[str, Any], by: str) -> Source:
-    """Change a source."""
+async def edit(
+    store: EventsStore,
+    source_id: int,
+    values: Mapping[str, Any],
+    by: str,
+    *,
+    at_the_machine: bool = True,
+    allow_private: bool = False,
+) -> Source:
+    """Change a source; see `add`."""
     given = checked(values, store.source(source_id))
     if "url" in given:
-        given["named_host"] = await permitted(given["url"])
+        given["named_host"] = await _named(given["url"], at_the_machine=at_the_machine, allow_private=allow_private)
     return store.edit_source(source_id, given, by)

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
@@ -25,6 +26,9 @@ from tadoru.rules.url import host_key
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Source
 from tadoru.store.files import Files
+
+if TYPE_CHECKING:
+    from tadoru.jobs.events.enrich.enricher import Enricher
 
 HOLD = 60.0
 """Seconds for which a worker counts as alive after each sign of life."""
@@ -78,6 +82,7 @@ class Crew:
     async def at_work(self) -> AsyncIterator[None]:
         """Be a worker of the database."""
         store = self._store
+        enricher = await self._enricher() if self._options.enrich else None
         await self._clean_up()
         self.worker = await asyncio.to_thread(store.join, HOLD)
         manners = Manners(
@@ -88,8 +93,9 @@ class Crew:
         )
         self._errands = Errands(store, self._clock, self.worker, manners)
         self.collector = Collector(
-            store, self._files, self._clock, self.worker, self._options.timezone, self._say, accept_drops=self._accept_drops
-        )
+            store, self._files, self._clock, self.worker, self._options.timezone, self._say, accept_drops=self._accept_drops,
+            enricher=enricher,
+        )  # fmt: skip
         beat = asyncio.create_task(self._beat())
         try:
             yield
@@ -98,8 +104,16 @@ class Crew:
             await asyncio.gather(beat, return_exceptions=True)
             for errand in self._errand_by.values():
                 await errand.close()
+            if enricher is not None:
+                await enricher.close()
             await asyncio.to_thread(store.leave, self.worker)
             await asyncio.to_thread(self._write_missing_logs)
+
+    async def _enricher(self) -> Enricher | None:
+        # Most never need it, and it takes numpy with it.
+        from tadoru.jobs.events.enrich.enricher import enricher_for
+
+        return await enricher_for(self._options, self._files, self._clock, self._say)
 
     def errand_for(self, source: Source) -> Errand:
         """One for each set of addresses that sources may connect to."""

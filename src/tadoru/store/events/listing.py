@@ -66,10 +66,17 @@ class Listing(EventsDatabase):
         more = len(found) > limit
         return Page(items=items, next_cursor=_cursor(rows[-1].starts_at, rows[-1].event_id) if more else None)
 
-    def events_by_change(self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None) -> Page:
-        """A page in the order of the last change, of every event that fits: also those without a time, and absorbed ones."""
+    def events_by_change(
+        self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True
+    ) -> Page:
+        """A page in the order of the last change, of every event that fits, at whatever time: also those without one, and
+        absorbed ones unless they are not wanted."""
         chosen = chosen or EventFilter()
         query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
+        if chosen.city is not None:
+            query = query.where(events.c.city == chosen.city)
+        if not absorbed:
+            query = query.where(events.c.merged_into.is_(None))
         if cursor:
             query = query.where(tuple_(events.c.updated_at, events.c.id) > tuple_(*_bound(_place(cursor), events.c.updated_at)))
         query = query.order_by(events.c.updated_at, events.c.id).limit(limit + 1)
@@ -92,6 +99,19 @@ class Listing(EventsDatabase):
         with self.read() as sql:
             query = select(occurrences.c.city).distinct().where(occurrences.c.city != "").order_by(occurrences.c.city)
             return tuple(sql.execute(query).scalars())
+
+    def categories(self) -> tuple[str, ...]:
+        """Every category of an active event that is not archived."""
+        shown = (events.c.status == EventStatus.ACTIVE.value, events.c.merged_into.is_(None), events.c.archived_at.is_(None))
+        query = select(events.c.category).distinct().where(events.c.category != "", *shown).order_by(events.c.category)
+        with self.read() as sql:
+            return tuple(sql.execute(query).scalars())
+
+    def last_change(self) -> datetime | None:
+        """When an event changed last; None when there are none."""
+        with self.read() as sql:
+            at: datetime | None = sql.execute(select(func.max(events.c.updated_at, type_=events.c.updated_at.type))).scalar()
+            return at
 
     def time_queries(self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None) -> list[Select[Any]]:
         """What begins in the period, and what is under way when it begins."""
@@ -166,8 +186,9 @@ def _place(cursor: str) -> tuple[datetime, int]:
     try:
         at, event_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         moment = datetime.fromisoformat(at)
-        if moment.tzinfo is None or not isinstance(event_id, int):
+        if moment.tzinfo is None or not isinstance(event_id, int) or abs(event_id) >= 2**63:
             raise ValueError(cursor)
-    except (ValueError, TypeError, binascii.Error) as error:
+        moment = moment.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
         raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
     return moment, event_id

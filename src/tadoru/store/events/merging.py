@@ -69,6 +69,10 @@ class Merging(EventsDatabase):
         with self.read() as sql:
             return tuple(merge_from(row) for row in sql.execute(query).mappings())
 
+    def has_merge(self, merge_id: int) -> bool:
+        with self.read() as sql:
+            return sql.execute(select(merges.c.id).where(merges.c.id == merge_id)).first() is not None
+
     def _merge(self, sql: Connection, merge_id: int) -> MergeRecord:
         row = sql.execute(select(merges).where(merges.c.id == merge_id)).mappings().one_or_none()
         if row is None:

@@ -17,7 +17,7 @@ from tadoru.store.events.connect import EventsDatabase
 
 APPLICATION_ID = 0x7AD0_0002
 """Marks a SQLite file as a Tadoru events database."""
-VERSIONS = ("0001",)
+VERSIONS = ("0001", "0002")
 """Every revision, oldest first."""
 VERSION_TABLE = "tadoru_events_version"
 REVISIONS = Path(__file__).parent / "migrations"
@@ -37,7 +37,7 @@ def prepare(store: EventsDatabase, versions: Sequence[str] = VERSIONS, revisions
             if not store.is_sqlite:
                 sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
             if version(store, sql, versions) != versions[-1]:
-                upgrade(sql, revisions)
+                upgrade(sql, versions[-1], revisions)
             if store.is_sqlite:
                 sql.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
     if not store.is_sqlite:
@@ -67,7 +67,7 @@ def version(store: EventsDatabase, sql: Connection, versions: Sequence[str] = VE
     if store.is_sqlite and tables and sql.exec_driver_sql("PRAGMA application_id").scalar() != APPLICATION_ID:
         raise StoreError(f"{store.name} is a SQLite database, but not one of Tadoru's events: give another file.")
     if VERSION_TABLE not in tables:
-        if tables & {"events", "sources", "sightings"}:
+        if tables & {"events", "sources", "sightings", "users", "sessions"}:
             raise StoreError(f"{store.name} has tables of another program: give another database, or a schema of its own.")
         return None
     found: str | None = sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
@@ -76,7 +76,7 @@ def version(store: EventsDatabase, sql: Connection, versions: Sequence[str] = VE
     return found
 
 
-def upgrade(sql: Connection, revisions: Path) -> None:
+def upgrade(sql: Connection, to: str, revisions: Path) -> None:
     """Run the revisions that are missing, in the transaction of this connection."""
     from alembic.config import Config
     from alembic.runtime.environment import EnvironmentContext
@@ -86,8 +86,8 @@ def upgrade(sql: Connection, revisions: Path) -> None:
     script = ScriptDirectory(str(revisions))
 
     def steps(found: object, _context: MigrationContext) -> object:
-        return script._upgrade_revs("head", found)  # type: ignore[arg-type]
+        return script._upgrade_revs(to, found)  # type: ignore[arg-type]
 
-    with EnvironmentContext(Config(), script, fn=steps, destination_rev="head") as environment:
+    with EnvironmentContext(Config(), script, fn=steps, destination_rev=to) as environment:
         environment.configure(connection=sql, version_table=VERSION_TABLE)
         environment.run_migrations()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
@@ -88,6 +88,13 @@ class Runs(EventsDatabase):
             query = query.where(run_logs.c.id < before)
         with self.read() as sql:
             return tuple(run_from(row) for row in sql.execute(query).mappings())
+
+    def runs_state(self) -> str:
+        """Another text whenever a run began or ended: what a long run wrote is stamped with the time of its beginning."""
+        last = select(func.max(run_logs.c.id))
+        under_way = select(func.count()).select_from(run_logs).where(run_logs.c.finished_at.is_(None))
+        with self.read() as sql:
+            return f"{sql.execute(last).scalar()}-{sql.execute(under_way).scalar()}"
 
     def run(self, run_id: int) -> RunLog:
         with self.read() as sql:

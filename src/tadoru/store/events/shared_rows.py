@@ -15,5 +15,5 @@ def shared_rows(store: EventsDatabase) -> dict[int, int]:
     query = select(sightings.c.source_id, func.count()).where(here, sightings.c.event_id.in_(crowded))
     query = query.where(sightings.c.source_id.is_not(None)).group_by(sightings.c.source_id)
     with store.read() as sql:
-        found: dict[int, int] = dict(sql.execute(query).tuples().all())
+        found: dict[int, int] = dict(sql.execute(query).all())
         return found

@@ -43,7 +43,13 @@ _SOME_TIME = ["2000-01-01T00:00:00+00:00", None, False]
 
 def over(draft: EventDraft, values: Mapping[str, Any]) -> EventDraft:
     """A draft with a person's fields put over it."""
-    return replace(draft, **person_values(values)) if values else draft
+    if not values:
+        return draft
+    put = replace(draft, **person_values(values))
+    if "category" in values and "category_from" in put.extra:
+        # A person says it now, and no longer what had filled it in.
+        put = replace(put, extra={name: value for name, value in put.extra.items() if name != "category_from"})
+    return put
 
 
 class Weaver:

@@ -87,12 +87,23 @@ def merge(sides: Sequence[Side]) -> Together:
         for name in names:
             values[name] = getattr(side.draft, name)
             owners[name] = side.number
-    values["extra"] = {name: value for side in reversed(sides) for name, value in side.draft.extra.items()}
+    values["extra"] = _extra(sides, owners["category"])
     draft = replace(sides[0].draft, **values)  # type: ignore[arg-type]  # the names are those of its own fields
     said = {name: number for name, number in owners.items() if getattr(draft, name) not in (None, "", (), {}, False)}
     conflicts = [conflict for side in sides for conflict in _conflicts(draft, side)]
     once = {(conflict.field, conflict.other): conflict for conflict in reversed(conflicts)}
     return Together(draft, said, tuple(reversed(once.values())))
+
+
+def _extra(sides: Sequence[Side], category_side: int) -> dict[str, str]:
+    """What each side says besides. Who filled something in stays with what was filled in, and goes when a source said it."""
+    extra: dict[str, str] = {}
+    for side in reversed(sides):
+        said = side.draft.extra
+        if "summary" in said:
+            extra.pop("summary_from", None)
+        extra |= {name: value for name, value in said.items() if name != "category_from" or side.number == category_side}
+    return extra
 
 
 def _groups() -> Iterator[tuple[str, ...]]:
@@ -122,12 +133,19 @@ def _says_more(name: str, side: Side, best: Side) -> bool:
             return more and compare_venues(new.venue, old.venue, city_name(old.city)) is not Place.DIFFERENT
         case "url":
             return _page_detail(new) > _page_detail(old)
+        case "category":
+            return _weight(new) > _weight(old)
         case "description" if side.trust == best.trust:
             return len(new.description) > len(old.description)
         case "is_cancelled":
             return new.is_cancelled and not old.is_cancelled
         case _:
             return _says(new, name) and not _says(old, name)
+
+
+def _weight(draft: EventDraft) -> int:
+    """What a source says, before what was filled in, before nothing."""
+    return (2 - ("category_from" in draft.extra)) if draft.category else 0
 
 
 def _says(draft: EventDraft, name: str) -> bool:

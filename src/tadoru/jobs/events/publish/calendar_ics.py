@@ -89,7 +89,7 @@ def _event(event: Event, time: EventTime, *, is_series: bool, words: Mapping[str
     yield f"SUMMARY:{text(event.title)}"
     if told := _description(event, words):
         yield f"DESCRIPTION:{text(told)}"
-    if place := _place(event):
+    if place := place_text(event):
         yield f"LOCATION:{text(place)}"
     if event.lat is not None and event.lon is not None:
         yield f"GEO:{event.lat:.6f};{event.lon:.6f}"
@@ -132,7 +132,7 @@ def _day(day: date) -> str:
     return f"{day.year:04}{day:%m%d}"  # not %Y: it has no leading zeros everywhere
 
 
-def _place(event: Event) -> str:
+def place_text(event: Event) -> str:
     """Venue, address and city, without what another of them says already."""
     parts: list[str] = []
     for part in (event.venue, event.address, event.city):

@@ -87,7 +87,7 @@ CREATE TABLE events (
     licence TEXT DEFAULT '' NOT NULL,
     terms_url TEXT DEFAULT '' NOT NULL,
     dedupe_key TEXT DEFAULT '' NOT NULL,
-    status TEXT NOT NULL CONSTRAINT event_required CHECK (status <> 'active' OR (starts_at IS NOT NULL AND title <> '')) CONSTRAINT event_status CHECK (status IN ('active','hidden','quarantine')),
+    status TEXT NOT NULL CONSTRAINT event_status CHECK (status IN ('active','hidden','quarantine')),
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     last_seen TEXT NOT NULL,
@@ -101,6 +101,7 @@ CREATE TABLE events (
     description TEXT DEFAULT '' NOT NULL,
     extra TEXT NOT NULL,
     search_text TEXT DEFAULT '' NOT NULL,
+    CONSTRAINT event_required CHECK (status <> 'active' OR (starts_at IS NOT NULL AND title <> '')),
     UNIQUE (uid),
     FOREIGN KEY(source_id) REFERENCES sources (id) ON DELETE SET NULL,
     FOREIGN KEY(merged_into) REFERENCES events (id) ON DELETE SET NULL

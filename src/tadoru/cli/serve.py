@@ -1,0 +1,152 @@
+"""`tadoru serve`: answering until stopped. Its users and keys are kept by `serve_users` and `serve_keys`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru import config
+from tadoru.cli.events import person
+from tadoru.cli.events_reading import SETTINGS
+from tadoru.cli.options import GroupedCommand, effective, job_options, print_config
+from tadoru.errors import UsageError
+from tadoru.options import EventsOptions, ServeOptions
+from tadoru.settings import JOBS
+
+if TYPE_CHECKING:
+    from tadoru.store.access.values import By
+    from tadoru.store.service import ServiceStore
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "users": ("tadoru.cli.serve_users:users", "Who may sign in: add, list, link, revoke."),
+    "keys": ("tadoru.cli.serve_keys:keys", "Keys for programs: add, list, revoke."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What was said before the sub-command."""
+
+    options: ServeOptions
+
+    @contextmanager
+    def store(self, database: str | None, *, new: bool = False) -> Iterator[ServiceStore]:
+        """The database, which must be there unless a new one is fine: a slip of the pen makes none."""
+        from tadoru.store.events.connect import is_postgresql
+        from tadoru.store.service import open_service
+
+        place = database or self.options.database
+        if not new and not is_postgresql(place) and not Path(place).is_file():
+            raise UsageError(f"There is no database {place}: name it with `tadoru serve -d FILE …`.")
+        with closing(open_service(place)) as store:
+            yield store
+
+
+def at_keyboard() -> By:
+    """Who types the command, for the audit log."""
+    from tadoru.store.access.values import By
+
+    return By(who=f"{person()} (command line)")
+
+
+class ServeGroup(GroupedCommand, click.Group):
+    """The command itself, and its sub-commands, which are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            raise UsageError(f"There is no command “tadoru serve {cmd_name}”; “tadoru serve --help” lists them.")
+        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        GroupedCommand.format_options(self, ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
+
+
+@click.group(
+    cls=ServeGroup, groups=JOBS["serve"], context_settings=SETTINGS, invoke_without_command=True,
+    short_help="Publish the calendar.",
+    examples=(
+        ("tadoru serve", "on http://127.0.0.1:8000, for this machine"),
+        ("tadoru serve --base-url https://events.example --trusted-proxy 127.0.0.1", "behind a proxy"),
+        ("tadoru serve users link admin", "a link to sign in with, once"),
+        ("tadoru serve keys add ci --scope events:read", "a key for a program"),
+    ),
+)  # fmt: skip
+@job_options("serve", ServeOptions())
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
+@click.option("-q", "--quiet", is_flag=True, help="No line for each request.")
+@click.pass_context
+def serve(
+    ctx: click.Context, /, config_file: str | None, show_config: bool, log_format: str, quiet: bool, **given: Any
+) -> int | None:
+    """Publish the calendar: pages, feeds and REST, for everybody; sources, questions and runs for those who sign in.
+
+    At the first start a link to sign in is shown, on a terminal only. Otherwise `tadoru serve users link admin` prints one.
+    """
+    options, settled = effective("serve", ServeOptions, given, config_file)
+    if ctx.invoked_subcommand is not None:
+        ctx.obj = Desk(options)
+        return None
+    if show_config:
+        return print_config("serve", options, settled)
+    _answer(options, _events_options(options, config_file), log_format, "warning" if quiet else "info")
+    return 0
+
+
+def _events_options(options: ServeOptions, config_file: str | None) -> EventsOptions:
+    """How sources are collected, from the same file and variables."""
+    settled = config.resolve("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
+    return replace(config.build(EventsOptions, settled), database=options.database)
+
+
+def _answer(options: ServeOptions, events: EventsOptions, log_format: str, level: str) -> None:
+    try:
+        from tadoru.serve.access.hosts import address
+        from tadoru.serve.run import Start, listen, run
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "tadoru":
+            raise
+        raise UsageError("The service needs more packages: install them with `pip install 'tadoru[serve]'`.") from None
+    with closing(listen(options)) as listening:
+        port = listening.getsockname()[1]
+        here = address(options, port)
+        sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
+        _invite(replace(options, port=port), here)
+        sys.stderr.flush()
+        run(Start(options=replace(options, port=port), events=events, log_format=log_format, log_level=level), listening)
+
+
+def _invite(options: ServeOptions, here: str) -> None:
+    """While nobody has ever signed in, say how to."""
+    from tadoru.store.service import open_service
+
+    with closing(open_service(options.database)) as store:
+        known = [user for user in store.users() if user.revoked_at is None]
+        if any(user.has_password or user.last_sign_in for user in known):
+            return
+        if not sys.stderr.isatty():
+            sys.stderr.write("Nobody has signed in yet: `tadoru serve users link admin` prints a link for it.\n")
+            return
+        admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", at_keyboard())
+        sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {link_address(here, store, admin.name)}\n")
+
+
+def link_address(here: str, store: ServiceStore, name: str) -> str:
+    """A new one-time link for a user."""
+    return f"{here}/welcome?token={store.make_link(name, at_keyboard())}"

@@ -1,0 +1,108 @@
+"""`tadoru serve users add | list | link | revoke`: who may sign in."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from tadoru.cli.events_reading import SETTINGS, format_option, stamp_text, write_json
+from tadoru.cli.options import GroupedCommand
+from tadoru.cli.serve import Desk, at_keyboard, link_address
+from tadoru.cli.table import Column, clean, write_table
+from tadoru.errors import UsageError
+
+
+def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`-d` after the sub-command as well as before it."""
+    return click.option("-d", "--database", metavar="FILE|URL", help="The database of the service.")(function)
+
+
+@click.group(short_help="Who may sign in.", context_settings=SETTINGS)
+def users() -> None:
+    """Who may sign in, and what they may do there: a viewer reads, an editor edits, an admin keeps users and keys."""
+
+
+@users.command(
+    "add", cls=GroupedCommand, short_help="Let somebody in.", context_settings=SETTINGS,
+    examples=(("tadoru serve users add mia --role editor", "then give her the link of `tadoru serve users link mia`"),),
+)  # fmt: skip
+@click.argument("name")
+@click.option(
+    "--role", type=click.Choice(["viewer", "editor", "admin"]), default="viewer", show_default=True, help="What they may."
+)
+@click.option("--password-stdin", is_flag=True, help="Read a password from stdin, one line.")
+@database_option
+@click.pass_obj
+def add(desk: Desk, /, name: str, role: str, password_stdin: bool, database: str | None) -> int:
+    """Let somebody in. Without a password they sign in by a link, which `tadoru serve users link NAME` prints."""
+    password = sys.stdin.readline().rstrip("\r\n") if password_stdin else None
+    with desk.store(database, new=True) as store:
+        user = store.add_user(name, role, at_keyboard(), password=password)
+    hint = "" if password_stdin else f" `tadoru serve users link {clean(user.name)}` prints a link to sign in with."
+    sys.stderr.write(f"Added {clean(user.name)}, {user.role}.{hint}\n")
+    return 0
+
+
+@users.command("list", cls=GroupedCommand, short_help="Who may sign in.", context_settings=SETTINGS)
+@format_option("table", "json")
+@database_option
+@click.pass_obj
+def list_users(desk: Desk, /, form: str, database: str | None) -> int:
+    """Everybody, also those whose access was revoked."""
+    with desk.store(database) as store:
+        found = store.users()
+    if form == "json":
+        write_json([
+            {
+                "name": one.name, "role": one.role, "created_at": one.created_at.isoformat(),
+                "last_sign_in": one.last_sign_in.isoformat() if one.last_sign_in else None, "revoked": one.revoked_at is not None,
+            }
+            for one in found
+        ])  # fmt: skip
+        return 0
+    columns = (Column("NAME", may_shrink=True), Column("ROLE"), Column("SIGNS IN BY"), Column("LAST SIGN-IN"))
+    zone = desk.options.timezone
+    rows = (
+        (
+            one.name, "revoked" if one.revoked_at else one.role,
+            "password" if one.has_password else "" if one.revoked_at else "link", stamp_text(one.last_sign_in, zone),
+        )
+        for one in found
+    )  # fmt: skip
+    if not write_table(sys.stdout, columns, rows):
+        sys.stderr.write("There are no users yet: `tadoru serve users link admin` makes the first one.\n")
+    return 0
+
+
+@users.command("link", cls=GroupedCommand, short_help="Print a link to sign in with, once.", context_settings=SETTINGS)
+@click.argument("name")
+@database_option
+@click.pass_obj
+def link(desk: Desk, /, name: str, database: str | None) -> int:
+    """Print a link that signs NAME in, once, within an hour; earlier ones are void. While there are no users, NAME becomes an
+    admin."""
+    from tadoru.serve.access.hosts import address
+
+    with desk.store(database, new=True) as store:
+        if not store.has_users():
+            store.add_user(name, "admin", at_keyboard())
+        sys.stdout.write(link_address(address(desk.options), store, name) + "\n")
+    return 0
+
+
+@users.command("revoke", cls=GroupedCommand, short_help="Let somebody in no more.", context_settings=SETTINGS)
+@click.argument("name")
+@database_option
+@click.pass_obj
+def revoke(desk: Desk, /, name: str, database: str | None) -> int:
+    """Let somebody in no more: sessions, keys, links and password are void at once. What they did stays in the histories."""
+    with desk.store(database) as store:
+        user = store.user(name)
+        if user is not None and user.revoked_at is not None:
+            raise UsageError(f"{clean(user.name)} was revoked already.")
+        revoked = store.revoke_user(name, at_keyboard())
+    sys.stderr.write(f"Revoked {clean(revoked.name)}.\n")
+    return 0

@@ -1,0 +1,100 @@
+"""The keys of programs: shown once, kept as a hash, limited to scopes, with an end, and with the time of their last use."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, insert, select, update
+
+from tadoru.errors import UsageError
+from tadoru.store.access.audit import AuditLog
+from tadoru.store.access.schema import api_keys, users
+from tadoru.store.access.secrets import hashed, new_key, same, split_key
+from tadoru.store.access.users import user_name
+from tadoru.store.access.values import By, Key
+
+NOTED = timedelta(minutes=1)
+"""How exactly the last use is known."""
+_NOBODYS = hashed("")
+
+
+class Keys(AuditLog):
+    """Making, checking and revoking."""
+
+    def keys(self) -> tuple[Key, ...]:
+        """Every key, the newest first; also those that are revoked or over."""
+        with self.read() as sql:
+            return tuple(_key(dict(row)) for row in sql.execute(_with_owner().order_by(api_keys.c.id.desc())).mappings())
+
+    def add_key(
+        self, name: str, scopes: tuple[str, ...], by: By, *, user: str | None = None, expires_at: datetime | None = None
+    ) -> tuple[Key, str]:
+        """A new key, and the one time that its secret is seen."""
+        name = " ".join(name.split())[:100]
+        if not name or not name.isprintable():
+            raise UsageError("A key needs a name that says what it is for.")
+        if not scopes:
+            raise UsageError("A key needs at least one scope: without, it could do nothing.")
+        if expires_at is not None and expires_at <= self.now():
+            raise UsageError("That key would be over already: give a later time.")
+        prefix, secret, whole = new_key()
+        with self.write() as sql:
+            owner = None
+            if user is not None:
+                query = select(users.c.id).where(users.c.name == user_name(user), users.c.revoked_at.is_(None))
+                owner = sql.execute(query).scalar_one_or_none()
+                if owner is None:
+                    raise UsageError(f"There is no user {user}: `tadoru serve users list` lists them.")
+            about = {"name": name, "prefix": prefix, "secret_hash": hashed(secret), "scopes": sorted(set(scopes))}
+            times = {"created_at": self.now(), "created_by": by.who, "expires_at": expires_at}
+            sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
+            self.recorded(sql, by, "key.add", f"tdr_{prefix}", name=name, scopes=sorted(set(scopes)))
+            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one()
+            return _key(dict(row)), whole
+
+    def revoke_key(self, key: int | str, by: By) -> Key:
+        """End a key, by its id or by what it begins with."""
+        prefix = str(key).removeprefix("tdr_").partition("_")[0]
+        is_it = api_keys.c.prefix == prefix if isinstance(key, str) and not key.isdigit() else api_keys.c.id == int(key)
+        with self.write() as sql:
+            row = sql.execute(_with_owner().where(is_it)).mappings().one_or_none()
+            if row is None:
+                raise UsageError(f"There is no key {prefix}: `tadoru serve keys list` lists them.")
+            if row["revoked_at"] is None:
+                sql.execute(update(api_keys).where(is_it).values(revoked_at=self.now()))
+                self.recorded(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])
+            return _key(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
+
+    def key_of(self, text: str) -> Key | None:
+        """The key that somebody showed, while it holds. Its use is noted. A wrong secret takes as long as an unknown key."""
+        parts = split_key(text)
+        if parts is None:
+            return None
+        prefix, secret = parts
+        now = self.now()
+        with self.read() as sql:
+            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
+        fits = same(secret, row["secret_hash"] if row else _NOBODYS)
+        if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
+            return None
+        key = _key(dict(row))
+        if not key.is_valid(now):
+            return None
+        if key.last_used_at is None or now - key.last_used_at >= NOTED:
+            with self.write() as sql:
+                sql.execute(update(api_keys).where(api_keys.c.id == key.id).values(last_used_at=now))
+        return key
+
+
+def _with_owner() -> Select[Any]:
+    owner = (users.c.name.label("user_name"), users.c.role.label("user_role"), users.c.revoked_at.label("owner_revoked"))
+    return select(api_keys, *owner).outerjoin(users, users.c.id == api_keys.c.user_id)
+
+
+_OWN = ("id", "name", "prefix", "user_id", "created_at", "created_by", "expires_at", "last_used_at", "revoked_at")
+
+
+def _key(row: dict[str, Any]) -> Key:
+    kept: dict[str, Any] = {name: row[name] for name in _OWN}
+    return Key(**kept, user_name=row["user_name"] or "", user_role=row["user_role"] or "", scopes=tuple(row["scopes"]))

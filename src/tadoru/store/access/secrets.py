@@ -1,0 +1,81 @@
+"""Secrets and their hashes. A secret is shown once, where it is made; what is stored can not be turned back into it.
+
+Tokens and keys are long and random, so that one SHA-256 is enough. Passwords are not, so that they get scrypt, with the cost
+written into the hash: it can be raised later, and old hashes still tell.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+import threading
+
+COST, BLOCK, LANES = 2**15, 8, 3
+"""scrypt: 32 MiB for each, and about a fifth of a second."""
+LEAST_PASSWORD, MOST_PASSWORD = 10, 1024
+_AT_ONCE = threading.Semaphore(4)
+"""More at once would let a crowd at the sign-in page take all the memory."""
+_KEY = re.compile(r"tdr_([a-z0-9]{8})_([A-Za-z0-9_-]{43})")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def new_token() -> str:
+    """256 random bits, fit for a cookie or a URL."""
+    return secrets.token_urlsafe(32)
+
+
+def new_key() -> tuple[str, str, str]:
+    """A key's prefix, its secret, and the whole as it is given to its owner."""
+    prefix = "".join(secrets.choice(_LETTERS) for _ in range(8))
+    secret = secrets.token_urlsafe(32)
+    return prefix, secret, f"tdr_{prefix}_{secret}"
+
+
+def split_key(text: str) -> tuple[str, str] | None:
+    """The prefix and the secret of a key; nothing when it is none."""
+    match = _KEY.fullmatch(text)
+    return (match[1], match[2]) if match else None
+
+
+def hashed(token: str) -> str:
+    """What is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def same(token: str, stored: str) -> bool:
+    """Does a token fit what is stored? It takes as long for a wrong one as for the right one."""
+    return hmac.compare_digest(hashed(token), stored)
+
+
+def hash_password(password: str) -> str:
+    salt = secrets.token_bytes(16)
+    return f"scrypt${COST}${BLOCK}${LANES}${_written(salt)}${_written(_scrypt(password, salt, COST, BLOCK, LANES))}"
+
+
+def fits(password: str, stored: str) -> bool:
+    """Does a password fit what is stored? Without anything stored it takes as long, and does not."""
+    if len(password) > MOST_PASSWORD:
+        return False
+    cost, block, lanes, salt, digest = (stored or _NOTHING).split("$")[1:]
+    found = _scrypt(password, _read(salt), int(cost), int(block), int(lanes))
+    return hmac.compare_digest(found, _read(digest)) and bool(stored)
+
+
+def _scrypt(password: str, salt: bytes, cost: int, block: int, lanes: int) -> bytes:
+    with _AT_ONCE:
+        data = password.encode("utf-8", "surrogatepass")
+        return hashlib.scrypt(data, salt=salt, n=cost, r=block, p=lanes, maxmem=256 * cost * block, dklen=32)
+
+
+def _written(data: bytes) -> str:
+    return base64.b64encode(data).decode("ascii")
+
+
+def _read(text: str) -> bytes:
+    return base64.b64decode(text)
+
+
+_NOTHING = f"scrypt${COST}${BLOCK}${LANES}${_written(bytes(16))}${_written(bytes(32))}"

@@ -1,0 +1,82 @@
+"""What the rooms of access give and take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A person who may sign in."""
+
+    id: int
+    name: str
+    role: str
+    """`viewer`, `editor` or `admin`."""
+    has_password: bool
+    created_at: datetime
+    last_sign_in: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A browser that a person signed in with."""
+
+    id: int
+    user: User
+    created_at: datetime
+    last_seen_at: datetime
+    expires_at: datetime
+    address: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key of a program, without its secret."""
+
+    id: int
+    name: str
+    prefix: str
+    """What it begins with: enough to recognise it, and of no use to anybody."""
+    scopes: tuple[str, ...]
+    user_id: int | None
+    user_name: str
+    user_role: str
+    """Of its owner; nothing for a key that belongs to nobody. It can never do more than its owner."""
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+    def is_valid(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One line of the audit log."""
+
+    id: int
+    at: datetime
+    who: str
+    user_id: int | None
+    key_id: int | None
+    address: str
+    what: str
+    subject: str
+    detail: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class By:
+    """Who makes a change, for the audit log."""
+
+    who: str
+    user_id: int | None = None
+    key_id: int | None = None
+    address: str = ""

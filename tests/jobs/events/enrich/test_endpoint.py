@@ -1,0 +1,199 @@
+"""The endpoint on a real server: one question each, nothing twice, and none of its faults gets any further."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tadoru.fetch import chain
+from tadoru.jobs.events.enrich.endpoint import FAILURES, LARGEST_ANSWER, PAUSE, Access, Endpoint
+from tadoru.jobs.events.enrich.prompt import Found, Question, question
+from tadoru.rules.address import Exemptions
+from tadoru.store.files import Folder
+from tests.jobs.events.enrich.drafts import LONG, draft
+from tests.support.clock import FakeClock
+from tests.support.language_model import SILENCE, LanguageModel, Raw, says
+
+KEY = "sk-very-secret"
+SOON = 0.2
+"""A timeout short enough to wait for."""
+
+
+@pytest.fixture
+def llm() -> Iterator[LanguageModel]:
+    with LanguageModel() as serving:
+        yield serving
+
+
+def about(title: str, **fields: Any) -> Question:
+    return question(draft(title=title, description=LONG, **fields), "small", ("Music", "Sports"), wants_summary=True)
+
+
+class Desk:
+    """An endpoint, and what it said."""
+
+    def __init__(self, llm: LanguageModel, folder: Path, *, url: str = "", exempt: bool = True, **access: Any) -> None:
+        self.said: list[tuple[str, str]] = []
+        self.clock = FakeClock()
+        self.folder = folder
+        self._exemptions = Exemptions.for_urls([llm.url]) if exempt else Exemptions()
+        values = {"url": url or f"{llm.url}/chat/completions", "model": "small", "key": KEY, "timeout": 10.0} | access
+        self._access = Access(**values)
+
+    async def __aenter__(self) -> Endpoint:
+        fetcher = chain.build(user_agent="Tadoru/1", exemptions=self._exemptions)
+        self.endpoint = Endpoint(self._access, fetcher, Folder(self.folder), self.clock, self._say)
+        return self.endpoint
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.endpoint.close()
+
+    def _say(self, stage: str, *, error: str) -> None:
+        self.said.append((stage, error))
+
+    @property
+    def kept(self) -> list[Path]:
+        return sorted(self.folder.rglob("*.json"))
+
+
+async def test_a_question_is_one_post_with_the_key_and_the_event(llm: LanguageModel, tmp_path: Path) -> None:
+    llm.answer = lambda event: says("Music", "Songs for all.")
+    desk = Desk(llm, tmp_path)
+    async with desk as endpoint:
+        assert await endpoint.ask(about("Choir")) == Found("Music", "Songs for all.")
+    [asked] = llm.asked
+    assert asked.path == "/v1/chat/completions"
+    assert asked.headers["authorization"] == f"Bearer {KEY}"
+    assert asked.headers["content-type"] == "application/json"
+    assert asked.body["model"] == "small"
+    assert asked.event["title"] == "Choir"
+    assert desk.said == []
+    assert KEY not in repr(endpoint.access)
+
+
+async def test_the_same_question_is_asked_once_ever(llm: LanguageModel, tmp_path: Path) -> None:
+    llm.answer = lambda event: says("Music", "Songs.")
+    for _ in range(2):
+        async with (desk := Desk(llm, tmp_path)) as endpoint:
+            assert await endpoint.ask(about("Choir")) == Found("Music", "Songs.")
+    assert len(llm.asked) == 1
+    [file] = desk.kept
+    assert file.relative_to(tmp_path).as_posix() == f"var/enriched/{about('Choir').digest}.json"
+    assert KEY not in file.read_text()
+    async with Desk(llm, tmp_path) as endpoint:
+        await endpoint.ask(about("Quire"))
+    assert len(llm.asked) == 2
+
+
+async def test_an_answer_of_which_nothing_is_taken_is_not_asked_for_again(llm: LanguageModel, tmp_path: Path) -> None:
+    for words in ("no idea", says("Politics", "x" * 500)):
+        llm.asked.clear()
+        llm.answer = lambda event, words=words: words  # type: ignore[misc]
+        desk = Desk(llm, tmp_path)
+        async with desk as endpoint:
+            for _ in range(2):
+                found = await endpoint.ask(about(f"Choir {words[:4]}"))
+                assert found is not None
+                assert (found.category, found.summary) == ("", "")
+        assert len(llm.asked) == 1
+        assert [stage for stage, _ in desk.said] == ["answer"]
+
+
+@pytest.mark.parametrize(
+    "answer, why",
+    [
+        (Raw(b"oops", 500), "answered 500"),
+        (Raw(b"", 302, (("Location", "/elsewhere"),)), "answered 302"),
+        (Raw(b"<html>Welcome</html>"), "not a chat completion"),
+        (Raw(b'{"choices": "x"}'), "not a chat completion"),
+        (Raw(b" " * (LARGEST_ANSWER + 1)), ""),
+        (SILENCE, ""),
+    ],
+)
+async def test_what_does_not_come_is_said_and_asked_again_next_time(
+    llm: LanguageModel, tmp_path: Path, answer: Raw, why: str
+) -> None:
+    llm.answer = lambda event: answer
+    desk = Desk(llm, tmp_path, timeout=SOON if answer is SILENCE else 10.0)
+    async with desk as endpoint:
+        assert await endpoint.ask(about("Choir")) is None
+        assert len(llm.asked) == 1
+        [(stage, error)] = desk.said
+        assert stage == "enrich"
+        assert why in error
+        assert KEY not in error
+        assert desk.kept == []
+        llm.answer = lambda event: says("Music")
+        assert await endpoint.ask(about("Choir")) == Found("Music")
+
+
+async def test_an_endpoint_that_is_not_there_is_left_alone_after_a_few_tries(llm: LanguageModel, tmp_path: Path) -> None:
+    llm.answer = lambda event: Raw(status=500)
+    desk = Desk(llm, tmp_path)
+    async with desk as endpoint:
+        for number in range(10):
+            assert await endpoint.ask(about(f"Choir {number}")) is None
+        assert len(llm.asked) == FAILURES
+        desk.clock.advance(PAUSE + 1)
+        llm.answer = lambda event: says("Music")
+        assert await endpoint.ask(about("Choir 1")) == Found("Music")
+        assert await endpoint.ask(about("Choir 2")) == Found("Music")
+
+
+async def test_an_endpoint_that_asks_for_a_wait_gets_it(llm: LanguageModel, tmp_path: Path) -> None:
+    llm.answer = lambda event: Raw(status=429, headers=(("Retry-After", "30"),))
+    desk = Desk(llm, tmp_path)
+    async with desk as endpoint:
+        await endpoint.ask(about("Choir 1"))
+        await endpoint.ask(about("Choir 2"))
+        assert len(llm.asked) == 1
+        desk.clock.advance(31)
+        await endpoint.ask(about("Choir 2"))
+        assert len(llm.asked) == 2
+
+
+async def test_the_budget_holds_and_starts_anew_the_next_day(llm: LanguageModel, tmp_path: Path) -> None:
+    llm.answer = lambda event: says("Music")
+    desk = Desk(llm, tmp_path, budget=3)
+    async with desk as endpoint:
+        found = await asyncio.gather(*(endpoint.ask(about(f"Choir {number}")) for number in range(9)))
+        assert sum(one is not None for one in found) == 3
+        assert len(llm.asked) == 3
+        assert desk.said == [("enrich", "All 3 questions of the budget are asked; the rest waits.")]
+        # What is known costs nothing.
+        assert await endpoint.ask(about("Choir 0")) == Found("Music")
+        desk.clock.advance(24 * 3600)
+        assert await endpoint.ask(about("Choir 8")) == Found("Music")
+
+
+async def test_a_private_address_that_nobody_typed_is_refused(llm: LanguageModel, tmp_path: Path) -> None:
+    desk = Desk(llm, tmp_path, exempt=False)
+    async with desk as endpoint:
+        assert await endpoint.ask(about("Choir")) is None
+    assert llm.asked == []
+    assert "loopback" in desk.said[0][1]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"category": 1}', b"\xff"])
+async def test_a_damaged_file_is_asked_for_again(llm: LanguageModel, tmp_path: Path, content: bytes) -> None:
+    llm.answer = lambda event: says("Music")
+    desk = Desk(llm, tmp_path)
+    Folder(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", content)
+    async with desk as endpoint:
+        assert await endpoint.ask(about("Choir")) == Found("Music")
+    assert len(llm.asked) == 1
+    assert json.loads(desk.kept[0].read_text())["category"] == "Music"
+
+
+async def test_a_file_that_was_changed_says_nothing_that_an_answer_could_not(llm: LanguageModel, tmp_path: Path) -> None:
+    changed = json.dumps({"category": "Politics", "summary": "<script>"}).encode()
+    Folder(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", changed)
+    async with Desk(llm, tmp_path) as endpoint:
+        found = await endpoint.ask(about("Choir"))
+    assert found is not None
+    assert (found.category, found.summary) == ("", "")
