@@ -34,6 +34,7 @@ FAILURES = {
     FailureKind.BAD_ENCODING: 1,
     FailureKind.PROTOCOL: 1,
     FailureKind.BLOCKED_ADDRESS: 0,
+    FailureKind.FORBIDDEN: 0,
     FailureKind.PROXY: 1,
     FailureKind.BAD_REDIRECT: 0,
     FailureKind.TOO_MANY_REDIRECTS: 0,
