@@ -30,9 +30,9 @@ class Desk:
         self.store = open_service(str(path), clock)
         self.calendar = Calendar.__new__(Calendar)
         self.calendar.path, self.calendar.store = str(path), self.store
-        options = {"rate_limit": 0, "key_rate_limit": 0, "timezone": "Asia/Tokyo"} | options
+        chosen: dict[str, Any] = {"rate_limit": 0, "key_rate_limit": 0, "timezone": "Asia/Tokyo"} | options
         self.service = Service(
-            store=self.store, options=ServeOptions(database=str(path), **options), log=Log(self.said, clock, form="json"),
+            store=self.store, options=ServeOptions(database=str(path), **chosen), log=Log(self.said, clock, form="json"),
             events=EventsOptions(database=str(path), delay=0.0, allow_private=private, timezone="Asia/Tokyo"), clock=clock,
         )  # fmt: skip
         self.app = build_app(self.service)

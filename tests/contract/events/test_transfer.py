@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
+from tadoru.store.access.values import By
 from tadoru.store.base import RobotsRecord
 from tadoru.store.events.open import EventsStore, open_events
 from tadoru.store.events.schema import metadata
 from tadoru.store.events.transfer import copy_events, restore_events
+from tadoru.store.service import open_service
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import dump
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series, whole_days
@@ -66,6 +69,10 @@ def full(store: EventsStore, collect: Collector, judge: PlainJudge) -> EventsSto
     store.lease_source(worker, second.id)
     store.finish_run(store.start_run(second.id, worker), RunStatus.PARTIAL, counts={"parsed": 2}, error="one")
     store.remove_source(gone.id, by="mika")
+    with closing(open_service(store.database, store.clock)) as service:
+        mika, by = service.add_user("mika", "editor", By(who="test")), By(who="mika", user_id=1)
+        service.start_session(mika, by)
+        service.add_key("program", ("events:read",), by, user="mika")
     return store
 
 

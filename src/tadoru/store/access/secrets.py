@@ -59,7 +59,7 @@ def fits(password: str, stored: str) -> bool:
     """Does a password fit what is stored? Without anything stored it takes as long, and does not."""
     if len(password) > MOST_PASSWORD:
         return False
-    cost, block, lanes, salt, digest = (stored or _NOTHING).split("$")[1:]
+    cost, block, lanes, salt, digest = (stored or _nothing()).split("$")[1:]
     found = _scrypt(password, _read(salt), int(cost), int(block), int(lanes))
     return hmac.compare_digest(found, _read(digest)) and bool(stored)
 
@@ -78,4 +78,6 @@ def _read(text: str) -> bytes:
     return base64.b64decode(text)
 
 
-_NOTHING = f"scrypt${COST}${BLOCK}${LANES}${_written(bytes(16))}${_written(bytes(32))}"
+def _nothing() -> str:
+    """What is compared with when nothing is stored: as dear as the rest, and no password fits it."""
+    return f"scrypt${COST}${BLOCK}${LANES}${_written(bytes(16))}${_written(bytes(32))}"

@@ -14,7 +14,20 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, literal, or_, select, tuple_
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+)
 
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus
@@ -57,14 +70,14 @@ class Listing(EventsDatabase):
     def events(self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
         """A page in the order of time."""
         chosen = chosen or EventFilter()
-        after = _place(cursor) if cursor else None
+        after = place_of(cursor) if cursor else None
         with self.read() as sql:
             found = [row for query in self.time_queries(chosen, after, limit + 1) for row in sql.execute(query)]
             found.sort(key=lambda row: (row.starts_at, row.event_id))
             rows = found[:limit]
             items = self._listed(sql, [(row.event_id, row.number) for row in rows])
         more = len(found) > limit
-        return Page(items=items, next_cursor=_cursor(rows[-1].starts_at, rows[-1].event_id) if more else None)
+        return Page(items=items, next_cursor=cursor_of(rows[-1].starts_at, rows[-1].event_id) if more else None)
 
     def events_by_change(
         self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True
@@ -78,13 +91,13 @@ class Listing(EventsDatabase):
         if not absorbed:
             query = query.where(events.c.merged_into.is_(None))
         if cursor:
-            query = query.where(tuple_(events.c.updated_at, events.c.id) > tuple_(*_bound(_place(cursor), events.c.updated_at)))
+            query = query.where(tuple_(events.c.updated_at, events.c.id) > tuple_(*_bound(place_of(cursor), events.c.updated_at)))
         query = query.order_by(events.c.updated_at, events.c.id).limit(limit + 1)
         with self.read() as sql:
             found = sql.execute(query).all()
             items = self._listed(sql, [(row.id, 0) for row in found[:limit]])
         last = found[:limit][-1] if len(found) > limit else None
-        return Page(items=items, next_cursor=_cursor(last.updated_at, last.id) if last else None)
+        return Page(items=items, next_cursor=cursor_of(last.updated_at, last.id) if last else None)
 
     def count_events(self, chosen: EventFilter | None = None) -> int:
         """How many a list has."""
@@ -120,16 +133,14 @@ class Listing(EventsDatabase):
         if chosen.city is not None:
             starts = starts.where(occurrences.c.city == chosen.city)
         if chosen.until is not None:
-            end = datetime.combine(chosen.until, time(), UTC) + timedelta(days=1) + _ZONES
-            starts = starts.where(occurrences.c.local_date <= chosen.until, occurrences.c.starts_at < end)
+            starts = starts.where(occurrences.c.local_date <= chosen.until, occurrences.c.starts_at < end_of(chosen.until))
         if after is not None:
             here = tuple_(occurrences.c.starts_at, occurrences.c.event_id)
             starts = starts.where(here > tuple_(*_bound(after, occurrences.c.starts_at)))
         starts = starts.order_by(occurrences.c.starts_at, occurrences.c.event_id).limit(limit)
         if chosen.since is None:
             return [starts.where(occurrences.c.number == 0)]
-        begin = datetime.combine(chosen.since, time(), UTC) - _ZONES
-        later = starts.where(occurrences.c.local_date >= chosen.since, occurrences.c.starts_at >= begin)
+        later = starts.where(occurrences.c.local_date >= chosen.since, occurrences.c.starts_at >= begin_of(chosen.since))
         under_way = starts.where(
             occurrences.c.local_date < chosen.since,
             occurrences.c.last_date >= chosen.since,
@@ -174,15 +185,31 @@ def _is_first(since: date) -> ColumnElement[bool]:
     return or_(occurrences.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
 
 
-def _bound(place: tuple[datetime, int], column: ColumnElement[Any]) -> tuple[Any, Any]:
+def begin_of(day: Any) -> Any:
+    """No event of this day or later begins before it. A name in the place of a value stays one (`page_rows`)."""
+    return _named("begin") if isinstance(day, BindParameter) else datetime.combine(day, time(), UTC) - _ZONES
+
+
+def end_of(day: Any) -> Any:
+    """No event of this day or earlier begins at it or after it."""
+    return _named("end") if isinstance(day, BindParameter) else datetime.combine(day, time(), UTC) + timedelta(days=1) + _ZONES
+
+
+def _named(name: str) -> BindParameter[Any]:
+    return bindparam(name, type_=occurrences.c.starts_at.type)
+
+
+def _bound(place: tuple[Any, Any], column: ColumnElement[Any]) -> tuple[Any, Any]:
+    if isinstance(place[0], BindParameter):
+        return place
     return literal(place[0], type_=column.type), literal(place[1])
 
 
-def _cursor(at: datetime, event_id: int) -> str:
+def cursor_of(at: datetime, event_id: int) -> str:
     return base64.urlsafe_b64encode(json.dumps([at.isoformat(), event_id]).encode()).decode().rstrip("=")
 
 
-def _place(cursor: str) -> tuple[datetime, int]:
+def place_of(cursor: str) -> tuple[datetime, int]:
     try:
         at, event_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         moment = datetime.fromisoformat(at)

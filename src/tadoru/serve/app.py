@@ -1,0 +1,51 @@
+"""The application: the rooms put together, and every route held to the table of `roles`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, Depends, FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.cors import CORSMiddleware
+
+from tadoru.serve import feeds, operating, pages, problems, rest
+from tadoru.serve.access.guard import guard, settle
+from tadoru.serve.access.limits import Limits
+from tadoru.serve.door import Door
+from tadoru.serve.rest import description
+from tadoru.serve.roles import ROUTES, Route
+from tadoru.serve.service import Service
+from tadoru.version import VERSION
+
+ROOMS = (operating.router, rest.router, feeds.router, pages.router)
+
+
+def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iterable[Route] = ROUTES) -> FastAPI:
+    """The ASGI application of a service. It closes the service when it ends. Tests bring rooms and a table of their own."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(service.close)
+
+    app = FastAPI(
+        title="Tadoru", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False,
+        dependencies=[Depends(guard)], lifespan=lifespan,
+    )  # fmt: skip
+    options = service.options
+    limits = Limits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit)
+    app.state.service, app.state.limits = service, limits
+    for room in rooms:
+        app.include_router(room)
+    problems.install(app)
+    description.install(app)
+    settle(app, routes)
+    app.add_middleware(Door, service=service, limits=limits)
+    if options.cors:
+        # Without credentials: a script of another site sees what everybody sees, or brings a key of its own.
+        app.add_middleware(
+            CORSMiddleware, allow_origins=options.cors, allow_methods=["*"], allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["ETag", "Link", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
+        )  # fmt: skip
+    return app

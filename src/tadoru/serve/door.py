@@ -1,0 +1,160 @@
+"""The door: what happens to every request before and after its route, in this order.
+
+A name that is not ours is turned away; who calls is found out; a request is counted; the route runs, its body bounded; a change
+goes into the audit log; the answer gets its headers; a line is written. Errors that nobody foresaw end here, as 500 without a
+word about the inside.
+"""
+
+from __future__ import annotations
+
+import secrets
+import traceback
+from typing import Any
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tadoru.errors import TadoruError
+from tadoru.serve.access.audit import SAFE, address_of, record_change
+from tadoru.serve.access.cookies import is_secure
+from tadoru.serve.access.credentials import identify
+from tadoru.serve.access.headers import protect
+from tadoru.serve.access.hosts import is_ours, own_names
+from tadoru.serve.access.limits import Limits, Taken, neighbourhood
+from tadoru.serve.access.who import NOBODY
+from tadoru.serve.problems import Refused, answer
+from tadoru.serve.service import Service
+
+LARGEST_BODY = 2 * 1024 * 1024
+_QUIET = frozenset({"/healthz", "/readyz"})
+"""Not counted and not logged: whoever watches the service asks them all day."""
+
+
+class Door:
+    """Middleware around the whole application."""
+
+    def __init__(self, app: ASGIApp, service: Service, limits: Limits) -> None:
+        self._app, self._service, self._limits = app, service, limits
+        self._names = own_names(service.options)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        await Passage(self._service, dict(scope), receive, send).go(self._app, self._limits, self._names)
+
+
+class Passage:
+    """One request on its way through."""
+
+    def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
+        self._service, self._scope, self._receive, self._send = service, scope, receive, send
+        self._began = service.clock.monotonic()
+        self._method = scope["method"]
+        if self._method == "HEAD":
+            scope["method"] = "GET"  # The same answer, without its body.
+        scope.setdefault("state", {})
+        self._request = Request(scope, self._bounded)
+        self._id = secrets.token_hex(8)
+        self._caller = NOBODY
+        self._taken: Taken | None = None
+        self._status = 0
+        self._size = 0
+        self._body = 0
+
+    async def go(self, app: ASGIApp, limits: Limits, names: frozenset[str]) -> None:
+        try:
+            await self._enter(limits, names)
+            await app(self._scope, self._bounded, self._out)
+        except Refused as error:
+            await self._tell(error.status_code, error.detail, dict(error.headers or {}))
+        except TadoruError:
+            await self._tell(503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
+        except Exception as error:
+            self._log_fault(error)
+            if self._status:
+                raise  # The answer has begun; the connection is all that can be closed.
+            await self._tell(500, f"Something went wrong here. The log has more under {self._id}.", {})
+        finally:
+            self._log_request()
+
+    async def _enter(self, limits: Limits, names: frozenset[str]) -> None:
+        request = self._request
+        if not is_ours(request.headers.get("host", ""), names):
+            raise Refused(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
+        if request.url.path in _QUIET:
+            return
+        refused = None
+        try:
+            self._caller = await identify(request, limits)
+        except Refused as error:
+            refused = error  # Counted all the same.
+        request.state.caller = self._caller
+        self._taken = self._count(limits)
+        if self._taken is not None and not self._taken.allowed:
+            raise Refused(429, "That was too often: wait a little, then go on.", self._taken.headers())
+        if refused is not None:
+            raise refused
+
+    def _count(self, limits: Limits) -> Taken | None:
+        caller = self._caller
+        if caller is NOBODY:
+            return limits.addresses.take(neighbourhood(address_of(self._request))) if limits.addresses is not None else None
+        name = f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}"
+        return limits.known.take(name) if limits.known is not None else None
+
+    async def _bounded(self) -> Message:
+        message = await self._receive()
+        self._body += len(message.get("body", b""))
+        if self._body > LARGEST_BODY:
+            raise Refused(413, f"The request is too large: at most {LARGEST_BODY // 1024:,} KiB are taken.")
+        return message
+
+    async def _tell(self, status: int, detail: str, headers: dict[str, str]) -> None:
+        response = answer(self._request, status, detail, headers)
+        await response(self._scope, self._bounded, self._out)
+
+    async def _out(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._status = message["status"]
+            await self._record()
+            headers = MutableHeaders(scope=message)
+            protect(headers, self._caller, secure=is_secure(self._request))
+            headers["X-Request-Id"] = self._id
+            for name, value in (self._taken.headers() if self._taken else {}).items():
+                headers.setdefault(name, value)
+        elif message["type"] == "http.response.body":
+            self._size += len(message.get("body", b""))
+            if self._method == "HEAD":
+                message = {**message, "body": b""}
+        await self._send(message)
+
+    async def _record(self) -> None:
+        row = self._scope["state"].get("row")
+        if self._scope["method"] in SAFE or row is None or row.recorded or self._status >= 400 or self._caller is NOBODY:
+            return
+        try:
+            await run_in_threadpool(record_change, self._request, row, self._status)
+        except TadoruError as error:
+            self._service.log.write(
+                "error", "A change is missing in the audit log", route=f"{row.method} {row.path}", why=str(error)
+            )
+
+    def _log_fault(self, error: Exception) -> None:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
+        fields: dict[str, Any] = {"request": self._id, "path": self._request.url.path, "where": place}
+        # Not its words: they may hold what somebody typed.
+        self._service.log.write("error", f"A request failed: {type(error).__name__}", **fields)
+
+    def _log_request(self) -> None:
+        if self._request.url.path in _QUIET:
+            return
+        took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
+        who = {"who": self._caller.name} if self._caller is not NOBODY else {}
+        self._service.log.write(
+            "info", "request", method=self._method, path=self._request.url.path, status=self._status, ms=took, bytes=self._size,
+            address=address_of(self._request), **who, request=self._id,
+        )  # fmt: skip

@@ -1,0 +1,79 @@
+"""What somebody wants to see: the fields of the filter form, read from an address and written back into one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from urllib.parse import urlencode
+
+from tadoru.jobs.events.publish.cities import city_named
+from tadoru.serve.pages.words import Say
+from tadoru.store.events.listing import EventFilter
+
+LONGEST = 200
+"""Characters of a field; nobody means more."""
+YEARS = range(1900, 2200)
+"""Further away there are no events, and no dates that every database can hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The filter form, as it was filled in."""
+
+    city: str = ""
+    category: str = ""
+    q: str = ""
+    since: str = ""
+    until: str = ""
+
+    @property
+    def is_any(self) -> bool:
+        return bool(self.words)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What was chosen, for people."""
+        return tuple(filter(None, (self.city, self.category, self.q, self.since, self.until)))
+
+    def query(self, *, days: bool = True, **more: str) -> str:
+        """It as the end of an address, with a question mark when there is anything to say."""
+        given = {"city": self.city, "category": self.category, "q": self.q}
+        if days:
+            given |= {"from": self.since, "to": self.until}
+        asked = {name: value for name, value in (given | more).items() if value}
+        return f"?{urlencode(asked)}" if asked else ""
+
+
+def read(asked: Mapping[str, str], cities: tuple[str, ...] = ()) -> Chosen:
+    """The form out of an address. A city may be named without its 市."""
+    fields = {"city": "city", "category": "category", "q": "q", "since": "from", "until": "to"}
+    given = {name: asked.get(key, "").replace("\0", "").strip()[:LONGEST] for name, key in fields.items()}
+    given["city"] = city_named(given["city"], cities) or given["city"]
+    return Chosen(**given)
+
+
+def filter_of(chosen: Chosen, say: Say, *, today: date) -> tuple[EventFilter, str]:
+    """What to ask the database for, and a sentence when a day can not be read."""
+    problem = ""
+    days: dict[str, date | None] = {}
+    for name, text in (("since", chosen.since), ("until", chosen.until)):
+        days[name] = day_of(text) if text else None
+        if text and days[name] is None:
+            problem = problem or say("filter.bad_day", given=text)
+    since, until = days["since"], days["until"]
+    if since is not None and until is not None and since > until:
+        problem = say("filter.turned")
+    if since is None and (until is None or until >= today):
+        since = today
+    found = EventFilter(city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=since, until=until)
+    return found, problem
+
+
+def day_of(text: str) -> date | None:
+    """A day as forms and addresses write it, of a year that a calendar is about."""
+    try:
+        found = date.fromisoformat(text) if len(text) == 10 else None
+    except ValueError:
+        return None
+    return found if found is not None and found.year in YEARS else None

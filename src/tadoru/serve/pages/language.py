@@ -1,0 +1,46 @@
+"""Which language a page is in: what was asked for just now, what this browser asked for before, what it prefers, the site's."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from tadoru.serve.pages.words import LANGUAGES
+from tadoru.serve.service import service_of
+
+COOKIE = "lang"
+KEEPS = 365 * 24 * 3600
+
+
+def chosen(request: Request) -> str | None:
+    """The language that this very request asks for."""
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else None
+
+
+def language_of(request: Request) -> str:
+    """The language to answer in."""
+    asked = chosen(request) or request.cookies.get(COOKIE, "")
+    if asked in LANGUAGES:
+        return asked
+    configured = service_of(request).options.lang
+    return preferred(request.headers.get("accept-language", "")) or (configured if configured in LANGUAGES else LANGUAGES[0])
+
+
+def preferred(header: str) -> str | None:
+    """The first of our languages in an Accept-Language header, by its weights."""
+    found: list[tuple[float, int, str]] = []
+    for place, part in enumerate(header[:500].split(",")):
+        name, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        lang = name.partition("-")[0]
+        weight = _weight(parameters)
+        if lang in LANGUAGES and weight > 0:
+            found.append((-weight, place, lang))
+    return min(found)[2] if found else None
+
+
+def _weight(parameters: list[str]) -> float:
+    for one in parameters:
+        if one.startswith("q="):
+            number = one.removeprefix("q=")
+            return float(number) if number.replace(".", "", 1).isdecimal() and number.isascii() else 0.0
+    return 1.0

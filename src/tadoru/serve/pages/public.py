@@ -1,0 +1,266 @@
+"""The pages that everybody sees: the list, a month, a day, an event, and how to subscribe.
+
+`list_page` and `event_page` also answer `/events` and `/events/{id}` when a browser asks: see `rest`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
+
+from tadoru.errors import UsageError
+from tadoru.model.event import EventStatus
+from tadoru.parse.normal_text import is_html, sanitise_html
+from tadoru.serve.pages.choosing import YEARS, Chosen, day_of, filter_of, read
+from tadoru.serve.pages.rendering import caller_of, remember_language, render, static_files, telling_of
+from tadoru.serve.pages.showing import fill, grouped, is_web, next_month, next_time, on_day, weeks_of
+from tadoru.serve.pages.structured import event_json_ld
+from tadoru.serve.problems import Refused
+from tadoru.serve.roles import Role
+from tadoru.serve.service import Service, origin, service_of
+from tadoru.store.events.drafts import zone
+from tadoru.store.events.listing import EventFilter
+from tadoru.store.events.values import Event, Listed, Source
+from tadoru.store.events.walking import Told, told, walk
+
+router = APIRouter(include_in_schema=False)
+A_PAGE = 30
+MOST = 1500
+"""Events that a month or a day shows at most."""
+MOST_TIMES = 60
+
+
+def today_of(service: Service) -> date:
+    """The day it is where the site is."""
+    return service.store.now().astimezone(zone(service.options.timezone)).date()
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """Coming events."""
+    return list_page(request)
+
+
+def list_page(request: Request) -> Response:
+    """The list, chosen by the form above it."""
+    return _list(request, "/", is_search=False)
+
+
+@router.get("/search")
+def search(request: Request) -> Response:
+    """What has these words."""
+    return _list(request, "/search", is_search=True)
+
+
+def _list(request: Request, action: str, *, is_search: bool) -> Response:
+    service, telling = service_of(request), telling_of(request)
+    cities, categories = _choices(service)
+    chosen, today = read(request.query_params, cities), today_of(service)
+    wanted, problem = filter_of(chosen, telling.say, today=today)
+    cursor = request.query_params.get("cursor", "")[:200]
+    items: tuple[Listed, ...] = ()
+    next_cursor = None
+    if not problem and (chosen.q or not is_search):
+        try:
+            page = service.store.events(wanted, limit=A_PAGE, cursor=cursor or None)
+            items, next_cursor = page.items, page.next_cursor
+        except UsageError as error:
+            problem = str(error)
+    title = telling.say("list.chosen" if chosen.is_any else "list.title")
+    if is_search:
+        title = telling.say("search.of", q=chosen.q) if chosen.q else telling.say("search.title")
+    return render(
+        request, "list.html", status=400 if problem else 200, place="/" if not is_search else "", problem=problem, heading=title,
+        action=action, filters=chosen, cities=cities, categories=categories, is_search=is_search, today=today,
+        groups=grouped(items, None if cursor else wanted.since, telling),
+        next_url=action + chosen.query(cursor=next_cursor) if next_cursor else "",
+        first_url=action + chosen.query() if cursor else "", feed_query=chosen.query(),
+    )  # fmt: skip
+
+
+def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return service.store.cities(), service.store.categories()
+
+
+@router.get("/month")
+def this_month(request: Request) -> Response:
+    """The month it is."""
+    return _moved(request, f"/month/{today_of(service_of(request)):%Y-%m}")
+
+
+@router.get("/month/{month}")
+def month_page(request: Request, month: str) -> Response:
+    """A month as a table."""
+    first = day_of(f"{month}-01")
+    if first is None:
+        raise Refused(404, "")
+    service, telling = service_of(request), telling_of(request)
+    weeks = weeks_of(first.year, first.month)
+    last = next_month(first, 1) - timedelta(days=1)
+    chosen, choices, found = _period(request, first, last)
+    under_way = fill(weeks, found, telling)
+    query = chosen.query(days=False)
+    return render(
+        request, "month.html", place="/month", heading=telling.month(first), weeks=weeks, weekdays=telling.weekdays(),
+        under_way=under_way, today=today_of(service), filters=chosen, cities=choices[0], categories=choices[1], query=query,
+        action=request.url.path, before_url=_month_url(next_month(first, -1), query),
+        after_url=_month_url(next_month(first, 1), query), now_url=f"/month{query}", shown=3, agenda=8,
+        is_cut=len(found) >= MOST, most=MOST,
+    )  # fmt: skip
+
+
+def _month_url(first: date, query: str) -> str:
+    return f"/month/{first:%Y-%m}{query}" if first.year in YEARS else f"/month{query}"
+
+
+@router.get("/day")
+def this_day(request: Request) -> Response:
+    """The day it is."""
+    return _moved(request, f"/day/{today_of(service_of(request)).isoformat()}")
+
+
+@router.get("/day/{day}")
+def day_page(request: Request, day: str) -> Response:
+    """A day."""
+    wanted = day_of(day)
+    if wanted is None:
+        raise Refused(404, "")
+    telling = telling_of(request)
+    chosen, choices, found = _period(request, wanted, wanted)
+    beginning, under_way = on_day(found, wanted, telling)
+    query = chosen.query(days=False)
+    return render(
+        request, "day.html", place="/day" if wanted == today_of(service_of(request)) else "", heading=telling.day(wanted),
+        beginning=beginning, under_way=under_way, filters=chosen, cities=choices[0], categories=choices[1],
+        action=request.url.path, before_url=f"/day/{wanted - timedelta(days=1)}{query}",
+        after_url=f"/day/{wanted + timedelta(days=1)}{query}", month_url=_month_url(wanted, query),
+        is_cut=len(found) >= MOST, most=MOST,
+    )  # fmt: skip
+
+
+def _period(request: Request, first: date, last: date) -> tuple[Chosen, tuple[tuple[str, ...], tuple[str, ...]], list[Told]]:
+    """What takes place from a day to a day, chosen by place, kind and words."""
+    service = service_of(request)
+    choices = _choices(service)
+    given = read(request.query_params, choices[0])
+    chosen = Chosen(city=given.city, category=given.category, q=given.q)
+    wanted = EventFilter(
+        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
+    )
+    return chosen, choices, list(walk(service.store, wanted, limit=MOST))
+
+
+def _moved(request: Request, path: str) -> Response:
+    response = RedirectResponse(path + (f"?{request.url.query}" if request.url.query else ""), 307)
+    remember_language(request, response)
+    return response
+
+
+def event_page(request: Request, event_id: int) -> Response:
+    """One event. What is not in the calendar is shown to those who look after it, and to nobody else."""
+    service, telling = service_of(request), telling_of(request)
+    found = told(service.store, event_id) if 0 < event_id < 2**62 else None
+    if found is not None and found.event.merged_into is not None:
+        return RedirectResponse(f"/events/{found.event.merged_into}", 303)
+    may_see = found is not None and (found.event.status is EventStatus.ACTIVE or caller_of(request).role >= Role.VIEWER)
+    if found is None or not may_see:
+        raise Refused(404, "")
+    event, time = found.event, next_time(found.times, today_of(service))
+    others = [telling.when(one, event.timezone) for one in found.times if one is not time]
+    here = service.options.timezone
+    canonical = f"{origin(request)}/events/{event.id}"
+    description = described(event.description)
+    return render(
+        request, "event.html", event=event, when=telling.when(time, event.timezone), more_times=others, most_times=MOST_TIMES,
+        zone_note=event.timezone if event.timezone and event.timezone != here and time is not None and time.has_time else "",
+        map_url=map_url(event), page_url=event.url if is_web(event.url) else "", description=description,
+        is_html=isinstance(description, Markup), canonical=canonical, sources=_attribution(service, event),
+        is_public=event.status is EventStatus.ACTIVE, json_ld=event_json_ld(found, time, canonical),
+        list_url=lambda **asked: "/?" + urlencode(asked),
+    )  # fmt: skip
+
+
+def described(text: str) -> Markup | str:
+    """A description, cleaned once more on its way out, whatever the database holds: markup, or a text to be escaped."""
+    cleaned = sanitise_html(text)
+    return Markup(cleaned) if is_html(cleaned) else cleaned  # noqa: S704 - it is sanitised here
+
+
+def map_url(event: Event) -> str:
+    """A map of the place: by its position, or by what it is called."""
+    base = "https://www.openstreetmap.org/"
+    if event.lat is not None and event.lon is not None:
+        return f"{base}?mlat={event.lat:.6f}&mlon={event.lon:.6f}#map=17/{event.lat:.6f}/{event.lon:.6f}"
+    words = event.address or " ".join(filter(None, (event.venue, event.city)))
+    return f"{base}search?query={quote(words)}" if words else ""
+
+
+def _attribution(service: Service, event: Event) -> list[dict[str, str]]:
+    """Everybody who speaks of an event: name, address, licence, terms."""
+    known = {one.id: one for one in service.store.sources()}
+    said = service.store.story(event.id).said
+    ids = list(dict.fromkeys([event.source_id, *(one.source_id for one in said if one.gone_at is None)]))
+    found = []
+    for number in ids:
+        source = known.get(number) if number is not None else None
+        is_main = number == event.source_id
+        url = event.source_url if is_main else (source.url if source else "")
+        found.append({
+            "name": source.name if source else "", "url": url if is_web(url) else "",
+            "licence": (event.licence if is_main else "") or (source.licence if source else ""),
+            "terms_url": _terms(event.terms_url if is_main else "", source),
+        })  # fmt: skip
+    return [one for one in found if one["name"] or one["url"]] or found[:1]
+
+
+def _terms(own: str, source: Source | None) -> str:
+    url = own or (source.terms_url if source else "")
+    return url if is_web(url) else ""
+
+
+@router.get("/subscribe")
+def subscribe(request: Request) -> Response:
+    """Addresses of feeds for what was chosen."""
+    service = service_of(request)
+    cities, categories = _choices(service)
+    chosen = read(request.query_params, cities)
+    base, query = origin(request), chosen.query()
+    feed = f"{base}/events.ics{query}"
+    webcal = "webcal://" + feed.partition("://")[2]
+    addresses = [
+        ("subscribe.ics", feed, webcal), ("subscribe.rss", f"{base}/events.rss{query}", f"/events.rss{query}"),
+        ("subscribe.csv", f"{base}/events.csv{query}", f"/events.csv{query}"),
+    ]  # fmt: skip
+    return render(
+        request, "subscribe.html", place="/subscribe", filters=chosen, cities=cities, categories=categories, addresses=addresses
+    )
+
+
+@router.get("/about")
+def about(request: Request) -> Response:
+    """Where everything comes from, and under which licence."""
+    sources = [
+        {"name": one.name, "url": one.url if is_web(one.url) else "", "city": one.city, "licence": one.licence,
+         "terms_url": _terms(one.terms_url, None)}
+        for one in service_of(request).store.sources(enabled=True)
+    ]  # fmt: skip
+    return render(request, "about.html", place="/about", sources=sources)
+
+
+@router.get("/static/{name}")
+async def static_file(request: Request, name: str) -> Response:
+    """A file of ours."""
+    found = static_files().get(name)
+    if found is None:
+        raise Refused(404, "")
+    content, kind, version = found
+    tag = f'"{version}"'
+    keep = "public, max-age=31536000, immutable" if request.query_params.get("v") == version else "no-cache"
+    headers = {"Cache-Control": keep, "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=kind, headers=headers)

@@ -1,0 +1,281 @@
+"""Sources: how they do, and what is done with them. What may be said over the network is decided in `rest.register`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from tadoru.errors import TadoruError, UsageError
+from tadoru.jobs.events.settings import from_pairs
+from tadoru.jobs.events.trial import Trial
+from tadoru.model.event import SourceType
+from tadoru.serve.access.audit import note
+from tadoru.serve.pages.desk import LARGEST, shown_run
+from tadoru.serve.pages.forms import Given
+from tadoru.serve.pages.rendering import caller_of, render, seen, telling_of
+from tadoru.serve.pages.showing import is_web
+from tadoru.serve.pages.words import Say
+from tadoru.serve.problems import Refused
+from tadoru.serve.rest.register import add_source, edit_source, found_source, remove_source
+from tadoru.serve.rest.running import start_run, trial_of
+from tadoru.serve.service import Service, service_of
+from tadoru.store.events.health import SourceHealth
+from tadoru.store.events.sources import FREQUENCIES
+from tadoru.store.events.values import Source, SourceState
+
+router = APIRouter(include_in_schema=False)
+PLACE = "/manage/sources"
+_TEXTS = ("name", "type", "url", "city", "frequency", "timezone", "licence", "terms_url", "notes")
+_NUMBERS = {"priority": 0, "low_hours": 24}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A source in the table."""
+
+    source: Source
+    health: SourceHealth
+    state: SourceState
+    kind: str
+    words: str
+
+
+@router.get("/manage/sources")
+def sources_page(request: Request) -> Response:
+    """Every source, with how it does."""
+    service, say = service_of(request), telling_of(request).say
+    health = {one.source_id: one for one in service.store.health()}
+    found = [
+        Shown(one, health[one.id], service.store.state(one.id), *_health(health[one.id], say))
+        for one in service.store.sources()
+        if one.id in health
+    ]
+    found.sort(key=lambda one: (not one.health.failures, one.source.name))
+    return render(request, "sources.html", place=PLACE, sources=found)
+
+
+def _health(one: SourceHealth, say: Say) -> tuple[str, str]:
+    """How a source does, as a colour and a word."""
+    if not one.enabled:
+        return "", say("health.off")
+    if one.failures:
+        return "bad", say("health.failed", count=one.failures)
+    return ("good", say("health.well")) if one.last_success else ("", say("health.new"))
+
+
+@router.get("/manage/sources/new")
+def new_source_page(request: Request) -> Response:
+    """The form of a new source."""
+    return _form(request, None, _empty(service_of(request)))
+
+
+@router.post("/manage/sources/new")
+def add_source_page(request: Request) -> Response:
+    """Save it."""
+    return _save(request, None)
+
+
+@router.get("/manage/sources/{source_id}")
+def source_page(request: Request, source_id: int) -> Response:
+    """One source: what it is, how it does, what it did."""
+    return _shown(request, _found(service_of(request), source_id))
+
+
+@router.get("/manage/sources/{source_id}/edit")
+def edit_source_page(request: Request, source_id: int) -> Response:
+    """The form of a source."""
+    source = _found(service_of(request), source_id)
+    return _form(request, source, _filled(source))
+
+
+@router.post("/manage/sources/{source_id}/edit")
+def save_source_page(request: Request, source_id: int) -> Response:
+    """Save it."""
+    return _save(request, _found(service_of(request), source_id))
+
+
+@router.post("/manage/sources/{source_id}/test")
+def test_source_page(request: Request, source_id: int) -> Response:
+    """Fetch it once and show what would be read."""
+    return _tried(request, _found(service_of(request), source_id))
+
+
+@router.post("/manage/sources/{source_id}/run")
+def run_source_page(request: Request, source_id: int) -> Response:
+    """Collect it now; the page does not wait for it."""
+    source = _found(service_of(request), source_id)
+    try:
+        start_run(service_of(request), source.id)
+    except Refused as error:
+        return _shown(request, source, problem=error.detail, status=error.status_code)
+    note(request, f"source {source.id}", name=source.name)
+    return seen(f"{PLACE}/{source.id}", "run_started")
+
+
+@router.post("/manage/sources/{source_id}/enable")
+def enable_source_page(request: Request, source_id: int) -> Response:
+    """Collect it again, and soon."""
+    service = service_of(request)
+    source = _noted(request, source_id)
+    service.store.enable_source(source.id, caller_of(request).name)
+    service.store.schedule(source.id, 0.0)
+    return seen(f"{PLACE}/{source.id}", "source_enabled")
+
+
+@router.post("/manage/sources/{source_id}/disable")
+def disable_source_page(request: Request, source_id: int) -> Response:
+    """Leave it alone; its events stay."""
+    source = _noted(request, source_id)
+    service_of(request).store.disable_source(source.id, caller_of(request).name)
+    return seen(f"{PLACE}/{source.id}", "source_disabled")
+
+
+@router.post("/manage/sources/{source_id}/remove")
+def remove_source_page(request: Request, source_id: int) -> Response:
+    """Forget it; its events stay."""
+    source = _noted(request, source_id)
+    remove_source(service_of(request), source.id, caller_of(request).name)
+    return seen(PLACE, "source_removed")
+
+
+def _noted(request: Request, source_id: int) -> Source:
+    source = _found(service_of(request), source_id)
+    note(request, f"source {source.id}", name=source.name)
+    return source
+
+
+def _found(service: Service, source_id: int) -> Source:
+    if not 0 < source_id < LARGEST:
+        raise Refused(404, "")
+    return found_source(service, source_id)
+
+
+def _shown(request: Request, source: Source, *, trial: Trial | None = None, problem: str = "", status: int = 200) -> Response:
+    service, say = service_of(request), telling_of(request).say
+    store = service.store
+    health = next(one for one in store.health() if one.source_id == source.id)
+    state = store.state(source.id)
+    kind, words = _health(health, say)
+    runs = store.runs(source_id=source.id, limit=10)
+    facts = [
+        ("source.city", source.city), ("source.frequency", say(f"frequency.{source.frequency}")),
+        ("source.timezone", source.timezone), ("source.priority", source.priority or ""), ("event.licence", source.licence),
+        ("event.terms", source.terms_url), ("source.notes", source.notes), ("source.secret", source.secret),
+    ]  # fmt: skip
+    history = [
+        {"at": one.at, "by": one.by, "field": one.field, "old": _written(one.old), "new": _written(one.new)}
+        for one in reversed(store.source_history(source.id))
+    ]
+    return render(
+        request, "source.html", status=status, place=PLACE, problem=problem, source=source, health=health, state=state, kind=kind,
+        words=words, facts=facts, settings=_lines(source.settings), runs=[shown_run(one) for one in runs], history=history[:50],
+        is_running=bool(runs) and runs[0].finished_at is None, trial=trial, web_url=source.url if is_web(source.url) else "",
+    )  # fmt: skip
+
+
+def _written(value: Any) -> str:
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _tried(request: Request, source: Source) -> Response:
+    note(request, f"source {source.id}", name=source.name)
+    try:
+        trial = trial_of(service_of(request), source.id)
+    except UsageError as error:
+        return _shown(request, source, problem=str(error), status=400)
+    return _shown(request, source, trial=trial)
+
+
+def _empty(service: Service) -> dict[str, Any]:
+    return dict.fromkeys(_TEXTS, "") | {"frequency": "normal", "type": "ics", "settings": "", "priority": "", "low_hours": ""}
+
+
+def _filled(source: Source) -> dict[str, Any]:
+    texts: dict[str, Any] = {name: str(getattr(source, name)) for name in _TEXTS}
+    return texts | {"settings": _lines(source.settings), "priority": source.priority, "low_hours": source.low_hours}
+
+
+def _form(request: Request, source: Source | None, values: Mapping[str, Any], problem: str = "") -> Response:
+    say = telling_of(request).say
+    return render(
+        request, "source_form.html", status=400 if problem else 200, place=PLACE, problem=problem, values=values,
+        heading=say("source.edit.title", name=source.name) if source else say("source.add.title"),
+        types=[(one.value, say(f"type.{one.value}")) for one in SourceType],
+        frequencies=[(one, say(f"frequency.{one}")) for one in FREQUENCIES],
+        action=f"{PLACE}/{source.id}/edit" if source else f"{PLACE}/new", back=f"{PLACE}/{source.id}" if source else PLACE,
+    )  # fmt: skip
+
+
+def _save(request: Request, before: Source | None) -> Response:
+    service, given, by = service_of(request), Given(request), caller_of(request).name
+    typed = given.texts((*_TEXTS, *_NUMBERS, "settings"))
+    try:
+        values = _values(typed, telling_of(request).say)
+        if before is not None:  # What stays as it is is not said anew: its address may have been permitted at the machine.
+            values = {name: value for name, value in values.items() if getattr(before, name) != value}
+        saved = edit_source(service, before.id, values, by) if before else add_source(service, values, by)
+    except Refused as error:
+        return _form(request, before, typed, error.detail)
+    except TadoruError as error:
+        return _form(request, before, typed, str(error))
+    note(request, f"source {saved.id}", name=saved.name)
+    if given.text("do") == "test":
+        return _tried(request, saved)
+    return seen(f"{PLACE}/{saved.id}", "source_saved" if before else "source_added")
+
+
+def _values(typed: Mapping[str, str], say: Say) -> dict[str, Any]:
+    """The form as fields of a source. Raises UsageError."""
+    values: dict[str, Any] = {name: typed[name] for name in _TEXTS}
+    for name, usual in _NUMBERS.items():
+        try:
+            values[name] = int(typed[name]) if typed[name] else usual
+        except ValueError:
+            raise UsageError(say("source.number", given=typed[name])) from None
+        if abs(values[name]) > 1_000_000:
+            raise UsageError(say("source.number", given=typed[name]))
+    values["settings"] = _settings(typed["settings"], say)
+    return values
+
+
+def _settings(text: str, say: Say) -> dict[str, Any]:
+    """Lines of `key=value`, or one JSON object."""
+    if text.startswith("{"):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            raise UsageError(say("source.settings.bad")) from None
+        return dict(found)
+    try:
+        return from_pairs(line.strip() for line in text.splitlines() if line.strip())
+    except UsageError:
+        raise UsageError(say("source.settings.bad")) from None
+
+
+def _lines(settings: Mapping[str, Any]) -> str:
+    """Settings as the form takes them: lines where they say everything, and JSON where lines would not."""
+    if not settings:
+        return ""
+    lines = [f"{key}={value}" for key, value in _flat(settings)]
+    try:
+        same = from_pairs(lines) == dict(settings) and not any("\n" in line for line in lines)
+    except UsageError:
+        same = False
+    return "\n".join(lines) if same else json.dumps(dict(settings), ensure_ascii=False, indent=2)
+
+
+def _flat(settings: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{before}{key}.")
+        else:
+            found.append((f"{before}{key}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)))
+    return found

@@ -1,0 +1,27 @@
+"""The words of all pages in one catalogue, each in every language, and how a template asks for them.
+
+A key that is not in the catalogue is a defect and raises: a test renders every page and reads every template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tadoru.serve.pages.words_desk import DESK
+from tadoru.serve.pages.words_public import PUBLIC
+
+LANGUAGES = ("en", "ja")
+CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK
+Say = Callable[..., str]
+
+
+def teller(lang: str) -> Say:
+    """`t(key, name=value)` of one language."""
+    column = LANGUAGES.index(lang)
+
+    def say(key: str, **values: Any) -> str:
+        words = CATALOGUE[key][column]
+        return words.format(**values) if values else words
+
+    return say

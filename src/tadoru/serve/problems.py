@@ -1,0 +1,92 @@
+"""What went wrong, said the same way everywhere: `application/problem+json` (RFC 9457), or a page for a browser.
+
+A route raises `Refused` (or FastAPI's HTTPException) with a sentence for the caller; errors of Tadoru become 400, and whatever is
+not foreseen becomes 500 without a word about the inside. The room of pages may provide `error_page(request, status, detail)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from tadoru.errors import StoreError, TadoruError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Refused(HTTPException):
+    """A request that is not carried out: the status, and a sentence about what to do."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(status, detail, headers)
+
+
+def problem(status: int, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """One problem as JSON."""
+    body = {"type": "about:blank", "title": _title(status), "status": status, **({"detail": detail} if detail else {}), **more}
+    return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def answer(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
+    """A problem in the form that the caller can read."""
+    from tadoru.serve import pages
+
+    if prefers_html(request) and (page := getattr(pages, "error_page", None)) is not None:
+        shown: Response = page(request, status, detail)
+        shown.headers.update(dict(headers or {}))
+        return shown
+    return problem(status, detail, headers, **more)
+
+
+def prefers_html(request: Request) -> bool:
+    """Does the caller name HTML, and before JSON? `*/*` names neither."""
+    weights = {"text/html": 0.0, "application/json": 0.0}
+    for part in request.headers.get("accept", "").split(","):
+        kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = next((value.removeprefix("q=") for value in parameters if value.startswith("q=")), "1")
+        if kind in weights:
+            weights[kind] = float(weight) if weight.replace(".", "", 1).isdigit() else 0.0
+    return weights["text/html"] > weights["application/json"]
+
+
+def _title(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Problem"
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of the application be told this way."""
+
+    async def http(request: Request, error: HTTPException) -> Response:
+        detail = "" if error.detail == _title(error.status_code) else str(error.detail)
+        return answer(request, error.status_code, detail or _SENTENCES.get(error.status_code, ""), error.headers)
+
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        errors = [{"where": [str(part) for part in one["loc"]], "what": str(one["msg"])} for one in error.errors()[:50]]
+        return answer(request, 422, "Some of the values do not fit: see errors.", errors=errors)
+
+    async def own(request: Request, error: TadoruError) -> Response:
+        if isinstance(error, StoreError):
+            return answer(request, 503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
+        return answer(request, 400, str(error))
+
+    handlers: dict[type[Exception], Any] = {
+        HTTPException: http, RequestValidationError: invalid, TadoruError: own,
+    }  # fmt: skip
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
+
+
+_SENTENCES = {
+    404: "There is nothing at this address.",
+    405: "This address does not take that method: see the header Allow.",
+    413: "The request is too large.",
+}

@@ -1,0 +1,113 @@
+"""How the interface answers: JSON with an entity tag, 304 to who has it already, and the way to the next page.
+
+The tag is a hash of the very bytes, so that it never lies; to make it costs some microseconds. Streams (`feeds`) bring a tag of
+their own, which is known before they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+from pydantic_core import to_json
+
+from tadoru.errors import UsageError
+from tadoru.serve.access.who import Caller
+from tadoru.serve.problems import MEDIA_TYPE, Refused
+from tadoru.serve.rest.models import Problem
+from tadoru.serve.roles import Role
+
+VARY = "Accept, Authorization, Cookie"
+_WORDS = {
+    400: "The request can not be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
+    404: "There is no such thing.", 405: "The address does not take that method.", 409: "Something stands against it.",
+    413: "The request is too large.", 415: "The body is not of a type that is read here.", 422: "Some of the values do not fit.",
+    429: "Too many requests.", 500: "Something failed in the service.", 503: "The service can not answer just now.",
+}  # fmt: skip
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems of an operation for OpenAPI; those that any may have are always there."""
+    content = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    every = sorted({400, 401, 403, 422, 429, 500, 503, *statuses})
+    return {status: {"description": _WORDS[status], **content} for status in every}
+
+
+UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "What the caller has is still right."}}
+PROBLEM_SCHEMA = Problem.model_json_schema()
+
+
+def entity_tag(*parts: bytes) -> str:
+    """A tag for these bytes."""
+    digest = blake2b(digest_size=12)
+    for part in parts:
+        digest.update(part)
+    return f'"{digest.hexdigest()}"'
+
+
+def json_answer(
+    request: Request, caller: Caller, body: Any, *, modified: datetime | None = None, next_url: str | None = None
+) -> Response:
+    """What was asked for, or 304."""
+    data = to_json(body)
+    headers = caching(caller, entity_tag(data), modified)
+    if next_url is not None:
+        headers["Link"] = f'<{next_url}>; rel="next"'
+    if is_known(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type="application/json")
+
+
+def done(body: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """What became of a change."""
+    return Response(
+        to_json(body), status, headers={"Cache-Control": "no-store", **(headers or {})}, media_type="application/json"
+    )
+
+
+def caching(caller: Caller, tag: str, modified: datetime | None) -> dict[str, str]:
+    """Headers for who keeps an answer: ask again each time, and do not hand on what somebody signed in was told."""
+    kept = "no-cache" if caller.role is Role.PUBLIC else "private, no-cache"
+    headers = {"ETag": tag, "Cache-Control": kept, "Vary": VARY}
+    if modified is not None:
+        headers["Last-Modified"] = format_datetime(modified.astimezone(UTC), usegmt=True)
+    return headers
+
+
+def is_known(request: Request, tag: str, modified: datetime | None) -> bool:
+    """Has the caller this very thing? A tag is believed before a date (RFC 9110)."""
+    known = request.headers.get("if-none-match")
+    if known is not None:
+        tags = {one.strip().removeprefix("W/") for one in known.split(",")}
+        return tag.removeprefix("W/") in tags or "*" in tags
+    since = request.headers.get("if-modified-since")
+    if since is None or modified is None:
+        return False
+    try:
+        then = parsedate_to_datetime(since)
+    except ValueError:
+        return False
+    return modified.replace(microsecond=0) <= (then if then.tzinfo else then.replace(tzinfo=UTC))
+
+
+def next_page(request: Request, cursor: str | int | None) -> str | None:
+    """The same address, further on."""
+    if cursor is None:
+        return None
+    rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+    return f"{request.url.path}?{urlencode([*rest, ('cursor', str(cursor))])}"
+
+
+@contextmanager
+def refusing(status: int) -> Iterator[None]:
+    """What the store or a reader refuses, with this status."""
+    try:
+        yield
+    except UsageError as error:
+        raise Refused(status, str(error)) from None

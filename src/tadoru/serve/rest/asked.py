@@ -1,0 +1,139 @@
+"""What somebody asks of the calendar: the parameters of lists and feeds, and the filter they stand for.
+
+Without `from` a list begins today, in the time zone of the installation; `all` shows also what is over or archived.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from tadoru.jobs.events.publish.cities import city_named
+from tadoru.model.event import EventStatus
+from tadoru.serve.access.who import Caller
+from tadoru.serve.problems import Refused
+from tadoru.serve.rest.models import LARGEST, Line
+from tadoru.serve.roles import Role
+from tadoru.serve.service import Service
+from tadoru.store.events.drafts import zone
+from tadoru.store.events.listing import EventFilter, Listing
+from tadoru.store.events.places import Circle
+
+FIRST_DAY, LAST_DAY = date(1, 2, 1), date(9999, 11, 30)
+"""Days that a time zone can not push out of what a calendar knows."""
+DayGiven = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY)]
+
+
+class Chosen(BaseModel):
+    """Which events."""
+
+    city: Line | None = Field(None, description="Only in this city; 盛岡 finds 盛岡市.", examples=["盛岡市"])
+    since: DayGiven | None = Field(None, alias="from", description="From this day on, local to the event; without it from today.")
+    until: DayGiven | None = Field(None, alias="to", description="Until this day, included.")
+    category: Line | None = Field(None, description="Only of this category.", examples=["music"])
+    q: Annotated[str, Field(max_length=200)] | None = Field(None, description="Only with all of these words in them.")
+    near: str | None = Field(
+        None, max_length=80, description="lat,lon,km: within so many kilometres.", examples=["39.70,141.15,10"]
+    )
+    source: int | None = Field(None, ge=1, le=LARGEST, description="Only what this source speaks of.")
+    updated_since: datetime | None = Field(None, description="Only what changed at or after this time.")
+    status: Literal["active", "hidden", "quarantine"] | None = Field(
+        None, description="For who is signed in: what was hidden, or lacks something."
+    )
+    every: bool = Field(False, alias="all", description="Also what is over or archived.")
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _said(cls, given: Any) -> Any:
+        """A field of a form that was left empty says nothing."""
+        return {name: value for name, value in given.items() if value != ""} if isinstance(given, dict) else given
+
+    @field_validator("near")
+    @classmethod
+    def _a_place(cls, value: str | None) -> str | None:
+        if value is not None:
+            circle(value)
+        return value
+
+    @field_validator("updated_since")
+    @classmethod
+    def _a_moment(cls, value: datetime | None) -> datetime | None:
+        if value is None:
+            return None
+        if not FIRST_DAY <= value.date() <= LAST_DAY:
+            raise ValueError("This time is too far away.")
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+    @model_validator(mode="after")
+    def _a_period(self) -> Chosen:
+        if self.since is not None and self.until is not None and self.until < self.since:
+            raise ValueError(f"The period ends on {self.until}, before it begins: exchange from and to.")
+        return self
+
+
+class Listed(Chosen):
+    """Which events, how many, and in what order."""
+
+    sort: Literal["starts", "updated"] = Field(
+        "starts", description="The order: of time, or of the last change (for who keeps a copy; it takes no from, to or all)."
+    )
+    limit: int = Field(20, ge=1, le=200, description="At most so many.")
+    cursor: str | None = Field(None, max_length=200, description="Where the list goes on, as `next` says.")
+
+    @model_validator(mode="after")
+    def _an_order(self) -> Listed:
+        if self.sort == "updated" and (self.since or self.until):
+            raise ValueError("A list in the order of changes has no period: leave out from and to, or sort.")
+        return self
+
+
+class Exactly(Listed):
+    """The same, and nothing else: a parameter with a slip of the pen is told, not ignored."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+def circle(text: str) -> Circle:
+    """`lat,lon,km`. Raises ValueError."""
+    try:
+        lat, lon, km = (float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError("Write near as latitude, longitude and kilometres: 39.70,141.15,10.") from None
+    if not (abs(lat) <= 90 and abs(lon) <= 180 and 0 < km <= 20_040 and math.isfinite(lat + lon + km)):
+        raise ValueError("A place is a latitude from -90 to 90, a longitude from -180 to 180 and a distance up to 20040 km.")
+    return Circle(lat, lon, km)
+
+
+def filter_of(chosen: Chosen, caller: Caller, service: Service) -> EventFilter:
+    """What the database is asked."""
+    statuses = (EventStatus(chosen.status or "active"),)
+    if statuses != (EventStatus.ACTIVE,) and not caller.may(Role.VIEWER, "events:read"):
+        raise Refused(403, "What is hidden or in quarantine is for those who are signed in: leave out status, or sign in.")
+    since, is_period = chosen.since, not (chosen.every or getattr(chosen, "sort", "") == "updated")
+    if since is None and is_period and statuses == (EventStatus.ACTIVE,):
+        since = today(service)
+        if chosen.until is not None and chosen.until < since:
+            raise Refused(422, "This day is over: say with from where to begin, or add all=true.")
+    return EventFilter(
+        city=chosen.city, since=since, until=chosen.until, category=chosen.category, q=chosen.q, source_id=chosen.source,
+        updated_since=chosen.updated_since, statuses=statuses, archived=False if is_period and chosen.since is None else None,
+        near=circle(chosen.near) if chosen.near else None,
+    )  # fmt: skip
+
+
+def today(service: Service) -> date:
+    """The day it is, where the installation is."""
+    return service.store.now().astimezone(zone(service.options.timezone)).date()
+
+
+def with_city(store: Listing, chosen: EventFilter) -> EventFilter:
+    """The same with the city's whole name, when people said less."""
+    if chosen.city is None:
+        return chosen
+    return replace(chosen, city=city_named(chosen.city, store.cities()) or chosen.city)

@@ -1,0 +1,255 @@
+"""What goes in and out of the REST interface, described once: OpenAPI is made of these.
+
+Answers are written from plain objects (`jobs.events.publish`) and are not built from these classes, which would cost more than
+the query; the tests hold every answer to them instead. Every object says all of its fields.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Text = Annotated[str, Field(max_length=20_000)]
+Line = Annotated[str, Field(max_length=1_000)]
+LARGEST = 2**63 - 1
+Number = Annotated[int, Field(ge=1, le=LARGEST)]
+Json = dict[str, Any]
+
+
+class Out(BaseModel):
+    """An object that is given out: no field is missing, and none is unknown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class In(BaseModel):
+    """An object that is taken: a field that is unknown is a mistake."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str | None = None
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "There is no event 12."},
+    ]})  # fmt: skip
+
+
+class Time(Out):
+    """One time at which an event takes place."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    all_day: bool
+    has_time: bool
+
+
+class Event(Out):
+    """An event. `starts_at` and `ends_at` are local, with their offset; of whole days the end is the midnight after the last."""
+
+    id: int
+    title: str
+    description: str = Field(description="Sanitised HTML, or plain text.")
+    starts_at: datetime | None = Field(description="The first time that fits what was asked for; null only in quarantine.")
+    ends_at: datetime | None
+    all_day: bool
+    has_time: bool
+    timezone: str
+    venue: str
+    address: str
+    city: str
+    lat: float | None
+    lon: float | None
+    category: str
+    price: str
+    organizer: str
+    url: str
+    image: str
+    source_url: str = Field(description="Where it can be read: its own page, or else the source.")
+    source_id: int | None
+    licence: str
+    terms_url: str
+    dedupe_key: str
+    status: Literal["active", "hidden", "quarantine"]
+    created_at: datetime
+    updated_at: datetime
+    last_seen: datetime
+    cancelled_at: datetime | None
+    vanished_at: datetime | None
+    archived_at: datetime | None
+    recurrence: str
+    when_note: str
+    occurrences: list[Time] = Field(description="All times of a series; empty for a single event.")
+    uid: str
+    sequence: int
+    extra: Json
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{
+        "id": 12, "title": "星まつり", "description": "", "starts_at": "2026-08-01T10:00:00+09:00",
+        "ends_at": "2026-08-01T12:00:00+09:00", "all_day": False, "has_time": True, "timezone": "Asia/Tokyo", "venue": "市民会館",
+        "address": "",
+        "city": "盛岡市", "lat": None, "lon": None, "category": "祭り", "price": "無料", "organizer": "", "url": "",
+        "image": "", "source_url": "https://town.example/events.ics", "source_id": 1, "licence": "CC BY 4.0", "terms_url": "",
+        "dedupe_key": "星まつり|2026-08-01|市民会館", "status": "active", "created_at": "2026-07-01T00:00:00Z",
+        "updated_at": "2026-07-01T00:00:00Z", "last_seen": "2026-07-02T00:00:00Z", "cancelled_at": None, "vanished_at": None,
+        "archived_at": None, "recurrence": "", "when_note": "", "occurrences": [], "uid": "5f0c", "sequence": 0, "extra": {},
+    }]})  # fmt: skip
+
+
+class EventPage(Out):
+    """A part of a list."""
+
+    items: list[Event]
+    next: str | None = Field(description="Where the list goes on; null at its end.")
+
+
+class Owner(Out):
+    """Who says what a field holds."""
+
+    owner: Literal["source", "person"]
+    source_id: int | None
+    who: str
+    at: datetime
+
+
+class Sighting(Out):
+    """What one source says about an event."""
+
+    id: int
+    source_id: int | None
+    source: str | None
+    row_key: str
+    title: str | None
+    venue: str | None
+    city: str | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+    url: str | None
+    raw: Any
+    first_seen: datetime
+    last_seen: datetime
+    gone_at: datetime | None
+
+
+class Merge(Out):
+    """Two events that were made one."""
+
+    id: int
+    kept_id: int
+    absorbed_id: int | None
+    score: float | None
+    reasons: list[Any]
+    at: datetime
+    by: str
+    undone_at: datetime | None
+    undone_by: str
+
+
+class Review(Out):
+    """A question for a person."""
+
+    id: int
+    candidate_ids: list[int]
+    reason: Literal["dedupe_conflict", "missing_required", "parse_error"]
+    created_at: datetime
+    resolved_at: datetime | None
+    resolution: str
+    by: str
+    source_id: int | None
+    detail: Json
+
+
+class ReviewPage(Out):
+    """A part of the queue."""
+
+    items: list[Review]
+    next: str | None
+
+
+class ReviewRow(Out):
+    """What a source says in the row that a question is about."""
+
+    id: int
+    source_id: int | None
+    title: str
+    venue: str
+    city: str
+    starts_at: datetime | None
+    url: str
+
+
+class ReviewWhole(Review):
+    """A question with what it is about."""
+
+    events: list[Event]
+    rows: list[ReviewRow]
+
+
+class Change(Out):
+    """One change of an event."""
+
+    at: datetime
+    by: str
+    changes: Any
+
+
+class Story(Event):
+    """An event, and where everything about it comes from."""
+
+    merged_into: int | None
+    owners: dict[str, Owner]
+    sightings: list[Sighting]
+    merges: list[Merge]
+    reviews: list[Review]
+    history: list[Change]
+
+
+class NewEvent(In):
+    """An event of a person's own. Dates are read in any form that sources use."""
+
+    title: Line
+    starts_at: Line
+    ends_at: Line | None = None
+    description: Text | None = None
+    venue: Line | None = None
+    address: Line | None = None
+    city: Line | None = None
+    lat: float | None = Field(None, ge=-90, le=90)
+    lon: float | None = Field(None, ge=-180, le=180)
+    category: Line | None = None
+    price: Line | None = None
+    organizer: Line | None = None
+    url: Line | None = None
+    image: Line | None = None
+    timezone: Line | None = None
+    when_note: Line | None = None
+    all_day: bool | None = None
+    cancelled: bool | None = None
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"title": "朝市", "starts_at": "2026-08-01 06:00", "ends_at": "2026-08-01 09:00", "venue": "駅前広場", "city": "盛岡市"},
+    ]})  # fmt: skip
+
+
+class EventChange(NewEvent):
+    """What is to be changed of an event: each field that is given is a person's from then on; null empties it."""
+
+    title: Line | None = None  # type: ignore[assignment]
+    starts_at: Line | None = None  # type: ignore[assignment]
+    release: list[Line] = Field(default=[], max_length=20, description="Fields that are given back to the sources.")
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"venue": "市民会館", "release": ["price"]}]})
+
+
+class Names(Out):
+    """Names that a filter takes."""
+
+    items: list[str]

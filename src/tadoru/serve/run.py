@@ -1,0 +1,136 @@
+"""Running the service until it is stopped: the socket, the processes, what they say, and how they end.
+
+The socket is opened before anything else, so that a port that is taken is one sentence. SIGTERM and Ctrl-C let the requests that
+are under way end; a second one does not wait.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.config import STARTUP_FAILURE
+from uvicorn.supervisors import Multiprocess
+
+from tadoru.clock import SystemClock
+from tadoru.errors import StoreError, TadoruError, UsageError
+from tadoru.log import Log
+from tadoru.options import EventsOptions, ServeOptions
+from tadoru.serve.app import build_app
+from tadoru.serve.service import Service
+from tadoru.signals import stop_signals
+from tadoru.store.service import open_service
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """All that a process needs to know to answer. It is handed to the workers, so that it holds plain values only."""
+
+    options: ServeOptions
+    events: EventsOptions
+    log_format: str = "text"
+    log_level: str = "info"
+
+
+def listen(options: ServeOptions) -> socket.socket:
+    """The socket of the service."""
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        return socket.create_server((options.host, options.port), family=family, backlog=1024)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else str(error)
+        raise UsageError(
+            f"Can not listen on {options.host}, port {options.port} ({why}): give another --port or --host."
+        ) from None
+
+
+def make_app(start: Start) -> FastAPI:
+    """The application of one process."""
+    clock = SystemClock()
+    log = Log(sys.stderr, clock, form=start.log_format, level=start.log_level)
+    _hear_uvicorn(log)
+    store = open_service(start.options.database, clock)
+    return build_app(Service(store=store, options=start.options, events=start.events, clock=clock, log=log))
+
+
+def make_worker(start: Start) -> FastAPI:
+    """The application of one process of several. What hinders it hinders the others too: the service ends."""
+    try:
+        return make_app(start)
+    except TadoruError as error:
+        Log(sys.stderr, SystemClock(), form=start.log_format).write("error", str(error))
+        raise SystemExit(STARTUP_FAILURE) from None
+
+
+def run(start: Start, listening: socket.socket) -> None:
+    """Answer until stopped."""
+    options = start.options
+    several = options.workers > 1
+    config = uvicorn.Config(
+        partial(make_worker if several else make_app, start), factory=True, lifespan="on", ws="none", workers=options.workers,
+        log_config=None, access_log=False, server_header=False, proxy_headers=bool(options.trusted_proxy),
+        forwarded_allow_ips=list(options.trusted_proxy), timeout_graceful_shutdown=max(1, round(options.shutdown_timeout)),
+        timeout_worker_healthcheck=60,  # A slow machine needs a while to start one; a short patience would kill it each time.
+    )  # fmt: skip
+    if several:
+        _run_several(start, config, listening)
+        return
+    server = uvicorn.Server(config)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    with _quietly(stop):
+        server.run(sockets=[listening])
+
+
+def _run_several(start: Start, config: uvicorn.Config, listening: socket.socket) -> None:
+    _hear_uvicorn(Log(sys.stderr, SystemClock(), form=start.log_format))
+    with _quietly(lambda: None):
+        workers = Multiprocess(config, sockets=[listening])
+        workers.run()
+    if any(one.exitcode == STARTUP_FAILURE for one in workers.processes):
+        raise StoreError("The service can not start: the lines above say why.")
+
+
+@contextmanager
+def _quietly(stop: Callable[[], None]) -> Iterator[None]:
+    """uvicorn repeats the signal that stopped it when it has ended; nobody needs to hear it again. A terminal that is gone stops
+    the service as well."""
+    numbers = (signal.SIGINT, *stop_signals())
+    before = {number: signal.signal(number, lambda _number, _frame: stop()) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _ToLog(logging.Handler):
+    """What uvicorn has to say, in the form of our own lines. Not its tracebacks: they may show what somebody typed."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, Any] = {"error": record.exc_info[0].__name__} if record.exc_info and record.exc_info[0] else {}
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        self._log.write(level, " ".join(record.getMessage().split()).rstrip("."), **fields)
+
+
+def _hear_uvicorn(log: Log) -> None:
+    logger = logging.getLogger("uvicorn")
+    logger.handlers = [_ToLog(log)]
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False

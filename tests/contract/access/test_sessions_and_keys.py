@@ -1,0 +1,162 @@
+"""Sessions and keys: what they open, and when they are over. And what the audit log knows of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tadoru.errors import UsageError
+from tadoru.store.access.sessions import IDLE, LASTS, NOTED
+from tadoru.store.access.values import By
+from tadoru.store.events.open import open_events
+from tadoru.store.events.transfer import copy_events
+from tadoru.store.service import ServiceStore, open_service
+from tests.support.clock import FakeClock
+
+
+def test_a_session_is_its_user_as_they_are_now(store: ServiceStore, by: By) -> None:
+    store.add_user("root", "admin", by)
+    mia = store.add_user("mia", "editor", by)
+    token = store.start_session(mia, by, agent="Browser/1" + "x" * 300)
+    store.set_role("mia", "viewer", by)
+    session = store.session(token)
+    assert session is not None
+    assert (session.user.name, session.user.role, session.address, len(session.agent)) == ("mia", "viewer", "192.0.2.1", 200)
+    assert store.session(token + "x") is None
+    assert store.session("") is None
+
+
+def test_a_session_ends_when_it_is_not_used_and_after_a_month_in_any_case(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    mia = store.add_user("mia", "editor", by)
+    idle, used = store.start_session(mia, by), store.start_session(mia, by)
+    step = IDLE - timedelta(minutes=1)
+    begun = store.now()
+    while store.now() + step < begun + LASTS:
+        clock.advance(step.total_seconds())
+        assert store.session(used) is not None
+    assert store.session(idle) is None
+    clock.advance((begun + LASTS - store.now()).total_seconds())
+    assert store.session(used) is None
+
+
+def test_using_a_session_is_not_written_down_each_time(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    token = store.start_session(store.add_user("mia", "editor", by), by)
+    begun = store.now()
+    clock.advance(NOTED.total_seconds() - 1)
+    store.session(token)
+    assert store.sessions_of(1)[0].last_seen_at == begun
+    clock.advance(1)
+    store.session(token)
+    assert store.sessions_of(1)[0].last_seen_at == begun + NOTED
+
+
+def test_signing_in_again_ends_what_the_browser_had_before(store: ServiceStore, by: By) -> None:
+    mia = store.add_user("mia", "editor", by)
+    planted = store.start_session(mia, by)
+    fresh = store.start_session(mia, by, replaces=planted)
+    assert fresh != planted
+    assert store.session(planted) is None
+    assert store.session(fresh) is not None
+    store.end_session(fresh, by)
+    assert store.session(fresh) is None
+
+
+def test_sessions_that_are_over_are_cleared_away(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    mia = store.add_user("mia", "editor", by)
+    store.start_session(mia, by)
+    clock.advance(IDLE.total_seconds())
+    store.start_session(mia, by)
+    assert len(store.sessions_of(mia.id)) == 1
+
+
+def test_a_key_opens_until_it_ends(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    key, whole = store.add_key(" a  key ", ("sources:read", "events:read"), by, expires_at=store.now() + timedelta(days=1))
+    assert (key.name, key.scopes, key.created_by) == ("a key", ("events:read", "sources:read"), "root")
+    assert whole.startswith(f"tdr_{key.prefix}_")
+    found = store.key_of(whole)
+    assert found is not None
+    assert found.id == key.id
+    assert store.keys()[0].last_used_at == store.now()
+    clock.advance(86400)
+    assert store.key_of(whole) is None
+
+
+@pytest.mark.parametrize("change", ["last letter", "other prefix", "cut", "longer", "another's secret", "no key at all"])
+def test_a_key_that_is_nearly_right_opens_nothing(store: ServiceStore, by: By, change: str) -> None:
+    _, whole = store.add_key("a", ("events:read",), by)
+    _, other = store.add_key("b", ("events:read",), by)
+    tried = {
+        "last letter": whole[:-1] + ("A" if whole[-1] != "A" else "B"),
+        "other prefix": f"tdr_{'z' * 8}_{whole[13:]}",
+        "cut": whole[:-1],
+        "longer": whole + "A",
+        "another's secret": whole[:13] + other[13:],
+        "no key at all": "",
+    }
+    assert store.key_of(tried[change]) is None
+
+
+def test_a_revoked_key_opens_nothing(store: ServiceStore, by: By) -> None:
+    (one, first), (two, second) = (store.add_key(name, ("events:read",), by) for name in "ab")
+    assert store.revoke_key(f"tdr_{one.prefix}", by).revoked_at is not None
+    store.revoke_key(two.id, by)
+    store.revoke_key(str(two.id), by)
+    assert store.key_of(first) is None
+    assert store.key_of(second) is None
+    with pytest.raises(UsageError, match="There is no key nothing1"):
+        store.revoke_key("tdr_nothing1", by)
+
+
+def test_a_key_that_makes_no_sense_is_refused(store: ServiceStore, by: By) -> None:
+    with pytest.raises(UsageError, match="at least one scope"):
+        store.add_key("a", (), by)
+    with pytest.raises(UsageError, match="needs a name"):
+        store.add_key("  ", ("admin",), by)
+    with pytest.raises(UsageError, match="There is no user mia"):
+        store.add_key("a", ("admin",), by, user="mia")
+    with pytest.raises(UsageError, match="over already"):
+        store.add_key("a", ("admin",), by, expires_at=store.now())
+
+
+def test_every_change_is_in_the_audit_log_with_who_and_when(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    mia = store.add_user("mia", "admin", by)
+    clock.advance(60)
+    token = store.start_session(mia, By(who="", address="198.51.100.7"))
+    store.end_session(token, By(who="mia", user_id=mia.id))
+    store.end_session(token, By(who="mia", user_id=mia.id))  # Nothing changes, nothing is written.
+    key, _ = store.add_key("k", ("admin",), by)
+    store.revoke_key(key.id, by)
+    store.revoke_key(key.id, by)
+    store.record(by, "POST /x", "event 7", title="盛岡\x00")
+    entries = store.audit_entries()
+    assert [(one.what, one.who, one.subject) for one in entries] == [
+        ("POST /x", "root", "event 7"),
+        ("key.revoke", "root", f"tdr_{key.prefix}"),
+        ("key.add", "root", f"tdr_{key.prefix}"),
+        ("session.end", "mia", "mia"),
+        ("session.start", "mia", "mia"),
+        ("user.add", "root", "mia"),
+    ]
+    assert entries[0].detail == {"title": "盛岡"}
+    assert entries[4].address == "198.51.100.7"
+    assert entries[4].at - entries[5].at == timedelta(seconds=60)
+    assert store.audit_entries(limit=1, before=entries[0].id, who="root")[0].what == "key.revoke"
+
+
+def test_a_copy_and_a_backup_carry_users_keys_and_the_log(store: ServiceStore, by: By, tmp_path: Path, clock: FakeClock) -> None:
+    mia = store.add_user("mia", "editor", by, password="correct horse battery")
+    token = store.start_session(mia, by)
+    _, key = store.add_key("k", ("events:read",), by, user="mia")
+    copy = open_events(str(tmp_path / "copy.db"), clock)
+    copy_events(store, copy)
+    copy.close()
+    store.backup(str(tmp_path / "backup.db"))
+    for file in ("copy.db", "backup.db"):
+        other = open_service(str(tmp_path / file), clock)
+        assert other.key_of(key) is not None
+        assert other.session(token) is not None
+        assert other.user_with_password("mia", "correct horse battery") is not None
+        assert other.audit_entries() == store.audit_entries()
+        other.close()

@@ -1,0 +1,170 @@
+"""Users: who gets in, by what, and who does not any more."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy import text
+
+from tadoru.errors import UsageError
+from tadoru.store.access.users import LINK_HOLDS
+from tadoru.store.access.values import By
+from tadoru.store.service import ServiceStore
+from tests.support.clock import FakeClock
+
+PASSWORD = "correct horse battery"
+
+
+def test_a_user_signs_in_with_the_password_and_with_no_other(store: ServiceStore, by: By) -> None:
+    store.add_user("mia", "editor", by, password=PASSWORD)
+    found = store.user_with_password("mia", PASSWORD)
+    assert found is not None
+    assert (found.name, found.role, found.has_password) == ("mia", "editor", True)
+    for name, password in (
+        ("mia", "correct horse batterY"),
+        ("mia", ""),
+        ("nobody", PASSWORD),
+        ("", PASSWORD),
+        ("a b", PASSWORD),
+    ):
+        assert store.user_with_password(name, password) is None
+
+
+def test_a_user_without_a_password_can_not_sign_in_with_an_empty_one(store: ServiceStore, by: By) -> None:
+    store.add_user("mia", "editor", by)
+    assert store.user_with_password("mia", "") is None
+
+
+def test_a_name_is_the_same_in_any_letters(store: ServiceStore, by: By) -> None:
+    store.add_user(" Ｍia ", "viewer", by, password=PASSWORD)
+    assert store.user_with_password("MIA", PASSWORD) is not None
+    with pytest.raises(UsageError, match="There is a user mia already"):
+        store.add_user("mia", "admin", by)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a b", "a\nb", "a\x1b[31m", "x" * 65])
+def test_a_name_that_would_confuse_people_is_refused(store: ServiceStore, by: By, name: str) -> None:
+    with pytest.raises(UsageError, match="A user's name has 1 to 64 characters"):
+        store.add_user(name, "viewer", by)
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence(store: ServiceStore, by: By) -> None:
+    with pytest.raises(UsageError, match="There is no role king"):
+        store.add_user("mia", "king", by)
+    with pytest.raises(UsageError, match="at least 10 characters"):
+        store.add_user("mia", "viewer", by, password="short")
+    with pytest.raises(UsageError, match="There is no user mia"):
+        store.make_link("mia", by)
+    assert store.users() == ()
+    assert not store.has_users()
+
+
+def test_a_link_works_once_and_for_an_hour(store: ServiceStore, by: By, clock: FakeClock) -> None:
+    store.add_user("mia", "admin", by)
+    first, second = store.make_link("mia", by), store.make_link("mia", by)
+    assert store.user_of_link(first) is None
+    assert store.start_by_link(first, by) is None
+    assert store.user_of_link(second) is not None
+    started = store.start_by_link(second, by)
+    assert started is not None
+    assert started[0].name == "mia"
+    assert store.start_by_link(second, by) is None
+    third = store.make_link("mia", by)
+    clock.advance(LINK_HOLDS.total_seconds())
+    assert store.user_of_link(third) is None
+    assert store.start_by_link(third, by) is None
+
+
+def test_of_two_who_use_a_link_at_once_only_one_gets_in(store: ServiceStore, by: By) -> None:
+    store.add_user("mia", "admin", by)
+    token, got, gate = store.make_link("mia", by), [], threading.Barrier(4)
+
+    def use() -> None:
+        gate.wait()
+        got.append(store.start_by_link(token, by))
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len([one for one in got if one is not None]) == 1
+
+
+def test_who_is_revoked_gets_in_by_nothing(store: ServiceStore, by: By) -> None:
+    store.add_user("root", "admin", by)
+    mia = store.add_user("mia", "editor", by, password=PASSWORD)
+    session, link = store.start_session(mia, by), store.make_link("mia", by)
+    _, key = store.add_key("hers", ("events:read",), by, user="mia")
+    assert store.session(session) is not None
+    assert store.key_of(key) is not None
+    store.revoke_user("mia", by)
+    assert store.session(session) is None
+    assert store.key_of(key) is None
+    assert store.start_by_link(link, by) is None
+    assert store.user_with_password("mia", PASSWORD) is None
+    assert [one.name for one in store.users() if one.revoked_at is None] == ["root"]
+
+
+def test_who_comes_back_gets_nothing_of_what_was(store: ServiceStore, by: By) -> None:
+    store.add_user("root", "admin", by)
+    store.add_user("mia", "editor", by, password=PASSWORD)
+    _, key = store.add_key("hers", ("events:read",), by, user="mia")
+    store.revoke_user("mia", by)
+    again = store.add_user("mia", "viewer", by)
+    assert (again.role, again.has_password) == ("viewer", False)
+    assert store.user_with_password("mia", PASSWORD) is None
+    assert store.key_of(key) is None
+
+
+def test_the_last_admin_stays(store: ServiceStore, by: By) -> None:
+    store.add_user("ann", "admin", by)
+    store.add_user("ben", "admin", by)
+    store.set_role("ben", "viewer", by)
+    with pytest.raises(UsageError, match="ann is the only admin"):
+        store.revoke_user("ann", by)
+    with pytest.raises(UsageError, match="ann is the only admin"):
+        store.set_role("ann", "editor", by)
+    assert store.set_role("ben", "admin", by).role == "admin"
+    assert store.revoke_user("ann", by).name == "ann"
+
+
+def test_two_admins_can_not_revoke_each_other_at_once(store: ServiceStore, by: By) -> None:
+    store.add_user("ann", "admin", by)
+    store.add_user("ben", "admin", by)
+    gate, refused = threading.Barrier(2), []
+
+    def revoke(name: str) -> None:
+        gate.wait()
+        try:
+            store.revoke_user(name, by)
+        except UsageError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=revoke, args=(name,)) for name in ("ann", "ben")]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(refused) == 1
+    assert len([one for one in store.users() if one.revoked_at is None]) == 1
+
+
+def test_a_new_password_ends_every_session(store: ServiceStore, by: By) -> None:
+    mia = store.add_user("mia", "admin", by, password=PASSWORD)
+    session = store.start_session(mia, by)
+    store.set_password("mia", "another long password", by)
+    assert store.session(session) is None
+    assert store.user_with_password("mia", PASSWORD) is None
+    assert store.user_with_password("mia", "another long password") is not None
+
+
+def test_no_secret_is_in_the_database(store: ServiceStore, by: By) -> None:
+    mia = store.add_user("mia", "admin", by, password=PASSWORD)
+    secret = [PASSWORD, store.start_session(mia, by), store.make_link("mia", by), store.add_key("k", ("admin",), by)[1][13:]]
+    with store.read() as sql:
+        for table in ("users", "sessions", "api_keys", "audit_log"):
+            rows = str(sql.execute(text(f"SELECT * FROM {table}")).all())
+            assert rows != "[]"
+            assert not [one for one in secret if one in rows], table

@@ -1,0 +1,131 @@
+"""Signing in: what it takes, what it leaves behind, and what can not be made of it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.serve.access.cookies import safe_next
+from tests.serve.access.conftest import BY, PASSWORD, House, OpenHouse
+
+
+async def enter(client: httpx.AsyncClient, name: str = "mia", password: str = PASSWORD, **more: object) -> httpx.Response:
+    return await client.post("/sign-in", data={"name": name, "password": password}, **more)  # type: ignore[arg-type]
+
+
+async def test_a_password_opens_and_the_cookie_is_out_of_reach_of_scripts(house: House) -> None:
+    house.user()
+    async with house.client() as client:
+        told = await enter(client)
+        assert (told.status_code, told.headers["location"]) == (303, "/")
+        name, *attributes = told.headers["set-cookie"].split("; ")
+        assert name.startswith("tadoru=")
+        assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(attributes)
+        assert "Secure" not in attributes  # It would not come back over http.
+        assert (await client.get("/open")).json()["name"] == "mia"
+
+
+async def test_wrong_names_and_passwords_are_told_apart_by_nothing(house: House) -> None:
+    house.user()
+    async with house.client() as client:
+        told = [
+            await enter(client, name, word)
+            for name, word in (("mia", "wrong password"), ("ben", PASSWORD), ("", ""), ("mia", ""))
+        ]
+    assert {(one.status_code, one.text) for one in told[:2]} == {(422, '{"detail":"no"}')}
+    assert not [one for one in told if "set-cookie" in one.headers]
+
+
+async def test_a_session_that_was_planted_is_worth_nothing_afterwards(house: House) -> None:
+    house.user("admin")
+    house.user("viewer", "mallory")
+    for planted in (house.session(name="mallory")["cookie"][7:], "a-token-that-was-made-up"):
+        async with house.client(cookies={"tadoru": planted}) as client:
+            if planted.startswith("a-token"):
+                told = await enter(client)
+            else:
+                token = (await client.get("/desk")).json()["csrf"]
+                told = await client.post("/sign-in", data={"name": "mia", "password": PASSWORD, "csrf": token})
+            assert told.status_code == 303
+            fresh = told.headers["set-cookie"].partition(";")[0]
+        assert planted not in fresh
+        async with house.client() as client:
+            assert (await client.get("/open", headers={"cookie": f"tadoru={planted}"})).json()["role"] == "public"
+            assert (await client.get("/open", headers={"cookie": fresh})).json()["name"] == "mia"
+
+
+async def test_passwords_can_not_be_guessed_for_long_from_one_place(open_house: OpenHouse) -> None:
+    house = open_house(rate_limit=0)
+    house.user()
+    async with house.client() as client, house.client("203.0.113.9") as other:
+        tried = [(await enter(client, f"user{n}", "wrong password")).status_code for n in range(32)]
+        assert tried == [422] * 30 + [429] * 2
+        told = await enter(client)
+        assert told.status_code == 429
+        assert int(told.headers["retry-after"]) > 0
+        assert (await enter(other)).status_code == 303
+
+
+async def test_the_password_of_one_person_can_not_be_guessed_from_many_places(open_house: OpenHouse) -> None:
+    house = open_house(rate_limit=0)
+    house.user()
+    tried = []
+    for number in range(22):
+        async with house.client(f"203.0.113.{number}") as client:
+            tried.append((await enter(client, "MIA", "wrong password")).status_code)
+    assert tried == [422] * 20 + [429] * 2
+    house.clock.advance(45)
+    async with house.client() as client:
+        assert (await enter(client)).status_code == 303
+
+
+async def test_a_link_signs_in_once_and_lets_a_password_be_chosen(house: House) -> None:
+    house.store.add_user("mia", "admin", BY)
+    token = house.store.make_link("mia", BY)
+    async with house.client() as client:
+        assert (await client.post("/welcome", data={"token": token, "password": "short"})).status_code == 400
+        told = await client.post("/welcome", data={"token": token, "password": PASSWORD})
+        assert told.status_code == 303
+        assert (await client.get("/open")).json()["role"] == "admin"
+        client.cookies.clear()
+        assert (await client.post("/welcome", data={"token": token})).status_code == 422
+        assert (await enter(client)).status_code == 303
+
+
+async def test_links_can_not_be_guessed_for_long(open_house: OpenHouse) -> None:
+    house = open_house(rate_limit=0)
+    async with house.client() as client:
+        tried = [(await client.post("/welcome", data={"token": f"{n}"})).status_code for n in range(32)]
+        assert tried == [422] * 30 + [429] * 2
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/", "//evil.example", "/\\evil.example", "\\\\evil.example", "javascript:alert(1)", "/a\\b", "", "a",
+        "/\t/evil.example", "/x\r\nSet-Cookie: a=b", " /x", "/\u2028/evil.example",
+    ],
+)  # fmt: skip
+async def test_signing_in_leads_nowhere_else(house: House, target: str) -> None:
+    house.user()
+    async with house.client() as client:
+        told = await enter(client, params={"next": target})
+        assert (told.status_code, told.headers["location"]) == (303, "/")
+        assert len(told.headers.get_list("set-cookie")) == 1
+
+
+async def test_signing_in_leads_back_to_where_one_was_going(house: House) -> None:
+    house.user()
+    async with house.client() as client:
+        told = await enter(client, params={"next": "/admin/reviews?page=2&q=a%20b"})
+        assert told.headers["location"] == "/admin/reviews?page=2&q=a%20b"
+
+
+@given(st.text(alphabet=st.sampled_from("/\\ahttp:evil.@\r\n\t%#? \u00a0\u2028"), max_size=12))
+def test_where_to_go_is_always_a_path_of_ours(target: str) -> None:
+    found = safe_next(target)
+    assert found.startswith("/")
+    assert not found.startswith(("//", "/\\"))
+    assert found.isprintable()

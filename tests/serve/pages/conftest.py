@@ -1,0 +1,56 @@
+"""One town for a module of tests, and a real Chromium to look at it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+
+from tadoru.fetch.chromium import NAMES
+from tests.serve.pages.world import World, opened
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a browser is done in one process, and skipped where there is none."""
+    missing = not any(map(shutil.which, NAMES)) or find_spec("playwright") is None
+    for item in items:
+        if item.path.parent == HERE and "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("pages"))
+            if missing:
+                item.add_marker(pytest.mark.skip(reason="Chromium or Playwright is not installed"))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A town whose sources were collected: tests of a module share it, and say what they change."""
+    with opened(tmp_path_factory.mktemp("town")) as town:
+        yield town
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = next(filter(None, map(shutil.which, NAMES)))
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def client(world: World) -> Iterator[httpx.Client]:
+    """A browser without a window, of nobody in particular."""
+    with httpx.Client(base_url=world.address, headers={"accept": "text/html", "accept-language": "en"}) as running:
+        yield running

@@ -1,0 +1,163 @@
+"""The register of sources, trying and collecting them, and the log: over REST, and within what the network may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.serving import Desk
+from tests.support.site import Site
+
+SOURCES = "/api/v1/admin/sources"
+TOWN = {"name": "Town", "type": "ics", "url": "https://town.example/events.ics", "city": "盛岡市"}
+ICS = (
+    "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//T//T//EN\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20490101T000000Z\r\n"
+    "DTSTART;TZID=Asia/Tokyo:20500801T100000\r\nSUMMARY:朝市\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+)
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as site:
+        site.reply("/events.ics", body=ICS, headers={"Content-Type": "text/calendar"})
+        yield site
+
+
+@pytest.mark.parametrize("path", [SOURCES, "/admin/sources"])
+def test_a_source_is_added_and_listed(near_desk: Desk, path: str) -> None:
+    made = near_desk.editor.post(path, json=TOWN)
+    assert made.status_code == 201, made.text
+    assert made.headers["location"] == f"{SOURCES}/{made.json()['id']}"
+    assert made.json()["state"]["failures"] == 0
+    assert near_desk.viewer.get(path).json() == {"items": [made.json()], "next": None}
+    assert near_desk.viewer.get(made.headers["location"]).json() == made.json()
+    assert near_desk.anybody.get(path).status_code == 401
+    assert near_desk.viewer.post(path, json=TOWN).status_code == 403
+
+
+def test_a_source_is_changed_switched_and_removed_and_its_history_stays(near_desk: Desk) -> None:
+    url = near_desk.editor.post(SOURCES, json=TOWN).headers["location"]
+    assert near_desk.editor.patch(url, json={"frequency": "high", "notes": "x"}).json()["frequency"] == "high"
+    assert near_desk.editor.post(f"{url}/disable").json()["enabled"] is False
+    assert near_desk.viewer.get(f"{SOURCES}?enabled=true").json()["items"] == []
+    assert near_desk.editor.post(f"{url}/enable").json()["enabled"] is True
+    removed = near_desk.editor.delete(url)
+    assert (removed.status_code, removed.content) == (204, b"")
+    assert near_desk.viewer.get(url).status_code == 404
+    history = near_desk.viewer.get(f"{url}/history").json()["items"]
+    assert [one["field"] for one in history] == ["source", "frequency", "notes", "enabled", "enabled", "source"]
+    assert {one["by"] for one in history} == {"key:editor"}
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"url": "ftp://town.example/"}, ""),
+        ({"url": ""}, ""),
+        ({"name": ""}, "see errors"),
+        ({"name": "Other"}, "already"),
+        ({"type": "pdf"}, "see errors"),
+        ({"timezone": "Mars"}, "time zone"),
+        ({"settings": {"reader": "none"}}, ""),
+        ({"depends_on": 1}, "wait for itself"),
+        ({"depends_on": 99}, "no source 99"),
+        ({"secret": "HOME"}, "see errors"),
+        ({"allow_private": True}, "see errors"),
+        ({"named_host": "127.0.0.1:80"}, "see errors"),
+        ({}, "nothing to change"),
+    ],
+)
+def test_a_change_that_does_not_fit_is_refused(near_desk: Desk, change: dict[str, Any], words: str) -> None:
+    url = near_desk.editor.post(SOURCES, json=TOWN).headers["location"]
+    near_desk.editor.post(SOURCES, json={**TOWN, "name": "Other", "url": "https://other.example/"})
+    before = near_desk.viewer.get(url).json()
+    refused = near_desk.editor.patch(url, json=change)
+    assert (refused.status_code, words in refused.json()["detail"]) == (422, True), refused.text
+    assert near_desk.viewer.get(url).json() == before
+
+
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1/a", "http://localhost:9/a", "http://[::1]/", "http://169.254.169.254/latest", "http://10.0.0.1/x"]
+)
+def test_nobody_leads_the_service_into_its_own_network(desk: Desk, url: str) -> None:
+    refused = desk.editor.post(SOURCES, json={**TOWN, "url": url})
+    assert (refused.status_code, "private" in refused.json()["detail"]) == (422, True)
+    assert desk.editor.patch(f"{SOURCES}/1", json={"url": url}).status_code == 422
+
+
+def test_a_name_that_does_not_resolve_yet_is_not_permitted_for_later(desk: Desk) -> None:
+    made = desk.editor.post(SOURCES, json={**TOWN, "url": "https://later.invalid/x"})
+    assert made.status_code == 201
+    assert desk.store.source(made.json()["id"]).named_host == ""
+
+
+def test_a_source_that_sends_a_secret_keeps_where_it_is_sent(desk: Desk) -> None:
+    desk.store.edit_source(1, {"secret": "TOWN_TOKEN"}, "test")
+    for change in ({"url": "https://thief.example/"}, {"type": "rss"}, {"settings": {"headers": {"X-A": "b"}}}):
+        refused = desk.editor.patch(f"{SOURCES}/1", json=change)
+        assert (refused.status_code, "secret" in refused.json()["detail"]) == (409, True)
+    assert desk.editor.patch(f"{SOURCES}/1", json={"frequency": "low"}).status_code == 200
+
+
+def test_a_source_is_tried_without_anything_being_stored(near_desk: Desk, site: Site) -> None:
+    url = near_desk.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")}).headers["location"]
+    trial = near_desk.editor.post(f"{url}/test?limit=5").json()
+    assert (trial["error"], trial["counts"]) == (None, {"events": 1, "quarantined": 0, "missing": 0})
+    assert trial["events"][0]["title"] == "朝市"
+    assert near_desk.anybody.get("/api/v1/events").json()["items"] == []
+
+
+def test_a_source_is_collected_in_the_background_and_the_log_tells_how_it_went(near_desk: Desk, site: Site) -> None:
+    url = near_desk.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")}).headers["location"]
+    gate = site.hold("/events.ics")
+    begun = near_desk.editor.post(f"{url}/run")
+    assert (begun.status_code, begun.json()) == (202, {"source_id": 1, "runs": "/api/v1/admin/runs?source=1"})
+    site.wait_for(lambda site: site.hits("/events.ics") > 0)
+    under_way = near_desk.viewer.get(begun.headers["location"]).json()["items"]
+    assert [run["status"] for run in under_way] == [None]
+    twice = near_desk.editor.post(f"{url}/run")
+    assert (twice.status_code, "already" in twice.json()["detail"]) == (409, True)
+    gate.release()
+    assert near_desk.service.collecting is not None
+    near_desk.service.collecting.wait()
+    run = near_desk.viewer.get(begun.headers["location"]).json()["items"][0]
+    assert (run["status"], run["upserted_count"]) == ("success", 1)
+    assert near_desk.viewer.get(f"/api/v1/admin/runs/{run['id']}").json() == run
+    assert near_desk.anybody.get("/api/v1/events").json()["items"][0]["title"] == "朝市"
+    status = near_desk.viewer.get("/api/v1/admin/status").json()
+    assert (status["totals"]["events"]["active"], status["sources"][0]["state"]) == (1, "ok")
+
+
+def test_a_service_that_ends_finishes_what_was_begun(near_desk: Desk, site: Site) -> None:
+    url = near_desk.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")}).headers["location"]
+    near_desk.editor.post(f"{url}/run")
+    collecting = near_desk.service.collecting
+    assert collecting is not None
+    site.wait_for(lambda site: site.hits("/events.ics") > 0)
+    collecting.stop()
+    assert [run.status for run in near_desk.store.runs()] == ["success"]
+    assert near_desk.editor.post(f"{url}/run").status_code == 503
+
+
+def test_runs_are_listed_in_pages_the_newest_first(desk: Desk) -> None:
+    for _ in range(3):
+        desk.calendar.say(desk.store.source(1))
+    first = desk.viewer.get("/api/v1/admin/runs?source=1&limit=3").json()
+    rest = desk.viewer.get(first["next"]).json()
+    numbers = [run["id"] for run in first["items"] + rest["items"]]
+    assert numbers == sorted(numbers, reverse=True)
+    assert (len(numbers), rest["next"]) == (4, None)
+
+
+@pytest.mark.parametrize("path", [f"{SOURCES}/9", f"{SOURCES}/9/history", "/api/v1/admin/runs/9"])
+def test_what_is_not_there_is_404(desk: Desk, path: str) -> None:
+    answer = desk.viewer.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+
+
+@pytest.mark.parametrize("act", ["enable", "disable", "test", "run"])
+def test_nothing_is_done_to_a_source_that_is_not_there(desk: Desk, act: str) -> None:
+    assert desk.editor.post(f"{SOURCES}/9/{act}").status_code == 404
+    assert desk.editor.delete(f"{SOURCES}/9").status_code == 404
