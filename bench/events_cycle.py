@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import os
 import resource
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -112,7 +113,7 @@ async def cycle(sources: int, hosts: int, gap: float, keep: str = "") -> str:
         seconds = time.monotonic() - began
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         if keep:
-            Path(keep).write_bytes(Path(database).read_bytes())
+            shutil.copyfile(database, keep)
         with sqlite3.connect(database) as sql:
             statuses = dict(sql.execute("SELECT status, count(*) FROM run_logs GROUP BY status").fetchall())
             events = sql.execute("SELECT count(*) FROM events WHERE status = 'active' AND merged_into IS NULL").fetchone()[0]

@@ -79,7 +79,7 @@ sources:
     timezone: Asia/Tokyo
     settings:
       items: events
-      fields: {{title: title.ja, start: starts_at, end: ends_at, venue: venue.name, address: venue.address, category: category, url: url}}
+      fields: {{title: title.ja, start: starts_at, end: ends_at, venue: venue.name, category: category, url: url}}
       pagination: {{kind: link, path: next}}
   - {{name: News, type: rss, url: "{url}/feed.xml", city: 星町, timezone: Asia/Tokyo}}
   - {{name: Concert, type: html, url: "{url}/events/concert.html", city: 星町, timezone: Asia/Tokyo}}

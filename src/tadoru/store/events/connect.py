@@ -120,7 +120,7 @@ def _sqlite(path: str, patience: float) -> Engine:
 def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -32768")
+    connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA wal_autocheckpoint = 4000")
 
 
