@@ -257,11 +257,14 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, sib
     with _on_signals(asked_to_stop):
         let_signals_through()
         try:
-            return await task
+            ended = await task
         except asyncio.CancelledError:
             if not asked:
                 raise
-            return Ended(stopped=True)
+            ended = Ended(stopped=True)
+        # With the loop still there to hear it: a second signal is for those that are still at work.
+        await siblings.ended()
+        return ended
 
 
 @contextmanager
@@ -303,6 +306,17 @@ class Siblings:
         for process in self._processes:
             if process.is_alive():
                 process.kill() if now else process.terminate()
+
+    async def ended(self) -> None:
+        """Return when all of them have ended."""
+        if sys.platform == "win32":
+            return  # Their sentinels can not be watched by a loop; `join` waits.
+        loop = asyncio.get_running_loop()
+        for process in self._processes:
+            gone = asyncio.Event()
+            loop.add_reader(process.sentinel, gone.set)
+            await gone.wait()
+            loop.remove_reader(process.sentinel)
 
     def join(self) -> None:
         for process in self._processes:
