@@ -126,7 +126,7 @@ def load_reader(name: str) -> Any:
     try:
         made = plugin.entry.load()
         reader = made() if isinstance(made, type) else made
-        lacking = [method for method in ("check", "read", "first") if not callable(getattr(reader, method, None))]
+        lacking = [method for method in ("prepare", "read", "first") if not callable(getattr(reader, method, None))]
         problem = f"it has no method {lacking[0]}" if lacking else ""
     except (Exception, SystemExit) as error:
         problem = last_line(error)

@@ -13,11 +13,9 @@ import pytest
 
 from tadoru.fetch.chromium import NAMES
 from tests.acceptance.command import Tadoru
+from tests.support.programs import needs_browser
 from tests.support.site import Site
 
-needs_browser = pytest.mark.skipif(
-    not any(map(shutil.which, NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
-)
 SHELL = """<!doctype html><html lang="en"><head><title>Loading</title></head><body><div id="root"></div><script>
 document.title = "The bread of the day";
 document.getElementById("root").innerHTML = "<h1>Bread</h1><p>" + "Rye is on the shelf today. ".repeat(12) + "</p>"

@@ -127,7 +127,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", "size=700k", "tmpfs", str(disk)], capture_output=True, check=False
     )
     if not mounted or mounted.returncode:
-        pytest.skip("a disk can not be mounted here")
+        pytest.skip("only root can mount a small disk; that files may not grow is tried below, by anybody")
     try:
         yield disk
     finally:

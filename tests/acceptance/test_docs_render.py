@@ -15,12 +15,9 @@ from tests.acceptance.command import Tadoru
 from tests.support.built.builders import SOURCES
 from tests.support.built.serving import spa_site
 from tests.support.handbook import PROSE, Handbook, crawl, doc, entries, index, tree
+from tests.support.programs import needs_browser, needs_node
 from tests.support.site import Site
 
-needs_browser = pytest.mark.skipif(
-    not any(map(shutil.which, NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
-)
-needs_node = pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed: the site can not be built")
 NO_BROWSER = {"TADORU_CHROMIUM": "/no/such/browser"}
 FILL = """<script>document.getElementById("root").innerHTML = "<main><h1>Filled</h1><p>" + "By a script, in the browser. "
     .repeat(9) + '</p><pre><code class="language-sh">kettle --on\\n</code></pre><a href="/behind">On</a></main>';</script>"""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tadoru.store.base import CrawlStore
+from tadoru.store.events.open import open_events
 from tadoru.store.open import open_store
 from tests.support.clock import FakeClock
+from tests.support.postgres import PostgresServer, server
 
 Open = Callable[[], CrawlStore]
 
@@ -38,3 +40,28 @@ async def handles(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClo
 @pytest.fixture
 def store(handles: Open) -> CrawlStore:
     return handles()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> PostgresServer:
+    return server()
+
+
+@pytest.fixture(scope="session")
+def ready_made(postgres: PostgresServer) -> str:
+    """A database with its tables, to copy: migrating each time would cost more than the tests."""
+    address = postgres.new_database()
+    open_events(address, FakeClock()).close()
+    return address.partition("@/")[2].partition("?")[0]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a new database."""
+    if request.param == "sqlite":
+        yield str(tmp_path / "events.db")
+        return
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    address = postgres.new_database(request.getfixturevalue("ready_made"))
+    yield address
+    postgres.drop(address)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import statistics
 
-import pytest
-
-from bench.docs_quality import CORPUS, measure, readable, samples, score
+from bench.docs_quality import measure, readable, samples, score
+from tests.support.corpora import needs_corpus
 
 FLOOR = 0.945
 
 
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus wcxb-docs-dev is not beside the project")
+@needs_corpus("wcxb-docs-dev")
 def test_the_markdown_of_the_benchmark_holds_what_readers_take_for_the_content() -> None:
     results = [measure(sample) for sample in samples()]
     assert len(results) > 50

@@ -15,15 +15,16 @@ from typing import NamedTuple
 import pytest
 
 from bench import events_held_out
-from bench.events_corpus import CORPUS, rows
+from bench.events_corpus import rows
 from bench.events_dedupe import OTHER_SEED, curve, groups, halves, judge, point_at
 from bench.events_variants import pairs
 from tadoru.jobs.events.dedupe import Verdict, compare
 from tadoru.model.event import EventDraft, Occurrence
 from tests.jobs.events.dedupe.event_drafts import at, draft
+from tests.support.corpora import needs_corpus
 
 PAIRS = Path(__file__).with_name("event_pairs.csv")
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus event-japan is not beside the project")
+needs_tables = needs_corpus("event-japan")
 
 
 class Labelled(NamedTuple):
@@ -103,7 +104,7 @@ def test_few_pairs_that_are_two_events_bother_a_person() -> None:
     assert len(asked) <= len(other_titles) * 0.03, asked
 
 
-@needs_corpus
+@needs_tables
 def test_rows_that_share_title_day_and_venue_are_one_event_only_when_they_begin_together() -> None:
     found = groups(rows())
     apart = [group for group in found if len({row.draft.occurrence.starts_at for row in group}) > 1]
@@ -114,7 +115,7 @@ def test_rows_that_share_title_day_and_venue_are_one_event_only_when_they_begin_
         assert len(verdicts) == 1
 
 
-@needs_corpus
+@needs_tables
 def test_merging_across_sources_is_precise_and_finds_nearly_all() -> None:
     used, unused = halves(rows())
     for made in (pairs([row.draft for row in used[::4]], 5), pairs([row.draft for row in unused[::4]], OTHER_SEED)):
@@ -123,7 +124,7 @@ def test_merging_across_sources_is_precise_and_finds_nearly_all() -> None:
         assert reached.recall >= 0.965
 
 
-@needs_corpus
+@needs_tables
 def test_noise_that_the_rules_do_not_know_costs_recall_and_not_precision() -> None:
     judged = judge(events_held_out.pairs([row.draft for row in rows()][::4], OTHER_SEED))
     reached = point_at(curve(judged))

@@ -23,15 +23,13 @@ from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.markup import EVENT_TYPES, read_markup
 from tadoru.parse.sources.selected import HtmlSettings, read_html
 from tadoru.parse.sources.table import read_csv
+from tests.support.corpora import corpus, needs_corpus
 
 OWN = Path(__file__).parent / "event_sources"
-CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
-TABLES = CORPORA / "event-japan"
-PAGES = CORPORA / "schema-event"
+TABLES, PAGES = corpus("event-japan"), corpus("schema-event")
 URL = "https://town.test/"
 
-needs_tables = pytest.mark.skipif(not TABLES.is_dir(), reason="the corpus event-japan is not beside the project")
-needs_pages = pytest.mark.skipif(not PAGES.is_dir(), reason="the corpus schema-event is not beside the project")
+needs_tables, needs_pages = needs_corpus("event-japan"), needs_corpus("schema-event")
 
 
 def told(events: tuple[RawEvent, ...]) -> list[tuple[object, ...]]:

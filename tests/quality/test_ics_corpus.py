@@ -14,10 +14,11 @@ import pytest
 
 from tadoru.model.event import Reading
 from tadoru.parse.sources.ics import IcsSettings, read_ics
+from tests.support.corpora import corpus, needs_corpus
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "ics"
+CORPUS = corpus("ics")
 NOW = datetime(2015, 7, 1, tzinfo=UTC)
-beside = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus ics is not beside the project")
+beside = needs_corpus("ics")
 
 with Path(__file__).with_name("ics_invalid.csv").open(encoding="utf-8") as table:
     INVALID = {row["file"]: row for row in csv.DictReader(table)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
@@ -13,45 +12,14 @@ from tadoru.store.events.open import EventsStore, open_events
 from tadoru.store.events.values import Applied, RunLog, Source
 from tests.contract.events.judging import PlainJudge
 from tests.support.clock import FakeClock
-from tests.support.postgres import PostgresServer, server
 
 OpenEvents = Callable[[], EventsStore]
 LetPass = Callable[[float], None]
 
 
 @pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
-
-
-@pytest.fixture
 def judge() -> PlainJudge:
     return PlainJudge()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> PostgresServer:
-    return server()
-
-
-@pytest.fixture(scope="session")
-def ready_made(postgres: PostgresServer) -> str:
-    """A database with its tables, to copy: migrating each time would cost more than the tests."""
-    address = postgres.new_database()
-    open_events(address, FakeClock()).close()
-    return address.partition("@/")[2].partition("?")[0]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of a new database."""
-    if request.param == "sqlite":
-        yield str(tmp_path / "events.db")
-        return
-    postgres: PostgresServer = request.getfixturevalue("postgres")
-    address = postgres.new_database(request.getfixturevalue("ready_made"))
-    yield address
-    postgres.drop(address)
 
 
 @pytest.fixture

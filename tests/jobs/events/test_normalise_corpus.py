@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
-
-import pytest
 
 from tadoru.jobs.events.normalise import SourceRules, normalise
 from tadoru.model.event import EventDraft, Quarantined, ReviewReason
 from tadoru.parse.sources.table import TableSettings, read_csv
+from tests.support.corpora import corpus, needs_corpus
 
-TABLES = Path(__file__).resolve().parents[4] / "shared" / "corpora" / "event-japan"
+TABLES = corpus("event-japan")
 RULES = SourceRules(zone="Asia/Tokyo", now=datetime(2022, 1, 20, tzinfo=UTC))
 
 
-@pytest.mark.skipif(not TABLES.is_dir(), reason="The corpus event-japan does not lie beside the repository.")
+@needs_corpus("event-japan")
 def test_every_row_of_the_municipal_tables_is_an_event_or_has_a_reason() -> None:
     counts: Counter[str] = Counter()
     for path in sorted(TABLES.glob("*.csv")):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tadoru.errors import ConfigError, UsageError
 from tadoru.jobs.events.imports import read_sources
+from tadoru.jobs.events.readers import Document
 from tadoru.jobs.events.settings import from_pairs, read_settings
 from tadoru.jobs.events.sources import checked
 from tadoru.model.event import SourceType
+from tests.support.packages import declare
 
 
 def test_pairs_become_nested_settings() -> None:
@@ -111,3 +115,37 @@ def test_yaml_opml_and_csv_give_the_same_sources() -> None:
 def test_a_file_that_can_not_be_imported_is_said_in_a_sentence(name: str, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read_sources(text, name)
+
+
+def test_a_reader_of_a_plugin_is_chosen_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = """
+from tadoru.model.event import RawEvent, Reading
+
+class Lines:
+    def prepare(self, mapping):
+        return mapping.get("sign", "-")
+
+    def first(self, url, settings):
+        return url
+
+    def read(self, document, settings):
+        lines = [line for line in document.body.decode().splitlines() if settings in line]
+        return Reading(events=tuple(RawEvent(position="line", title=line) for line in lines))
+"""
+    (tmp_path / "lines_of_events.py").write_text(source, "utf-8")
+    declare(tmp_path, "lines-of-events", {"tadoru.readers": {"lines": "lines_of_events:Lines"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    found = read_settings(SourceType.CSV, {"reader": "lines", "sign": "*"})
+    now = datetime(2026, 8, 1, tzinfo=UTC)
+    body = Document(
+        body=b"* fair\nno", content_type=None, url="https://x.example/", headers=(), page=1, is_detail=False, now=now, zone="UTC"
+    )
+    assert [event.title for event in found.reader.read(body, found.own).events] == ["* fair"]
+
+
+def test_a_plugin_that_is_no_reader_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "no_reader_at_all.py").write_text("class Nothing:\n    pass\n", "utf-8")
+    declare(tmp_path, "no-reader-at-all", {"tadoru.readers": {"nothing": "no_reader_at_all:Nothing"}})
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ConfigError, match="no method prepare"):
+        read_settings(SourceType.CSV, {"reader": "nothing"})

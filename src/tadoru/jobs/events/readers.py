@@ -1,7 +1,7 @@
 """The door to the readers: which one reads a source, how its settings are checked, and what every reader is told.
 
 The built-in readers are in `parse.sources`, one for each type of source. A plugin (entry point group `tadoru.readers`) is chosen
-by the setting `reader` of a source and has the same two methods.
+by the setting `reader` of a source and has the same three methods.
 """
 
 from __future__ import annotations
@@ -39,71 +39,69 @@ class Document:
 class Reader(Protocol):
     """Reads the documents of a source. It never raises for what a site wrote."""
 
-    def check(self, settings: Mapping[str, Any]) -> None:
-        """Raises ConfigError, in a sentence, when the settings can not be used."""
+    def prepare(self, mapping: Mapping[str, Any]) -> Any:
+        """The settings that a person wrote, as this reader wants them. Raises ConfigError, in a sentence."""
         ...
 
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading: ...
-
-    def first(self, url: str, settings: Mapping[str, Any]) -> str:
+    def first(self, url: str, settings: Any) -> str:
         """The address of the first page."""
         ...
 
+    def read(self, document: Document, settings: Any) -> Reading: ...
 
-class _BuiltIn:
-    """What the built-in readers share."""
 
-    settings: type[Any]
+class _OnePage:
+    """What most readers have in common: the source's address is where it is."""
 
-    def check(self, settings: Mapping[str, Any]) -> None:
-        self.settings.from_mapping(settings)
-
-    def first(self, url: str, settings: Mapping[str, Any]) -> str:
+    def first(self, url: str, settings: Any) -> str:
         return url
 
 
-class FeedReader(_BuiltIn):
-    settings = FeedSettings
+class FeedReader(_OnePage):
+    def prepare(self, mapping: Mapping[str, Any]) -> FeedSettings:
+        return FeedSettings.from_mapping(mapping)
 
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading:
-        return read_feed(document.body, document.content_type, document.url, FeedSettings.from_mapping(settings))
-
-
-class IcsReader(_BuiltIn):
-    settings = IcsSettings
-
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading:
-        chosen = IcsSettings.from_mapping(settings)
-        return read_ics(document.body, document.content_type, document.url, chosen, now=document.now, zone=document.zone)
+    def read(self, document: Document, settings: FeedSettings) -> Reading:
+        return read_feed(document.body, document.content_type, document.url, settings)
 
 
-class ApiReader(_BuiltIn):
-    settings = ApiSettings
+class IcsReader(_OnePage):
+    def prepare(self, mapping: Mapping[str, Any]) -> IcsSettings:
+        return IcsSettings.from_mapping(mapping)
 
-    def first(self, url: str, settings: Mapping[str, Any]) -> str:
-        return ApiSettings.from_mapping(settings).paging.first(url)
-
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading:
-        chosen = ApiSettings.from_mapping(settings)
-        return read_api(document.body, document.content_type, document.url, chosen, page=document.page, headers=document.headers)
+    def read(self, document: Document, settings: IcsSettings) -> Reading:
+        return read_ics(document.body, document.content_type, document.url, settings, now=document.now, zone=document.zone)
 
 
-class HtmlReader(_BuiltIn):
-    settings = HtmlSettings
+class ApiReader:
+    def prepare(self, mapping: Mapping[str, Any]) -> ApiSettings:
+        return ApiSettings.from_mapping(mapping)
 
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading:
-        chosen = HtmlSettings.from_mapping(settings)
+    def first(self, url: str, settings: ApiSettings) -> str:
+        return settings.paging.first(url)
+
+    def read(self, document: Document, settings: ApiSettings) -> Reading:
+        body, kind, url = document.body, document.content_type, document.url
+        return read_api(body, kind, url, settings, page=document.page, headers=document.headers)
+
+
+class HtmlReader(_OnePage):
+    def prepare(self, mapping: Mapping[str, Any]) -> HtmlSettings:
+        return HtmlSettings.from_mapping(mapping)
+
+    def read(self, document: Document, settings: HtmlSettings) -> Reading:
         body, kind, url = document.body, document.content_type, document.url
         if document.is_detail:
-            return read_detail(body, kind, url, chosen, now=document.now, zone=document.zone)
-        return read_html(body, kind, url, chosen, page=document.page, now=document.now, zone=document.zone)
+            return read_detail(body, kind, url, settings, now=document.now, zone=document.zone)
+        return read_html(body, kind, url, settings, page=document.page, now=document.now, zone=document.zone)
 
 
-class CsvReader(_BuiltIn):
-    settings = TableSettings
+class CsvReader(_OnePage):
+    def prepare(self, mapping: Mapping[str, Any]) -> TableSettings:
+        return TableSettings.from_mapping(mapping)
 
-    def read(self, document: Document, settings: Mapping[str, Any]) -> Reading:
-        return read_csv(document.body, document.content_type, document.url, TableSettings.from_mapping(settings))
+    def read(self, document: Document, settings: TableSettings) -> Reading:
+        return read_csv(document.body, document.content_type, document.url, settings)
 
 
 BUILT_IN: dict[SourceType, Reader] = {

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tadoru.errors import ConfigError, UsageError
@@ -60,12 +60,11 @@ class SourceSettings:
     """The settings of a source, checked."""
 
     reader: Reader
-    own: Mapping[str, Any]
-    """For the reader."""
+    own: Any
+    """What the reader made of its own."""
     auth: Auth = Auth()
     headers: Headers = ()
     order: Order | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str = "") -> SourceSettings:
@@ -81,8 +80,9 @@ def read_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str =
             raise ConfigError(f"The setting headers.{name} can not be sent; sign in with the setting auth and --secret.")
     order = shared.choice("date_order", ORDERS, "")
     reader = reader_for(kind, shared.text("reader"))
-    reader.check(own)
-    return SourceSettings(reader=reader, own=own, auth=auth, headers=headers, order=Order(order) if order else None)
+    return SourceSettings(
+        reader=reader, own=reader.prepare(own), auth=auth, headers=headers, order=Order(order) if order else None
+    )
 
 
 def _auth(mapping: Mapping[str, Any]) -> Auth:

@@ -124,7 +124,7 @@ def load(path: Path) -> CategoryModel:
         raise ConfigError(f"The model {path} can not be read ({error.strerror}): check --category-model.") from None
     try:
         return _read(data)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, RuntimeError) as error:
         raise ConfigError(f"{path} is not a model of categories ({error}): make one with `tadoru events enrich train`.") from None
 
 

@@ -1,0 +1,17 @@
+"""Programs of the machine that some tests drive. `./test` installs them; run by hand without them, those tests say so."""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+from tadoru.fetch.chromium import NAMES
+
+needs_browser = pytest.mark.skipif(
+    not any(map(shutil.which, NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
+)
+needs_node = pytest.mark.skipif(
+    shutil.which("node") is None or shutil.which("npm") is None, reason="node and npm, which build the site, are not installed"
+)
