@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
-from importlib.util import find_spec
 from inspect import iscoroutinefunction
 from pathlib import Path
 
@@ -12,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from tadoru.fetch.browser import Browser
-from tadoru.fetch.chromium import NAMES
 from tadoru.rules.address import Exemptions
+from tests.support.programs import needs_browser
 from tests.support.site import Site
 
 HERE = Path(__file__).parent
@@ -22,14 +20,12 @@ HERE = Path(__file__).parent
 @pytest.hookimpl(tryfirst=True)  # Before the groups are read that tests run in.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All in one process and one event loop each module; skipped where there is no browser."""
-    missing = not any(map(shutil.which, NAMES)) or find_spec("playwright") is None
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("browser"))
             if iscoroutinefunction(getattr(item, "function", None)):
                 item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
-            if missing:
-                item.add_marker(pytest.mark.skip(reason="Chromium or Playwright is not installed"))
+            item.add_marker(needs_browser)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

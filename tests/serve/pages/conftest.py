@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ import pytest
 
 from tadoru.fetch.chromium import NAMES
 from tests.serve.pages.world import World, opened
+from tests.support.programs import needs_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -23,12 +23,10 @@ HERE = Path(__file__).parent
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What needs a browser is done in one process, and skipped where there is none."""
-    missing = not any(map(shutil.which, NAMES)) or find_spec("playwright") is None
     for item in items:
         if item.path.parent == HERE and "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("pages"))
-            if missing:
-                item.add_marker(pytest.mark.skip(reason="Chromium or Playwright is not installed"))
+            item.add_marker(needs_browser)
 
 
 @pytest.fixture(scope="module")
