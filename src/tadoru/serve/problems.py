@@ -66,10 +66,19 @@ def install(app: FastAPI) -> None:
     """Let every error of the application be told this way."""
 
     async def http(request: Request, error: HTTPException) -> Response:
+        from tadoru.serve.access.guard import methods_at
+
+        if (refused := await _not_let_in(request)) is not None:
+            error = refused
         detail = "" if error.detail == _title(error.status_code) else str(error.detail)
-        return answer(request, error.status_code, detail or _SENTENCES.get(error.status_code, ""), error.headers)
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(methods_at(request))
+        return answer(request, error.status_code, detail or _SENTENCES.get(error.status_code, ""), headers)
 
     async def invalid(request: Request, error: RequestValidationError) -> Response:
+        if (refused := await _not_let_in(request)) is not None:
+            return await http(request, refused)
         errors = [{"where": [str(part) for part in one["loc"]], "what": str(one["msg"])} for one in error.errors()[:50]]
         return answer(request, 422, "Some of the values do not fit: see errors.", errors=errors)
 
@@ -83,6 +92,20 @@ def install(app: FastAPI) -> None:
     }  # fmt: skip
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+async def _not_let_in(request: Request) -> HTTPException | None:
+    """What the guard says of a request whose body could not even be read: bodies are read before the guard is asked, and who may
+    not send one is told that, and not what is wrong with it."""
+    from tadoru.serve.access.guard import guard
+
+    if "endpoint" not in request.scope or getattr(request.state, "row", None) is not None:
+        return None
+    try:
+        await guard(request)
+    except HTTPException as error:
+        return error
+    return None
 
 
 _SENTENCES = {

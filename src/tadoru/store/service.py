@@ -1,4 +1,4 @@
-"""The database of the service: the events, and who may see and change them."""
+"""The database of the service: the events, who may see and change them, and the crawls that it drives."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from tadoru.store.access.audit import AuditLog
 from tadoru.store.access.keys import Keys
 from tadoru.store.access.sessions import Sessions
 from tadoru.store.access.users import Users
+from tadoru.store.crawls.claiming import CrawlClaims
 from tadoru.store.events.connect import LOCK_PATIENCE
 from tadoru.store.events.migrate import prepare
 from tadoru.store.events.open import DEFAULT_DATABASE, EventsStore
 
 
-class ServiceStore(Sessions, Users, Keys, AuditLog, EventsStore):
+class ServiceStore(CrawlClaims, Sessions, Users, Keys, AuditLog, EventsStore):
     """Everything that the service keeps. Threads may share it; a method is one transaction unless it says else."""
 
 

@@ -19,6 +19,10 @@ from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Source
 
 
+class AlreadyThere(UsageError):
+    """A source that reads the same address in the same way is in the register."""
+
+
 def checked(values: Mapping[str, Any], before: Source | None = None) -> dict[str, Any]:
     """The fields of a source as they are saved. Raises UsageError or ConfigError, in a sentence."""
     given = dict(values)
@@ -88,7 +92,7 @@ async def add(
     given = checked(values)
     same = [one for one in store.sources() if one.url == given["url"] and one.type == given["type"]]
     if any(dict(one.settings) == given.get("settings", {}) for one in same):
-        raise UsageError(f"{given['url']} is source {same[0].id} ({same[0].name}) already: edit that one, or remove it first.")
+        raise AlreadyThere(f"{given['url']} is source {same[0].id} ({same[0].name}) already: edit that one, or remove it first.")
     named = await _named(given["url"], at_the_machine=at_the_machine, allow_private=allow_private)
     return store.add_source(given | {"named_host": named}, by)
 

@@ -57,6 +57,13 @@ def row_of(request: Request) -> Route:
     return next(row for pattern, row in found if len(found) == 1 or pattern.match(request.scope["path"]))
 
 
+def methods_at(request: Request) -> list[str]:
+    """The methods that the address of a request takes: several routes may stand at one path."""
+    rows: Rows = request.app.state.rows
+    here = {row.method for found in rows.values() for pattern, row in found if pattern.match(request.scope["path"])}
+    return sorted(here | ({"HEAD"} if "GET" in here else set()))
+
+
 async def guard(request: Request) -> None:
     """Let the request through, or refuse it in a sentence."""
     row = row_of(request)

@@ -61,7 +61,7 @@ class Table(Chosen):
 
 def _described(media: str, words: str) -> dict[int | str, dict[str, Any]]:
     name = media.partition(";")[0]
-    return UNCHANGED | problems() | {200: {"description": words, "content": {name: {"schema": {"type": "string"}}}}}
+    return UNCHANGED | problems() | {200: {"description": words, "content": {name: {"schema": {"type": "object" if name == JSON_LD else "string"}}}}}
 
 
 @router.get("/events.ics", response_class=Response, responses=_described(ICS, "A calendar (RFC 5545)."), summary="Subscribe")

@@ -6,11 +6,12 @@ Without `from` a list begins today, in the time zone of the installation; `all` 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from tadoru.jobs.events.publish.cities import city_named
 from tadoru.model.event import EventStatus
@@ -25,7 +26,22 @@ from tadoru.store.events.places import Circle
 
 FIRST_DAY, LAST_DAY = date(1, 2, 1), date(9999, 11, 30)
 """Days that a time zone can not push out of what a calendar knows."""
-DayGiven = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY)]
+_BEGINS_WITH_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _written(value: Any) -> Any:
+    """A day or a time as people write it; a bare number could be seconds of some clock, or a slip of the pen."""
+    if isinstance(value, str) and _BEGINS_WITH_A_DAY.match(value) is None:
+        raise ValueError("Write it as 2026-08-01, or as 2026-08-01T10:00:00Z where a time is asked for.")
+    return value
+
+
+DayGiven = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY), BeforeValidator(_written)]
+MomentGiven = Annotated[
+    datetime,
+    BeforeValidator(_written),
+    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}),
+]
 
 
 class Chosen(BaseModel):
@@ -40,7 +56,7 @@ class Chosen(BaseModel):
         None, max_length=80, description="lat,lon,km: within so many kilometres.", examples=["39.70,141.15,10"]
     )
     source: int | None = Field(None, ge=1, le=LARGEST, description="Only what this source speaks of.")
-    updated_since: datetime | None = Field(None, description="Only what changed at or after this time.")
+    updated_since: MomentGiven | None = Field(None, description="Only what changed at or after this time.")
     status: Literal["active", "hidden", "quarantine"] | None = Field(
         None, description="For who is signed in: what was hidden, or lacks something."
     )

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from tadoru.errors import UsageError
-from tadoru.jobs.events.by_hand import changes_of, draft_of_new, known_field, owned_fields
+from tadoru.jobs.events.by_hand import FLAGS, changes_of, draft_of_new, known_field, owned_fields
 from tadoru.jobs.events.dedupe.judge import EventJudge
 from tadoru.jobs.events.publish.documents import document
 from tadoru.jobs.events.publish.page import DocumentPage, page_by_change, page_by_time
@@ -204,8 +204,9 @@ def categories(request: Request, who: Asker, service: The) -> Response:
 
 
 def written_values(given: NewEvent) -> dict[str, str]:
-    """Fields as a person would write them; null empties one."""
+    """Fields as a person would write them; null empties one, and says nothing where there is only yes or no."""
     named = {known_field(name): getattr(given, name) for name in given.model_fields_set if name != "release"}
+    named = {name: value for name, value in named.items() if value is not None or name not in FLAGS}
     return {name: _written(value) for name, value in named.items()}
 
 

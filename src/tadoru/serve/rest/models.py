@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Text = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=1_000)]
-LARGEST = 2**63 - 1
+LARGEST = 2**53 - 1
+"""The largest number that every reader of JSON knows exactly."""
 Number = Annotated[int, Field(ge=1, le=LARGEST)]
 Json = dict[str, Any]
 
@@ -30,6 +31,13 @@ class In(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+class Wrong(Out):
+    """One value that does not fit."""
+
+    where: list[str] = Field(description="The way to it: body or query, then names and places.")
+    what: str
+
+
 class Problem(BaseModel):
     """What went wrong (RFC 9457)."""
 
@@ -37,6 +45,7 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str | None = None
+    errors: list[Wrong] | None = Field(None, description="With 422: each value that does not fit.")
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "There is no event 12."},

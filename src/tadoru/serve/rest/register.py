@@ -68,4 +68,4 @@ def _saved(service: Service, values: Mapping[str, Any], save: Callable[..., Coro
     try:
         return run_loop(save(given, at_the_machine=False, allow_private=service.events.allow_private))
     except UsageError as error:
-        raise Refused(422, str(error)) from None
+        raise Refused(409 if isinstance(error, sources.AlreadyThere) else 422, str(error)) from None

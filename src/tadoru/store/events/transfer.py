@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Table, bindparam, func, insert, select, text,
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.access import schema as _access  # noqa: F401 - its tables belong to the whole
+from tadoru.store.crawls import schema as _crawls  # noqa: F401 - as well
 from tadoru.store.events.connect import EventsDatabase, is_postgresql
 from tadoru.store.events.migrate import prepare, version
 from tadoru.store.events.schema import metadata

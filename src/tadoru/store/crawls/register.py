@@ -1,0 +1,158 @@
+"""The crawls of the service, as people keep them: add, list, ask for a run, a pause or an end, repeat, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from tadoru.errors import UsageError
+from tadoru.store.access.audit import AuditLog
+from tadoru.store.access.values import By
+from tadoru.store.crawls.live import LiveMessages
+from tadoru.store.crawls.schema import crawl_runs, crawls
+from tadoru.store.crawls.values import CrawlRun, CrawlState, ServedCrawl
+
+_SHOWN = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
+
+
+class NoSuchCrawl(UsageError):
+    """There is no crawl of that number."""
+
+
+class CrawlBusy(UsageError):
+    """The crawl is in a state in which it can not be done."""
+
+
+class CrawlRegister(AuditLog, LiveMessages):
+    """Keeping crawls."""
+
+    def add_crawl(
+        self,
+        name: str,
+        job: str,
+        starts: Sequence[str],
+        options: Mapping[str, Any],
+        by: By,
+        *,
+        place: str = "",
+        every: int | None = None,
+        state: CrawlState = CrawlState.QUEUED,
+    ) -> ServedCrawl:
+        """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller."""
+        now = self.now()
+        with self.write() as sql:
+            row = {
+                "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
+                "every": every, "created_at": now, "created_by": by.who, "progress": {},
+            }  # fmt: skip
+            number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+            if not place:
+                own = f"docs/{number}" if job == "docs" else f"crawls/{number}/crawl.db"
+                sql.execute(update(crawls).where(crawls.c.id == number).values(place=own))
+            self.recorded(sql, by, "crawl.add", f"crawl/{number}", name=name, job=job, starts=list(starts))
+            self._tell_state(sql, number)
+            return self._crawl(sql, number)
+
+    def crawls(self, *, job: str | None = None, limit: int = 100, before: int | None = None) -> tuple[ServedCrawl, ...]:
+        """The newest first; `before` is the id of the last one seen."""
+        query = select(*_SHOWN).order_by(crawls.c.id.desc()).limit(limit)
+        if job is not None:
+            query = query.where(crawls.c.job == job)
+        if before is not None:
+            query = query.where(crawls.c.id < before)
+        with self.read() as sql:
+            return tuple(_crawl(row) for row in sql.execute(query).mappings())
+
+    def crawl(self, number: int) -> ServedCrawl:
+        """One crawl. Raises NoSuchCrawl."""
+        with self.read() as sql:
+            return self._crawl(sql, number)
+
+    def run_crawl(self, number: int, by: By, *, again: bool | None = None) -> ServedCrawl:
+        """Ask for a run: one that was paused or stopped goes on, one that finished begins anew. Raises CrawlBusy."""
+        with self.write() as sql:
+            found = self._crawl(sql, number)
+            if found.is_busy and not found.wanted:
+                raise CrawlBusy(f"Crawl {number} is {found.state.value} already.")
+            if found.state is CrawlState.RUNNING:
+                raise CrawlBusy(f"Crawl {number} is just ending: ask again in a moment.")
+            anew = found.state is CrawlState.FINISHED if again is None else again
+            self._change(sql, number, by, "crawl.run", state=CrawlState.QUEUED.value, wanted="", again=int(anew), error="")
+            return self._crawl(sql, number)
+
+    def pause_crawl(self, number: int, by: By) -> ServedCrawl:
+        """Ask for a pause: what is in flight is finished first. Raises CrawlBusy when it does not run."""
+        return self._end(number, by, "pause", CrawlState.PAUSED)
+
+    def stop_crawl(self, number: int, by: By) -> ServedCrawl:
+        """Ask for an end. What was found stays. Raises CrawlBusy when it does not run and is not paused."""
+        return self._end(number, by, "stop", CrawlState.STOPPED)
+
+    def _end(self, number: int, by: By, wanted: str, state: CrawlState) -> ServedCrawl:
+        with self.write() as sql:
+            found = self._crawl(sql, number)
+            if found.state is CrawlState.RUNNING:
+                self._change(sql, number, by, f"crawl.{wanted}", wanted=wanted)
+            elif found.state is CrawlState.QUEUED or (found.state is CrawlState.PAUSED and wanted == "stop"):
+                self._change(sql, number, by, f"crawl.{wanted}", state=state.value, wanted="")
+            else:
+                raise CrawlBusy(f"Crawl {number} is {found.state.value}: there is nothing to {wanted}.")
+            return self._crawl(sql, number)
+
+    def change_crawl(
+        self, number: int, by: By, *, name: str | None = None, every: int | None = None, repeats: bool | None = None
+    ) -> ServedCrawl:
+        """Give it another name, or another rhythm (`repeats=False`: none)."""
+        values: dict[str, Any] = {"name": name} if name is not None else {}
+        if repeats is False:
+            values |= {"every": None, "next_at": None}
+        elif every is not None:
+            values |= {"every": every, "next_at": self.now() + timedelta(seconds=every)}
+        with self.write() as sql:
+            self._crawl(sql, number)
+            if values:
+                self._change(sql, number, by, "crawl.change", **values)
+            return self._crawl(sql, number)
+
+    def remove_crawl(self, number: int, by: By) -> ServedCrawl:
+        """Forget a crawl; its files are the caller's to remove. Raises CrawlBusy while it runs."""
+        with self.write() as sql:
+            found = self._crawl(sql, number)
+            if found.state is CrawlState.RUNNING:
+                raise CrawlBusy(f"Crawl {number} is running: stop it first.")
+            sql.execute(delete(crawls).where(crawls.c.id == number))
+            self.recorded(sql, by, "crawl.remove", f"crawl/{number}", name=found.name)
+            self.told_live(sql, "crawl.removed", f"crawl/{number}", {"crawl_id": number})
+            return found
+
+    def crawl_runs(self, number: int, *, limit: int = 50, before: int | None = None) -> tuple[CrawlRun, ...]:
+        """The runs of a crawl, the newest first."""
+        query = select(crawl_runs).where(crawl_runs.c.crawl_id == number).order_by(crawl_runs.c.id.desc()).limit(limit)
+        if before is not None:
+            query = query.where(crawl_runs.c.id < before)
+        with self.read() as sql:
+            return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
+
+    def _crawl(self, sql: Connection, number: int) -> ServedCrawl:
+        row = sql.execute(select(*_SHOWN).where(crawls.c.id == number)).mappings().one_or_none()
+        if row is None:
+            raise NoSuchCrawl(f"There is no crawl {number}.")
+        return _crawl(row)
+
+    def _change(self, sql: Connection, number: int, by: By, what: str, **values: Any) -> None:
+        sql.execute(update(crawls).where(crawls.c.id == number).values(values))
+        self.recorded(sql, by, what, f"crawl/{number}")
+        self._tell_state(sql, number)
+
+    def _tell_state(self, sql: Connection, number: int) -> None:
+        found = self._crawl(sql, number)
+        body = {"crawl_id": number, "job": found.job, "name": found.name, "state": found.state.value, "wanted": found.wanted}
+        self.told_live(sql, "crawl.state", f"crawl/{number}", body | {"error": found.error})
+
+
+def _crawl(row: Mapping[Any, Any]) -> ServedCrawl:
+    kept: dict[str, Any] = dict(row)
+    return ServedCrawl(**kept | {"starts": tuple(row["starts"]), "state": CrawlState(row["state"]), "again": bool(row["again"])})
