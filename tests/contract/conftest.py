@@ -11,6 +11,7 @@ from tadoru.store.base import CrawlStore
 from tadoru.store.events.open import open_events
 from tadoru.store.open import open_store
 from tests.support.clock import FakeClock
+from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import PostgresServer, server
 
 Open = Callable[[], CrawlStore]
@@ -21,20 +22,30 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
 async def handles(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> AsyncIterator[Open]:
     """Opens one more handle on one and the same crawl: what a second process would have."""
     opened: list[CrawlStore] = []
+    name = {"memory": "memory:", "sqlite": str(tmp_path / "crawl.db")}.get(request.param, "")
+    if request.param == "postgresql":
+        name = request.getfixturevalue("pg_crawl")
 
     def handle() -> CrawlStore:
         if request.param == "memory" and opened:
             return opened[0]
-        opened.append(open_store("memory:" if request.param == "memory" else str(tmp_path / "crawl.db"), clock))
+        opened.append(open_store(name, clock))
         return opened[-1]
 
     yield handle
     for store in opened:
         await store.close()
+
+
+@pytest.fixture
+def pg_crawl(postgres: PostgresServer, clock: FakeClock) -> Iterator[str]:
+    """The address of a new crawl on a PostgreSQL whose clock is the test's."""
+    with crawl_on(postgres, clock) as address:
+        yield address
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 START = 1_700_000_000.0
 
@@ -13,6 +14,8 @@ class FakeClock:
     def __init__(self, start: float = START) -> None:
         self._passed = 0.0
         self._start = start
+        self.on_change: Callable[[], None] = lambda: None
+        """Told when the time is another: somebody may have to know it who can not ask."""
 
     def now(self) -> float:
         return self._start + self._passed
@@ -27,7 +30,9 @@ class FakeClock:
     def put_back(self, seconds: float) -> None:
         """The time of day is corrected; what has passed has passed."""
         self._start -= seconds
+        self.on_change()
 
     def advance(self, seconds: float) -> None:
         """Let so much time pass."""
         self._passed += max(0.0, seconds)
+        self.on_change()

@@ -95,17 +95,20 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     from tadoru.jobs.audit.run import build_job, build_scope
     from tadoru.rules.address import Exemptions
     from tadoru.rules.url import typed
+    from tadoru.store.postgres.address import is_postgresql
 
     database = Path(options.database)
     starts = [typed(url) for url in urls]
-    if not starts and not database.is_file():
+    is_file = not is_postgresql(options.database)
+    if not starts and is_file and not database.is_file():
         raise UsageError(
             f"There is no URL to start from, and no crawl in {options.database}: give a URL, such as https://example.com/."
         )
     build_job(options, build_scope(options, starts))
     access_for(options, Exemptions(), starts)
     Judgement.parse(options)
-    check_writable(database, "--database")
+    if is_file:
+        check_writable(database, "--database")
     if options.report is not None:
         from tadoru.jobs.audit.report import form_of
 

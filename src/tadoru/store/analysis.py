@@ -23,7 +23,7 @@ _ASIDE = """CREATE TEMP TABLE IF NOT EXISTS site_findings(
 _DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"
 _SCORE = "INSERT INTO page_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
 # A start that is no longer one: the start that redirected to it does so no more.
-_NO_SEED = "UPDATE pages SET is_seed = 0 WHERE is_seed AND hops > 0 AND depth > 0"
+_NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND depth > 0"
 _RANKS = {"error": 0, "warning": 1, "notice": 2}
 _WORST = """SELECT worst, count(*) FROM (
         SELECT min(CASE c.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 WHEN 'notice' THEN 2 ELSE 3 END) AS worst

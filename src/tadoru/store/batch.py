@@ -46,9 +46,9 @@ _REQUEUE = """UPDATE pages SET status = 'queued', owner = NULL, not_before = ?, 
     WHERE id = ? AND owner = ?"""
 _FURTHER = """SELECT DISTINCT p.id FROM link_relations r JOIN pages p ON p.id = r.target_id
     WHERE r.source_id = ? AND p.depth > ?"""
-_PROMOTE = """UPDATE pages SET hops = CASE WHEN ?1 = 0 OR NOT is_seed THEN ?1 ELSE hops END, is_seed = 1 WHERE id = ?2
+_PROMOTE = """UPDATE pages SET hops = CASE WHEN ?1 = 0 OR NOT is_seed THEN ?1 ELSE hops END, is_seed = true WHERE id = ?2
     RETURNING status, host_id"""
-_REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = 1, skip_reason = NULL WHERE id = ?"
+_REQUEST = "UPDATE pages SET status = 'queued', purpose = 'page', internal = true, skip_reason = NULL WHERE id = ?"
 _RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WHERE id = ?"
 _WANTED = f"SELECT status, host_id FROM pages WHERE id = ? AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}')"
 _WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?"
@@ -175,6 +175,10 @@ class Batch(Learning):
         numbers = self.text_ids({text for _, text in owed})
         for place, text in owed:
             rows[place] = numbers[text]
+        self.write_relations(rows)
+
+    def write_relations(self, rows: list[int | str]) -> None:
+        """Write link rows, given one value after the other."""
         whole = len(rows) - len(rows) % _AT_ONCE
         for start in range(0, whole, _AT_ONCE):
             self.sql.execute(_RELATE_MANY, rows[start : start + _AT_ONCE])
@@ -305,3 +309,11 @@ class Batch(Learning):
     def _log_error(self, url: str, kind: str, message: str) -> None:
         self.sql.execute(_ERROR, (url, kind, message, self.stamp))
         self.tally[error_counter(kind)] += 1
+
+
+class Writing(Database):
+    """What the rooms that write pages are built on."""
+
+    def batch(self, worker: int, max_depth: int | None) -> Batch:
+        """The writes of one transaction. Call inside `write`."""
+        return Batch(self, worker, max_depth)

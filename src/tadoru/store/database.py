@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 
@@ -18,7 +18,7 @@ from tadoru.store.recent import Recent
 
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql")
+FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql")
 """One script for each format of the file, each applied to what the one before it left."""
 SCHEMA_VERSION = len(FORMATS)
 LOCK_PATIENCE = 30.0
@@ -28,6 +28,11 @@ LOCK_PATIENCE = 30.0
 def stamp(seconds: float) -> str:
     """Epoch seconds as the text a SQLite user expects: UTC, sortable, understood by its date functions."""
     return to_datetime(seconds).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as a statement lists them; none are nothing that anything is equal to."""
+    return ", ".join(str(int(number)) for number in numbers) or "NULL"
 
 
 @contextmanager
@@ -62,6 +67,16 @@ class Database:
     """A connection with its caches. The rooms of the store (`Frontier`, `Hosts`, `Reader`) are built on it."""
 
     def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
+        self._begin_state(path, clock, patience)
+        with translated(path):
+            self.sql = self._connect()
+            try:
+                self._prepare(durable)
+            except BaseException:
+                self.sql.close()
+                raise
+
+    def _begin_state(self, path: str, clock: Clock, patience: float) -> None:
         self.path = path
         self.clock = clock
         self._patience = patience
@@ -72,13 +87,9 @@ class Database:
         self.resource_ids: Recent[str, int] = Recent(50_000)
         self._checks: dict[str, int] = {}
         self._turn = asyncio.Lock()
-        with translated(path):
-            self.sql = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=256)
-            try:
-                self._prepare(durable)
-            except BaseException:
-                self.sql.close()
-                raise
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, isolation_level=None, timeout=self._patience, cached_statements=256)
 
     def _prepare(self, durable: bool) -> None:
         sql = self.sql
@@ -189,7 +200,7 @@ class Database:
     def count(self, deltas: Mapping[str, int]) -> None:
         """Move the counters. Call inside `write`."""
         self.sql.executemany(
-            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
 
@@ -208,6 +219,13 @@ class Database:
             value = change(row[0] if row else None)
             sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
         return value
+
+    def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+        """Write many rows of a table as they are; how many. Call inside `write`."""
+        before = self.sql.total_changes
+        marks = ", ".join("?" * len(columns))
+        self.sql.executemany(f"INSERT INTO {table}({', '.join(columns)}) VALUES ({marks})", rows)
+        return self.sql.total_changes - before
 
     async def close(self) -> None:
         self.sql.close()

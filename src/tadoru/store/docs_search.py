@@ -12,27 +12,32 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tadoru.store.database import translated
 from tadoru.store.search_terms import Asked, indexed, is_single
 
-_FORM = 0x7AD0_0101
+_FORM = 0x7AD0_0102
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
 _PATIENCE = 10.0
 _SCHEMA = """
 CREATE TABLE pages(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, title TEXT NOT NULL, file TEXT NOT NULL,
-    tokens INTEGER NOT NULL, key TEXT NOT NULL, place INTEGER NOT NULL);
+    tokens INTEGER NOT NULL, key TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL, crawled_at TEXT NOT NULL,
+    crumbs TEXT NOT NULL, place INTEGER NOT NULL);
 CREATE INDEX pages_by_file ON pages(file);
+CREATE INDEX pages_by_number ON pages(number);
+CREATE INDEX pages_by_place ON pages(place);
 CREATE TABLE sections(id INTEGER PRIMARY KEY, page_id INTEGER NOT NULL, place INTEGER NOT NULL, level INTEGER NOT NULL,
     path TEXT NOT NULL, anchor TEXT, text TEXT NOT NULL);
 CREATE UNIQUE INDEX sections_of_page ON sections(page_id, place);
 CREATE VIRTUAL TABLE words USING fts5(title, path, text, content='', tokenize='porter unicode61 remove_diacritics 2');
 """
+_PAGE = "url, title, file, tokens, key, number, hash, crawled_at, crumbs, place"
 # A heading says best what is below it, the title of the page what the page is about.
-_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, bm25(words, 4.0, 6.0, 1.0) AS rank
+_FIND = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, bm25(words, 4.0, 6.0, 1.0) AS rank, p.number
     FROM words JOIN sections s ON s.id = words.rowid JOIN pages p ON p.id = s.page_id
     WHERE words MATCH ? ORDER BY rank, p.place, s.place LIMIT ?"""
-_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0
+_SCAN = """SELECT p.url, p.title, p.file, s.path, s.anchor, s.text, 0.0, p.number
     FROM sections s JOIN pages p ON p.id = s.page_id WHERE {} ORDER BY p.place, s.place LIMIT ?"""
 _SECTIONS = """SELECT s.level, s.path, s.anchor, s.text FROM pages p JOIN sections s ON s.page_id = p.id
     WHERE p.url = ? ORDER BY s.place"""
@@ -57,8 +62,17 @@ class PageRow:
     title: str
     file: str
     tokens: int
-    key: str
+    key: str = ""
     """Everything the index depends on, as a hash: the same key, nothing to do."""
+    number: int = 0
+    hash: str = ""
+    """SHA-256 of its Markdown."""
+    crawled_at: str = ""
+    """When it last changed."""
+    crumbs: tuple[str, ...] = ()
+    """Where the site itself files it."""
+    place: int = 0
+    """In reading order, from 1; given by whoever puts it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,7 @@ class HitRow:
     anchor: str | None
     text: str
     rank: float
+    number: int
 
 
 class DocsSearch:
@@ -101,9 +116,12 @@ class DocsSearch:
         """Add a page, or put it in the place of what was known of it."""
         self.drop(page.url)
         page_id = self._sql.execute(
-            "INSERT INTO pages(url, title, file, tokens, key, place) VALUES (?, ?, ?, ?, ?, ?)",
-            (page.url, page.title, page.file, page.tokens, page.key, place),
-        ).lastrowid
+            f"INSERT INTO pages({_PAGE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                page.url, page.title, page.file, page.tokens, page.key, page.number, page.hash, page.crawled_at,
+                json.dumps(page.crumbs, ensure_ascii=False), place,
+            ),
+        ).lastrowid  # fmt: skip
         for at, section in enumerate(sections):
             path = json.dumps(section.path, ensure_ascii=False)
             row = self._sql.execute(
@@ -147,14 +165,33 @@ class DocsSearch:
 
     def page(self, name: str) -> PageRow | None:
         """A page by its URL or its file."""
-        row = self._sql.execute(
-            "SELECT url, title, file, tokens, key FROM pages WHERE url = ?1 OR file = ?1 ORDER BY url = ?1 DESC LIMIT 1", (name,)
-        ).fetchone()
-        return PageRow(*row) if row else None
+        return self._one(f"SELECT {_PAGE} FROM pages WHERE url = ?1 OR file = ?1 ORDER BY url = ?1 DESC LIMIT 1", name)
 
-    def pages(self) -> Iterator[PageRow]:
-        """All pages in reading order."""
-        return (PageRow(*row) for row in self._sql.execute("SELECT url, title, file, tokens, key FROM pages ORDER BY place, url"))
+    def numbered(self, number: int) -> PageRow | None:
+        """A page by its number."""
+        return self._one(f"SELECT {_PAGE} FROM pages WHERE number = ? ORDER BY place LIMIT 1", number)
+
+    def before(self, place: int) -> PageRow | None:
+        """The page that is read before a place."""
+        return self._one(f"SELECT {_PAGE} FROM pages WHERE place < ? ORDER BY place DESC LIMIT 1", place)
+
+    def after(self, place: int) -> PageRow | None:
+        """The page that is read after a place."""
+        return self._one(f"SELECT {_PAGE} FROM pages WHERE place > ? ORDER BY place LIMIT 1", place)
+
+    def pages(self, *, after: int = 0, limit: int = -1) -> Iterator[PageRow]:
+        """Pages in reading order, those behind a place; all when no limit is given."""
+        rows = self._sql.execute(f"SELECT {_PAGE} FROM pages WHERE place > ? ORDER BY place, url LIMIT ?", (after, limit))
+        return map(_page, rows)
+
+    def number_of(self, url: str) -> int | None:
+        """The number of the page at an address."""
+        row = self._sql.execute("SELECT number FROM pages WHERE url = ?", (url,)).fetchone()
+        return row[0] if row else None
+
+    def _one(self, query: str, value: str | int) -> PageRow | None:
+        row = self._sql.execute(query, (value,)).fetchone()
+        return _page(row) if row else None
 
     def sections(self, url: str) -> list[SectionRow]:
         """A page in its sections; their texts joined are the page."""
@@ -166,9 +203,14 @@ def _words(title: str, path: str, text: str) -> tuple[str, str, str]:
     return indexed(title), indexed(" ".join(json.loads(path))), indexed(text)
 
 
-def _hit(row: tuple[str, str, str, str, str | None, str, float]) -> HitRow:
-    url, title, file, path, anchor, text, rank = row
-    return HitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank)
+def _page(row: tuple[Any, ...]) -> PageRow:
+    url, title, file, tokens, key, number, digest, crawled_at, crumbs, place = row
+    return PageRow(url, title, file, tokens, key, number, digest, crawled_at, tuple(json.loads(crumbs)), place)
+
+
+def _hit(row: tuple[str, str, str, str, str | None, str, float, int]) -> HitRow:
+    url, title, file, path, anchor, text, rank, number = row
+    return HitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank, number)
 
 
 @contextmanager

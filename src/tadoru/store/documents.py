@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from tadoru.store.database import Database, translated
+from tadoru.store.database import LOCK_PATIENCE, Database, translated
+from tadoru.store.database import stamp as moment
 from tadoru.store.records import DocumentRecord, Offered, PageRecords, Specification
 
 _PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, source, generator, language, version, confidence,
@@ -22,6 +23,18 @@ _PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, sour
         confidence = excluded.confidence, metadata = excluded.metadata, headings = excluded.headings,
         breadcrumbs = excluded.breadcrumbs, menu_id = excluded.menu_id, next_url = excluded.next_url,
         prev_url = excluded.prev_url"""
+# What is about to be replaced; the text is compressed already, and copied as it is.
+_KEEP = """INSERT INTO document_versions(page_id, title, markdown, hash, changed_at, replaced_at)
+    SELECT page_id, title, markdown, hash, changed_at, ?2 FROM documents WHERE page_id = ?1 AND hash <> ?3"""
+_FORGET = """DELETE FROM document_versions WHERE page_id = ?1 AND id NOT IN
+    (SELECT id FROM document_versions WHERE page_id = ?1 ORDER BY id DESC LIMIT ?2)"""
+_NOTE = "INSERT OR REPLACE INTO document_changes(run_id, url, kind, title, at) VALUES (?, ?, ?, ?, ?)"
+_FORGET_RUNS = """DELETE FROM document_changes WHERE run_id NOT IN
+    (SELECT run_id FROM document_changes GROUP BY run_id ORDER BY run_id DESC LIMIT ?)"""
+MOST_VERSIONS = 5
+"""Of a page, beside the one it has now."""
+MOST_RUNS = 50
+"""Whose changes are kept."""
 _OF_A_PAGE = ("documents", "specifications", "offered_documents")
 _MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET hash = hash RETURNING id"
 # What pages, redirects and sitemaps lead to from the starts.
@@ -91,6 +104,7 @@ class DocumentRow(NamedTuple):
 def put(sql: sqlite3.Connection, page: int, records: PageRecords, stamp: str) -> None:
     """Write what a page is as documentation, or that it is none any more. Call inside the transaction that writes the page."""
     if records.drops_document:
+        _keep_version(sql, page, "", stamp)
         for table in _OF_A_PAGE:
             sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
     if records.document is not None:
@@ -103,14 +117,22 @@ def put(sql: sqlite3.Connection, page: int, records: PageRecords, stamp: str) ->
 
 def _put_document(sql: sqlite3.Connection, page: int, record: DocumentRecord, stamp: str) -> None:
     markdown = record.markdown.encode()
+    digest = sha256(markdown).hexdigest()
+    _keep_version(sql, page, digest, stamp)
     sql.execute(
         _PUT,
         (
-            page, record.title, zlib.compress(markdown, 6), sha256(markdown).hexdigest(), stamp, record.source,
+            page, record.title, zlib.compress(markdown, 6), digest, stamp, record.source,
             record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
             _dump(record.headings), _dump(record.breadcrumbs), _menu(sql, record.navigation), record.next_url, record.prev_url,
         ),
     )  # fmt: skip
+
+
+def _keep_version(sql: sqlite3.Connection, page: int, digest: str, stamp: str) -> None:
+    """Keep what a page said, when that is not what it says now; of many versions the newest."""
+    if sql.execute(_KEEP, (page, stamp, digest)).rowcount > 0:
+        sql.execute(_FORGET, (page, MOST_VERSIONS))
 
 
 def _menu(sql: sqlite3.Connection, urls: Sequence[str]) -> int | None:
@@ -169,6 +191,26 @@ class Documents(Database):
                 row = self.sql.execute(_DOCUMENT, (page,)).fetchone()
                 links = tuple(url for (url,) in self.sql.execute(_LINKS, (page,)))
                 yield _row(row, links)
+
+    def note_changes(self, run: int, changes: Iterable[tuple[str, str, str]], now: float) -> None:
+        """Keep what a run found: kind (`added`, `changed` or `removed`), URL and title of each page. Said twice, it is kept once.
+
+        It waits for others as it stands, for it is called while files are written, when no worker is left.
+        """
+        rows = [(run, url, kind, title, moment(now)) for kind, url, title in changes]
+        with translated(self.path):
+            self.sql.execute(f"PRAGMA busy_timeout = {int(LOCK_PATIENCE * 1000)}")
+            try:
+                self.sql.execute("BEGIN IMMEDIATE")
+                try:
+                    self.sql.executemany(_NOTE, rows)
+                    self.sql.execute(_FORGET_RUNS, (MOST_RUNS,))
+                    self.sql.execute("COMMIT")
+                except BaseException:
+                    self.sql.execute("ROLLBACK")
+                    raise
+            finally:
+                self.sql.execute("PRAGMA busy_timeout = 0")
 
     def specifications(self) -> Iterator[tuple[str, str, bytes]]:
         """URL, media type and body of each specification, by URL."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tadoru.errors import StoreError
-from tadoru.store.database import Database, translated
+from tadoru.store.database import Database, listed, translated
 from tadoru.store.dump_tables import PAGES, TABLES, Column, DumpTable, Kind, Read
 
 Row = tuple[Any, ...]
@@ -84,6 +84,8 @@ def unused_filters(name: str, chosen: Selection) -> list[str]:
 class Dump(Database):
     """The exporting part of the store."""
 
+    _says_within = False
+
     @contextmanager
     def one_moment(self) -> Iterator[None]:
         """All that is read inside shows the crawl as it was at one moment, also while it goes on."""
@@ -124,7 +126,7 @@ class Dump(Database):
         columns = [column.sql for column in table.columns] + ["d.extracted"] * bool(names)
         conditions, values = self._conditions(table, chosen)
         for read in table.reads:
-            rows = self._stream(_statement(columns, read, conditions), values)
+            rows = self._stream(_statement(columns, read, conditions, within=self._says_within), values)
             yield from _spread(rows, names) if names else rows
 
     def _stream(self, statement: str, values: Sequence[object] = ()) -> Iterator[Row]:
@@ -148,7 +150,7 @@ class Dump(Database):
             conditions.append(f"{table.url} GLOB ?")
             values.append(chosen.url)
         if chosen.checks or chosen.severities:
-            numbers = ", ".join(map(str, self._check_numbers(chosen)))
+            numbers = listed(self._check_numbers(chosen))
             conditions.append(
                 f"{table.check} IN ({numbers})"
                 if table.check
@@ -227,9 +229,9 @@ class Dump(Database):
             raise StoreError(f"The database {self.path} is damaged: the header fields of {url} can not be read.") from None
 
 
-def _statement(columns: Sequence[str], read: Read, conditions: Sequence[str]) -> str:
+def _statement(columns: Sequence[str], read: Read, conditions: Sequence[str], *, within: bool) -> str:
     where = " AND ".join((read.where, *conditions))
-    return f"SELECT {', '.join(columns)} FROM {read.source} WHERE {where} ORDER BY {read.order}"
+    return f"SELECT {', '.join(columns)} FROM {read.source} WHERE {where} ORDER BY {read.order}{read.within if within else ''}"
 
 
 def _spread(rows: Iterator[Row], names: Sequence[str]) -> Iterator[Row]:

@@ -42,7 +42,9 @@ class Read(NamedTuple):
 
     source: str
     order: str
-    where: str = "1"
+    where: str = "true"
+    within: str = ""
+    """The rest of the order, where it has to be said: SQLite goes through the lists of a page in theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,16 +71,16 @@ def _same(alias: str, kind: Kind, names: str) -> tuple[Column, ...]:
     return tuple(Column(name, kind, f"{alias}.{name}") for name in names.split())
 
 
-def _of_pages(source: str, *columns: Column, order: str = "") -> DumpTable:
+def _of_pages(source: str, *columns: Column, order: str = "", within: str = "") -> DumpTable:
     """A table of which each row belongs to a page `p`."""
-    reads = (Read(f"{_BY_URL} {source}", f"p.url{order}"),)
+    reads = (Read(f"{_BY_URL} {source}", f"p.url{order}", within=within),)
     return DumpTable(columns=(_URL, *columns), reads=reads, asked="p", url="p.url", judged="p.id")
 
 
 def _of_lists(column: str, *columns: Column) -> DumpTable:
     """A table over a list that is kept with the details of a page."""
     source = f"CROSS JOIN page_details d ON d.page_id = p.id CROSS JOIN json_each(d.{column}) i"
-    return _of_pages(source, *columns, Column("position", _INTEGER, "i.key"))
+    return _of_pages(source, *columns, Column("position", _INTEGER, "i.key"), within=", i.key")
 
 
 def _item(number: int) -> str:
@@ -136,7 +138,7 @@ _LINKS = DumpTable(
 _FINDINGS = DumpTable(
     columns=(
         *_texts(
-            url="CASE WHEN f.page_id THEN p.url ELSE f.subject END", check_id="c.id", check_group="c.check_group",
+            url="CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END", check_id="c.id", check_group="c.check_group",
             severity="c.severity", scope="c.scope", title="c.title", title_ja="c.title_ja",
         ),
         *_same("f", _TEXT, "subject detail"), *_same("f", _JSON, "data"), *_same("p", _INTEGER, "status_code"),
@@ -152,7 +154,7 @@ _FINDINGS = DumpTable(
             "p.url, f.check_number, f.subject",
         ),
     ),
-    asked="p", url="CASE WHEN f.page_id THEN p.url ELSE f.subject END", check="f.check_number",
+    asked="p", url="CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END", check="f.check_number",
 )  # fmt: skip
 
 TABLES: dict[str, DumpTable] = {
@@ -166,7 +168,7 @@ TABLES: dict[str, DumpTable] = {
         ),
         reads=(Read("checks c", "c.number"),), check="c.number",
     ),
-    "headings": _of_lists("headings", Column("level", _INTEGER, _item(0)), *_texts(text=_item(1))),
+    "headings": _of_lists("headings", Column("level", _INTEGER, f"CAST({_item(0)} AS INTEGER)"), *_texts(text=_item(1))),
     "images": _of_lists(
         "images", *_texts(src=_item(0), alt=_item(1), width=_item(2), height=_item(3), loading=_item(4))
     ),
@@ -176,6 +178,7 @@ TABLES: dict[str, DumpTable] = {
         """CROSS JOIN page_details d ON d.page_id = p.id CROSS JOIN json_each(d.extracted) e
         CROSS JOIN json_each(e.value) i""",
         *_texts(name="e.key", value="i.value"), Column("position", _INTEGER, "i.key"),
+        within=", e.place, i.key",
     ),
     "hreflang": _of_pages(
         "CROSS JOIN page_hreflang h ON h.page_id = p.id",

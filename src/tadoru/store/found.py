@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from tadoru.model.finding import Check, Severity, Text, Threshold
-from tadoru.store.database import Database, translated
+from tadoru.store.database import Database, listed, translated
 
-_URL = "CASE WHEN f.page_id THEN p.url ELSE f.subject END"
+_URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
 _FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
 _INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind
     FROM {links} r CROSS JOIN pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
@@ -90,7 +90,7 @@ class Found(Database):
         with translated(self.path):
             for row in self.sql.execute(
                 f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
-                FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({_listed(checks)})
+                FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
                 ORDER BY f.page_id, f.check_number, f.subject"""
             ):
                 yield Place._make(row)
@@ -107,7 +107,7 @@ class Found(Database):
 
     def found(self, checks: Collection[int]) -> Iterator[FoundRow]:
         """Every finding of some checks: first those about no page, then by the depth and the URL of their pages."""
-        wanted = f"f.check_number IN ({_listed(checks)})"
+        wanted = f"f.check_number IN ({listed(checks)})"
         with translated(self.path):
             for row in self.sql.execute(
                 f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
@@ -123,23 +123,24 @@ class Found(Database):
     def has_finding(self, key: tuple[str, str, str], run: int | None = None) -> bool:
         """Whether a finding (URL, check, subject) is there; or was, in an earlier run."""
         url, check_id, subject = key
-        table, of_run = ("page_findings", "?4 IS NULL") if run is None else ("finding_history", "run_id = ?4")
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?4")
         with translated(self.path):
             row = self.sql.execute(
                 f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE url = ?1))
-                AND check_number = (SELECT number FROM checks WHERE id = ?2) AND subject = ?3 AND (page_id OR subject = ?1)""",
-                (url, check_id, subject, run),
+                AND check_number = (SELECT number FROM checks WHERE id = ?2)
+                AND subject = ?3 AND (page_id <> 0 OR subject = ?1)""",
+                (url, check_id, subject, *([] if run is None else [run])),
             ).fetchone()
         return row is not None
 
     def finding_keys(self, run: int | None = None) -> Iterator[tuple[str, str, str]]:
         """Every finding (URL, check, subject); or every one of an earlier run."""
-        table, of_run = ("page_findings", "? IS NULL") if run is None else ("finding_history", "run_id = ?")
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?")
         with translated(self.path):
             yield from self.sql.execute(
                 f"""SELECT {_URL}, c.id, f.subject FROM {table} f JOIN checks c ON c.number = f.check_number
                 LEFT JOIN pages p ON p.id = f.page_id WHERE {of_run} ORDER BY f.page_id, f.check_number, f.subject""",
-                (run,),
+                () if run is None else (run,),
             )
 
     def inlink_count(self, page_id: int) -> int:
@@ -172,10 +173,6 @@ class Found(Database):
                 self.sql.execute(_FILL)
             self._links = "link_relations" if indexed else "temp.report_links"
         return self._links
-
-
-def _listed(numbers: Collection[int]) -> str:
-    return ", ".join(str(int(number)) for number in numbers)
 
 
 def _found_row(row: tuple[Any, ...]) -> FoundRow:

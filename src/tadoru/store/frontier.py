@@ -10,8 +10,8 @@ from tadoru.rules.budget import Budget
 from tadoru.rules.pace import Pace
 from tadoru.store import workers
 from tadoru.store.base import TOO_DEEP, Counts, HostState, Lease, Leased, Outcome, Purpose, Target, longest_wait
-from tadoru.store.batch import Batch
-from tadoru.store.database import Database, stamp, translated
+from tadoru.store.batch import Writing
+from tadoru.store.database import stamp, translated
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
     SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
@@ -25,7 +25,7 @@ _COUNTED = ", ".join(f"'{field.name}'" for field in fields(Counts))
 HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float]
 
 
-class Frontier(Database):
+class Frontier(Writing):
     """The queue half of the store."""
 
     async def join(self, ttl: float) -> int:
@@ -87,7 +87,7 @@ class Frontier(Database):
 
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
         async with self.write():
-            batch = Batch(self, worker=0, max_depth=depth)
+            batch = self.batch(0, depth)
             for target in targets:
                 batch.know(target, depth, None, seed=seed)
             batch.flush()
@@ -106,7 +106,7 @@ class Frontier(Database):
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         async with self.write():
-            batch = Batch(self, worker, max_depth)
+            batch = self.batch(worker, max_depth)
             for outcome in outcomes:
                 batch.record(outcome)
             batch.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
 from tadoru.rules.traps import Trap
@@ -17,7 +17,7 @@ Known = dict[str, tuple[int, int]]
 _INSERT = """INSERT INTO pages
     (id, url, status, host_id, purpose, internal, skip_reason, depth, is_seed, hops, parent_id, added_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_COUNT_TRAP = """INSERT INTO traps VALUES (?, ?, 1, 0, ?) ON CONFLICT(key) DO UPDATE SET known = known + 1
+_COUNT_TRAP = """INSERT INTO traps VALUES (?, ?, 1, 0, ?) ON CONFLICT(key) DO UPDATE SET known = traps.known + 1
     RETURNING known"""
 _CHUNK = 16
 _LONGEST = 16 * _CHUNK
@@ -79,10 +79,13 @@ class Learning:
             if status is PageStatus.QUEUED:
                 waiting[host_id] += 1
             tally[status] += 1
-        self.sql.executemany(_INSERT, rows)
+        self.write_pages(rows)
         self.inserted += len(rows)
         self.db.known.add(fresh)
         return fresh
+
+    def write_pages(self, rows: Sequence[tuple[object, ...]]) -> None:
+        self.sql.executemany(_INSERT, rows)
 
     def _admit(self, target: Target, depth: int, seed: bool) -> tuple[PageStatus, str]:
         """Whether a URL that the rules would queue is within the depth, and within the cap of its kind."""

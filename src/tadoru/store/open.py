@@ -9,6 +9,7 @@ from tadoru.errors import UsageError
 from tadoru.store.base import CrawlStore
 from tadoru.store.database import LOCK_PATIENCE
 from tadoru.store.memory import MemoryStore
+from tadoru.store.postgres.address import is_postgresql, parse
 from tadoru.store.sqlite import SqliteStore
 
 
@@ -19,16 +20,47 @@ def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float
     """
     if name == "memory:":
         return MemoryStore(clock)
+    if is_postgresql(name):
+        from tadoru.store.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, durable=durable, patience=patience)
     return SqliteStore(name, clock, durable=durable, patience=patience)
 
 
 def open_audit(name: str, clock: Clock, *, patience: float = LOCK_PATIENCE) -> SqliteStore:
     """The crawl of an audit; made when it is not there."""
+    if is_postgresql(name):
+        from tadoru.store.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, patience=patience)
     return SqliteStore(name, clock, patience=patience)
+
+
+def is_same_crawl(one: str, other: str) -> bool:
+    """Whether two names are those of one crawl. A password does not matter."""
+    if is_postgresql(one) or is_postgresql(other):
+        return is_postgresql(one) and is_postgresql(other) and parse(one).shown == parse(other).shown
+    return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
+
+
+def is_there(name: str, clock: Clock) -> bool:
+    """Whether there is a crawl under a name."""
+    if not is_postgresql(name):
+        return Path(name).is_file() and Path(name).stat().st_size > 0
+    try:
+        store = open_existing(name, clock)
+    except UsageError:
+        return False
+    store.sql.close()
+    return True
 
 
 def open_existing(name: str, clock: Clock) -> SqliteStore:
     """A crawl that must be there. Raises UsageError."""
+    if is_postgresql(name):
+        from tadoru.store.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, new=False)
     path = Path(name)
     if not path.is_file() or not path.stat().st_size:
         raise UsageError(f"There is no crawl in {name}: give the database that `tadoru audit` wrote.")

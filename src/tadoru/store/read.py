@@ -23,15 +23,15 @@ _LINKS_TO = _LINKS.replace("CROSS JOIN", "JOIN").replace(" FROM pages s", ", r.t
 _PARENTS_BY_LINK = """UPDATE pages SET parent_id = found.parent FROM (
         SELECT p.id AS page, (SELECT s.id FROM link_relations r CROSS JOIN pages s ON s.id = r.source_id
             WHERE r.target_id = p.id AND s.depth = p.depth - 1 ORDER BY s.url LIMIT 1) AS parent
-        FROM pages p WHERE p.is_seed = 0 OR p.hops > 0 LIMIT -1) AS found
+        FROM pages p WHERE NOT p.is_seed OR p.hops > 0 LIMIT -1) AS found
     WHERE found.page = pages.id AND found.parent IS NOT pages.parent_id"""
-_REDIRECTED_ONLY = """UPDATE pages SET hops = -1 WHERE parent_id IS NULL AND (is_seed = 0 OR hops > 0)
+_REDIRECTED_ONLY = """UPDATE pages SET hops = -1 WHERE parent_id IS NULL AND (NOT is_seed OR hops > 0)
     AND EXISTS (SELECT 1 FROM pages s WHERE s.redirect_id = pages.id AND s.depth = pages.depth)"""
 _THE_OTHERS = "UPDATE pages SET hops = 0 WHERE hops > 0"
 _PARENTS_BY_REDIRECT = """UPDATE pages SET hops = ?1 + 1, parent_id = found.parent FROM (
-        SELECT s.redirect_id AS page, s.id AS parent, min(s.url) FROM pages s JOIN pages t ON t.id = s.redirect_id
-        WHERE s.hops = ?1 AND t.hops = -1 AND t.depth = s.depth GROUP BY s.redirect_id) AS found
-    WHERE found.page = pages.id"""
+        SELECT s.redirect_id AS page, s.id AS parent, row_number() OVER (PARTITION BY s.redirect_id ORDER BY s.url) AS place
+        FROM pages s JOIN pages t ON t.id = s.redirect_id WHERE s.hops = ?1 AND t.hops = -1 AND t.depth = s.depth) AS found
+    WHERE found.page = pages.id AND found.place = 1"""
 
 # A loop that was added by hand has no beginning.
 _BEGINNING = "UPDATE pages SET hops = 0 WHERE id = (SELECT id FROM pages WHERE hops = -1 ORDER BY depth, url LIMIT 1)"
@@ -40,19 +40,24 @@ _BEGINNING = "UPDATE pages SET hops = 0 WHERE id = (SELECT id FROM pages WHERE h
 class Reader(Database):
     """The reporting half of the store."""
 
+    _INDEXES: tuple[str, ...] = (
+        "CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)",
+        "CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL",
+        "CREATE INDEX IF NOT EXISTS pages_in_order ON pages(depth, url)",  # Reports read in this order several times over.
+    )
+    _TIDY = "PRAGMA optimize"
+
     async def settle(self) -> None:
         async with self.write() as sql:
-            sql.execute("CREATE INDEX IF NOT EXISTS links_by_target ON link_relations(target_id)")
-            # Reports read the pages in this order several times over.
-            sql.execute("CREATE INDEX IF NOT EXISTS pages_in_order ON pages(depth, url)")
-            sql.execute("CREATE INDEX IF NOT EXISTS pages_by_redirect ON pages(redirect_id) WHERE redirect_id IS NOT NULL")
+            for index in self._INDEXES:
+                sql.execute(index)
             sql.execute(_PARENTS_BY_LINK)
             sql.execute(_REDIRECTED_ONLY)
             sql.execute(_THE_OTHERS)
             self._follow_redirects(sql)
             while sql.execute(_BEGINNING).rowcount:
                 self._follow_redirects(sql)
-            sql.execute("PRAGMA optimize")
+            sql.execute(self._TIDY)
 
     @staticmethod
     def _follow_redirects(sql: sqlite3.Connection) -> None:

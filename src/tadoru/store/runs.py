@@ -48,7 +48,7 @@ _RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, scor
     id = (SELECT max(id) FROM runs) OR EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = runs.id) FROM runs ORDER BY id"""
 
 _BEFORE_RUNS = """SELECT 1, 'crawl', min(added_at), max(crawled_at),
-        CASE WHEN NOT max(status = 'queued' OR status = 'processing') THEN ? END, '{}', '', NULL, 1
+        CASE WHEN max(CASE WHEN status = 'queued' OR status = 'processing' THEN 1 ELSE 0 END) = 0 THEN ? END, '{}', '', NULL, 1
     FROM pages HAVING count(*) > 0"""
 
 

@@ -10,14 +10,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from operator import add
+from typing import NamedTuple
 
-_RUN = re.compile(
-    r"[\u3005-\u3007\u3031-\u3035\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+_UNSPACED = (
+    r"\u3005-\u3007\u3031-\u3035\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_RUN = re.compile(f"[{_UNSPACED}]+")
 _CAMEL = re.compile(r"\b(?=[A-Za-z0-9]*[a-z][A-Z])[A-Za-z0-9]{3,60}\b")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# A hyphen before a word of three letters or more excludes it; `-o` and `--depth` are options that somebody looks for.
-_ASKED = re.compile(r'(-(?=[^-\s]{3}))?(?:"([^"]*)"?|(\S+))')
+# A hyphen before a word of three letters or more, or of a script without spaces, excludes it; `-o` and `--depth` are options
+# that somebody looks for.
+_ASKED = re.compile(rf'(-(?=[^-\s]{{3}}|[{_UNSPACED}]))?(?:"([^"]*)"?|(\S+))')
 _MOST_TERMS = 24
 _MOST_LENGTH = 400
 
@@ -50,22 +55,48 @@ def indexed(text: str) -> str:
     return text if text.isascii() else _RUN.sub(lambda run: f" {_pairs(run[0])} ", text)
 
 
+class _Twice(dict[str, str]):
+    """Where one pair ends and the next begins, by the character that both have."""
+
+    def __missing__(self, char: str) -> str:
+        return self.setdefault(char, f"{char} {char}")
+
+
+_twice = _Twice()
+
+
 def _pairs(run: str) -> str:
     # The last character stands alone at the end, so that a query of one character finds it as the beginning of something.
-    return " ".join([*(run[at : at + 2] for at in range(len(run) - 1)), run[-1]])
+    return run[0] + "".join(map(_twice.__getitem__, run[1:]))
+
+
+class Part(NamedTuple):
+    """A word or a "phrase" of a query."""
+
+    said: str
+    is_excluded: bool
+    is_phrase: bool
+
+
+def parts_of(query: str) -> list[Part]:
+    """A query as a person wrote it, in its parts."""
+    found = list(_ASKED.finditer(unicodedata.normalize("NFKC", query[:_MOST_LENGTH])))[:_MOST_TERMS]
+    return [
+        Part((one[2] if one[2] is not None else one[3]).strip(), is_excluded=bool(one[1]), is_phrase=one[2] is not None)
+        for one in found
+    ]
 
 
 def asked(query: str) -> Asked:
     """What a person asks for: words, "phrases", and -words that must not be there."""
     wanted, unwanted, literal = [], [], []
-    for found in list(_ASKED.finditer(unicodedata.normalize("NFKC", query[:_MOST_LENGTH])))[:_MOST_TERMS]:
-        said = (found[2] if found[2] is not None else found[3]).strip()
-        terms = [term for term in _terms(said) if any(char.isalnum() for char in term)]
-        if found[1] and terms:
+    for part in parts_of(query):
+        terms = [term for term in _terms(part.said) if any(char.isalnum() for char in term)]
+        if part.is_excluded and terms:
             unwanted += terms
-        elif said:
+        elif part.said:
             wanted += terms
-            literal.append(said)
+            literal.append(part.said)
     if not literal:  # nothing but exclusions: then they are what is asked for
         return Asked(tuple(unwanted), (), tuple(unwanted))
     return Asked(tuple(wanted), tuple(unwanted), tuple(literal))
@@ -81,7 +112,7 @@ def _terms(said: str) -> list[str]:
 
 
 def _run_phrase(run: str) -> str:
-    return run if len(run) == 1 else " ".join(run[at : at + 2] for at in range(len(run) - 1))
+    return run if len(run) == 1 else " ".join(map(add, run, run[1:]))
 
 
 def is_single(term: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tadoru.clock import Clock
 from tadoru.store.access.audit import AuditLog
 from tadoru.store.access.keys import Keys
+from tadoru.store.access.pruning import Pruning
+from tadoru.store.access.secrets import COST
 from tadoru.store.access.sessions import Sessions
 from tadoru.store.access.users import Users
 from tadoru.store.crawls.claiming import CrawlClaims
@@ -13,12 +15,12 @@ from tadoru.store.events.migrate import prepare
 from tadoru.store.events.open import DEFAULT_DATABASE, EventsStore
 
 
-class ServiceStore(CrawlClaims, Sessions, Users, Keys, AuditLog, EventsStore):
+class ServiceStore(CrawlClaims, Pruning, Sessions, Users, Keys, AuditLog, EventsStore):
     """Everything that the service keeps. Threads may share it; a method is one transaction unless it says else."""
 
 
 def open_service(
-    database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_PATIENCE
+    database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_PATIENCE, password_cost: int = COST
 ) -> ServiceStore:
     """Open a database, made when it is not there: a path, or `postgresql://…`."""
     if clock is None:
@@ -26,6 +28,7 @@ def open_service(
 
         clock = SystemClock()
     store = ServiceStore(database, clock, patience=patience)
+    store.password_cost = password_cost
     try:
         prepare(store)
     except BaseException:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from tadoru.store.base import UNLINKED, NamedPage, PageStatus, SitemapRecord
-from tadoru.store.batch import Batch
-from tadoru.store.database import Database, stamp
+from tadoru.store.batch import Writing
+from tadoru.store.database import stamp
 
 _SITEMAP = """INSERT INTO sitemaps(url, level, named_by, status, kind, status_code, bytes, urls, problems, read_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -16,7 +16,7 @@ _SITEMAP = """INSERT INTO sitemaps(url, level, named_by, status, kind, status_co
     RETURNING id"""
 
 
-class Sitemaps(Database):
+class Sitemaps(Writing):
     """The sitemap half of the store."""
 
     async def put_sitemap(self, record: SitemapRecord) -> int:
@@ -35,7 +35,7 @@ class Sitemaps(Database):
 
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
         async with self.write() as sql:
-            batch = Batch(self, worker=0, max_depth=None)
+            batch = self.batch(0, None)
             rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
             wanted = (page.target.status is PageStatus.QUEUED for page in pages)
             batch.want(number for (_, number, _), is_wanted in zip(rows, wanted, strict=True) if is_wanted)

@@ -15,7 +15,7 @@ from tadoru.store.database import Database, translated
 
 Rewrite = Callable[[str], str]
 
-_FINDINGS = "(SELECT json_group_array(json_array(f.check_number, f.subject)) FROM {} WHERE f.page_id = p.id)"
+_FINDINGS = "coalesce((SELECT json_group_array(json_array(f.check_number, f.subject)) FROM {} WHERE f.page_id = p.id), '[]')"
 _IS_PAGE = "p.internal AND p.purpose = 'page' AND (p.status = 'completed' OR p.status = 'error' OR p.status = 'skipped')"
 # Joins are crossed and indexes named (NOT INDEXED: by number), so that SQLite goes through the URLs in their order, sorts
 # nothing and never looks through all pages for one, whatever it believes about their number.
@@ -33,8 +33,8 @@ _THEN = f"""SELECT {{key}}, p.url,
     LEFT JOIN pages t NOT INDEXED ON t.id = h.redirect_id WHERE true"""
 _BY_URL = "INDEXED BY sqlite_autoindex_pages_1"
 _STRAY = """SELECT {key}, url, check_id, subject FROM (
-    SELECT CASE WHEN f.page_id THEN p.url ELSE f.subject END AS url, c.id AS check_id,
-        CASE WHEN f.page_id THEN f.subject ELSE '' END AS subject"""
+    SELECT CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END AS url, c.id AS check_id,
+        CASE WHEN f.page_id <> 0 THEN f.subject ELSE '' END AS subject"""
 _STRAYS_NOW = f"""{_STRAY}
     FROM page_findings f LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id JOIN checks c ON c.number = f.check_number
     WHERE p.id IS NULL OR (p.status <> 'queued' AND p.status <> 'processing' AND NOT ({_IS_PAGE}))) ORDER BY 1, 3, 4"""

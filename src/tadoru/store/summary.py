@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from tadoru.store.base import UNLINKED
-from tadoru.store.database import Database, translated
+from tadoru.store.database import Database, listed, translated
 
 _OF_THE_SITE = "p.internal AND p.purpose = 'page'"
 _ANSWERED = f"{_OF_THE_SITE} AND p.status = 'completed'"
@@ -209,7 +209,7 @@ class Summaries(Database):
     def sitemap_figures(self) -> SitemapFigures:
         sitemaps = self._one("SELECT count(*) FROM sitemaps WHERE status <> 'absent'")
         pages, closed, unlinked = self._all(
-            f"""SELECT count(*), count(*) FILTER (WHERE NOT coalesce(d.indexable, 0)), count(*) FILTER (WHERE p.depth >= ?)
+            f"""SELECT count(*), count(*) FILTER (WHERE NOT coalesce(d.indexable, false)), count(*) FILTER (WHERE p.depth >= ?)
             FROM (SELECT DISTINCT page_id FROM sitemap_entries) e CROSS JOIN pages p ON p.id = e.page_id
             LEFT JOIN page_details d ON d.page_id = p.id WHERE {_OF_THE_SITE}""",
             UNLINKED,
@@ -237,7 +237,7 @@ class Summaries(Database):
         with translated(self.path):
             for cluster, url in self.sql.execute(
                 f"""SELECT s.cluster_id, p.url FROM page_scores s CROSS JOIN pages p ON p.id = s.page_id
-                WHERE s.cluster_id IN ({_listed(sizes)}) ORDER BY p.depth, p.url"""
+                WHERE s.cluster_id IN ({listed(sizes)}) ORDER BY p.depth, p.url"""
             ):
                 if len(urls[cluster]) < most_urls:
                     urls[cluster].append(url)
@@ -273,15 +273,11 @@ class Summaries(Database):
 
     def links_between(self, pages: Iterable[int]) -> list[tuple[int, int]]:
         """Which of some pages link to which."""
-        listed = _listed(pages)
+        among = listed(pages)
         return self._all(
             f"""SELECT DISTINCT source_id, target_id FROM link_relations
-            WHERE source_id IN ({listed}) AND +target_id IN ({listed}) ORDER BY 1, 2"""
+            WHERE source_id IN ({among}) AND +target_id IN ({among}) ORDER BY 1, 2"""
         )
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return ", ".join(str(int(number)) for number in numbers)
 
 
 def _texts(problems: str | None) -> tuple[str, ...]:

@@ -49,7 +49,11 @@ def machine_name() -> str:
 
 def current() -> Identity:
     """This process."""
-    pid = os.getpid()
+    return identity_of(os.getpid())
+
+
+def identity_of(pid: int) -> Identity:
+    """Another process of this machine, such as a child that was just started."""
     return Identity(machine_name(), pid, _start_tick(pid) or "")
 
 

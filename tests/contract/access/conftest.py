@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tadoru.store.access import secrets
 from tadoru.store.access.values import By
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
@@ -17,14 +16,8 @@ def by() -> By:
     return By(who="root", address="192.0.2.1")
 
 
-@pytest.fixture(autouse=True)
-def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real cost is half a second each; it is tried once, in `test_secrets`."""
-    monkeypatch.setattr(secrets, "COST", 2**4)
-
-
 @pytest.fixture
 def store(database: str, clock: FakeClock) -> Iterator[ServiceStore]:
-    opened = open_service(database, clock)
+    opened = open_service(database, clock, password_cost=2**4)  # The real cost is half a second each; it is tried once.
     yield opened
     opened.close()

@@ -19,6 +19,7 @@ from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.migrate import VERSION_TABLE, VERSIONS
 from tadoru.store.events.open import EventsStore, open_events
 from tadoru.store.events.schema import metadata
+from tadoru.store.events.search_schema import metadata as search_metadata
 from tests.contract.events.conftest import OpenEvents
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
@@ -42,11 +43,17 @@ def test_what_is_stored_is_there_when_it_is_opened_again(empty: str, clock: Fake
     again.close()
 
 
+def is_no_index_of_words(name: str | None, kind: str, parents: object) -> bool:
+    """The index of searched texts is of each database's own kind, and only in its revision."""
+    return not (name or "").startswith("events_search")
+
+
 def test_migrations_make_what_the_schema_says(empty: str, clock: FakeClock) -> None:
     store = open_events(empty, clock)
     with store.read() as sql:
-        context = MigrationContext.configure(sql, opts={"version_table": VERSION_TABLE, "compare_server_default": False})
-        assert compare_metadata(context, metadata) == []
+        opts = {"version_table": VERSION_TABLE, "compare_server_default": False, "include_name": is_no_index_of_words}
+        context = MigrationContext.configure(sql, opts=opts)
+        assert compare_metadata(context, [metadata, search_metadata]) == []
         assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == [VERSIONS[-1]]
     store.close()
 
@@ -57,7 +64,9 @@ def test_tables_made_by_migrations_are_word_for_word_those_of_the_schema(tmp_pat
     other = EventsDatabase(str(tmp_path / "b.db"), clock)
     with other.write() as sql:
         metadata.create_all(sql)
-    query = text("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name <> :own ORDER BY name")
+        search_metadata.create_all(sql)
+    named = "sql IS NOT NULL AND name <> :own AND name NOT LIKE 'events_search%'"
+    query = text(f"SELECT name, sql FROM sqlite_schema WHERE {named} ORDER BY name")
 
     def words(database: EventsDatabase) -> dict[str, list[str]]:
         with database.read() as sql:
@@ -75,8 +84,10 @@ def test_conditions_of_indexes_and_checks_are_the_same_on_postgresql(postgres: P
     plain = EventsDatabase(other, clock)
     with plain.write() as sql:
         metadata.create_all(sql)
+        search_metadata.create_all(sql)
     plain.close()
-    query = """SELECT indexname AS name, indexdef AS said FROM pg_indexes WHERE schemaname = 'public'
+    query = """SELECT indexname AS name, indexdef AS said FROM pg_indexes
+        WHERE schemaname = 'public' AND indexname NOT LIKE 'events_search%'
         UNION ALL SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace"""
 
     def said(address: str) -> set[tuple[str, str]]:

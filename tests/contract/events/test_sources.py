@@ -122,3 +122,11 @@ def test_a_source_that_is_not_there_is_said_in_a_sentence(store: EventsStore) ->
     for ask in (store.source, store.state, lambda one: store.remove_source(one, by="mika")):
         with pytest.raises(UsageError, match="There is no source 5: list them with"):
             ask(5)
+
+
+def test_what_was_learnt_about_several_sources_is_read_at_once(store: EventsStore) -> None:
+    made = [store.add_source({**GIVEN, "name": name, "url": f"https://{name}.example/"}, by="mika") for name in ("a", "b", "c")]
+    store.remember(made[1].id, body_hash="x")
+    states = store.states([made[0].id, made[1].id, 999])
+    assert states == {one.id: store.state(one.id) for one in made[:2]}
+    assert store.states([]) == {}

@@ -13,10 +13,12 @@ from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
 from tadoru.store.access.values import By
 from tadoru.store.base import RobotsRecord
+from tadoru.store.crawls.values import CrawlState
 from tadoru.store.events.open import EventsStore, open_events
 from tadoru.store.events.schema import metadata
 from tadoru.store.events.transfer import copy_events, restore_events
 from tadoru.store.service import open_service
+from tadoru.store.workers import current
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import dump
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series, whole_days
@@ -73,6 +75,11 @@ def full(store: EventsStore, collect: Collector, judge: PlainJudge) -> EventsSto
         mika, by = service.add_user("mika", "editor", By(who="test")), By(who="mika", user_id=1)
         service.start_session(mika, by)
         service.add_key("program", ("events:read",), by, user="mika")
+        service.add_crawl(
+            "site", "audit", ["https://example.org/"], {"depth": 2}, by, every=3600, webhook="https://example.org/h"
+        )
+        service.claim_crawl(current(), at_once=1)
+        service.end_crawl(1, current(), CrawlState.FINISHED, figures={"pages": 3}, changes={"regression": True})
     return store
 
 
@@ -110,6 +117,29 @@ def test_a_copy_is_made_into_an_empty_database_only(full: EventsStore, new_store
     with pytest.raises(UsageError, match="is not empty: copy into a new one"):
         copy_events(full, other)
     assert dump(other) == before
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_crawl_that_runs_is_queued_in_a_copy_and_goes_on_in_the_original(
+    store: EventsStore, new_store: NewStore, tmp_path: Path, clock: FakeClock, kind: str
+) -> None:
+    other, me = new_store(kind), current()
+    with closing(open_service(store.database, clock)) as service:
+        for wanted in ("", "pause"):
+            number = service.add_crawl("site", "audit", ["https://example.org/"], {}, By(who="mika")).id
+            service.claim_crawl(me, at_once=9)
+            if wanted:
+                service.pause_crawl(number, By(who="mika"))
+        store.backup(str(tmp_path / "backup.db"))
+        copy_events(store, other)
+        assert service.holds_crawl(1, me)
+    restore_events(str(tmp_path / "backup.db"), str(tmp_path / "restored.db"), clock)
+    for copy in (other.database, str(tmp_path / "restored.db")):
+        with closing(open_service(copy, clock)) as service:
+            assert [service.crawl(number).state.value for number in (1, 2)] == ["queued", "paused"]
+            assert not service.holds_crawl(1, me)
+            assert [run.outcome for number in (1, 2) for run in service.crawl_runs(number)] == ["stopped", "stopped"]
+            assert service.untold_runs() == ()
 
 
 def test_a_copy_that_breaks_off_leaves_nothing(full: EventsStore, new_store: NewStore) -> None:

@@ -14,6 +14,7 @@ from typing import Any, TextIO
 
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.compare.sides import split_name
+from tadoru.store.postgres.address import is_postgresql
 
 _LIST = re.compile(r'"findings"\s*:\s*\[')
 _GAP = re.compile(r"[\s,]*")
@@ -39,6 +40,8 @@ def _hash(url: str, check_id: str, subject: str) -> int:
 
 def is_database(name: str) -> bool:
     """Whether a baseline is a crawl and not a list. Raises UsageError when it is no file."""
+    if is_postgresql(name):
+        return True
     path = Path(split_name(name)[0])
     try:
         with path.open("rb") as file:

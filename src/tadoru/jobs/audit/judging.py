@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
@@ -22,7 +21,7 @@ from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.audit.suppress import Entry, Suppressions, covering
 from tadoru.jobs.launch import run_loop
 from tadoru.options import AuditOptions
-from tadoru.store.open import open_existing
+from tadoru.store.open import is_same_crawl, is_there, open_existing
 from tadoru.store.sqlite import SqliteStore
 from tadoru.store.states import CheckWords, PageState, StrayFinding
 
@@ -207,20 +206,14 @@ async def _check_baseline(name: str, database: str, has_earlier: bool) -> None:
 
 def _is_same(baseline: str, database: str) -> bool:
     """Whether a baseline is the database itself, with no word on which run of it."""
-    path = Path(baseline)
-    return split_name(baseline)[1] is None and path.exists() and Path(database).exists() and path.samefile(database)
+    return split_name(baseline)[1] is None and is_same_crawl(baseline, database)
 
 
 async def _has_earlier_run(database: str) -> bool:
-    if not _is_crawl(database):
+    if not is_there(database, SystemClock()):
         return False
     store = open_existing(database, SystemClock())
     try:
         return sum(run.kept for run in await store.runs()) > 1
     finally:
         await store.close()
-
-
-def _is_crawl(database: str) -> bool:
-    path = Path(database)
-    return path.is_file() and path.stat().st_size > 0

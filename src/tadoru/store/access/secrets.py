@@ -50,17 +50,18 @@ def same(token: str, stored: str) -> bool:
     return hmac.compare_digest(hashed(token), stored)
 
 
-def hash_password(password: str) -> str:
+def hash_password(password: str, cost: int = COST) -> str:
+    """What is stored of a password."""
     salt = secrets.token_bytes(16)
-    return f"scrypt${COST}${BLOCK}${LANES}${_written(salt)}${_written(_scrypt(password, salt, COST, BLOCK, LANES))}"
+    return f"scrypt${cost}${BLOCK}${LANES}${_written(salt)}${_written(_scrypt(password, salt, cost, BLOCK, LANES))}"
 
 
-def fits(password: str, stored: str) -> bool:
+def fits(password: str, stored: str, cost: int = COST) -> bool:
     """Does a password fit what is stored? Without anything stored it takes as long, and does not."""
     if len(password) > MOST_PASSWORD:
         return False
-    cost, block, lanes, salt, digest = (stored or _nothing()).split("$")[1:]
-    found = _scrypt(password, _read(salt), int(cost), int(block), int(lanes))
+    paid, block, lanes, salt, digest = (stored or _nothing(cost)).split("$")[1:]
+    found = _scrypt(password, _read(salt), int(paid), int(block), int(lanes))
     return hmac.compare_digest(found, _read(digest)) and bool(stored)
 
 
@@ -78,6 +79,6 @@ def _read(text: str) -> bytes:
     return base64.b64decode(text)
 
 
-def _nothing() -> str:
+def _nothing(cost: int) -> str:
     """What is compared with when nothing is stored: as dear as the rest, and no password fits it."""
-    return f"scrypt${COST}${BLOCK}${LANES}${_written(bytes(16))}${_written(bytes(32))}"
+    return f"scrypt${cost}${BLOCK}${LANES}${_written(bytes(16))}${_written(bytes(32))}"

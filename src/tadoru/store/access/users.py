@@ -11,7 +11,7 @@ from sqlalchemy import Connection, RowMapping, delete, func, insert, select, upd
 from tadoru.errors import UsageError
 from tadoru.store.access.audit import AuditLog
 from tadoru.store.access.schema import api_keys, sessions, users
-from tadoru.store.access.secrets import LEAST_PASSWORD, MOST_PASSWORD, fits, hash_password, hashed, new_token
+from tadoru.store.access.secrets import COST, LEAST_PASSWORD, MOST_PASSWORD, fits, hash_password, hashed, new_token
 from tadoru.store.access.values import By, User
 
 ROLES = ("viewer", "editor", "admin")
@@ -36,6 +36,9 @@ def check_password(password: str) -> None:
 class Users(AuditLog):
     """The people."""
 
+    password_cost = COST
+    """Of scrypt, for passwords that are set from now on."""
+
     def users(self) -> tuple[User, ...]:
         """Everybody, by name; also those whose access was revoked."""
         with self.read() as sql:
@@ -57,7 +60,7 @@ class Users(AuditLog):
         _check_role(role)
         if password is not None:
             check_password(password)
-        secret = hash_password(password) if password is not None else ""
+        secret = hash_password(password, self.password_cost) if password is not None else ""
         with self.write() as sql:
             found = sql.execute(select(users.c.id, users.c.revoked_at).where(users.c.name == name)).one_or_none()
             if found is not None and found.revoked_at is None:
@@ -84,7 +87,7 @@ class Users(AuditLog):
     def set_password(self, name: str, password: str, by: By) -> None:
         """A new password; every session of the user ends."""
         check_password(password)
-        secret = hash_password(password)
+        secret = hash_password(password, self.password_cost)
         with self.write() as sql:
             user = _by_name(sql, user_name(name))
             sql.execute(update(users).where(users.c.id == user.id).values(password=secret, link_hash=None, link_until=None))
@@ -130,7 +133,7 @@ class Users(AuditLog):
         with self.read() as sql:
             row = sql.execute(select(users).where(users.c.name == name)).mappings().one_or_none()
         stored = row["password"] if row and row["revoked_at"] is None else ""
-        return user_of(row) if fits(password, stored) and row else None
+        return user_of(row) if fits(password, stored, self.password_cost) and row else None
 
 
 def _check_role(role: str) -> None:

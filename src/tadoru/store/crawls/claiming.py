@@ -19,6 +19,9 @@ from tadoru.store.workers import Identity, is_dead
 
 SILENCE = timedelta(seconds=120)
 """After so long without a word a process on another machine counts as gone."""
+MOST_DEATHS = 3
+"""Processes in a row that may die at a crawl without getting on with it."""
+DIED = f"Its process ended by itself {MOST_DEATHS} times in a row: see the log of the service, and run the crawl again."
 _RESTING = (CrawlState.FINISHED.value, CrawlState.FAILED.value, CrawlState.STOPPED.value)
 
 
@@ -30,30 +33,53 @@ class CrawlClaims(CrawlRegister):
     """Running crawls."""
 
     def queue_due_crawls(self, here: str) -> int:
-        """Queue the crawls whose time has come, and those whose process is gone; how many. `here` names this machine."""
+        """Queue the crawls whose time has come, and those whose process is gone; how many. `here` names this machine.
+
+        One whose process died several times without getting on has failed: something about it kills them.
+        """
+        with self.read() as sql:
+            if not self._due_crawls(sql) and not self._lost_crawls(sql, here):
+                return 0
         with self.write() as sql:
-            now = self.shared_now(sql)
-            due = crawls.c.next_at <= now, crawls.c.state.in_(_RESTING)
-            numbers = list(sql.execute(select(crawls.c.id).where(*due)).scalars())
-            for number in numbers:
-                sql.execute(
-                    update(crawls).where(crawls.c.id == number).values(state="queued", again=1, wanted="", next_at=None, error="")
-                )
-            lost = [row.id for row in sql.execute(select(crawls).where(crawls.c.state == "running")) if _is_lost(row, here, now)]
-            for number in lost:
-                self._close_run(sql, number, "failed", {}, {})
-                wanted = sql.execute(select(crawls.c.wanted).where(crawls.c.id == number)).scalar_one()
-                state = {"pause": "paused", "stop": "stopped"}.get(wanted, "queued")
-                sql.execute(update(crawls).where(crawls.c.id == number).values(state=state, wanted="", pid=None))
-            for number in (*numbers, *lost):
+            self._claiming_alone(sql)
+            due, lost = self._due_crawls(sql), self._lost_crawls(sql, here)
+            anew = {"state": "queued", "again": 1, "wanted": "", "next_at": None, "error": ""}
+            for number in due:
+                sql.execute(update(crawls).where(crawls.c.id == number).values(anew))
+            for row in lost:
+                self._bury_crawl(sql, row)
+            for number in (*due, *(row.id for row in lost)):
                 self._tell_state(sql, number)
-            return len(numbers) + len(lost)
+            return len(due) + len(lost)
+
+    def _due_crawls(self, sql: Connection) -> list[int]:
+        query = select(crawls.c.id).where(crawls.c.next_at <= self.shared_now(sql), crawls.c.state.in_(_RESTING))
+        return list(sql.execute(query).scalars())
+
+    def _lost_crawls(self, sql: Connection, here: str) -> list[Any]:
+        now = self.shared_now(sql)
+        return [row for row in sql.execute(select(crawls).where(crawls.c.state == "running")) if _is_lost(row, here, now)]
+
+    def _bury_crawl(self, sql: Connection, row: Any) -> None:
+        """What becomes of a crawl whose process is gone."""
+        state = {"pause": "paused", "stop": "stopped"}.get(row.wanted, "queued")
+        values: dict[str, Any] = {"state": state, "wanted": "", "pid": None, "deaths": row.deaths + 1}
+        changes: dict[str, Any] = {}
+        if state == "queued" and row.deaths + 1 >= MOST_DEATHS:
+            values |= {"state": "failed", "error": DIED, "deaths": 0, "ended_at": self.shared_now(sql)}
+            changes = {"regression": True, "reasons": [DIED]}
+            if row.every:
+                values["next_at"] = self.shared_now(sql) + timedelta(seconds=row.every)
+        self._close_run(sql, row.id, "failed", {}, changes)
+        sql.execute(update(crawls).where(crawls.c.id == row.id).values(values))
 
     def claim_crawl(self, worker: Identity, *, at_once: int) -> ServedCrawl | None:
         """Take the crawl that waits longest, unless so many run already; it is running then, as this process's."""
+        with self.read() as sql:
+            if not sql.execute(select(func.count()).where(crawls.c.state == "queued")).scalar_one():
+                return None
         with self.write() as sql:
-            if not self.is_sqlite:
-                sql.execute(select(func.pg_advisory_xact_lock(CLAIMING)))
+            self._claiming_alone(sql)
             running = sql.execute(select(func.count()).where(crawls.c.state == "running")).scalar_one()
             number = sql.execute(select(crawls.c.id).where(crawls.c.state == "queued").order_by(crawls.c.id).limit(1)).scalar()
             if running >= at_once or number is None:
@@ -73,14 +99,44 @@ class CrawlClaims(CrawlRegister):
             row = {"machine": to.machine, "pid": to.pid, "process_start": to.started, "beat_at": self.shared_now(sql)}
             sql.execute(update(crawls).where(crawls.c.id == number).values(row))
 
+    def holds_crawl(self, number: int, worker: Identity) -> bool:
+        """Whether a crawl is still this process's."""
+        with self.read() as sql:
+            try:
+                self._mine(sql, number, worker, reading=True)
+            except CrawlLost:
+                return False
+            return True
+
+    def begun_again(self, number: int, worker: Identity) -> None:
+        """Its run asks for everything again from now on: should it be interrupted, it is gone on with. Raises CrawlLost."""
+        with self.write() as sql:
+            self._mine(sql, number, worker)
+            sql.execute(update(crawls).where(crawls.c.id == number).values(again=0))
+
     def beat(self, number: int, worker: Identity, progress: Mapping[str, Any]) -> str:
         """Say how a run goes; what is wanted of it: nothing, `pause` or `stop`. Raises CrawlLost."""
         with self.write() as sql:
             wanted = self._mine(sql, number, worker)
-            values = {"beat_at": self.shared_now(sql), "progress": dict(progress)}
+            before: Any = sql.execute(select(crawls.c.progress).where(crawls.c.id == number)).scalar_one()
+            values: dict[str, Any] = {"beat_at": self.shared_now(sql), "progress": dict(progress)}
+            if "pages" in before and progress.get("pages", 0) > before["pages"]:
+                values["deaths"] = 0
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
             self.told_live(sql, "crawl.progress", f"crawl/{number}", {"crawl_id": number, **progress})
             return wanted
+
+    def hold_crawls(self, why: str) -> int:
+        """Let nothing go on for a reason that is no crawl's own: what waits is paused, what runs is asked to pause; how many."""
+        touched = 0
+        with self.write() as sql:
+            for state, values in (("queued", {"state": "paused"}), ("running", {"wanted": "pause"})):
+                found = select(crawls.c.id).where(crawls.c.state == state, crawls.c.wanted == "")
+                for number in list(sql.execute(found).scalars()):
+                    sql.execute(update(crawls).where(crawls.c.id == number).values(values | {"error": why}))
+                    self._tell_state(sql, number)
+                    touched += 1
+        return touched
 
     def end_crawl(
         self,
@@ -98,20 +154,21 @@ class CrawlClaims(CrawlRegister):
             now = self.shared_now(sql)
             self._close_run(sql, number, "stopped" if state is CrawlState.QUEUED else state.value, figures or {}, changes or {})
             every = sql.execute(select(crawls.c.every).where(crawls.c.id == number)).scalar_one()
-            due = now + timedelta(seconds=every) if every and state in (CrawlState.FINISHED, CrawlState.FAILED) else None
-            values: dict[str, Any] = {"state": state.value, "wanted": "", "error": error, "ended_at": now, "pid": None}
-            values |= {"again": 0} if state is not CrawlState.QUEUED else {}
+            due = now + timedelta(seconds=every) if every and state.value in _RESTING else None
+            values: dict[str, Any] = {"state": state.value, "wanted": "", "ended_at": now, "pid": None}
+            values |= {"again": 0, "deaths": 0} if state is not CrawlState.QUEUED else {}
+            # Why it was paused is said by whoever asked for it.
+            values |= {"error": error} if error or state is not CrawlState.PAUSED else {}
             values |= {"next_at": due} if due is not None else {}
             sql.execute(update(crawls).where(crawls.c.id == number).values(values))
             self._tell_state(sql, number)
             return self._crawl(sql, number)
 
     def untold_runs(self) -> tuple[CrawlRun, ...]:
-        """Runs that ended worse than the ones before them, and of which nobody was told yet."""
+        """Runs that ended worse than the ones before them, or well again, and of which nobody was told yet."""
         query = select(crawl_runs).where(crawl_runs.c.told_at.is_(None), crawl_runs.c.ended_at.is_not(None))
         with self.read() as sql:
-            rows = [CrawlRun(**row) for row in sql.execute(query.order_by(crawl_runs.c.id)).mappings()]
-        return tuple(row for row in rows if row.changes.get("regression"))
+            return tuple(CrawlRun(**row) for row in sql.execute(query.order_by(crawl_runs.c.id)).mappings())
 
     def mark_told(self, run_id: int) -> bool:
         """Take it upon oneself to tell of a run; whether nobody had."""
@@ -119,9 +176,20 @@ class CrawlClaims(CrawlRegister):
             query = update(crawl_runs).where(crawl_runs.c.id == run_id, crawl_runs.c.told_at.is_(None))
             return bool(sql.execute(query.values(told_at=self.now())).rowcount)
 
-    def _mine(self, sql: Connection, number: int, worker: Identity) -> str:
+    def mark_untold(self, run_id: int) -> None:
+        """It could not be told yet: somebody else may try."""
+        with self.write() as sql:
+            sql.execute(update(crawl_runs).where(crawl_runs.c.id == run_id).values(told_at=None))
+
+    def _claiming_alone(self, sql: Connection) -> None:
+        """One at a time decides who runs what."""
+        if not self.is_sqlite:
+            sql.execute(select(func.pg_advisory_xact_lock(CLAIMING)))
+
+    def _mine(self, sql: Connection, number: int, worker: Identity, *, reading: bool = False) -> str:
         columns = crawls.c.state, crawls.c.machine, crawls.c.pid, crawls.c.process_start, crawls.c.wanted
-        row = sql.execute(select(*columns).where(crawls.c.id == number)).one_or_none()
+        query = select(*columns).where(crawls.c.id == number)
+        row = sql.execute(query if reading else query.with_for_update()).one_or_none()
         if row is None or tuple(row)[:4] != ("running", *worker):
             raise CrawlLost
         wanted: str = row.wanted
@@ -132,6 +200,8 @@ class CrawlClaims(CrawlRegister):
     ) -> None:
         newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id == number).scalar_subquery()
         values = {"ended_at": self.shared_now(sql), "outcome": outcome, "figures": dict(figures), "changes": dict(changes)}
+        if not (changes.get("regression") or changes.get("recovered")):
+            values["told_at"] = values["ended_at"]  # There is nothing to tell.
         sql.execute(update(crawl_runs).where(crawl_runs.c.id == newest, crawl_runs.c.ended_at.is_(None)).values(values))
 
 

@@ -40,10 +40,20 @@ class LiveMessages(EventsDatabase):
         with self.read() as sql:
             return tuple(LiveMessage(**row) for row in sql.execute(query).mappings())
 
+    def notices_about(self, subject: str, *, limit: int = 20, among: int = 20_000) -> tuple[LiveMessage, ...]:
+        """The last notices about something, the oldest first, of the newest so many messages."""
+        first = select(func.max(live_messages.c.id)).scalar_subquery() - among
+        chosen = live_messages.c.id > first, live_messages.c.subject == subject, live_messages.c.kind == "crawl.notice"
+        query = select(live_messages).where(*chosen).order_by(live_messages.c.id.desc()).limit(limit)
+        with self.read() as sql:
+            return tuple(LiveMessage(**row) for row in reversed(sql.execute(query).mappings().all()))
+
     def message_span(self) -> tuple[int, int]:
         """The first and the last message there are; zeros when there is none."""
         with self.read() as sql:
-            first, last = sql.execute(select(func.min(live_messages.c.id), func.max(live_messages.c.id))).one()
+            # Each on its own: SQLite would read the whole table for both at once.
+            ends = (select(end(live_messages.c.id)).scalar_subquery() for end in (func.min, func.max))
+            first, last = sql.execute(select(*ends)).one()
             return first or 0, last or 0
 
     def forget_messages(self, before: datetime) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tadoru.errors import UsageError
 from tadoru.store.access.audit import AuditLog
@@ -29,7 +29,7 @@ class CrawlBusy(UsageError):
 class CrawlRegister(AuditLog, LiveMessages):
     """Keeping crawls."""
 
-    def add_crawl(
+    def add_crawl(  # noqa: PLR0913 - a crawl is made of so much
         self,
         name: str,
         job: str,
@@ -39,6 +39,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         *,
         place: str = "",
         every: int | None = None,
+        webhook: str = "",
         state: CrawlState = CrawlState.QUEUED,
     ) -> ServedCrawl:
         """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller."""
@@ -46,7 +47,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         with self.write() as sql:
             row = {
                 "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
-                "every": every, "created_at": now, "created_by": by.who, "progress": {},
+                "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": {},
             }  # fmt: skip
             number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
             if not place:
@@ -72,14 +73,15 @@ class CrawlRegister(AuditLog, LiveMessages):
             return self._crawl(sql, number)
 
     def run_crawl(self, number: int, by: By, *, again: bool | None = None) -> ServedCrawl:
-        """Ask for a run: one that was paused or stopped goes on, one that finished begins anew. Raises CrawlBusy."""
+        """Ask for a run: one that was paused or stopped goes on, one that finished or failed begins anew; what was not finished
+        when it failed is finished first, by the job itself. Raises CrawlBusy."""
         with self.write() as sql:
-            found = self._crawl(sql, number)
+            found = self._crawl(sql, number, lock=True)
             if found.is_busy and not found.wanted:
                 raise CrawlBusy(f"Crawl {number} is {found.state.value} already.")
             if found.state is CrawlState.RUNNING:
                 raise CrawlBusy(f"Crawl {number} is just ending: ask again in a moment.")
-            anew = found.state is CrawlState.FINISHED if again is None else again
+            anew = found.state in (CrawlState.FINISHED, CrawlState.FAILED) if again is None else again
             self._change(sql, number, by, "crawl.run", state=CrawlState.QUEUED.value, wanted="", again=int(anew), error="")
             return self._crawl(sql, number)
 
@@ -93,7 +95,7 @@ class CrawlRegister(AuditLog, LiveMessages):
 
     def _end(self, number: int, by: By, wanted: str, state: CrawlState) -> ServedCrawl:
         with self.write() as sql:
-            found = self._crawl(sql, number)
+            found = self._crawl(sql, number, lock=True)
             if found.state is CrawlState.RUNNING:
                 self._change(sql, number, by, f"crawl.{wanted}", wanted=wanted)
             elif found.state is CrawlState.QUEUED or (found.state is CrawlState.PAUSED and wanted == "stop"):
@@ -103,10 +105,17 @@ class CrawlRegister(AuditLog, LiveMessages):
             return self._crawl(sql, number)
 
     def change_crawl(
-        self, number: int, by: By, *, name: str | None = None, every: int | None = None, repeats: bool | None = None
+        self,
+        number: int,
+        by: By,
+        *,
+        name: str | None = None,
+        every: int | None = None,
+        repeats: bool | None = None,
+        webhook: str | None = None,
     ) -> ServedCrawl:
-        """Give it another name, or another rhythm (`repeats=False`: none)."""
-        values: dict[str, Any] = {"name": name} if name is not None else {}
+        """Give it another name, another rhythm (`repeats=False`: none) or another webhook (empty: none)."""
+        values: dict[str, Any] = {key: value for key, value in (("name", name), ("webhook", webhook)) if value is not None}
         if repeats is False:
             values |= {"every": None, "next_at": None}
         elif every is not None:
@@ -120,7 +129,7 @@ class CrawlRegister(AuditLog, LiveMessages):
     def remove_crawl(self, number: int, by: By) -> ServedCrawl:
         """Forget a crawl; its files are the caller's to remove. Raises CrawlBusy while it runs."""
         with self.write() as sql:
-            found = self._crawl(sql, number)
+            found = self._crawl(sql, number, lock=True)
             if found.state is CrawlState.RUNNING:
                 raise CrawlBusy(f"Crawl {number} is running: stop it first.")
             sql.execute(delete(crawls).where(crawls.c.id == number))
@@ -136,8 +145,30 @@ class CrawlRegister(AuditLog, LiveMessages):
         with self.read() as sql:
             return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
 
-    def _crawl(self, sql: Connection, number: int) -> ServedCrawl:
-        row = sql.execute(select(*_SHOWN).where(crawls.c.id == number)).mappings().one_or_none()
+    def busy_crawls(self, *, limit: int = 20) -> tuple[ServedCrawl, ...]:
+        """Those that run or are to be run, the oldest first."""
+        query = select(*_SHOWN).where(crawls.c.state.in_(("running", "queued"))).order_by(crawls.c.id).limit(limit)
+        with self.read() as sql:
+            return tuple(_crawl(row) for row in sql.execute(query).mappings())
+
+    def finished_runs(self, numbers: Sequence[int]) -> dict[int, CrawlRun]:
+        """The newest finished run of each of these crawls that has one."""
+        if not numbers:
+            return {}
+        newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id.in_(numbers), crawl_runs.c.outcome == "finished")
+        query = select(crawl_runs).where(crawl_runs.c.id.in_(newest.group_by(crawl_runs.c.crawl_id)))
+        with self.read() as sql:
+            return {row["crawl_id"]: CrawlRun(**row) for row in sql.execute(query).mappings()}
+
+    def crawl_runs_since(self, since: datetime, *, limit: int = 1000) -> tuple[CrawlRun, ...]:
+        """The runs of all crawls that ended since then, the newest first."""
+        query = select(crawl_runs).where(crawl_runs.c.ended_at >= since).order_by(crawl_runs.c.id.desc()).limit(limit)
+        with self.read() as sql:
+            return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
+
+    def _crawl(self, sql: Connection, number: int, *, lock: bool = False) -> ServedCrawl:
+        query = select(*_SHOWN).where(crawls.c.id == number)
+        row = sql.execute(query.with_for_update() if lock else query).mappings().one_or_none()
         if row is None:
             raise NoSuchCrawl(f"There is no crawl {number}.")
         return _crawl(row)

@@ -35,6 +35,7 @@ crawls = _table(
     _text("wanted", CheckConstraint("wanted IN ('','pause','stop')", name="crawl_wanted")),
     Column("again", Number, nullable=False, server_default=text("0")),
     _text("error"),
+    _text("webhook"),
     Column("every", Number),
     Column("next_at", Moment),
     Column("created_at", Moment, nullable=False),
@@ -45,6 +46,7 @@ crawls = _table(
     Column("pid", Number),
     _text("process_start"),
     Column("beat_at", Moment),
+    Column("deaths", Number, nullable=False, server_default=text("0")),
     Column("progress", Json, nullable=False),
     Index("crawls_by_state", "state"),
 )  # fmt: skip

@@ -44,6 +44,8 @@ class ServedCrawl:
     again: bool
     """Its next run asks for everything again."""
     error: str
+    webhook: str
+    """Where it is told that a run found the site worse than before; empty for nowhere."""
     every: int | None
     """Seconds from one run to the next, of a crawl that repeats itself."""
     next_at: datetime | None

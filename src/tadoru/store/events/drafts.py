@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from tadoru.model.event import EventDraft, Occurrence, RawEvent
 from tadoru.store.events.column_types import storable
+from tadoru.store.events.search_words import search_line
 
 TEXTS = tuple(
     "title title_clean description timezone venue venue_clean address city category price organizer url image "
@@ -153,8 +154,8 @@ def last_day(one: Occurrence) -> date:
     return max(start.date(), (local - timedelta(microseconds=1)).date())
 
 
-def columns_of(draft: EventDraft, now: datetime) -> dict[str, Any]:
-    """The columns of an event that a draft fills."""
+def columns_of(draft: EventDraft, now: datetime, known: Mapping[Any, Any] | None = None) -> dict[str, Any]:
+    """The columns of an event that a draft fills; `known` is its row, when there is one."""
     times, first = times_of(draft), draft.occurrence
     over = max(last_day(one) for one in times) + timedelta(days=1)
     return {
@@ -168,21 +169,26 @@ def columns_of(draft: EventDraft, now: datetime) -> dict[str, Any]:
         "lon": draft.longitude,
         "extra": {storable(str(name)): storable(str(value)) for name, value in draft.extra.items()},
         "last_day_over": datetime.combine(over, time(), zone(draft.timezone)).astimezone(UTC),
-        "search_text": search_text(draft),
+        "search_text": search_text(draft, known),
         "cancelled_at": now if draft.is_cancelled else None,
         "times": len(times),
     }
 
 
 def searchable(text: str) -> str:
-    """A text as searches see it: width and case do not matter, tags are gone."""
+    """A text to be compared: width and case do not matter, tags are gone."""
     return unicodedata.normalize("NFKC", _TAG.sub(" ", storable(text))).casefold()
 
 
-def search_text(draft: EventDraft) -> str:
-    """All that a search looks in."""
-    parts = (draft.title, draft.venue, draft.address, draft.city, draft.category, draft.organizer, draft.description)
-    return searchable("\n".join(part for part in parts if part))
+_SEARCHED = ("title", "venue", "address", "city", "category", "organizer", "description")
+
+
+def search_text(draft: EventDraft, known: Mapping[Any, Any] | None = None) -> str:
+    """All that a search looks in. It is not made again when the row that is known says the same."""
+    texts = [getattr(draft, name) for name in _SEARCHED]
+    if known is not None and known["search_text"] and [known[name] for name in _SEARCHED] == texts:
+        return str(known["search_text"])
+    return search_line(texts)
 
 
 def occurrence_rows(event_id: int, draft: EventDraft) -> list[dict[str, Any]]:

@@ -12,16 +12,16 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, insert, or_, select, update
 
-from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.rows import incident_from
 from tadoru.store.events.schema import incidents
+from tadoru.store.events.tidings import Tidings
 from tadoru.store.events.values import Incident
 
 CLAIM = 300.0
 """Seconds that a worker has for telling what it claimed."""
 
 
-class Incidents(EventsDatabase):
+class Incidents(Tidings):
     """The memory of what was told."""
 
     def open_incident(self, source_id: int, kind: str, detail: Mapping[str, Any]) -> Incident:
@@ -31,6 +31,7 @@ class Incidents(EventsDatabase):
             if row is None:
                 values = {"source_id": source_id, "kind": kind, "detail": dict(detail), "opened_at": self.now()}
                 row = sql.execute(insert(incidents).values(values).returning(incidents)).mappings().one()
+                self._tell_health(sql, source_id)
             return incident_from(row)
 
     def close_incident(self, source_id: int, kind: str) -> Incident | None:
@@ -38,7 +39,10 @@ class Incidents(EventsDatabase):
         with self.write() as sql:
             query = update(incidents).where(*_open(source_id, kind)).values(closed_at=self.now(), claimed_until=None)
             row = sql.execute(query.returning(incidents)).mappings().one_or_none()
-            return incident_from(row) if row else None
+            if row is None:
+                return None
+            self._tell_health(sql, source_id)
+            return incident_from(row)
 
     def claim_notices(self, *, hold: float = CLAIM, limit: int = 100) -> tuple[Incident, ...]:
         """What is to be told now: that it began, or (when `closed_at` is set) that it is over. An incident that was over before

@@ -18,6 +18,7 @@ from sqlalchemy import (
     BindParameter,
     ColumnElement,
     Connection,
+    FromClause,
     Select,
     and_,
     bindparam,
@@ -28,14 +29,17 @@ from sqlalchemy import (
     select,
     tuple_,
 )
+from sqlalchemy.sql.elements import UnaryExpression
+from sqlalchemy.sql.operators import custom_op
 
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.drafts import searchable
+from tadoru.store.events.names import Names
 from tadoru.store.events.places import Box, Circle, within
-from tadoru.store.events.rows import event_from, event_rows
+from tadoru.store.events.rows import among, event_from, event_rows
 from tadoru.store.events.schema import events, occurrences, sightings
+from tadoru.store.events.search_index import Share, has_words, is_said, share, time_is_of_found, times_of_found
+from tadoru.store.events.search_words import Query, query_of
 from tadoru.store.events.values import EventTime, Listed, Page
 
 _ZONES = timedelta(hours=14)
@@ -52,7 +56,8 @@ class EventFilter:
     until: date | None = None
     category: str | None = None
     q: str | None = None
-    """Words that must all be there, in title, venue, address, city, category, organizer or description."""
+    """Words that must all be there, in title, venue, address, city, category, organizer or description; "phrases", and -words
+    that must not."""
     source_id: int | None = None
     """Any source that speaks of it."""
     updated_since: datetime | None = None
@@ -64,7 +69,7 @@ class EventFilter:
     ids: tuple[int, ...] | None = None
 
 
-class Listing(EventsDatabase):
+class Listing(Names):
     """Reading events."""
 
     def events(self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
@@ -86,6 +91,8 @@ class Listing(EventsDatabase):
         absorbed ones unless they are not wanted."""
         chosen = chosen or EventFilter()
         query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
+        if asked := query_of(chosen.q or ""):
+            query = query.where(has_words(asked, is_sqlite=self.is_sqlite))
         if chosen.city is not None:
             query = query.where(events.c.city == chosen.city)
         if not absorbed:
@@ -107,19 +114,6 @@ class Listing(EventsDatabase):
                 sql.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one() for query in queries
             )
 
-    def cities(self) -> tuple[str, ...]:
-        """Every city that an active event takes place in."""
-        with self.read() as sql:
-            query = select(occurrences.c.city).distinct().where(occurrences.c.city != "").order_by(occurrences.c.city)
-            return tuple(sql.execute(query).scalars())
-
-    def categories(self) -> tuple[str, ...]:
-        """Every category of an active event that is not archived."""
-        shown = (events.c.status == EventStatus.ACTIVE.value, events.c.merged_into.is_(None), events.c.archived_at.is_(None))
-        query = select(events.c.category).distinct().where(events.c.category != "", *shown).order_by(events.c.category)
-        with self.read() as sql:
-            return tuple(sql.execute(query).scalars())
-
     def last_change(self) -> datetime | None:
         """When an event changed last; None when there are none."""
         with self.read() as sql:
@@ -128,33 +122,58 @@ class Listing(EventsDatabase):
 
     def time_queries(self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None) -> list[Select[Any]]:
         """What begins in the period, and what is under way when it begins."""
-        starts = select(occurrences.c.event_id, occurrences.c.number, occurrences.c.starts_at).join(events)
-        starts = starts.where(*self._conditions(chosen), events.c.merged_into.is_(None))
-        if chosen.city is not None:
-            starts = starts.where(occurrences.c.city == chosen.city)
-        if chosen.until is not None:
-            starts = starts.where(occurrences.c.local_date <= chosen.until, occurrences.c.starts_at < end_of(chosen.until))
-        if after is not None:
-            here = tuple_(occurrences.c.starts_at, occurrences.c.event_id)
-            starts = starts.where(here > tuple_(*_bound(after, occurrences.c.starts_at)))
-        starts = starts.order_by(occurrences.c.starts_at, occurrences.c.event_id).limit(limit)
+        asked = query_of(chosen.q) if isinstance(chosen.q, str) else None
+        times: Any = occurrences
+        words: list[ColumnElement[bool]] = []
+        if asked is not None:
+            times, words = self._found(asked, is_whole=limit is None)
+        starts = select(times.c.event_id, times.c.number, times.c.starts_at).join(events, events.c.id == times.c.event_id)
+        starts = starts.where(*self._conditions(chosen), *words, events.c.merged_into.is_(None))
         if chosen.since is None:
-            return [starts.where(occurrences.c.number == 0)]
-        later = starts.where(occurrences.c.local_date >= chosen.since, occurrences.c.starts_at >= begin_of(chosen.since))
-        under_way = starts.where(
-            occurrences.c.local_date < chosen.since,
-            occurrences.c.last_date >= chosen.since,
-            occurrences.c.last_date > occurrences.c.local_date,
+            return [self._narrowed(starts, times, chosen, after, limit).where(times.c.number == 0)]
+        later = self._narrowed(starts, times, chosen, after, limit)
+        later = later.where(times.c.local_date >= chosen.since, times.c.starts_at >= begin_of(chosen.since))
+        under_way = self._narrowed(starts, times, chosen, after, limit, walks=False).where(
+            times.c.local_date < chosen.since, times.c.last_date >= chosen.since, times.c.last_date > times.c.local_date
         )
-        first = _is_first(chosen.since)
+        first = _is_first(times, chosen.since)
         return [later.where(first), under_way.where(first)]
+
+    def _narrowed(
+        self, query: Select[Any], times: Any, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *,
+        walks: bool = True,
+    ) -> Select[Any]:  # fmt: skip
+        """In order, and only where and when was asked for. A list `walks` along the index of its order; what is under way is
+        looked up by its last day, where SQLite would guess wrong and walk through all that a city ever had."""
+        city, at = times.c.city, times.c.starts_at
+        if not walks and self.is_sqlite:
+            city, at = _by_no_index(city), _by_no_index(at)
+        if chosen.city is not None:
+            query = query.where(city == chosen.city)
+        if chosen.until is not None:
+            query = query.where(times.c.local_date <= chosen.until, at < end_of(chosen.until))
+        if after is not None:
+            query = query.where(tuple_(at, times.c.event_id) > tuple_(*_bound(after, times.c.starts_at)))
+        return query.order_by(at, times.c.event_id).limit(limit)
+
+    def _found(self, asked: Query, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
+        """The times to list and what to ask of them: PostgreSQL knows which way is the shortest, SQLite is told."""
+        if not asked.wanted or not self.is_sqlite:
+            return occurrences, [has_words(asked, is_sqlite=self.is_sqlite)]
+        with self.read() as sql:
+            match share(sql, asked):
+                case Share.FEW:
+                    return times_of_found(asked), []
+                case Share.COMMON if not is_whole:
+                    return occurrences, [is_said(asked)]
+                case _:
+                    return occurrences, [time_is_of_found(asked)]
 
     def _conditions(self, chosen: EventFilter) -> list[ColumnElement[bool]]:
         """What is asked of the event itself."""
         wanted: list[ColumnElement[bool]] = [events.c.status.in_([one.value for one in chosen.statuses])]
         if chosen.category is not None:
             wanted.append(events.c.category == chosen.category)
-        wanted += [events.c.search_text.contains(word, autoescape=True) for word in searchable(chosen.q or "").split()]
         if chosen.source_id is not None:
             said = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
             wanted.append(said)
@@ -169,8 +188,14 @@ class Listing(EventsDatabase):
 
     def _listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[Listed, ...]:
         rows = event_rows(sql, [event_id for event_id, _ in places])
-        query = select(occurrences).where(tuple_(occurrences.c.event_id, occurrences.c.number).in_(places))
-        times = {row["event_id"]: time_from(row) for row in sql.execute(query).mappings()} if places else {}
+        # Not pairs: SQLite looks for a list of pairs in the whole table.
+        query = select(occurrences).where(occurrences.c.number.in_({number for _, number in places}))
+        wanted = set(places)
+        times = {
+            row["event_id"]: time_from(row)
+            for row in among(sql, query, occurrences.c.event_id, rows)
+            if (row["event_id"], row["number"]) in wanted
+        }
         return tuple(Listed(event=event_from(rows[event_id]), time=times.get(event_id)) for event_id, _ in places)
 
 
@@ -178,11 +203,16 @@ def time_from(row: Any) -> EventTime:
     return EventTime(**{name: row[name] for name in _TIME_NAMES})
 
 
-def _is_first(since: date) -> ColumnElement[bool]:
+def _is_first(times: FromClause, since: date) -> ColumnElement[bool]:
     """No earlier time of the event fits as well."""
     earlier = occurrences.alias("earlier")
-    same = and_(earlier.c.event_id == occurrences.c.event_id, earlier.c.number < occurrences.c.number)
-    return or_(occurrences.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
+    same = and_(earlier.c.event_id == times.c.event_id, earlier.c.number < times.c.number)
+    return or_(times.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
+
+
+def _by_no_index(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A column that SQLite does not look up in an index: its sign for this is a plus."""
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
 
 
 def begin_of(day: Any) -> Any:
@@ -196,7 +226,7 @@ def end_of(day: Any) -> Any:
 
 
 def _named(name: str) -> BindParameter[Any]:
-    return bindparam(name, type_=occurrences.c.starts_at.type)
+    return bindparam(name, type_=occurrences.c.starts_at.type, required=False)
 
 
 def _bound(place: tuple[Any, Any], column: ColumnElement[Any]) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from tadoru.store.events.connect import EventsDatabase
 
 APPLICATION_ID = 0x7AD0_0002
 """Marks a SQLite file as a Tadoru events database."""
-VERSIONS = ("0001", "0002", "0003")
+VERSIONS = ("0001", "0002", "0003", "0004")
 """Every revision, oldest first."""
 VERSION_TABLE = "tadoru_events_version"
 REVISIONS = Path(__file__).parent / "migrations"

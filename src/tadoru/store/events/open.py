@@ -16,6 +16,7 @@ from tadoru.store.events.retention import Retention
 from tadoru.store.events.reviewing import Reviewing
 from tadoru.store.events.runs import Runs
 from tadoru.store.events.schedule import Schedule
+from tadoru.store.events.search_changes import SearchChanges
 from tadoru.store.events.sources import Sources
 from tadoru.store.events.story import Stories
 from tadoru.store.events.sweep import Sweeping
@@ -40,6 +41,7 @@ class EventsStore(
     Retention,
     Health,
     Transfer,
+    SearchChanges,
     EventsDatabase,
 ):
     """Everything that is kept about events. Threads may share it; a method is one transaction unless it says else."""

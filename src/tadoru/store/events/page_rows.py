@@ -1,13 +1,15 @@
 """A page of a list as bare rows, for who gives out thousands of them a second.
 
 The statements are those of `listing`, with names in the place of values: one is built for each kind of question and kept, so that
-nothing is built or compiled again, and the values come as the driver has them. What is made of them is the caller's affair
-(`jobs.events.publish.page`).
+nothing is built or compiled again, and the values come as the driver has them. On SQLite they are handed to the driver itself,
+which takes a fifth of the time. What is made of the rows is the caller's affair (`jobs.events.publish.page`).
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -26,7 +28,10 @@ EVENT_COLUMNS = tuple(
 TIME_COLUMNS = ("starts_at", "ends_at", "has_time")
 _NAMED = ("city", "since", "until", "category")
 """What of a filter has a name in the statements that are kept; the rest of it is as it is by default."""
-_kept: WeakKeyDictionary[Listing, dict[tuple[Any, ...], list[Select[Any]]]] = WeakKeyDictionary()
+_PLAIN = tuple(
+    (one.name, getattr(EventFilter(), one.name)) for one in fields(EventFilter) if one.name not in {*_NAMED, "archived"}
+)
+_kept: WeakKeyDictionary[Listing, dict[tuple[Any, ...], list[Ready]]] = WeakKeyDictionary()
 
 
 class RowPage(NamedTuple):
@@ -36,11 +41,29 @@ class RowPage(NamedTuple):
     next_cursor: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A statement with names in the place of values, and the same as SQLite's driver takes it."""
+
+    query: Select[Any]
+    text: str
+    order: tuple[str, ...]
+    """The names in the order of the question marks."""
+    fixed: dict[str, Any]
+    """What is the same each time."""
+    written: dict[str, Callable[[Any], Any]]
+    """How the driver writes the values that it does not take as they are."""
+
+    def values(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        """What stands for the question marks."""
+        written = self.written
+        every = self.fixed | {name: written[name](value) if name in written else value for name, value in given.items()}
+        return tuple([every[name] for name in self.order])
+
+
 def is_plain(chosen: EventFilter) -> bool:
     """Is this a kind of question whose statements are kept?"""
-    plain = EventFilter()
-    free = {*_NAMED, "archived"}
-    return all(getattr(chosen, one.name) == getattr(plain, one.name) for one in fields(EventFilter) if one.name not in free)
+    return all(getattr(chosen, name) == value for name, value in _PLAIN)
 
 
 def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None) -> RowPage:
@@ -57,27 +80,52 @@ def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | 
         given["end"] = end_of(chosen.until)
     kept = _kept.setdefault(store, {})
     if shape not in kept:
-        kept[shape] = _statements(store, chosen, is_further=after is not None)
-    with store.read() as sql:
-        found = [row for query in kept[shape] for row in sql.execute(query, given)]
+        kept[shape] = [_ready(store, query) for query in _statements(store, chosen, is_further=after is not None)]
+    found = _by_driver(store, kept[shape], given) if store.is_sqlite else _by_engine(store, kept[shape], given)
     place = len(EVENT_COLUMNS)
     found.sort(key=lambda row: (row[place], row[0]))
     rows = found[:limit]
     return RowPage(rows, cursor_of(moment(rows[-1][place]), rows[-1][0]) if len(found) > limit else None)
 
 
+def _by_driver(store: Listing, statements: list[Ready], given: dict[str, Any]) -> list[Any]:
+    with store.translated(), closing(store.engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("BEGIN")  # One view for all of them; giving the connection back ends it.
+        found: list[Any] = []
+        for one in statements:
+            found += cursor.execute(one.text, one.values(given)).fetchall()
+        return found
+
+
+def _by_engine(store: Listing, statements: list[Ready], given: dict[str, Any]) -> list[Any]:
+    with store.read() as sql:
+        return [row for one in statements for row in sql.execute(one.query, given)]
+
+
 def moment(value: Any) -> datetime:
     """A point in time as the driver has it: text of SQLite, aware of PostgreSQL."""
-    at: datetime = datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else value.astimezone(UTC)
+    at: datetime = datetime.fromisoformat(f"{value}+00:00") if isinstance(value, str) else value.astimezone(UTC)
     return at
+
+
+def _ready(store: Listing, query: Select[Any]) -> Ready:
+    dialect = store.engine.dialect
+    compiled: Any = query.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    writers = {name: bind.type.bind_processor(dialect) for name, bind in compiled.binds.items() if not bind.expanding}
+    fixed = {name: value for name, value in compiled.params.items() if value is not None}
+    return Ready(
+        query=query, text=str(compiled), order=tuple(compiled.positiontup or ()), fixed=fixed,
+        written={name: write for name, write in writers.items() if write is not None and name not in fixed},
+    )  # fmt: skip
 
 
 def _statements(store: Listing, chosen: EventFilter, *, is_further: bool) -> list[Select[Any]]:
     """The queries of a list with names in the place of values."""
-    named: dict[str, Any] = {name: bindparam(name) for name in _NAMED if getattr(chosen, name) is not None}
-    at = bindparam("after_at", type_=occurrences.c.starts_at.type)
-    after: Any = (at, bindparam("after_id", type_=occurrences.c.event_id.type)) if is_further else None
-    limit: Any = bindparam("limit", type_=events.c.id.type)
+    named: dict[str, Any] = {name: bindparam(name, required=False) for name in _NAMED if getattr(chosen, name) is not None}
+    at = bindparam("after_at", required=False, type_=occurrences.c.starts_at.type)
+    after: Any = (at, bindparam("after_id", required=False, type_=occurrences.c.event_id.type)) if is_further else None
+    limit: Any = bindparam("limit", required=False, type_=events.c.id.type)
     bare = NullType()
     columns = [type_coerce(events.c[name], bare) for name in EVENT_COLUMNS]
     columns += [type_coerce(occurrences.c[name], bare) for name in TIME_COLUMNS]

@@ -14,9 +14,9 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.model.event import RunStatus
-from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.rows import run_from
 from tadoru.store.events.schema import run_logs, snapshots, source_state
+from tadoru.store.events.tidings import Tidings
 from tadoru.store.events.values import RunLog, Snapshot
 
 
@@ -31,7 +31,7 @@ def check_open(sql: Connection, run: RunLog) -> None:
         raise RunClosed(f"Run {run.id} was closed by another worker, because this one was silent for too long.")
 
 
-class Runs(EventsDatabase):
+class Runs(Tidings):
     """The log of collecting."""
 
     def start_run(self, source_id: int, worker: int | None = None) -> RunLog:
@@ -42,6 +42,7 @@ class Runs(EventsDatabase):
             row = sql.execute(insert(run_logs).values(**values, snapshot_paths=[]).returning(run_logs)).mappings().one()
             query = update(source_state).where(source_state.c.source_id == source_id)
             sql.execute(query.values(last_attempt=self.shared_now(sql)))
+            self._tell_run(sql, row)
             return run_from(row)
 
     def finish_run(
@@ -66,10 +67,16 @@ class Runs(EventsDatabase):
             check_open(sql, run)
             query = update(run_logs).where(run_logs.c.id == run.id).values(closed).returning(run_logs)
             row = sql.execute(query).mappings().one()
-            self._teach(sql, run, row["status"], error, counts.get("parsed"))
+            is_news = self._teach(sql, run, row["status"], error, counts.get("parsed"))
+            self._tell_run(sql, row)
+            if is_news:
+                self._tell_health(sql, run.source_id)
             return run_from(row)
 
-    def _teach(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> None:
+    def _teach(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> bool:
+        """Write what a run says of its source; does it do better or worse than before?"""
+        mine = source_state.c.source_id == run.source_id
+        before = sql.execute(select(source_state.c.failures, source_state.c.last_success).where(mine)).one_or_none()
         learnt: dict[str, Any] = {"lease_worker": None, "last_error": error}
         if status == RunStatus.FAIL.value:
             learnt["failures"] = source_state.c.failures + 1
@@ -77,7 +84,8 @@ class Runs(EventsDatabase):
             learnt |= {"failures": 0, "backoff": 0.0, "last_success": self.shared_now(sql)}
             if parsed is not None:
                 learnt["last_count"] = parsed
-        sql.execute(update(source_state).where(source_state.c.source_id == run.source_id).values(learnt))
+        sql.execute(update(source_state).where(mine).values(learnt))
+        return status == RunStatus.FAIL.value or (before is not None and (bool(before.failures) or before.last_success is None))
 
     def runs(self, *, source_id: int | None = None, limit: int | None = None, before: int | None = None) -> tuple[RunLog, ...]:
         """The newest first; `before` goes on after a run's id."""

@@ -7,7 +7,7 @@ have.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -15,16 +15,16 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, 
 
 from tadoru.errors import UsageError
 from tadoru.model.event import RunStatus
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.rows import source_from
+from tadoru.store.events.rows import among, source_from
 from tadoru.store.events.schema import hosts, run_logs, source_state, sources, workers
+from tadoru.store.events.tidings import Tidings
 from tadoru.store.events.values import Source, SourceState
 from tadoru.store.workers import Identity, current, is_dead, machine_name
 
 LEFT_BEHIND = "The worker stopped before this run was finished."
 
 
-class Schedule(EventsDatabase):
+class Schedule(Tidings):
     """Who does what, and when."""
 
     def join(self, hold: float) -> int:
@@ -116,6 +116,12 @@ class Schedule(EventsDatabase):
             raise UsageError(f"There is no source {source_id}: list them with `tadoru events sources list`.")
         return SourceState(**row)
 
+    def states(self, source_ids: Iterable[int]) -> dict[int, SourceState]:
+        """What collecting has taught about several sources, at once."""
+        with self.read() as sql:
+            rows = among(sql, select(source_state), source_state.c.source_id, source_ids)
+            return {row["source_id"]: SourceState(**row) for row in rows}
+
     def remember(self, source_id: int, **values: Any) -> None:
         """Write what collecting taught: etag, last_modified (bytes, as they came), body_hash, kept."""
         allowed: Mapping[str, Any] = {
@@ -141,9 +147,9 @@ class Schedule(EventsDatabase):
         if not dead:
             return 0
         mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
-        left = sql.execute(select(run_logs.c.source_id).where(mine)).scalars().all()
         closed = {"finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": LEFT_BEHIND}
-        sql.execute(update(run_logs).where(mine).values(closed))
+        runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
+        left = [row["source_id"] for row in runs]
         # Once it is tried again at once; a source that takes its worker down each time waits as it was scheduled.
         first = and_(source_state.c.source_id.in_(left), source_state.c.failures == 0)
         sql.execute(update(source_state).where(first).values(next_run_at=now))
@@ -152,6 +158,10 @@ class Schedule(EventsDatabase):
         sql.execute(update(source_state).where(source_state.c.lease_worker.in_(dead)).values(lease_worker=None))
         sql.execute(update(hosts).where(hosts.c.slot_worker.in_(dead)).values(slot_worker=None, slot_until=None))
         sql.execute(delete(workers).where(workers.c.id.in_(dead)))
+        for row in runs:
+            self._tell_run(sql, row)
+        for source_id in dict.fromkeys(left):
+            self._tell_health(sql, source_id)
         return len(left)
 
 

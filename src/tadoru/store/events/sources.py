@@ -12,9 +12,9 @@ from sqlalchemy.exc import IntegrityError
 
 from tadoru.errors import UsageError
 from tadoru.model.event import SourceType
-from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.rows import source_from
 from tadoru.store.events.schema import snapshots, source_history, source_state, sources
+from tadoru.store.events.tidings import Tidings
 from tadoru.store.events.values import Source, SourceChange
 
 FREQUENCIES = ("high", "normal", "low")
@@ -44,7 +44,7 @@ def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-class Sources(EventsDatabase):
+class Sources(Tidings):
     """The register."""
 
     def add_source(self, values: Mapping[str, Any], by: str) -> Source:
@@ -87,6 +87,8 @@ class Sources(EventsDatabase):
                 fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self.shared_now(sql)}
                 sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(fresh))
             self._note(sql, source_id, by, changed, now)
+            if {"name", "enabled"} & new.keys():
+                self._tell_health(sql, source_id)
             return self._source(sql, source_id)
 
     def enable_source(self, source_id: int, by: str) -> Source:

@@ -13,15 +13,16 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, bindparam, func, insert, select, text, update
+from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, text, update
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.access import schema as _access  # noqa: F401 - its tables belong to the whole
-from tadoru.store.crawls import schema as _crawls  # noqa: F401 - as well
+from tadoru.store.crawls.copies import let_go_of_running
 from tadoru.store.events.connect import EventsDatabase, is_postgresql
 from tadoru.store.events.migrate import prepare, version
 from tadoru.store.events.schema import metadata
+from tadoru.store.events.search_schema import search_targets
 
 Progress = Callable[[str, int], None]
 """Hears the name of each table that is done, and its rows."""
@@ -45,6 +46,7 @@ def copy_events(since: EventsDatabase, to: EventsDatabase, progress: Progress = 
             counts[table.name] = _copy(old, new, table)
             progress(table.name, counts[table.name])
         _go_on_counting(to, new, _counters(since, old))
+        let_go_of_running(new)
     return counts
 
 
@@ -159,6 +161,9 @@ def restore_events(backup: str, database: str, clock: Clock | None = None, progr
         part.unlink(missing_ok=True)
         _restore_file(backup, part)
         prepare(store)
+        with store.write() as sql:
+            let_go_of_running(sql)
+            sql.execute(delete(search_targets))  # What engines were told since is not known here: tell them everything again.
     finally:
         store.close()
     with closing(sqlite3.connect(part)) as sql:

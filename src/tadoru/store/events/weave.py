@@ -161,7 +161,7 @@ class Weaver:
         self, row: RowMapping, draft: EventDraft, merged: Merged, live: Sequence[Said], origin: Mapping[int, RowMapping]
     ) -> dict[str, Any]:
         """The columns that are different now, with `sequence` when it can be seen."""
-        columns = columns_of(draft, self._now)
+        columns = columns_of(draft, self._now, row)
         first = next((one for one in live if one.id == merged.owners.get("title")), live[0])
         source = origin.get(first.source_id) if first.source_id is not None else None
         columns |= {"source_id": source["id"] if source else None, "licence": source["licence"] if source else ""}

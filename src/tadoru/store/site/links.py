@@ -21,7 +21,8 @@ FOLLOWED, UNFOLLOWED, OTHER = 0, 1, 2
 
 # One number a link: reading twenty million rows of several values would take three times as long.
 _LINKS = f"""SELECT (source_id << 33) | (target_id << 2) | CASE WHEN kind = 'a' OR kind = 'area'
-    THEN CASE WHEN rel_id THEN rel_id IN (SELECT id FROM temp.unfollowed) ELSE {FOLLOWED} END ELSE {OTHER} END
+    THEN CASE WHEN rel_id <> 0 AND rel_id IN (SELECT id FROM temp.unfollowed) THEN {UNFOLLOWED} ELSE {FOLLOWED} END
+    ELSE {OTHER} END
     FROM link_relations ORDER BY source_id"""
 _UNFOLLOWED = """INSERT INTO temp.unfollowed SELECT id FROM texts
     WHERE text GLOB '*nofollow*' OR text GLOB '*ugc*' OR text GLOB '*sponsored*'"""

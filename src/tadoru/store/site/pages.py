@@ -29,14 +29,14 @@ _PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal TH
     CASE p.status WHEN 'completed' THEN 1 WHEN 'error' THEN 2 WHEN 'discovered' THEN 0
         WHEN 'skipped' THEN CASE WHEN p.skip_reason GLOB 'robots.txt*' THEN 3 ELSE 4 END ELSE 5 END,
     coalesce(p.status_code, 0), coalesce(p.redirect_id, 0), p.depth, p.is_seed AND p.hops = 0, p.is_seed,
-    coalesce(d.indexable, 0), CASE d.indexability WHEN 'noindex' THEN 2 WHEN 'canonicalised' THEN 3 WHEN 'redirected' THEN 4
+    coalesce(d.indexable, false), CASE d.indexability WHEN 'noindex' THEN 2 WHEN 'canonicalised' THEN 3 WHEN 'redirected' THEN 4
         ELSE 0 END,
     d.word_count IS NOT NULL, p.last_error_type,
     CASE WHEN coalesce(p.canonical_url, d.canonical_http) <> p.url THEN coalesce(c.id, -1) ELSE 0 END,
     CASE WHEN d.next_url <> p.url THEN coalesce(n.id, -1) ELSE 0 END,
     CASE WHEN d.prev_url <> p.url THEN coalesce(b.id, -1) ELSE 0 END,
     CASE WHEN p.meta_robots || ' ' LIKE '%no%' OR d.x_robots_tag LIKE '%no%' THEN EXISTS (SELECT 1 FROM json_each(d.directives) v
-        WHERE json_extract(v.value, '$[1]') = 'robots' AND json_extract(v.value, '$[2]') IN ('nofollow', 'none')) ELSE 0 END,
+        WHERE json_extract(v.value, '$[1]') = 'robots' AND json_extract(v.value, '$[2]') IN ('nofollow', 'none')) ELSE false END,
     p.ttfb_ms, p.ttfb_ms + coalesce(p.download_time_ms, 0), coalesce(p.response_size_bytes, 0), coalesce(d.word_count, 0),
     p.title, p.meta_description, d.h1, p.content_hash, lower(d.language), d.sketch, p.url
     FROM pages p LEFT JOIN page_details d ON d.page_id = p.id

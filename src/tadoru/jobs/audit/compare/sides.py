@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
-from tadoru.store.open import open_existing
+from tadoru.store.open import is_same_crawl, open_existing
 from tadoru.store.runs import Run
 from tadoru.store.sqlite import SqliteStore
 from tadoru.store.states import Rewrite
@@ -49,8 +49,8 @@ async def open_side(name: str, clock: Clock) -> Side:
     try:
         runs = await store.runs()
         if not runs:
-            raise UsageError(f"{file} holds no crawl yet: let `tadoru audit` finish one.")
-        return Side(file, store, _chosen(file, runs, number), number in (None, runs[-1].number))
+            raise UsageError(f"{store.path} holds no crawl yet: let `tadoru audit` finish one.")
+        return Side(store.path, store, _chosen(store.path, runs, number), number in (None, runs[-1].number))
     except BaseException:
         await store.close()
         raise
@@ -66,7 +66,7 @@ async def open_both(names: Sequence[str], clock: Clock) -> tuple[Side, Side]:
     except BaseException:
         await before.close()
         raise
-    if before.run.number == after.run.number and _same_file(before.name, after.name):
+    if before.run.number == after.run.number and is_same_crawl(before.name, after.name):
         await before.close()
         await after.close()
         raise UsageError(f"Both are run {after.run.number} of {after.name}: there is nothing to compare.")
@@ -97,10 +97,6 @@ def rewriting(pairs: Iterable[str]) -> Rewrite | None:
     return rewrite
 
 
-def _same_file(one: str, other: str) -> bool:
-    return Path(one).samefile(other)
-
-
 def _chosen(file: str, runs: list[Run], number: int | None) -> Run:
     if number is None:
         return runs[-1]
@@ -121,7 +117,7 @@ async def _last_two(name: str, clock: Clock) -> tuple[str, str]:
         await store.close()
     if len(kept) < 2:
         raise UsageError(
-            f"{file} holds no earlier run to compare with: give two databases, or crawl again with "
-            f"`tadoru audit -d {file} --recrawl`."
+            f"{store.path} holds no earlier run to compare with: give two databases, or crawl again with "
+            f"`tadoru audit -d {store.path} --recrawl`."
         )
     return f"{file}@{kept[-2]}", f"{file}@{kept[-1]}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.baseline import FoundBefore, is_database
 from tadoru.jobs.audit.compare.sides import Side, open_side
 from tadoru.jobs.audit.report.base import Known
+from tadoru.store.open import is_same_crawl
 from tadoru.store.sqlite import SqliteStore
 
 Key = tuple[str, str, str]
@@ -60,13 +60,9 @@ async def opened_baseline(name: str | None, store: SqliteStore, clock: Clock) ->
 
 async def _run_before(name: str, store: SqliteStore) -> str:
     """The name itself; when it is the very crawl that is reported, the run of it before the last."""
-    if not _is_same(name, store.path):
+    if not is_same_crawl(name, store.path):
         return name
     kept = [run.number for run in await store.runs() if run.kept]
     if len(kept) < 2:
         raise UsageError(f"--baseline {name} is the crawl itself, and it has no earlier run: give another crawl.")
     return f"{name}@{kept[-2]}"
-
-
-def _is_same(name: str, path: str) -> bool:
-    return Path(name).is_file() and Path(name).samefile(path)

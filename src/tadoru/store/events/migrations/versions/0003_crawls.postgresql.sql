@@ -9,6 +9,7 @@ CREATE TABLE crawls (
     wanted TEXT DEFAULT '' NOT NULL CONSTRAINT crawl_wanted CHECK (wanted IN ('','pause','stop')),
     again BIGINT DEFAULT 0 NOT NULL,
     error TEXT DEFAULT '' NOT NULL,
+    webhook TEXT DEFAULT '' NOT NULL,
     every BIGINT,
     next_at TIMESTAMP WITH TIME ZONE,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -19,6 +20,7 @@ CREATE TABLE crawls (
     pid BIGINT,
     process_start TEXT DEFAULT '' NOT NULL,
     beat_at TIMESTAMP WITH TIME ZONE,
+    deaths BIGINT DEFAULT 0 NOT NULL,
     progress JSONB NOT NULL,
     PRIMARY KEY (id)
 );

@@ -9,6 +9,7 @@ CREATE TABLE crawls (
     wanted TEXT DEFAULT '' NOT NULL CONSTRAINT crawl_wanted CHECK (wanted IN ('','pause','stop')),
     again INTEGER DEFAULT 0 NOT NULL,
     error TEXT DEFAULT '' NOT NULL,
+    webhook TEXT DEFAULT '' NOT NULL,
     every INTEGER,
     next_at TEXT,
     created_at TEXT NOT NULL,
@@ -19,6 +20,7 @@ CREATE TABLE crawls (
     pid INTEGER,
     process_start TEXT DEFAULT '' NOT NULL,
     beat_at TEXT,
+    deaths INTEGER DEFAULT 0 NOT NULL,
     progress TEXT NOT NULL
 )
  STRICT;

@@ -1,0 +1,78 @@
+"""A crawl opened to be looked at only, also while it runs: nothing is ever written, migrated or locked.
+
+Readers and the one who writes do not wait for each other (SQLite's WAL); each request opens the file, reads and closes it. What
+is not there yet, or not any more, is told apart from what is broken.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Coroutine, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from tadoru.clock import SystemClock
+from tadoru.errors import UsageError
+from tadoru.store.browse_links import BrowseLinks
+from tadoru.store.browse_pages import BrowsePages
+from tadoru.store.browse_totals import BrowseTotals
+from tadoru.store.database import SCHEMA_VERSION, translated
+from tadoru.store.sqlite import SqliteStore
+
+T = TypeVar("T")
+_PATIENCE = 5.0
+"""Seconds to wait while a file is being made or recovered, which is the only time that a reader waits."""
+
+
+class NothingToRead(UsageError):
+    """There is no crawl in the file: it has not begun, or is gone."""
+
+
+class ReadOnlyCrawl(BrowsePages, BrowseLinks, BrowseTotals, SqliteStore):
+    """A crawl to look at. Whatever would write fails with StoreError."""
+
+    def __init__(self, path: Path | str) -> None:
+        file = Path(path)
+        if not file.is_file() or not file.stat().st_size:
+            raise NothingToRead("There is nothing to read of this crawl: it has not begun, or its file is gone.")
+        super().__init__(str(file), SystemClock(), patience=_PATIENCE)
+
+    def _connect(self) -> sqlite3.Connection:
+        # A stream may be read by one thread after the other.
+        name = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
+        return sqlite3.connect(name, uri=True, isolation_level=None, timeout=self._patience, check_same_thread=False)
+
+    def _prepare(self, durable: bool) -> None:
+        if self._is_empty():
+            raise NothingToRead("This crawl is just being made: ask again in a moment.")
+        self._check_origin()
+        if self._format() < SCHEMA_VERSION:
+            raise NothingToRead("This crawl is of an older Tadoru: `tadoru report` brings its file to the present format, once.")
+        self.sql.execute("PRAGMA cache_size = -16384")
+
+    def copy_to(self, path: Path) -> None:
+        """A copy of the whole file as it is at one moment, complete in itself."""
+        with translated(self.path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
+            self.sql.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+
+
+@contextmanager
+def looking_at(path: Path | str) -> Iterator[ReadOnlyCrawl]:
+    """A crawl, all of it as it is at one moment. Raises NothingToRead, StoreError."""
+    crawl = ReadOnlyCrawl(path)
+    with closing(crawl.sql), crawl.one_moment():
+        yield crawl
+
+
+def at_once(reading: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine of the store returns that only reads: it never waits for anything, so no loop is needed."""
+    try:
+        reading.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    reading.close()
+    raise RuntimeError("A coroutine that was to read at once waits for something.")

@@ -1,0 +1,36 @@
+"""Cities and categories are remembered while nothing changes, and never longer."""
+
+from __future__ import annotations
+
+from sqlalchemy import event
+
+from tadoru.store.events.names import HELD
+from tadoru.store.events.open import EventsStore
+from tests.contract.events.judging import PlainJudge, draft
+from tests.support.clock import FakeClock
+
+
+def test_names_are_read_once_and_anew_after_every_kind_of_change(store: EventsStore, judge: PlainJudge, clock: FakeClock) -> None:
+    asked: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
+
+    def names() -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return store.cities(), store.categories()
+
+    def reads() -> int:
+        count = sum("DISTINCT" in text for text in asked)
+        asked.clear()
+        return count
+
+    assert names() == ((), ())
+    assert (names(), reads()) == (((), ()), 2)
+    one = store.create_event(draft("朝市", city="盛岡市", category="market"), judge, "mia")
+    assert (names(), names(), reads()) == ((("盛岡市",), ("market",)), (("盛岡市",), ("market",)), 2)
+    store.edit_event(one.id, {"category": "food"}, judge, "mia")
+    assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
+    store.hide_event(one.id, "mia")
+    assert (names(), reads()) == ((("盛岡市",), ()), 2)
+    store.unhide_event(one.id, "mia")
+    assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
+    clock.advance(HELD)
+    assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)

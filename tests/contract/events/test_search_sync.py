@@ -1,0 +1,369 @@
+"""A search engine is told what the calendar holds: whatever happens on the way, in the end its index equals the database.
+
+The engines are stubs of ours (`tests.support.search_engines`), which hold the official clients to the documented interface.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from tadoru.errors import ConfigError, TadoruError, UsageError
+from tadoru.jobs.events.search.documents import SEARCHABLE
+from tadoru.jobs.events.search.engine import EngineBusy, EngineError, engine_for
+from tadoru.jobs.events.search.sync import Sync, Synced, sync_once
+from tadoru.options import EventsOptions
+from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.events.schema import events
+from tests.contract.events.conftest import Collector
+from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many
+from tests.support.clock import FakeClock
+from tests.support.search_engines import KEY, MeilisearchStub, StubEngine, TypesenseStub
+
+STUBS = {"meilisearch": MeilisearchStub, "typesense": TypesenseStub}
+
+
+@pytest.fixture(params=["meilisearch", "typesense"])
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def stub(kind: str) -> Iterator[StubEngine]:
+    with closing(STUBS[kind]()) as one:
+        yield one
+
+
+@pytest.fixture
+def small(tmp_path: Path, clock: FakeClock) -> Iterator[EventsStore]:
+    """One database is enough where it is the engine that matters."""
+    with closing(open_events(str(tmp_path / "small.db"), clock)) as one:
+        yield one
+
+
+def options(kind: str, stub: StubEngine, **given: Any) -> EventsOptions:
+    return EventsOptions(search_engine=kind, search_url=stub.url, search_key="SEARCH", **given)
+
+
+def sync(store: EventsStore, kind: str, stub: StubEngine, *, whole: bool = False, archived: bool = True, **given: Any) -> Synced:
+    engine = engine_for(options(kind, stub), {"SEARCH": KEY})
+    assert engine is not None
+    store.reap()
+    worker = store.join(60.0)
+    try:
+        with closing(engine):
+            done = asyncio.run(Sync(store, engine, store.clock, worker, archived=archived, **given).run(whole=whole))
+    finally:
+        store.leave(worker)
+    assert done is not None
+    return done
+
+
+def public(store: EventsStore, *, archived: bool = True) -> dict[str, str]:
+    """The titles of what everybody may see, read with no help of the product's."""
+    with store.read() as sql:
+        rows = sql.execute(select(events)).mappings().all()
+    seen = [row for row in rows if row["status"] == "active" and row["merged_into"] is None]
+    return {str(row["id"]): row["title"] for row in seen if archived or row["archived_at"] is None}
+
+
+def told(stub: StubEngine) -> dict[str, str]:
+    return {number: document["title"] for number, document in stub.documents().items()}
+
+
+def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
+    store: EventsStore, collect: Collector, judge: PlainJudge, clock: FakeClock, kind: str, stub: StubEngine
+) -> None:
+    source, other = collect.source("A"), collect.source("B")
+    collect.run(source, [*many(12), draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空")], (bad(),))
+    first = sync(store, kind, stub, at_once=5)
+    assert (first.is_whole, first.put) == (True, 13)
+    assert told(stub) == public(store)
+    assert len(told(stub)) == 13
+
+    assert sync(store, kind, stub) == Synced()  # nothing changed
+    one, two, three, four = [int(number) for number in list(public(store))[:4]]
+    store.edit_event(one, {"title": "夜市"}, judge, by="mika")
+    store.hide_event(two, by="mika")
+    merge = store.merge_events(three, four, judge, by="mika")
+    collect.run(other, [draft("音楽会", FIRST + timedelta(days=40))])
+    done = sync(store, kind, stub)
+    assert (done.is_whole, done.removed) == (False, 2)
+    assert told(stub) == public(store)
+    assert str(two) not in told(stub)
+
+    store.unhide_event(two, by="mika")
+    store.undo_merge(merge.id, judge, by="mika")
+    clock.advance(86400 * 400)
+    store.archive(after=timedelta(days=1))
+    sync(store, kind, stub, at_once=3)
+    assert told(stub) == public(store)
+    assert all(one["archived"] for one in stub.documents().values())
+    with store.write_events() as sql:
+        sql.execute(text("DELETE FROM events WHERE id = :id"), {"id": one})
+    sync(store, kind, stub)
+    assert told(stub) == public(store)
+    assert str(one) not in told(stub)
+
+
+def test_a_document_says_what_the_event_says(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), [draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空", category="祭")])
+    sync(small, kind, stub)
+    document = stub.documents()["1"]
+    starts = int(FIRST.timestamp())
+    place = {"meilisearch": {"_geo": {"lat": 39.7, "lng": 141.1}}, "typesense": {"location": [39.7, 141.1]}}[kind]
+    said = {"id": "1", "title": "花火", "description": "夜 空", "category": "祭", "city": "盛岡", "starts_at": starts,
+            "ends_at": starts + 3600, "local_date": "2023-12-01", "cancelled": False, "archived": False, **place}  # fmt: skip
+    assert {name: document[name] for name in said} == said
+    assert None not in document.values()
+
+
+def test_archived_events_are_left_out_when_they_are_not_wanted_and_come_back_when_they_are(
+    small: EventsStore, clock: FakeClock, kind: str, stub: StubEngine
+) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), [draft("花火"), draft("後で", FIRST + timedelta(days=300))])
+    sync(small, kind, stub, archived=False)
+    assert len(told(stub)) == 2
+    clock.advance(86400 * 100)
+    small.archive(after=timedelta(days=1))
+    assert sync(small, kind, stub, archived=False).removed == 1
+    assert list(told(stub).values()) == ["後で"]
+    assert sync(small, kind, stub).is_whole  # the index was filled in another form
+    assert len(told(stub)) == 2
+
+
+def test_the_index_has_settings_of_ours(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    sync(small, kind, stub)
+    if isinstance(stub, MeilisearchStub):
+        settings = stub.indexes["events"]["settings"]
+        assert settings["searchableAttributes"] == list(SEARCHABLE)
+        assert {"id", "city", "starts_at", "_geo"} <= set(settings["filterableAttributes"])
+        assert {"starts_at"} <= set(settings["sortableAttributes"])
+        assert list(stub.indexes) == ["events"]
+    else:
+        assert isinstance(stub, TypesenseStub)
+        fields = stub.collections[stub.aliases["events"]]["fields"]
+        assert all(fields[name]["locale"] == "ja" for name in SEARCHABLE)
+        assert fields["starts_at"]["sort"]
+        assert len(stub.collections) == 1
+
+
+def test_a_full_sync_leaves_the_old_index_in_use_until_the_new_one_is_ready(
+    small: EventsStore, kind: str, stub: StubEngine
+) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), many(6))
+    sync(small, kind, stub)
+    seen: list[int] = []
+    stub.on_request = lambda number: seen.append(len(stub.documents()))
+    assert sync(small, kind, stub, whole=True, at_once=2).is_whole
+    assert set(seen) == {6}
+    assert len(seen) > 5
+
+
+def test_what_changes_while_everything_is_told_is_told_as_well(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect.run(collect.source(), many(6))
+    sync(small, kind, stub)
+    before = stub.requests
+
+    def change(number: int) -> None:
+        if number in range(before, before + 12):
+            small.edit_event(1 + (number - before) % 6, {"title": f"改 {number}"}, judge, by="mika")
+
+    stub.on_request = change
+    sync(small, kind, stub, whole=True, at_once=2)
+    assert told(stub) == public(small)
+    assert all(title.startswith("改") for title in told(stub).values())
+
+
+@pytest.mark.parametrize("whole, fault", [(True, 429), (True, "close"), (True, "lost"), (False, 503), (False, 500)])
+def test_a_fault_at_any_request_is_got_over(
+    small: EventsStore, kind: str, stub: StubEngine, whole: bool, fault: int | str
+) -> None:
+    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect.run(collect.source(), many(3))
+    sync(small, kind, stub)
+    for at in range(100):
+        stub.faults = {stub.requests + at: fault}
+        small.edit_event(1, {"title": f"改 {at}"}, judge, by="mika")
+        (small.unhide_event if at % 2 else small.hide_event)(2, by="mika")
+        try:
+            sync(small, kind, stub, whole=whole, at_once=2)
+        except EngineBusy:
+            # Whether the new index was put in place is not known: the next sync makes it anew.
+            assert whole
+            assert fault in ("close", "lost")
+            sync(small, kind, stub)
+        assert told(stub) == public(small), at
+        if stub.faults:
+            break  # there was no such request any more
+    assert at >= 3
+
+
+def test_an_engine_that_is_down_loses_nothing(small: EventsStore, kind: str, clock: FakeClock) -> None:
+    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect.run(collect.source(), many(3))
+    stub = STUBS[kind]()
+    sync(small, kind, stub)
+    stub.close()
+    small.edit_event(1, {"title": "夜市"}, judge, by="mika")
+    before = clock.now()
+    with pytest.raises(EngineBusy, match="can not be reached") as caught:
+        sync(small, kind, stub)
+    assert KEY not in str(caught.value)
+    assert clock.now() - before >= 1 + 2 + 4 + 8 + 16  # it was tried again, and not at once
+    (target,) = small.search_targets()
+    assert small.count_untold(target) == 1
+
+
+def test_a_batch_that_is_too_large_is_halved(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), many(9))
+    stub.largest = 1800
+    assert sync(small, kind, stub).put == 9
+    assert told(stub) == public(small)
+    stub.largest = 100
+    with pytest.raises(EngineError, match="does not take so much at once"):
+        sync(small, kind, stub, whole=True)
+
+
+def test_a_wrong_key_is_told_without_it(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    engine = engine_for(options(kind, stub), {"SEARCH": "falsch-987"})
+    assert engine is not None
+    with closing(engine), pytest.raises(EngineError, match="refused the key") as caught:
+        asyncio.run(sync_once(small, engine, small.clock))
+    assert "falsch-987" not in str(caught.value)
+    assert stub.requests == 1  # nobody tries a wrong key again
+
+
+def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: EventsStore, kind: str, stub: StubEngine) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), many(2))
+    sync(small, kind, stub)
+    if isinstance(stub, MeilisearchStub):
+        stub.indexes["events"]["key"] = "uid_of_another_program"
+    else:
+        assert isinstance(stub, TypesenseStub)
+        stub.collections[stub.aliases["events"]]["fields"]["colour"] = {"name": "colour", "type": "string"}
+    small.edit_event(1, {"title": "夜市"}, PlainJudge(), by="mika")
+    with pytest.raises(EngineError, match="refused it"):
+        sync(small, kind, stub)
+    assert small.count_untold(small.search_targets()[0]) == 1
+
+
+def test_one_worker_at_a_time_tells_an_engine(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+    collect.run(collect.source(), many(2))
+    one, other = store.join(60.0), store.join(60.0)
+    target = store.lease_target("engine", one)
+    assert target is not None
+    assert store.lease_target("engine", other) is None
+    store.edit_event(1, {"title": "夜市"}, judge, by="mika")
+    noted = store.untold(target, limit=10)
+    store.edit_event(1, {"title": "朝市"}, judge, by="mika")  # after it was read
+    assert store.strike_out(target, one, noted)
+    assert list(store.untold(target, limit=10)) == [1]
+
+    noted = store.untold(target, limit=10)
+    store.leave(one)  # given up for dead while it tells
+    assert store.lease_target("engine", other) is not None
+    assert store.strike_out(target, other, noted)
+    assert store.untold(target, limit=10) == {}
+    assert not store.strike_out(target, one, noted)  # what it told may be old: somebody tells it again
+    assert list(store.untold(target, limit=10)) == [1]
+    assert store.forget_target("engine")
+    assert not store.strike_out(target, one, noted)
+    assert not store.forget_target("engine")
+
+
+def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is_no_change(
+    store: EventsStore, collect: Collector
+) -> None:
+    source = collect.source()
+    collect.run(source, many(3))
+    target = store.lease_target("engine", store.join(60.0))
+    assert target is not None
+    assert store.count_untold(target) == 0
+    collect.run(source, many(3))  # the same again
+    assert store.count_untold(target) == 0
+    collect.run(source, many(4))
+    assert list(store.untold(target, limit=10)) == [4]
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"search_url": None}, "give --search-url"),
+        ({"search_url": "ftp://x"}, "give --search-url"),
+        ({"search_url": "http://me:secret@host"}, "give --search-url"),
+        ({"search_url": "http://host", "search_index": "a/b"}, "can not be called so"),
+        ({"search_url": "http://host", "search_key": "NOWHERE"}, "The variable NOWHERE"),
+    ],
+)
+def test_what_can_not_be_used_is_told_before_anything_is_sent(given: dict[str, Any], said: str, kind: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        engine_for(EventsOptions(search_engine=kind, **given), {})
+    assert "secret" not in str(caught.value)
+    assert engine_for(EventsOptions()) is None
+
+
+def test_typesense_needs_a_key() -> None:
+    with pytest.raises(UsageError, match="needs a key"):
+        engine_for(EventsOptions(search_engine="typesense", search_url="http://127.0.0.1:1"), {})
+
+
+def command(database: Path, kind: str, stub: StubEngine, *more: str) -> list[str]:
+    where = ["--search-engine", kind, "--search-url", stub.url, "--search-key", "SEARCH", *more]
+    return [sys.executable, "-m", "tadoru", "events", "-d", str(database), "search-sync", *where]
+
+
+@pytest.mark.parametrize("kind", ["meilisearch"])
+def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the_next(
+    tmp_path: Path, clock: FakeClock, kind: str, stub: StubEngine, checkout: Path
+) -> None:
+    database = tmp_path / "events.db"
+    environment = {**os.environ, "SEARCH": KEY, "PYTHONPATH": str(checkout / "src")}
+    with closing(open_events(str(database), clock)) as store:
+        collect, judge = Collector(store, PlainJudge()), PlainJudge()
+        collect.run(collect.source(), many(5))
+        sync(store, kind, stub)
+        store.edit_event(1, {"title": "夜市"}, judge, by="mika")
+        store.hide_event(2, by="mika")
+        began, put = stub.requests, 2
+        process = subprocess.Popen(
+            command(database, kind, stub), env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        # The engine has the documents; what was told is not struck out yet.
+        stub.on_request = lambda number: process.send_signal(signal.SIGKILL) if number == began + put else None
+        assert process.wait(60) == -signal.SIGKILL
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stderr.close()
+        stub.on_request = lambda number: None
+        assert store.count_untold(store.search_targets()[0]) == 2
+        done = subprocess.run(
+            command(database, kind, stub), env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, "What changed: 1 events told, 1 removed.\n"), done.stderr
+        assert told(stub) == public(store)
+        assert store.count_untold(store.search_targets()[0]) == 0
+
+
+def test_an_error_of_an_engine_is_one_of_ours() -> None:
+    assert issubclass(EngineError, TadoruError)
+    assert EngineError("x").exit_code == 1
