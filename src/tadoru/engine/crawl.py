@@ -18,6 +18,7 @@ from tadoru.engine.job import Job, Policy, Surveyor
 from tadoru.engine.lanes import Lane, Lanes
 from tadoru.engine.notices import LeasesRecovered, Notify
 from tadoru.engine.resources import ResourceRound
+from tadoru.engine.roster import Roster
 from tadoru.engine.scout import Scout
 from tadoru.engine.share import Share
 from tadoru.engine.survey import Survey
@@ -55,6 +56,7 @@ class Crawl:
         fetcher: Fetcher,
         clock: Clock,
         notify: Notify,
+        roster: Roster | None = None,
     ) -> None:
         self._policy = policy
         self._store = store
@@ -70,6 +72,9 @@ class Crawl:
         self._share = Share(job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, gate=self._gate)
         self._visit = Visit(self._share)
         self._wake = asyncio.Event()
+        self._roster = roster
+        if roster is not None:
+            roster.on_change(self._wake.set)
         self._scout = Scout(self._share, self._visit, self._wake.set)
         self._resources = ResourceRound(self._share, self._visit)
         self._scouting: asyncio.Task[None] | None = None
@@ -114,12 +119,16 @@ class Crawl:
                     helpers.append(self._scouting)
                 limit_reached = await self._feed()
                 await self._drain()
+                if self._roster is not None:
+                    self._let_go()
                 await self._resources.run()
                 for helper in helpers:
                     helper.cancel()
         except BaseExceptionGroup as group:
             raise group.exceptions[0] from None
         finally:
+            if self._roster is not None:
+                self._roster.close()
             await self._visit.close()
             await self._store.leave(self._share.worker)
         return Ended(stopped=self._share.stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
@@ -145,6 +154,8 @@ class Crawl:
                 break
             self._wake.clear()
             await self._recover(now)
+            if self._roster is not None:
+                self._let_go()
             await self._start_due()
             leased = await self._lease_more()
             if leased:
@@ -219,10 +230,27 @@ class Crawl:
             self._lanes.schedule(lane)
             self._wake.set()
 
+    def _let_go(self) -> None:
+        """Give back what is held of hosts that leave, and say of those that were left that nothing is."""
+        assert self._roster is not None
+        for host in self._roster.leaving:
+            lane = self._lanes.by_host.get(host)
+            if lane is not None and not lane.is_empty:
+                while lane.queue:
+                    self._busy += 1
+                    lane.in_flight += 1
+                    self._finished(lane, Released(lease=lane.queue.popleft()))
+            else:
+                self._lanes.forget(host)
+                self._roster.left(host)
+
     async def _lease_more(self) -> bool:
         free_depth = min(64, max(4, self._policy.concurrency * 2))
         wants = self._lanes.wants(2, free_depth)
         rooms = self._lanes.room_for_hosts()
+        if self._roster is not None:
+            here = self._roster.hosts
+            wants, rooms = {host: wants.get(host, min(4, free_depth)) for host in here}, 0
         if not any(wants.values()) and not rooms:
             return False
         leased = await self._store.lease(
@@ -230,6 +258,11 @@ class Crawl:
         )
         now = self._clock.monotonic()
         self._lanes.take(leased.leases, leased.hosts, now)
+        if self._roster is not None:
+            for host in wants:
+                lane = self._lanes.by_host.get(host)
+                if wants[host] and (lane is None or lane.is_empty):
+                    self._roster.spent(host)
         self._lanes.drop_idle(now, 5.0)
         if leased.leases:
             self._poll = SHORTEST_POLL
@@ -246,6 +279,8 @@ class Crawl:
 
     async def _nothing_left(self) -> bool | None:
         """Whether the crawl is over (True: because of the limit), or None when siblings or waiting retries may bring more."""
+        if self._roster is not None:
+            return None
         if self._scouting is not None and not self._scouting.done():
             return None
         counts = await self._store.counts()

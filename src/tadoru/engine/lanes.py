@@ -82,6 +82,10 @@ class Lanes:
         for lane in self.by_host.values():
             lane.queue.clear()
 
+    def forget(self, host: str) -> None:
+        """A host that is asked no more, and of which nothing is held."""
+        self.by_host.pop(host, None)
+
     def next_due(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 

@@ -25,6 +25,7 @@ from tadoru.clock import Clock, SystemClock
 from tadoru.engine.crawl import Crawl, Ended
 from tadoru.engine.job import Job, Policy
 from tadoru.engine.notices import Notice, Notify
+from tadoru.engine.roster import Roster
 from tadoru.errors import TadoruError
 from tadoru.fetch.base import Allow, Before, Fetcher, Renderer
 from tadoru.fetch.credentials import Credentials
@@ -141,14 +142,16 @@ async def crawl(
     watch: Watch | None = None,
     steer: Callable[[Crawl], None] | None = None,
     clock: Clock | None = None,
+    roster: Roster | None = None,
 ) -> Ended:
-    """This process's share. `steer` is handed the crawl before it starts, to be able to stop it."""
+    """This process's share. `steer` is handed the crawl before it starts, to be able to stop it; a roster says which hosts it
+    may ask, when somebody else decides that."""
     clock = clock or SystemClock()
     store = open_store(plan.database, clock, durable=plan.durable)
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)
     renderer: Renderer | None = None
     try:
-        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify)
+        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify, roster=roster)
         if plan.render:
             renderer = work.render_with(partial(build_renderer, plan.access, plan.rendering))
         if steer is not None:
