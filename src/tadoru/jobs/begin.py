@@ -32,8 +32,13 @@ def policy_for(options: CrawlOptions) -> Policy:
     )
 
 
-async def agreed_exemptions(store: CrawlStore, new_starts: Sequence[str]) -> Exemptions:
-    """Decided once, when a start is first named: a name that was public then is not let through as a private one later."""
+async def agreed_exemptions(store: CrawlStore, new_starts: Sequence[str], allowed: Exemptions | None = None) -> Exemptions:
+    """Decided once, when a start is first named: a name that was public then is not let through as a private one later.
+
+    With `allowed` it was nobody at this machine who named the starts: then exactly that is let through, and nothing is kept.
+    """
+    if allowed is not None:
+        return allowed
     exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
     if new_starts:
         names = Names(SystemClock())

@@ -33,6 +33,7 @@ from tadoru.jobs.begin import (
 from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
+from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, typed
 from tadoru.store.base import Counts
@@ -94,13 +95,15 @@ def _thresholds(texts: Sequence[str]) -> dict[str, float]:
     return chosen
 
 
-async def prepare(options: AuditOptions, urls: Sequence[str], config: dict[str, Any]) -> Prepared:
-    """Open, join or resume the crawl and put the starts in it. Raises UsageError."""
+async def prepare(
+    options: AuditOptions, urls: Sequence[str], config: dict[str, Any], allowed: Exemptions | None = None
+) -> Prepared:
+    """Open, join or resume the crawl and put the starts in it. `allowed`: see `agreed_exemptions`. Raises UsageError."""
     store = open_audit(options.database, SystemClock())
     try:
         stored, new = await _starts(store, urls, options)
         starts = (*stored, *new)
-        exemptions = await agreed_exemptions(store, new)
+        exemptions = await agreed_exemptions(store, new, allowed)
         scope = await agreed_scope(store, build_scope(options, starts), new)
         job = build_job(options, scope)
         await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))

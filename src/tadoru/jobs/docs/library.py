@@ -67,7 +67,7 @@ class Library:
             name = folder.name
             while name in cards:
                 name += "-2"
-            cards[name] = _card(folder, name)
+            cards[name] = card_of(folder, name)
         return list(cards.values())
 
     def site(self, name: str) -> SiteCard:
@@ -135,7 +135,7 @@ def _is_site(folder: Path) -> bool:
     return index_path(folder).is_file() or ((folder / "index.json").is_file() and (folder / "pages").is_dir())
 
 
-def _card(folder: Path, name: str) -> SiteCard:
+def card_of(folder: Path, name: str) -> SiteCard:
     """From the first lines of index.json: the rest of it may be large."""
     head: dict[str, object] = {}
     with suppress(OSError, ValueError), (folder / "index.json").open(encoding="utf-8") as lines:

@@ -30,13 +30,24 @@ from tadoru.jobs.begin import (
     start_state,
 )
 from tadoru.jobs.docs import own
-from tadoru.jobs.docs.bundle.base import BundleOptions, DocHeading, Origin, PageMetadata, Site, StoredDoc, StoredSpec, Written
+from tadoru.jobs.docs.bundle.base import (
+    BundleOptions,
+    Changes,
+    DocHeading,
+    Origin,
+    PageMetadata,
+    Site,
+    StoredDoc,
+    StoredSpec,
+    Written,
+)
 from tadoru.jobs.docs.bundle.files import STATE, claim
 from tadoru.jobs.docs.bundle.write import write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.order import reading_order
 from tadoru.jobs.launch import Plan, Rendering, pick_processes
 from tadoru.options import DocsOptions
+from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, origin, parts, typed
 from tadoru.store.documents import DocumentPlace, DocumentRow
@@ -95,15 +106,15 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
     )
 
 
-async def prepare(options: DocsOptions, url: str, config: dict[str, Any]) -> Prepared:
-    """Begin, resume or repeat the crawl of a site in its folder. Raises UsageError."""
+async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowed: Exemptions | None = None) -> Prepared:
+    """Begin, resume or repeat the crawl of a site in its folder. `allowed`: see `agreed_exemptions`. Raises UsageError."""
     start = typed(url)
     root = folder_of(options, start)
     store = _open(root)
     try:
         stored = await _stored_start(store, root, start)
         new = () if stored else (start,)
-        exemptions = await agreed_exemptions(store, new)
+        exemptions = await agreed_exemptions(store, new, allowed)
         scope = await agreed_scope(store, build_scope(options, start), new)
         await store.recover()
         run, recrawl = await _begin(store, options, config, resumed=stored)
@@ -233,7 +244,7 @@ async def finish(options: DocsOptions, prepared: Prepared, ended: Ended) -> Fini
         if not missing and not (prepared.root / "index.json").exists() and not _is_anything(store):
             await store.end_run(prepared.run, outcome, None)
             return Finished(written=None, start=state or await _no_page(store))
-        written = await write(store, prepared.root, options, prepared.start, clock.now())
+        written = await write(store, prepared.root, options, prepared.start, clock.now(), prepared.run)
         await store.end_run(prepared.run, outcome, None)
         return Finished(written=written, start=state, missing=missing)
     finally:
@@ -258,8 +269,8 @@ async def _no_page(store: SqliteStore) -> StartState | None:
     return last
 
 
-async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float) -> Written:
-    """The files of a stored site."""
+async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float, run: int) -> Written:
+    """The files of a stored site, and what this run changed about them."""
     places = _without_doubles(store.document_places())
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
@@ -284,7 +295,12 @@ async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str
         description=(first.metadata.description or "") if first else "",
         config={"maxDepth": options.depth, "sameDomain": options.same_domain},
     )
-    return write_bundle(root, site, docs, _bundle(options), specs)
+
+    def note(changes: Changes) -> None:
+        kinds = (("added", changes.added), ("changed", changes.changed), ("removed", changes.removed))
+        store.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
+
+    return write_bundle(root, site, docs, _bundle(options), specs, note)
 
 
 def _without_doubles(places: list[DocumentPlace]) -> list[DocumentPlace]:

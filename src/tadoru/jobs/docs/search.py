@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -39,6 +39,8 @@ class Hit:
     score: float
     """The higher the better; comparable within one search only."""
     text: str
+    number: int = 0
+    """The page's."""
 
     def as_json(self) -> dict[str, object]:
         """What programs are told: everything but the whole text."""
@@ -90,10 +92,12 @@ class Indexing:
             self._index.put(page, self._place, _rows(page.title, markdown, headings))
 
 
-def page_row(url: str, title: str, file: str, tokens: int, digest: str, headings: Sequence[DocHeading] = ()) -> PageRow:
-    """A page as the index knows it."""
-    key = hashlib.sha256(repr((title, file, tokens, digest, headings)).encode("utf-8", "replace")).hexdigest()
-    return PageRow(_clean(url), _clean(title), file, tokens, key)
+def page_row(page: PageRow, headings: Sequence[DocHeading] = ()) -> PageRow:
+    """A page as the index knows it: cleaned, and with its key."""
+    depends_on = (page.title, page.file, page.tokens, page.hash, headings, page.number, page.crawled_at, page.crumbs)
+    key = hashlib.sha256(repr(depends_on).encode("utf-8", "replace")).hexdigest()
+    crumbs = tuple(_clean(crumb) for crumb in page.crumbs)
+    return replace(page, url=_clean(page.url), title=_clean(page.title), key=key, crumbs=crumbs)
 
 
 def _rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[SectionRow]:
@@ -131,9 +135,20 @@ def ensure_index(root: Path) -> Path:
             body = body_of(text)
             url, title = str(fields.get("url", file.name)), str(fields.get("title", file.stem))
             digest = hashlib.sha256(body.encode()).hexdigest()
-            tokens = fields.get("tokens")
-            index.add(page_row(url, title, f"pages/{file.name}", tokens if isinstance(tokens, int) else 0, digest), body)
+            tokens, crumbs = fields.get("tokens"), fields.get("breadcrumbs")
+            row = PageRow(
+                url, title, f"pages/{file.name}", tokens if isinstance(tokens, int) else 0,
+                number=_number(file.name), hash=digest, crawled_at=str(fields.get("crawledAt", "")),
+                crumbs=tuple(map(str, crumbs)) if isinstance(crumbs, list) else (),
+            )  # fmt: skip
+            index.add(page_row(row), body)
     return path
+
+
+def _number(file: str) -> int:
+    """Of a page, by the name of its file."""
+    number = file.split("-")[1]
+    return int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else 0
 
 
 def _frontmatter(text: str) -> dict[str, object]:
@@ -163,7 +178,7 @@ def search_site(root: Path, query: str, limit: int = 10) -> Found:
 
 def _hit(row: HitRow, asks: Asked) -> Hit:
     url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    return Hit(url, row.title, row.path, row.file, snippet(row.text, asks.literal), -row.rank, row.text)
+    return Hit(url, row.title, row.path, row.file, snippet(row.text, asks.literal), -row.rank, row.text, row.number)
 
 
 def snippet(text: str, words: Sequence[str]) -> str:

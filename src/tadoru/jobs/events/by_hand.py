@@ -17,7 +17,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs.events.normalise import SourceRules, normalise
 from tadoru.jobs.events.settings import read_settings
 from tadoru.model.event import EventDraft, Occurrence, Quarantined, RawEvent
-from tadoru.settings import flag, zone
+from tadoru.setting_values import flag, zone
 from tadoru.store.events.values import Event, EventTime, Source
 
 FIELDS: dict[str, str] = {

@@ -14,7 +14,7 @@ from tadoru.jobs.events.settings import read_settings
 from tadoru.model.event import SourceType
 from tadoru.rules.address import Exemptions, refusal
 from tadoru.rules.url import typed
-from tadoru.settings import zone
+from tadoru.setting_values import zone
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Source
 

@@ -20,6 +20,8 @@ from tadoru.engine.errands import Errand, Errands, Manners
 from tadoru.fetch import chain
 from tadoru.jobs.events import notify
 from tadoru.jobs.events.collect import Collected, Collector, Say, log_key, write_log
+from tadoru.jobs.events.search.engine import EngineError, engine_for
+from tadoru.jobs.events.search.sync import Sync
 from tadoru.options import EventsOptions
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import host_key
@@ -70,6 +72,8 @@ class Crew:
         self._errand_by: dict[Exemptions, Errand] = {}
         self._places = asyncio.Semaphore(options.concurrency)
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._search = engine_for(options)
+        self._next_sync = 0.0
         self._stop = asyncio.Event()
         self._wake = asyncio.Event()
 
@@ -106,6 +110,8 @@ class Crew:
                 await errand.close()
             if enricher is not None:
                 await enricher.close()
+            if self._search is not None:
+                self._search.close()
             await asyncio.to_thread(store.leave, self.worker)
             await asyncio.to_thread(self._write_missing_logs)
 
@@ -152,6 +158,7 @@ class Crew:
             tasks[source.id] = asyncio.create_task(one(source))
         await _all(tasks.values())
         await self._tell()
+        await self._sync_search(is_last=True)
         return tally
 
     async def run_due(self, done: Done = lambda collected: None, *, forever: bool = False) -> Tally:
@@ -179,9 +186,11 @@ class Crew:
                 for task in finished:
                     task.result()
                 await self._tell()
+                await self._sync_search()
         finally:
             await _all(working)
         await self._tell()
+        await self._sync_search(is_last=True)
         return tally
 
     async def _first(
@@ -197,6 +206,7 @@ class Crew:
         """Nothing is due: wait for the next, or for a while."""
         await self._clean_up()
         await self._tell()
+        await self._sync_search()
         wait = await asyncio.to_thread(self._store.seconds_until_due)
         pause = asyncio.create_task(self._clock.sleep(min(IDLE, wait if wait is not None else IDLE)))
         woken = asyncio.create_task(self._wake.wait())
@@ -250,6 +260,20 @@ class Crew:
     async def _tell(self) -> None:
         if self._send is not None:
             await asyncio.to_thread(notify.tell, self._store, self._send, self._say)
+
+    async def _sync_search(self, *, is_last: bool = False) -> None:
+        """Tell a search engine what changed, now and then and at the end. What it does not hear now, it is told the next time."""
+        if self._search is None or (not is_last and self._clock.now() < self._next_sync):
+            return
+        self._next_sync = self._clock.now() + IDLE
+        sync = Sync(self._store, self._search, self._clock, self.worker, archived=self._options.search_archived, tries=1)
+        try:
+            done = await sync.run()
+        except EngineError as error:
+            self._say("search", error=str(error))
+            return
+        if done is not None and (done.put or done.removed):
+            self._say("search", put=done.put, removed=done.removed)
 
     async def _prune(self) -> None:
         from tadoru.jobs.events.retention import prune

@@ -18,6 +18,7 @@ from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.stream import stored_urls
 from tadoru.options import LinksOptions
+from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Mode, Scope
 from tadoru.rules.url import Cleaning, typed
 from tadoru.store.open import open_store
@@ -46,15 +47,20 @@ def build_scope(options: LinksOptions, starts: Sequence[str]) -> Scope:
     return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)
 
 
-async def prepare(options: LinksOptions, urls: Sequence[str], database: str, *, durable: bool) -> Prepared:
-    """Open or resume the store and put the start in it. Raises UsageError when the store holds another crawl."""
+async def prepare(
+    options: LinksOptions, urls: Sequence[str], database: str, *, durable: bool, allowed: Exemptions | None = None
+) -> Prepared:
+    """Open or resume the store and put the start in it. `allowed`: see `agreed_exemptions`.
+
+    Raises UsageError when the store holds another crawl.
+    """
     store = open_store(database, SystemClock(), durable=durable)
     try:
         known = await store.get_meta("starts")
         if known is not None and (job := await store.get_meta("job")) != "links":
             raise UsageError(f"{database} holds a crawl of `tadoru {job}`: give another --state file.")
         starts = _agreed_starts(known, urls, database)
-        exemptions = await agreed_exemptions(store, starts if known is None else ())
+        exemptions = await agreed_exemptions(store, starts if known is None else (), allowed)
         scope = await agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()

@@ -25,9 +25,13 @@ def write_csv(grid: Grid, out: TextIO, *, raw: bool = False, bom: bool = False) 
     """Writes the table. `bom`: with the mark by which Excel knows UTF-8."""
     if bom:
         out.write("\ufeff")
-    rows = csv.writer(out)
-    rows.writerow([column.name if raw else harmless(column.name) for column in grid.columns])
-    rows.writerows(_cells(grid, raw))
+    csv.writer(out).writerow([column.name if raw else harmless(column.name) for column in grid.columns])
+    write_rows(grid, out, raw=raw)
+
+
+def write_rows(grid: Grid, out: TextIO, *, raw: bool = False) -> None:
+    """Writes the rows without their header, for who writes a table in parts."""
+    csv.writer(out).writerows(_cells(grid, raw))
 
 
 def _cells(grid: Grid, raw: bool) -> Iterator[list[Any]]:

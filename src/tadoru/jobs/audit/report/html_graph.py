@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tadoru.jobs.audit.report.phrases import site_name
+from tadoru.jobs.audit.report.phrases import host_of
 from tadoru.jobs.audit.report.summary import Graph, Summary
 from tadoru.jobs.audit.report.texts import Words
 from tadoru.jobs.report.escape import clip, origin, printable, shortener
 from tadoru.jobs.report.graph.dots import Dot, Outcome
-from tadoru.jobs.report.graph.picture import draw_graph
+from tadoru.jobs.report.graph.picture import Drawing, draw_graph
 from tadoru.store.summary import NodeRow
 
 _LONGEST_NAME = 110
@@ -22,12 +22,8 @@ def graph(summary: Summary, words: Words) -> Iterator[str]:
     """The picture with its legend; nothing when there is no page."""
     if summary.graph is None or not summary.graph.nodes:
         return
-    dots, pairs = dots_of(summary.graph)
-    nodes = _in_order(summary.graph.nodes)
-    short = shortener(origin(summary.crawl.start_url))
-    names = [site_name(summary) if short(node.url) == "/" else clip(short(node.url), _LONGEST_NAME) for node in nodes]
-    hints = [_hint(node, name, words) for node, name in zip(nodes, names, strict=True)]
-    drawing = draw_graph(dots, pairs, names, hints, f"{words.graph}: {words.count('page', len(dots))}")
+    dots, _ = dots_of(summary.graph)
+    drawing = picture(summary.graph, summary.crawl.start_url, words)
     yield f'<p class="lead">{escape(words.graph_lead)}</p>\n<div class="panel">{drawing.svg}\n<ul class="legend">'
     for outcome in _SHOWN:
         if count := sum(dot.outcome is outcome for dot in dots):
@@ -44,6 +40,16 @@ def graph(summary: Summary, words: Words) -> Iterator[str]:
     if notes:
         yield f'<p class="note">{escape(" ".join(notes))}</p>'
     yield "</div>\n"
+
+
+def picture(graph: Graph, start_url: str, words: Words) -> Drawing:
+    """The picture alone, of a graph that has a page."""
+    dots, pairs = dots_of(graph)
+    nodes = _in_order(graph.nodes)
+    short = shortener(origin(start_url))
+    names = [host_of(start_url) if short(node.url) == "/" else clip(short(node.url), _LONGEST_NAME) for node in nodes]
+    hints = [_hint(node, name, words) for node, name in zip(nodes, names, strict=True)]
+    return draw_graph(dots, pairs, names, hints, f"{words.graph}: {words.count('page', len(dots))}")
 
 
 def _in_order(nodes: Sequence[NodeRow]) -> list[NodeRow]:

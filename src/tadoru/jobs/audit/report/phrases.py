@@ -17,11 +17,16 @@ LONGEST_TEXT = 160
 
 def site_name(summary: Summary) -> str:
     """The host of the site, with its port."""
+    return host_of(summary.crawl.start_url)
+
+
+def host_of(start_url: str) -> str:
+    """The host of a URL, with its port; the URL itself when it has none."""
     try:
-        host = urlsplit(summary.crawl.start_url).netloc.rpartition("@")[2]
+        host = urlsplit(start_url).netloc.rpartition("@")[2]
     except ValueError:
         host = ""
-    return printable(host or summary.crawl.start_url)
+    return printable(host or start_url)
 
 
 def occasion(summary: Summary, words: Words) -> str:

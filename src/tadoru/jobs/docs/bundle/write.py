@@ -34,22 +34,28 @@ from tadoru.jobs.docs.bundle.names import page_file
 from tadoru.jobs.docs.bundle.specs import Spec, named
 from tadoru.jobs.docs.bundle.tokens import Weigh, rounded, weigher
 from tadoru.jobs.docs.search import Indexing, index_path, page_row
-from tadoru.store.docs_search import is_current
+from tadoru.store.docs_search import PageRow, is_current
 
 Specs = Callable[[], Iterable[StoredSpec]]
+Note = Callable[[Changes], None]
 _FORM = "1"
 """Counts up when the same pages are to be written differently."""
 
 
-def write_bundle(root: Path, site: Site, docs: Pages, options: BundleOptions, specs: Specs = tuple) -> Written:
-    """Write the folder of a site. Raises UsageError for a folder that is not ours, StoreError for a disk that fails."""
+def write_bundle(
+    root: Path, site: Site, docs: Pages, options: BundleOptions, specs: Specs = tuple, note: Note | None = None
+) -> Written:
+    """Write the folder of a site. Raises UsageError for a folder that is not ours, StoreError for a disk that fails.
+
+    `note` is told what is different from the run before, ahead of that being forgotten: who is killed in between is told again.
+    """
     weigh = weigher(options.tokenizer)
     try:
         folder = Folder(root)
         fingerprint, count = _fingerprint(site, docs, options, specs)
         if folder.earlier.fingerprint == fingerprint and folder.is_intact() and is_current(index_path(root)):
             return _checked(folder, site)
-        return _Run(folder, site, options, weigh).write(docs, specs, fingerprint, count)
+        return _Run(folder, site, options, weigh).write(docs, specs, fingerprint, count, note)
     except OSError as error:
         where = error.filename or root
         raise StoreError(
@@ -113,7 +119,7 @@ class _Run:
         self.added: list[Change] = []
         self.changed: list[Change] = []
 
-    def write(self, docs: Pages, specs: Specs, fingerprint: str, count: int) -> Written:
+    def write(self, docs: Pages, specs: Specs, fingerprint: str, count: int, note: Note | None) -> Written:
         repeated = repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
         if self.options.local_links:
             self.files = {doc.url: page_file(doc.number, doc.url) for doc in docs()}
@@ -139,6 +145,8 @@ class _Run:
                 out.write(index.head(self.site, crawled_at, self._facts(len(repeated))))
                 copy(entries, out)
                 out.write(index.tail(found, any_pages=bool(self.entries)))
+        if note is not None and changed and self.folder.earlier.pages:
+            note(changed)
         self.folder.finish(Manifest(fingerprint, crawled_at, {}, self.kept, {s.url: s.file for s in found}, self.dropped))
         tokens = sum(entry.tokens for entry in self.entries)
         return Written(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped)
@@ -163,8 +171,12 @@ class _Run:
             together.write(_bytes(("" if first else "\n\n") + full.llms_section(doc.title, doc.url, doc.markdown)))
         if self.options.chunks:
             self._chunks(doc, section)
-        row = page_row(doc.url, one_line(doc.title) or doc.url, file, tokens, digest, doc.headings)
-        self.search.add(row, doc.markdown, doc.headings)
+        crumbs = tuple(one_line(crumb, 200) for crumb in doc.breadcrumbs)
+        row = PageRow(
+            doc.url, one_line(doc.title) or doc.url, file, tokens, number=doc.number, hash=digest, crawled_at=crawled_at,
+            crumbs=crumbs,
+        )  # fmt: skip
+        self.search.add(page_row(row, doc.headings), doc.markdown, doc.headings)
         return index.page_entry(doc, file=file, digest=digest, tokens=tokens, crawled_at=crawled_at)
 
     def _compare(self, doc: StoredDoc, digest: str, file: str) -> str:

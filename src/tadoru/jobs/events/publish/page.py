@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from tadoru.jobs.events.publish.documents import FIELDS, document, local, stamp, time_of
+from tadoru.jobs.events.publish.documents import document, local, stamp, time_of
 from tadoru.store.events.listing import EventFilter, Listing
 from tadoru.store.events.page_rows import EVENT_COLUMNS, RowPage, is_plain, moment, page_rows
 from tadoru.store.events.values import EventTime, Page
 from tadoru.store.events.walking import Told, told_all
 
-_STAMPS = ("created_at", "updated_at", "last_seen", "cancelled_at", "vanished_at", "archived_at")
-_PLACE = len(EVENT_COLUMNS)
+_TIMES, _UPDATED = EVENT_COLUMNS.index("times"), EVENT_COLUMNS.index("updated_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,32 +54,47 @@ def _documents(store: Listing, page: Page) -> DocumentPage:
 
 
 def _from_rows(store: Listing, page: RowPage) -> DocumentPage:
-    series = [row.id for row in page.rows if row.times > 1]
+    series = [row[0] for row in page.rows if row[_TIMES] > 1]
     known = told_all(store, series) if series else {}
-    items = [_document(row, known[row.id].times if row.id in known else ()) for row in page.rows]
-    modified = max((row.updated_at for row in page.rows), default=None)
+    items = [_document(row, known[row[0]].times if row[0] in known else ()) for row in page.rows]
+    modified = max((row[_UPDATED] for row in page.rows), default=None)
     return DocumentPage(items=items, next_cursor=page.next_cursor, modified=moment(modified) if modified else None)
 
 
 def _document(row: Any, times: tuple[EventTime, ...]) -> dict[str, Any]:
-    """What `documents.document` makes of an event, from its row."""
-    values: dict[str, Any] = dict(zip(EVENT_COLUMNS, row, strict=False))
-    starts, ends, has_time = row[_PLACE:]
-    zone = values["timezone"]
-    for name in _STAMPS:
-        values[name] = _stamp(values[name])
-    values["starts_at"] = local(moment(starts), zone)
-    values["ends_at"] = local(moment(ends), zone) if ends else None
-    values["has_time"] = bool(has_time)
-    values["all_day"] = not has_time and ends is not None
-    values["occurrences"] = [time_of(one, zone) for one in times] if len(times) > 1 else []
-    if isinstance(values["extra"], str):
-        values["extra"] = json.loads(values["extra"])
-    return {name: values[name] for name in FIELDS}
+    """What `documents.document` makes of an event, from its row. The columns are named one by one, in the order of
+    EVENT_COLUMNS: twenty of these are made for each request, and this is the quickest way that there is."""
+    (
+        number, title, description, timezone, venue, address, city, lat, lon, category, price, organizer, url, image, source_url,
+        source_id, licence, terms_url, dedupe_key, recurrence, when_note, uid, sequence, status, created, updated, seen,
+        cancelled, vanished, archived, _, extra, starts, ends, has_time,
+    ) = row  # fmt: skip
+    return {
+        "id": number, "title": title, "description": description,
+        "starts_at": _local(starts, timezone), "ends_at": _local(ends, timezone) if ends else None,
+        "all_day": not has_time and ends is not None, "has_time": bool(has_time), "timezone": timezone, "venue": venue,
+        "address": address, "city": city, "lat": lat, "lon": lon, "category": category, "price": price, "organizer": organizer,
+        "url": url, "image": image, "source_url": source_url, "source_id": source_id, "licence": licence, "terms_url": terms_url,
+        "dedupe_key": dedupe_key, "status": status, "created_at": _stamp(created), "updated_at": _stamp(updated),
+        "last_seen": _stamp(seen), "cancelled_at": _stamp(cancelled), "vanished_at": _stamp(vanished),
+        "archived_at": _stamp(archived), "recurrence": recurrence, "when_note": when_note,
+        "occurrences": [time_of(one, timezone) for one in times] if len(times) > 1 else [],
+        "uid": uid, "sequence": sequence, "extra": _object(extra) if isinstance(extra, str) else extra,
+    }  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def _local(value: Any, of: str) -> str | None:
+    """A time of an event where it takes place. Many take place at ten o'clock."""
+    return local(moment(value), of)
+
+
+def _object(text: str) -> Any:
+    return json.loads(text) if text != "{}" else {}
 
 
 def _stamp(value: Any) -> str | None:
     """A time of ours; SQLite has it as text of one length, in UTC."""
-    if isinstance(value, str):
-        return f"{value[:10]}T{value[11:19]}Z"
-    return stamp(value)
+    if value is None:
+        return None
+    return f"{value[:10]}T{value[11:19]}Z" if isinstance(value, str) else stamp(value)

@@ -1,0 +1,138 @@
+"""Runs of an audit over time: the figures that trends are drawn from, and whether a run found the site worse than before.
+
+A regression is what `tadoru compare --fail-on regressions` means by it, or a score that fell clearly. It is open until a run is
+as good as the last one before it: then the site has recovered. Both are told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from math import ceil
+from typing import Any
+
+from tadoru.clock import Clock
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.compare.changes import Kind
+from tadoru.jobs.audit.compare.comparison import Comparison, compare
+from tadoru.jobs.audit.compare.sides import open_both
+from tadoru.jobs.report.words import counted
+from tadoru.model.finding import Severity
+from tadoru.store.open import open_existing
+from tadoru.store.sqlite import SqliteStore
+
+SCORE_FALL = 2.0
+"""Points by which a score may fall, as it does when a site grows, before it is a regression."""
+MOST_CHECKS = 20
+_BROKEN = ("link-broken", "link-external-broken", "link-broken-fragment")
+Earlier = tuple[str, Mapping[str, Any], Mapping[str, Any]]
+"""Outcome, figures and changes of a run."""
+_WORSE = ((Kind.BROKEN, "broke"), (Kind.REMOVED, "vanished"), (Kind.DEINDEXED, "can no longer be found by search engines"))
+
+
+async def audit_figures(database: str, clock: Clock) -> dict[str, float]:
+    """The last run of a crawl in numbers, each under one name."""
+    store = open_existing(database, clock)
+    try:
+        with store.one_moment():
+            return await _figures(store)
+    finally:
+        await store.close()
+
+
+async def _figures(store: SqliteStore) -> dict[str, float]:
+    found: dict[str, float] = dict.fromkeys(("pages", "errors"), 0)
+    found |= dict.fromkeys((f"status.{group}xx" for group in "2345"), 0)
+    for state in store.states():
+        if not state.internal or state.status not in ("completed", "error"):
+            continue
+        found["pages"] += state.urls
+        if state.status == "error":
+            found["errors"] += state.urls
+        else:
+            name = f"status.{(state.status_code or 0) // 100}xx"
+            found[name] = found.get(name, 0) + state.urls
+    checks, totals = await store.check_words(), await store.check_totals(None)
+    for severity in Severity:
+        found[f"findings.{severity.value}"] = 0
+    for number, count in totals.items():
+        found[f"findings.{checks[number].severity}"] += count
+    by_id = {checks[number].id: count for number, count in totals.items()}
+    found["broken_links"] = sum(by_id.get(name, 0) for name in _BROKEN)
+    most = sorted(by_id.items(), key=lambda item: (-item[1], item[0]))[:MOST_CHECKS]
+    found |= {f"check.{name}": count for name, count in most}
+    found["indexable"] = sum(count for _, indexable, count in store.indexabilities() if indexable)
+    found |= {name: round(value, 1) for name, value in _times(store.response_times(), store.response_count())}
+    runs = await store.runs()
+    if runs and runs[-1].score is not None:
+        found["score"] = round(runs[-1].score, 2)
+    return found
+
+
+def _times(times: Iterable[float], count: int) -> Iterator[tuple[str, float]]:
+    """Of so many times, which come in order."""
+    wanted = {max(0, ceil(share * count) - 1): name for share, name in ((0.95, "p95_ms"), (0.5, "median_ms"))}
+    for rank, time in enumerate(times):
+        if rank in wanted:
+            yield wanted[rank], time
+
+
+async def audit_changes(database: str, clock: Clock) -> dict[str, Any]:
+    """What is different from the run before; empty when there is none to compare with."""
+    try:
+        before, after = await open_both([database], clock)
+    except UsageError:
+        return {}
+    try:
+        return _told(await compare(before, after, shown=0))
+    finally:
+        await before.close()
+        await after.close()
+
+
+def _told(result: Comparison) -> dict[str, Any]:
+    reasons = [f"{counted(result.counts[kind], 'page')} {words}." for kind, words in _WORSE if result.counts[kind]]
+    if new := result.new_findings(Severity.ERROR):
+        reasons.append(f"{counted(new, 'new error')}.")
+    was, now = result.before.run.score, result.after.run.score
+    if was is not None and now is not None and was - now > SCORE_FALL:
+        reasons.append(f"The score fell from {was:.1f} to {now:.1f}.")
+    return {
+        "regression": bool(reasons), "reasons": reasons,
+        "new": result.counts[Kind.NEW_FINDING], "fixed": result.counts[Kind.FIXED_FINDING],
+        "added": result.counts[Kind.ADDED], "removed": result.counts[Kind.REMOVED],
+    }  # fmt: skip
+
+
+def badness(figures: Mapping[str, Any]) -> float | None:
+    """How bad a run found the site, to compare runs by; None when it says nothing about it."""
+    names = ("errors", "status.4xx", "status.5xx", "findings.error", "broken_links", "removed")
+    known = [float(figures[name]) for name in names if name in figures]
+    return sum(known) if known else None
+
+
+def judged(changes: Mapping[str, Any], figures: Mapping[str, Any], earlier: Iterable[Earlier]) -> dict[str, Any]:
+    """The changes of a run in the light of those before it (outcome, figures, changes; the newest first).
+
+    A regression remembers how bad the site was before it, so that it is known when that is reached again.
+    """
+    found, runs = dict(changes), list(earlier)
+    since = _opened(runs)
+    good = next((badness(its) for outcome, its, _ in runs[since:] if outcome == "finished"), None) if since is not None else None
+    if since is not None and runs[since][2].get("before") is not None:
+        good = runs[since][2]["before"]
+    if found.get("regression"):
+        last = next((its for outcome, its, _ in runs if outcome == "finished"), {})
+        found["before"] = good if since is not None else badness(last)
+    elif good is not None and (now := badness(figures)) is not None and now <= good:
+        found["recovered"] = True
+    return found
+
+
+def _opened(runs: list[Earlier]) -> int | None:
+    """Which run found the regression that is open; None when none is."""
+    for number, (_, _, changes) in enumerate(runs):
+        if changes.get("recovered"):
+            return None
+        if changes.get("regression"):
+            return number
+    return None

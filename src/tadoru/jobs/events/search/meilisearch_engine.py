@@ -1,0 +1,110 @@
+"""Meilisearch, by its official client. It answers at once and does the work later: each call gives the number of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tadoru.errors import UsageError
+from tadoru.jobs.events.search.documents import FILTERABLE, SEARCHABLE, SORTABLE, placed
+from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
+
+if TYPE_CHECKING:
+    from meilisearch.models.task import TaskInfo
+
+_PATIENCE = 30
+_SETTINGS: dict[str, Any] = {
+    "searchableAttributes": list(SEARCHABLE),
+    "filterableAttributes": [*FILTERABLE, "_geo"],
+    "sortableAttributes": [*SORTABLE, "_geo"],
+    "localizedAttributes": [{"attributePatterns": list(SEARCHABLE), "locales": ["jpn", "eng"]}],
+}
+_NOT_THERE = "index_not_found"
+_AS_GOOD = frozenset({("indexDeletion", _NOT_THERE), ("indexCreation", "index_already_exists")})
+"""Tasks that failed because there was nothing to do."""
+
+
+class MeilisearchEngine:
+    """One index there."""
+
+    def __init__(self, url: str, key: str, index: str) -> None:
+        try:
+            import meilisearch
+            from meilisearch.errors import MeilisearchApiError, MeilisearchError
+        except ImportError as error:
+            raise UsageError("Meilisearch needs one more package: install it with `pip install 'tadoru[search]'`.") from error
+        self._client = meilisearch.Client(url, key or None, timeout=_PATIENCE)
+        self._api_error, self._error = MeilisearchApiError, MeilisearchError
+        self._key, self._index, self._new = key, index, f"{index}_new"
+        self.name = f"meilisearch {url} {index}"
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            yield
+        except self._api_error as error:
+            raise sentence("Meilisearch", error.status_code, f"{error.code}: {error.message}", self._key) from None
+        except self._error as error:
+            raise sentence("Meilisearch", None, type(error).__name__, self._key) from None
+        except ValueError as error:
+            raise EngineError("Meilisearch gave an answer that can not be read: check --search-url.") from error
+
+    def _task(self, call: Callable[[], TaskInfo]) -> int:
+        with self._asking():
+            number: int = call().task_uid
+            return number
+
+    def has_index(self) -> bool:
+        try:
+            with self._asking():
+                self._client.get_raw_index(self._index)
+        except EngineError as error:
+            if _NOT_THERE in str(error):
+                return False
+            raise
+        return True
+
+    def make_new(self) -> Sequence[Ticket]:
+        client, options = self._client, {"primaryKey": "id"}
+        # Only what is there can be swapped.
+        first = [] if self.has_index() else [self._task(lambda: client.create_index(self._index, options))]
+        return [
+            *first,
+            self._task(lambda: client.delete_index(self._new)),
+            self._task(lambda: client.create_index(self._new, options)),
+            self._task(lambda: client.index(self._new).update_settings(dict(_SETTINGS))),
+        ]
+
+    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> Ticket:
+        index = self._client.index(self._new if new else self._index)
+        return self._task(lambda: index.add_documents([_document(one) for one in documents], "id"))
+
+    def remove(self, ids: Sequence[str]) -> Ticket:
+        chosen = ", ".join(f'"{one}"' for one in ids)
+        return self._task(lambda: self._client.index(self._index).delete_documents(filter=f"id IN [{chosen}]"))
+
+    def put_in_place(self) -> Ticket:
+        return self._task(lambda: self._client.swap_indexes([{"indexes": [self._index, self._new]}]))
+
+    def drop_old(self) -> Ticket:
+        return self._task(lambda: self._client.delete_index(self._new))
+
+    def is_done(self, ticket: int) -> bool:
+        with self._asking():
+            task = self._client.get_task(ticket)
+        if task.status in ("enqueued", "processing"):
+            return False
+        code = (task.error or {}).get("code")
+        if task.status == "succeeded" or (task.type, code) in _AS_GOOD:
+            return True
+        said = (task.error or {}).get("message", task.status)
+        raise sentence("Meilisearch", 413 if code == "payload_too_large" else 400, f"{code}: {said}", self._key)
+
+    def close(self) -> None:
+        """It keeps no connection."""
+
+
+def _document(document: Mapping[str, Any]) -> dict[str, Any]:
+    rest, place = placed(document)
+    return rest | ({"_geo": {"lat": place[0], "lng": place[1]}} if place else {})

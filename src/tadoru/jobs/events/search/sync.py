@@ -1,0 +1,162 @@
+"""Bringing an index of a search engine up to date with the database: whole, or what changed since.
+
+Whole: a new index is filled beside the one that is searched, and put in its place at the end; what changed meanwhile is noted by
+the database and told after it. A kill at any moment loses nothing: an index that was not finished is made again, and a note is
+struck out only when the engine has done what it was told. Telling twice does no harm, since a document is told whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tadoru.clock import Clock
+from tadoru.jobs.events.search.documents import FORM, is_public, search_document
+from tadoru.jobs.events.search.engine import Engine, EngineBusy, EngineUnheard, Ticket, TooLarge
+from tadoru.store.events.open import EventsStore
+from tadoru.store.events.search_changes import Target
+from tadoru.store.events.walking import told_all
+
+AT_ONCE = 1000
+"""Documents in one request."""
+TRIES = 6
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 2.0
+_TASK_PATIENCE = 900.0
+HOLD = 60.0
+"""Seconds for which a worker counts as alive after each sign of life."""
+T = TypeVar("T")
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Synced:
+    """What was done."""
+
+    is_whole: bool = False
+    put: int = 0
+    removed: int = 0
+
+
+class Sync:
+    """One bringing up to date of one index, by one worker of the database."""
+
+    def __init__(
+        self, store: EventsStore, engine: Engine, clock: Clock, worker: int, *, archived: bool = True, tries: int = TRIES,
+        at_once: int = AT_ONCE, progress: Progress = lambda done: None,
+    ) -> None:  # fmt: skip
+        self._store, self._engine, self._clock, self._worker = store, engine, clock, worker
+        self._archived, self._tries, self._at_once, self._progress = archived, tries, at_once, progress
+        self._form = FORM if archived else f"{FORM} without archived"
+        self._done = Synced()
+
+    async def run(self, *, whole: bool = False) -> Synced | None:
+        """Tell the engine what it does not know yet. None: another worker is at it."""
+        target = await asyncio.to_thread(self._store.lease_target, self._engine.name, self._worker)
+        if target is None:
+            return None
+        try:
+            if whole or target.form != self._form or not await self._try(self._engine.has_index):
+                await self._tell_everything(target)
+            await self._tell_changes(target)
+        finally:
+            await asyncio.to_thread(self._store.release_target, target, self._worker)
+        return self._done
+
+    async def _tell_everything(self, target: Target) -> None:
+        self._done.is_whole = True
+        await asyncio.to_thread(self._store.begin_whole, target)
+        await self._wait_for(await self._try(self._engine.make_new))
+        after = 0
+        while numbers := await asyncio.to_thread(self._store.event_numbers, after, limit=self._at_once):
+            documents, _ = await asyncio.to_thread(self._read, numbers)
+            await self._put(documents, new=True)
+            after = numbers[-1]
+            await self._live()
+        await self._wait_for([await self._try(self._engine.put_in_place, is_once=True)])
+        await asyncio.to_thread(self._store.end_whole, target, self._form)
+        await self._wait_for([await self._try(self._engine.drop_old)])
+
+    async def _tell_changes(self, target: Target) -> None:
+        while noted := await asyncio.to_thread(self._store.untold, target, limit=self._at_once):
+            documents, gone = await asyncio.to_thread(self._read, tuple(noted))
+            await self._put(documents, new=False)
+            if gone:
+                await self._wait_for([await self._try(lambda: self._engine.remove(gone))])  # noqa: B023 - awaited here
+                self._done.removed += len(gone)
+            if not await asyncio.to_thread(self._store.strike_out, target, self._worker, noted):
+                raise EngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
+            await self._live()
+
+    def _read(self, numbers: Sequence[int]) -> tuple[list[Mapping[str, Any]], list[str]]:
+        """The documents of these events, and the ids of those that are to be gone."""
+        known = told_all(self._store, numbers)
+        documents: dict[int, Mapping[str, Any]] = {
+            number: search_document(told.event)
+            for number, told in known.items()
+            if is_public(told.event, archived=self._archived)
+        }
+        return list(documents.values()), [str(number) for number in numbers if number not in documents]
+
+    async def _put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> None:
+        """In one request, or in as many as the engine takes."""
+        if not documents:
+            return
+        try:
+            await self._wait_for([await self._try(lambda: self._engine.put(documents, new=new))])
+        except TooLarge:
+            if len(documents) == 1:
+                raise
+            half = len(documents) // 2
+            await self._put(documents[:half], new=new)
+            await self._put(documents[half:], new=new)
+            return
+        self._done.put += len(documents)
+        self._progress(self._done.put)
+
+    async def _wait_for(self, tickets: Sequence[Ticket]) -> None:
+        """Until the engine has done what it took on."""
+        for ticket in tickets:
+            if ticket is None:
+                continue
+            look, until = _FIRST_LOOK, self._clock.monotonic() + _TASK_PATIENCE
+            while not await self._try(lambda: self._engine.is_done(ticket)):  # noqa: B023 - awaited here
+                if self._clock.monotonic() > until:
+                    raise EngineBusy(f"The search engine has not finished task {ticket}: run the same command again later.")
+                await self._clock.sleep(look)
+                look = min(_LONGEST_LOOK, look * 1.5)
+                await self._live()
+
+    async def _try(self, call: Callable[[], T], *, is_once: bool = False) -> T:
+        """Again after a while, when the engine is busy: a second, then twice as long. What `is_once` is not asked for again
+        when it may have been done."""
+        wait = _FIRST_WAIT
+        for left in range(self._tries - 1, -1, -1):
+            try:
+                return await asyncio.to_thread(call)
+            except EngineBusy as error:
+                if not left or (is_once and isinstance(error, EngineUnheard)):
+                    raise
+            await self._live()
+            await self._clock.sleep(wait)
+            wait = min(_LONGEST_WAIT, wait * 2)
+        raise AssertionError("unreachable")
+
+    async def _live(self) -> None:
+        if not await asyncio.to_thread(self._store.renew, self._worker, HOLD):
+            raise EngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
+
+
+async def sync_once(
+    store: EventsStore, engine: Engine, clock: Clock, *, whole: bool = False, archived: bool = True,
+    progress: Progress = lambda done: None,
+) -> Synced | None:  # fmt: skip
+    """Bring an index up to date as a worker of its own. None: another worker is at it."""
+    await asyncio.to_thread(store.reap)
+    worker = await asyncio.to_thread(store.join, HOLD)
+    try:
+        return await Sync(store, engine, clock, worker, archived=archived, progress=progress).run(whole=whole)
+    finally:
+        await asyncio.to_thread(store.leave, worker)

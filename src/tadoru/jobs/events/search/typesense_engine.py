@@ -1,0 +1,149 @@
+"""Typesense, by its official client. What people search is an alias; behind it are two collections, filled in turn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from tadoru.errors import UsageError
+from tadoru.jobs.events.search.documents import FILTERABLE, SORTABLE, TEXTS, placed
+from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
+
+_PATIENCE = 30.0
+_AT_ONCE = 100
+"""Ids in one filter: it is a part of the address, and addresses have an end."""
+_WHOLE = ("starts_at", "ends_at", "updated_at")
+
+
+def _fields() -> list[dict[str, Any]]:
+    """The schema: texts in Japanese, which is divided into words by the engine; what is not searched is only kept."""
+    fields: list[dict[str, Any]] = []
+    for name in TEXTS:
+        own = {"index": False} if name in ("uid", "price", "url", "source_url", "licence") else {"locale": "ja"}
+        facet = {"facet": True} if name in FILTERABLE else {}
+        fields.append({"name": name, "type": "string", **({} if name == "title" else {"optional": True}), **own, **facet})
+    fields += [{"name": name, "type": "int64", "sort": name in SORTABLE, "optional": name == "ends_at"} for name in _WHOLE]
+    fields += [{"name": name, "type": "bool", "facet": True} for name in ("all_day", "cancelled", "archived")]
+    fields += [{"name": "timezone", "type": "string", "index": False, "optional": True}]
+    fields += [{"name": "local_date", "type": "string", "facet": True, "optional": True}]
+    return [*fields, {"name": "location", "type": "geopoint", "optional": True}]
+
+
+class TypesenseEngine:
+    """One alias there."""
+
+    def __init__(self, url: str, key: str, index: str) -> None:
+        try:
+            import typesense
+            from typesense.exceptions import ObjectNotFound, TypesenseClientError
+            from typesense.http_backend import backend_errors
+        except ImportError as error:
+            raise UsageError("Typesense needs one more package: install it with `pip install 'tadoru[search]'`.") from error
+        if not key:
+            raise UsageError("Typesense needs a key: give --search-key the name of the variable that holds it.")
+        at = urlsplit(url)
+        assert at.hostname is not None
+        port = at.port or (443 if at.scheme == "https" else 80)
+        with warnings.catch_warnings():  # The client warns of parts of itself that are not used here.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._client = typesense.Client({
+                "nodes": [{"host": at.hostname, "port": port, "protocol": at.scheme, "path": at.path}],
+                "api_key": key, "connection_timeout_seconds": _PATIENCE, "num_retries": 0, "retry_interval_seconds": 0.0,
+            })  # fmt: skip
+            self._sides = (f"{index}_a", f"{index}_b")
+            self._side = self._sides[0]
+            self._collections = {name: self._client.collections[name] for name in (index, *self._sides)}
+        self._gone, self._error, self._unheard = ObjectNotFound, TypesenseClientError, backend_errors("HTTPError")
+        self._key, self._index = key, index
+        self.name = f"typesense {url} {index}"
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            yield
+        except self._gone:
+            raise
+        except self._error as error:
+            status = error.args[0] if error.args and isinstance(error.args[0], int) else None
+            raise sentence("Typesense", status, str(error.args[-1] if error.args else ""), self._key) from None
+        except self._unheard as error:
+            raise sentence("Typesense", None, type(error).__name__, self._key) from None
+
+    def _behind(self) -> str | None:
+        """The collection that the alias names."""
+        try:
+            with self._asking():
+                return str(self._client.aliases[self._index].retrieve()["collection_name"])
+        except self._gone:
+            return None
+
+    def _drop(self, collection: str) -> None:
+        try:
+            with self._asking():
+                self._collections[collection].delete()
+        except self._gone:
+            return
+
+    def has_index(self) -> bool:
+        return self._behind() is not None
+
+    def make_new(self) -> Sequence[Ticket]:
+        self._side = name = self._sides[1] if self._behind() == self._sides[0] else self._sides[0]
+        self._drop(name)
+        schema: Any = {"name": name, "fields": _fields(), "default_sorting_field": "starts_at"}
+        with self._asking():
+            self._client.collections.create(schema)
+        return []
+
+    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> Ticket:
+        name = self._side if new else self._index
+        rows: Any = [_document(one) for one in documents]
+        try:
+            with self._asking():
+                told: Any = self._collections[name].documents.import_(rows, {"action": "upsert"})
+        except self._gone:
+            raise EngineError(f"Typesense has no collection {name}: make everything anew with --full.") from None
+        # Each document has an answer of its own, below an answer that is always a success.
+        wrong = [one for one in told if not one.get("success")]
+        if wrong or len(told) != len(rows):
+            first = wrong[0] if wrong else {}
+            raise sentence("Typesense", first.get("code", 500), str(first.get("error", "answers are missing")), self._key)
+        return None
+
+    def remove(self, ids: Sequence[str]) -> Ticket:
+        for at in range(0, len(ids), _AT_ONCE):
+            chosen = ",".join(ids[at : at + _AT_ONCE])
+            try:
+                with self._asking():
+                    self._collections[self._index].documents.delete({"filter_by": f"id:[{chosen}]"})
+            except self._gone:
+                raise EngineError(f"Typesense has no index {self._index}: make it anew with --full.") from None
+        return None
+
+    def put_in_place(self) -> Ticket:
+        try:
+            with self._asking():
+                self._client.aliases.upsert(self._index, {"collection_name": self._side})
+        except self._gone:
+            raise EngineError(f"Typesense has no collection {self._side}: make everything anew with --full.") from None
+        return None
+
+    def drop_old(self) -> Ticket:
+        for name in self._sides:
+            if name != self._side:
+                self._drop(name)
+        return None
+
+    def is_done(self, ticket: int) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._client.api_call.close()
+
+
+def _document(document: Mapping[str, Any]) -> dict[str, Any]:
+    rest, place = placed(document)
+    return rest | ({"location": list(place)} if place else {})
