@@ -18,14 +18,18 @@ class Log:
     def __init__(self, stream: TextIO, clock: Clock, *, form: str = "text", level: str = "warning") -> None:
         self._stream = stream
         self._clock = clock
-        self._form = form
+        self.form, self.level = form, level
         self._rank = LEVELS.index(level)
+
+    def hears(self, level: str) -> bool:
+        """Is a line of this level written? For who would have to gather what it says."""
+        return LEVELS.index(level) <= self._rank
 
     def write(self, level: str, what: str, **fields: Any) -> None:
         """One line: what happened, and its particulars."""
-        if LEVELS.index(level) > self._rank:
+        if not self.hears(level):
             return
-        if self._form == "json":
+        if self.form == "json":
             stamp = to_datetime(self._clock.now()).isoformat(timespec="milliseconds")
             record = {"time": stamp, "level": level, "worker": os.getpid(), "event": what, **fields}
             self.line(json.dumps(record, ensure_ascii=False, default=str))

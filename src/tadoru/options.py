@@ -136,6 +136,11 @@ class EventsOptions:
     llm_category: tuple[str, ...] = ()
     llm_budget: int = 100
     llm_timeout: float = 60.0
+    search_engine: str | None = None
+    search_url: str | None = None
+    search_key: str | None = None
+    search_index: str = "events"
+    search_archived: bool = True
     delay: float = 2.0
     concurrency: int = 32
     timeout: float = 30.0
@@ -164,6 +169,22 @@ class ServeOptions:
     key_rate_limit: int = 1200
     """Requests a minute for each key and each person who is signed in; 0 for no limit."""
     cors: tuple[str, ...] = ()
+    embed: tuple[str, ...] = ()
+    """Sites that may show the calendar in a frame of theirs, or `*`."""
     timezone: str = "UTC"
     lang: str = "en"
+    site_name: str = "Tadoru"
+    contact: str | None = None
+    """Where somebody finds who is responsible."""
+    audit_days: int = 400
+    """Days that the audit log is kept for; 0 for ever."""
     shutdown_timeout: float = 20.0
+    crawls_at_once: int = 2
+    """Crawls that the service runs at the same time."""
+    crawl_private: tuple[str, ...] = ()
+    """Private addresses that crawls and their webhooks may reach, as `host:port`; `*` for all of them."""
+    crawl_quota: int = 20 * 1024**3
+    """Bytes that the files of crawls and documentation sites may take together; 0 for no limit."""
+    notify: tuple[str, ...] = ()
+    webhook_secret: str | None = None
+    """Signs what is sent to webhooks."""

@@ -3,14 +3,29 @@ the command line, `TADORU_*` variables, configuration files, `--show-config` and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tadoru.errors import UsageError
-
-Parse = Callable[[Any], Any]
+from tadoru.setting_values import (
+    Parse,
+    auto_or_whole,
+    choice,
+    contact_address,
+    delay,
+    duration,
+    flag,
+    host_and_port,
+    pattern,
+    positive_duration,
+    quota,
+    short_text,
+    site_of_frames,
+    size,
+    text,
+    web_address,
+    whole,
+    zone,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,128 +47,6 @@ class Setting:
     secret: bool = False
     linktadoru: str | None = None
     """LinkTadoru's key for it, in its file and (upper case, after `LT_`) its environment."""
-
-
-def text(value: Any) -> str:
-    if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
-        raise UsageError("must be a text that is not empty")
-    # Before it becomes a header, a file name or part of a sentence.
-    if any(char < " " and char != "\t" for char in str(value)):
-        raise UsageError("must not hold line breaks or other control characters")
-    return str(value)
-
-
-def flag(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if str(value).strip().lower() in ("1", "true", "yes", "on"):
-        return True
-    if str(value).strip().lower() in ("0", "false", "no", "off"):
-        return False
-    raise UsageError("must be true or false")
-
-
-def whole(least: int, most: int = 10**9) -> Parse:
-    """A whole number within bounds."""
-    bounds = f"from {least} to {most:,}"
-
-    def parse(value: Any) -> int:
-        try:
-            number = int(str(value).strip())
-        except ValueError:
-            number = least - 1
-        if isinstance(value, bool) or not least <= number <= most:
-            raise UsageError(f"must be a whole number {bounds}")
-        return number
-
-    return parse
-
-
-LONGEST = 366 * 24 * 3600.0
-_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def duration(value: Any) -> float:
-    """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h|)\s*", str(value))
-    if match is None or isinstance(value, bool):
-        raise UsageError("must be a time such as 1.5, 500ms or 2s")
-    seconds = float(match[1]) * _UNITS[match[2]]
-    if seconds > LONGEST:
-        raise UsageError("must be at most a year")
-    return seconds
-
-
-def positive_duration(value: Any) -> float:
-    seconds = duration(value)
-    if seconds <= 0:
-        raise UsageError("must be a time longer than 0, such as 10 or 500ms")
-    return seconds
-
-
-def delay(value: Any) -> float:
-    """A gap between requests. A bare number over 60 was most likely meant as milliseconds."""
-    seconds = duration(value)
-    if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
-        hint = f"write {value}ms for milliseconds or {value}s if you mean it"
-        raise UsageError(f"is in seconds, and {value} would be very long: {hint}")
-    return seconds
-
-
-_SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
-
-
-def size(value: Any) -> int:
-    """`10485760`, `10MB`, `512k`."""
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d*)?)\s*(?:([kmg]?)b?|([kmg])ib)\s*", str(value).lower())
-    number = int(float(match[1]) * _SIZES[match[2] or match[3] or ""]) if match else 0
-    if number < 1 or isinstance(value, bool):
-        raise UsageError("must be a size such as 10485760, 512k or 10MB")
-    return number
-
-
-def choice(*options: str) -> Parse:
-    def parse(value: Any) -> str:
-        if value not in options:
-            raise UsageError(f"must be one of {', '.join(options)}")
-        return str(value)
-
-    return parse
-
-
-def auto_or_whole(value: Any) -> int | None:
-    """A number of processes; `auto` is None."""
-    number: int | None = None if str(value).strip().lower() == "auto" else whole(1, 256)(value)
-    return number
-
-
-def pattern(value: Any) -> str:
-    """A regular expression."""
-    if not isinstance(value, str) or not value:
-        raise UsageError("must be a regular expression")
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise UsageError(f"must be a regular expression ({error})") from None
-    return value
-
-
-def web_address(value: Any) -> str:
-    """The address of a service: a scheme and a host, and nothing after it."""
-    match = re.fullmatch(r"(https?://[A-Za-z0-9.\-\[\]:]+?)/?", str(value).strip(), re.IGNORECASE)
-    if match is None:
-        raise UsageError("must be an address such as https://events.example, without a path")
-    return match[1]
-
-
-def zone(value: Any) -> str:
-    """The name of a time zone."""
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(str(value)).key
-    except (KeyError, ValueError, OSError):
-        raise UsageError("must be the name of a time zone such as Asia/Tokyo or UTC") from None
 
 
 def _s(name: str, flags: str, parse: Parse, group: str, words: str, **more: Any) -> Setting:
@@ -333,6 +226,13 @@ EVENTS: tuple[Setting, ...] = (
     _s("llm_budget", "--llm-budget", whole(0), "Enriching",
         "Ask at most so many questions: in a run, or in a day of a worker.", metavar="N"),
     _s("llm_timeout", "--llm-timeout", positive_duration, "Enriching", "Patience for one answer.", metavar="TIME"),
+    _s("search_engine", "--search-engine", choice("meilisearch", "typesense"), "Searching",
+        "A search engine to keep up to date with the calendar.", metavar="meilisearch|typesense"),
+    _s("search_url", "--search-url", text, "Searching", "Where it listens: http://127.0.0.1:7700.", metavar="URL"),
+    _s("search_key", "--search-key", text, "Searching", "The name of the variable that holds its key.", metavar="VARIABLE"),
+    _s("search_index", "--search-index", text, "Searching", "What the index is called there.", metavar="NAME"),
+    _s("search_archived", "--search-archived", flag, "Searching", "Archived events can be searched there as well.",
+        is_flag=True, negated="--no-search-archived"),
     *(setting for setting in CRAWL if setting.name in _SHARED),
 )  # fmt: skip
 
@@ -353,12 +253,29 @@ SERVE: tuple[Setting, ...] = (
     _s("shutdown_timeout", "--shutdown-timeout", positive_duration, "Answering",
         "Patience for requests that are under way when the service is stopped.", metavar="TIME"),
     _s("rate_limit", "--rate-limit", whole(0), "Limits",
-        "Requests a minute from one address, in each worker; 0 for no limit.", metavar="N"),
+        "Requests a minute from one address; 0 for no limit.", metavar="N"),
     _s("key_rate_limit", "--key-rate-limit", whole(0), "Limits",
-        "Requests a minute with one key or by one person, in each worker; 0 for no limit.", metavar="N"),
+        "Requests a minute with one key or by one person; 0 for no limit.", metavar="N"),
     _s("cors", "--cors", text, "Limits",
         "A site whose scripts may read what is public, such as https://town.example, or * (repeatable).",
         metavar="ORIGIN", many=True),
+    _s("crawls_at_once", "--crawls-at-once", whole(1, 64), "Crawls", "Crawls to run at the same time.", metavar="N"),
+    _s("crawl_private", "--crawl-private", host_and_port, "Crawls", metavar="HOST:PORT", many=True, words=
+        "A private address that crawls and webhooks may reach, such as 10.0.0.5:80, or * for all (repeatable)."),
+    _s("crawl_quota", "--crawl-quota", quota, "Crawls",
+        "Disk space for the files of crawls and documentation sites; 0 for no limit.", metavar="SIZE"),
+    _s("notify", "--notify", text, "Crawls",
+        "Tell when a crawl finds a site worse than before, or better again: an apprise address such as mailto://… (repeatable).",
+        metavar="URL", many=True, secret=True),
+    _s("webhook_secret", "--webhook-secret", text, "Crawls", metavar="WORD", secret=True, words=
+        "Sign what is sent to webhooks with this; better in TADORU_WEBHOOK_SECRET."),
+    _s("embed", "--embed", site_of_frames, "Limits",
+        "A site that may show /embed in a frame, such as https://town.example, or * (repeatable).", metavar="ORIGIN", many=True),
+    _s("audit_days", "--audit-days", whole(0), "Limits",
+        "Days that the log of changes is kept for; 0 for ever.", metavar="N"),
+    _s("site_name", "--site-name", short_text, "Reading", "The name of the calendar, in pages and feeds.", metavar="NAME"),
+    _s("contact", "--contact", contact_address, "Reading",
+        "Where to find who is responsible: a page such as https://town.example/imprint, or mailto:….", metavar="URL"),
     _s("timezone", "--timezone", zone, "Reading", "Where dates without a place are meant.", metavar="ZONE"),
     _s("lang", "--lang", choice("en", "ja"), "Reading", "The language of pages, unless a visitor prefers the other.",
         metavar="en|ja"),

@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("tadoru.cli.events_runs:runs", "The log of collecting."),
     "status": ("tadoru.cli.events_runs:status", "How the sources do: failures, delays, what waits."),
     "enrich": ("tadoru.cli.events_enrich:enrich", "Models that give events a category: train, evaluate, show."),
+    "search-sync": ("tadoru.cli.events_search:search_sync", "Bring a search engine up to date with the calendar."),
     "prune": ("tadoru.cli.events_keep:prune", "Archive what is long over; drop old snapshots and run logs."),
     "backup": ("tadoru.cli.events_keep:backup", "Write everything into one file."),
     "restore": ("tadoru.cli.events_keep:restore", "Put a backup back."),

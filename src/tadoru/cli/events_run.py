@@ -53,7 +53,7 @@ class Voice:
 
     def say(self, stage: str, *, trace: bool = False, **fields: Any) -> None:
         """A stage of a run: the seed's fields source_id, run_id, stage, duration, error."""
-        wrong = bool(fields.get("error")) and stage in ("fault", "notify", "worker", "enrich")
+        wrong = bool(fields.get("error")) and stage in ("fault", "notify", "worker", "enrich", "search")
         self._log.write("error" if wrong else "debug", f"stage {stage}", stage=stage, **fields)
         if trace:
             self._log.line(traceback.format_exc())

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, tuple[str, str]] = {
     "users": ("tadoru.cli.serve_users:users", "Who may sign in: add, list, link, revoke."),
     "keys": ("tadoru.cli.serve_keys:keys", "Keys for programs: add, list, revoke."),
+    "crawls": ("tadoru.cli.serve_crawls:crawls", "Crawls of the service: add, list, remove."),
+    "backup": ("tadoru.cli.serve_crawls:backup", "Copy everything into a folder, while it runs."),
 }
 
 
@@ -105,7 +107,7 @@ def serve(
         return None
     if show_config:
         return print_config("serve", options, settled)
-    _answer(options, _events_options(options, config_file), log_format, "warning" if quiet else "info")
+    _answer(options, config_file, log_format, "warning" if quiet else "info")
     return 0
 
 
@@ -115,7 +117,16 @@ def _events_options(options: ServeOptions, config_file: str | None) -> EventsOpt
     return replace(config.build(EventsOptions, settled), database=options.database)
 
 
-def _answer(options: ServeOptions, events: EventsOptions, log_format: str, level: str) -> None:
+def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
+    """How crawls are run that somebody asks the service for; no starts, no files, no credentials."""
+    from tadoru.jobs.served import KINDS, OPERATORS
+
+    file = Path(config_file) if config_file else None
+    found = {job: config.resolve(job, {}, os.environ, file, Path.cwd()).values for job in KINDS}
+    return {job: {name: value for name, value in values.items() if name in OPERATORS} for job, values in found.items()}
+
+
+def _answer(options: ServeOptions, config_file: str | None, log_format: str, level: str) -> None:
     try:
         from tadoru.serve.access.hosts import address
         from tadoru.serve.run import Start, listen, run
@@ -129,7 +140,11 @@ def _answer(options: ServeOptions, events: EventsOptions, log_format: str, level
         sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
         _invite(replace(options, port=port), here)
         sys.stderr.flush()
-        run(Start(options=replace(options, port=port), events=events, log_format=log_format, log_level=level), listening)
+        start = Start(
+            options=replace(options, port=port), events=_events_options(options, config_file),
+            crawl_defaults=_crawl_defaults(config_file), log_format=log_format, log_level=level,
+        )  # fmt: skip
+        run(start, listening)
 
 
 def _invite(options: ServeOptions, here: str) -> None:

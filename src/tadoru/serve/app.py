@@ -9,16 +9,19 @@ from fastapi import APIRouter, Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 
-from tadoru.serve import feeds, operating, pages, problems, rest
+from tadoru.serve import feeds, graphql, operating, pages, problems, rest
 from tadoru.serve.access.guard import guard, settle
 from tadoru.serve.access.limits import Limits
+from tadoru.serve.crawling.dispatcher import start_crawling
 from tadoru.serve.door import Door
+from tadoru.serve.live import room as live_room
 from tadoru.serve.rest import description
 from tadoru.serve.roles import ROUTES, Route
 from tadoru.serve.service import Service
+from tadoru.serve.tidying import tidying
 from tadoru.version import VERSION
 
-ROOMS = (operating.router, rest.router, feeds.router, pages.router)
+ROOMS = (rest.events.first, operating.router, rest.router, feeds.router, pages.router, live_room.router, graphql.router)
 
 
 def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iterable[Route] = ROUTES) -> FastAPI:
@@ -26,16 +29,20 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iter
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        yield
+        start_crawling(service)
+        async with live.open(), tidying(service):
+            yield
         await run_in_threadpool(service.close)
+        limits.close()
 
     app = FastAPI(
-        title="Tadoru", version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False,
+        title=service.options.site_name, version=VERSION, docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False,
         dependencies=[Depends(guard)], lifespan=lifespan,
     )  # fmt: skip
     options = service.options
-    limits = Limits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit)
-    app.state.service, app.state.limits = service, limits
+    live = live_room.Live(service)
+    limits = Limits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit, table=service.limits_table)
+    app.state.service, app.state.limits, app.state.live = service, limits, live
     for room in rooms:
         app.include_router(room)
     problems.install(app)

@@ -24,6 +24,7 @@ from tadoru.serve.access.headers import protect
 from tadoru.serve.access.hosts import is_ours, own_names
 from tadoru.serve.access.limits import Limits, Taken, neighbourhood
 from tadoru.serve.access.who import NOBODY
+from tadoru.serve.live.handshake import Handshake
 from tadoru.serve.problems import Refused, answer
 from tadoru.serve.service import Service
 
@@ -40,6 +41,9 @@ class Door:
         self._names = own_names(service.options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await Handshake(self._service, dict(scope), receive, send).go(self._app, self._limits, self._names)
+            return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -84,7 +88,7 @@ class Passage:
         request = self._request
         if not is_ours(request.headers.get("host", ""), names):
             raise Refused(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
-        if request.url.path in _QUIET:
+        if self._scope["path"] in _QUIET:
             return
         refused = None
         try:
@@ -122,9 +126,10 @@ class Passage:
             await self._record()
             headers = MutableHeaders(scope=message)
             protect(headers, self._caller, secure=is_secure(self._request))
-            headers["X-Request-Id"] = self._id
-            for name, value in (self._taken.headers() if self._taken else {}).items():
-                headers.setdefault(name, value)
+            headers.append("X-Request-Id", self._id)
+            if self._taken is not None:
+                for name, value in self._taken.headers().items():
+                    headers.setdefault(name, value)
         elif message["type"] == "http.response.body":
             self._size += len(message.get("body", b""))
             if self._method == "HEAD":
@@ -145,16 +150,16 @@ class Passage:
     def _log_fault(self, error: Exception) -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
-        fields: dict[str, Any] = {"request": self._id, "path": self._request.url.path, "where": place}
+        fields: dict[str, Any] = {"request": self._id, "path": self._scope["path"], "where": place}
         # Not its words: they may hold what somebody typed.
         self._service.log.write("error", f"A request failed: {type(error).__name__}", **fields)
 
     def _log_request(self) -> None:
-        if self._request.url.path in _QUIET:
+        if self._scope["path"] in _QUIET or not self._service.log.hears("info"):
             return
         took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
         who = {"who": self._caller.name} if self._caller is not NOBODY else {}
         self._service.log.write(
-            "info", "request", method=self._method, path=self._request.url.path, status=self._status, ms=took, bytes=self._size,
+            "info", "request", method=self._method, path=self._scope["path"], status=self._status, ms=took, bytes=self._size,
             address=address_of(self._request), **who, request=self._id,
         )  # fmt: skip

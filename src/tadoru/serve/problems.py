@@ -99,7 +99,8 @@ async def _not_let_in(request: Request) -> HTTPException | None:
     not send one is told that, and not what is wrong with it."""
     from tadoru.serve.access.guard import guard
 
-    if "endpoint" not in request.scope or getattr(request.state, "row", None) is not None:
+    is_a_route = (request.scope.get("endpoint"), request.method) in request.app.state.rows
+    if not is_a_route or getattr(request.state, "row", None) is not None:
         return None
     try:
         await guard(request)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 
 class Role(IntEnum):
@@ -26,7 +27,7 @@ class Role(IntEnum):
 
 ROLES = {
     Role.PUBLIC: "Anybody, without signing in.",
-    Role.VIEWER: "Sees sources, runs and questions; changes nothing.",
+    Role.VIEWER: "Sees events in any state, sources, runs and questions; changes nothing.",
     Role.EDITOR: "Edits events, answers questions, keeps sources and runs them.",
     Role.ADMIN: "Keeps users and keys, and reads the audit log.",
 }
@@ -43,6 +44,9 @@ SCOPES: dict[str, tuple[Role, str]] = {
     "reviews:write": (Role.EDITOR, "Answer the questions for people, merge and take back."),
     "runs:read": (Role.VIEWER, "Read the log of collecting."),
     "runs:start": (Role.EDITOR, "Collect a source now."),
+    "crawls:read": (Role.VIEWER, "Read crawls and what they found."),
+    "crawls:write": (Role.EDITOR, "Start, pause, stop, change and remove crawls."),
+    "docs:read": (Role.VIEWER, "Read documentation sites."),
     "admin": (Role.ADMIN, "Read the metrics; keep users and keys; read the audit log."),
 }
 """What a key may be limited to: the least role that has it, and what it allows."""
@@ -69,11 +73,18 @@ class Route:
     """It is made for a browser: who is not signed in is led to the sign-in page."""
     loopback: bool = False
     """Open to this machine itself as well."""
+    other_scopes: tuple[str, ...] = ()
+    """Each of these lets a key in as well: what it gets there depends on which it has."""
     recorded: bool = False
-    """What it does is in the audit log already, in words of its own: users, keys, signing in and out."""
+    """What it does is in the audit log already, in words of its own (users, keys, signing in and out), or it changes nothing."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Each scope that lets a key in."""
+        return (self.scope, *self.other_scopes)
 
 
-def _route(method: str, path: str, role: Role, scope: str, what: str, **more: bool) -> Route:
+def _route(method: str, path: str, role: Role, scope: str, what: str, **more: Any) -> Route:
     return Route(method=method, path=path, role=role, scope=scope, what=what, **more)
 
 
@@ -194,5 +205,98 @@ PAGES: tuple[Route, ...] = (
     _page("GET", "/manage/log", Role.ADMIN, "Who changed what."),
 )
 
-ROUTES: tuple[Route, ...] = OPERATING + REST + FEEDS + PAGES
+# ---- Live -----------------------------------------------------------------------------------------------------------
+LIVE: tuple[Route, ...] = (
+    Route(
+        method="WS", path="/ws", role=Role.VIEWER, scope="crawls:read", other_scopes=("runs:read", "sources:read"),
+        what="Hear of crawls, runs and sources while they happen; what a key hears depends on its scopes.",
+    ),
+)  # fmt: skip
+
+# ---- GraphQL, and the description of the interface for people ----------------------------------------------------------
+ASKING: tuple[Route, ...] = (
+    _route("GET", "/graphql", Role.PUBLIC, "", "Ask with GraphQL; each field asks for the right of its route."),
+    _route("POST", "/graphql", Role.PUBLIC, "", "The same with the query in the body; nothing is changed.", recorded=True),
+    _page("GET", "/api/docs", Role.PUBLIC, "The REST interface, explained with examples."),
+)
+
+# ---- Documentation sites ---------------------------------------------------------------------------------------------
+_DOCS = f"{_API}/docs-sites"
+DOCS_SITES: tuple[Route, ...] = (
+    _route("GET", _DOCS, Role.VIEWER, "docs:read", "List documentation sites."),
+    _route("GET", f"{_DOCS}/search", Role.VIEWER, "docs:read", "Search all documentation sites."),
+    _route("GET", f"{_DOCS}/{{site_id}}", Role.VIEWER, "docs:read", "Read a documentation site."),
+    _route("GET", f"{_DOCS}/{{site_id}}/pages", Role.VIEWER, "docs:read", "List the pages of a site."),
+    _route("GET", f"{_DOCS}/{{site_id}}/pages/{{number}}", Role.VIEWER, "docs:read", "Read a page as JSON or Markdown."),
+    _route("GET", f"{_DOCS}/{{site_id}}/pages/{{number}}/diff", Role.VIEWER, "docs:read", "Compare a page with what it was."),
+    _route("GET", f"{_DOCS}/{{site_id}}/search", Role.VIEWER, "docs:read", "Search a site."),
+    _route("GET", f"{_DOCS}/{{site_id}}/changes", Role.VIEWER, "docs:read", "Read what runs changed about a site."),
+    _route("GET", f"{_DOCS}/{{site_id}}/download/{{file}}", Role.VIEWER, "docs:read", "Download a file of a site."),
+    _route("GET", f"{_DOCS}/{{site_id}}/download/chunks/{{number}}", Role.VIEWER, "docs:read", "Download a chunk of a site."),
+    _route("POST", f"{_DOCS}/{{site_id}}/refresh", Role.EDITOR, "crawls:write", "Crawl a site again.", recorded=True),
+    _page("GET", "/manage/docs", Role.VIEWER, "Documentation sites."),
+    _page("GET", "/manage/docs/{site_id}", Role.VIEWER, "The contents of a site."),
+    _page("GET", "/manage/docs/{site_id}/changes", Role.VIEWER, "What runs changed about a site."),
+    _page("GET", "/manage/docs/{site_id}/pages/{number}", Role.VIEWER, "A page of a site."),
+    _page("GET", "/manage/docs/{site_id}/pages/{number}/markdown", Role.VIEWER, "The page as Markdown."),
+    _page("GET", "/manage/docs/{site_id}/pages/{number}/diff", Role.VIEWER, "What changed about a page."),
+    _page("POST", "/manage/docs/{site_id}/refresh", Role.EDITOR, "Crawl a site again.", recorded=True),
+)
+
+# ---- Crawls ---------------------------------------------------------------------------------------------------------
+_CRAWLS, _ONE_CRAWL = f"{_API}/crawls", f"{_API}/crawls/{{crawl_id}}"
+_READ, _WRITE = (Role.VIEWER, "crawls:read"), (Role.EDITOR, "crawls:write")
+CRAWLS: tuple[Route, ...] = (
+    _route("GET", _CRAWLS, *_READ, "List crawls."),
+    _route("GET", f"{_API}/crawl-options", *_READ, "List what may be chosen for a crawl."),
+    _route("POST", _CRAWLS, *_WRITE, "Add a crawl and run it.", recorded=True),
+    _route("GET", _ONE_CRAWL, *_READ, "Read a crawl."),
+    _route("PATCH", _ONE_CRAWL, *_WRITE, "Change a crawl's name, rhythm or webhook.", recorded=True),
+    _route("DELETE", _ONE_CRAWL, *_WRITE, "Remove a crawl with what it found.", recorded=True),
+    _route("POST", f"{_ONE_CRAWL}/run", *_WRITE, "Run a crawl, or go on with it.", recorded=True),
+    _route("POST", f"{_ONE_CRAWL}/resume", *_WRITE, "Go on with a crawl.", recorded=True),
+    _route("POST", f"{_ONE_CRAWL}/pause", *_WRITE, "Pause a crawl.", recorded=True),
+    _route("POST", f"{_ONE_CRAWL}/stop", *_WRITE, "Stop a crawl; what it found stays.", recorded=True),
+    _route("GET", f"{_ONE_CRAWL}/runs", *_READ, "List the runs of a crawl."),
+    _route("GET", f"{_ONE_CRAWL}/notices", *_READ, "Read what a crawl said about itself."),
+    _route("GET", f"{_ONE_CRAWL}/overview", *_READ, "Read a crawl in figures."),
+    _route("GET", f"{_ONE_CRAWL}/findings", *_READ, "List what an audit found."),
+    _route("GET", f"{_ONE_CRAWL}/findings/{{check}}", *_READ, "List the pages that a check applies to."),
+    _route("GET", f"{_ONE_CRAWL}/pages", *_READ, "List the pages of a crawl."),
+    _route("GET", f"{_ONE_CRAWL}/pages/{{page_id}}", *_READ, "Read one page of a crawl."),
+    _route("GET", f"{_ONE_CRAWL}/links", *_READ, "List the links of a crawl."),
+    _route("GET", f"{_ONE_CRAWL}/graph", *_READ, "Read or draw how the pages of a site link to each other."),
+    _route("GET", f"{_ONE_CRAWL}/compare", *_READ, "Compare a crawl with another one, or with its run before."),
+    _route("GET", f"{_ONE_CRAWL}/export", *_READ, "Take a crawl away in another form."),
+    _route("GET", f"{_ONE_CRAWL}/backup", Role.ADMIN, "admin", "Take a copy of a crawl's database."),
+)
+
+# ---- Pages of crawls ---------------------------------------------------------------------------------------------------
+_CRAWL = "/manage/crawls/{crawl_id}"
+CRAWL_PAGES: tuple[Route, ...] = (
+    _page("GET", "/manage/crawls", Role.VIEWER, "Crawls and how they stand."),
+    _page("GET", "/manage/crawls/new", Role.EDITOR, "The form of a new crawl."),
+    _page("POST", "/manage/crawls/new", Role.EDITOR, "Start a crawl.", recorded=True),
+    _page("GET", _CRAWL, Role.VIEWER, "One crawl, live while it runs."),
+    _page("POST", f"{_CRAWL}/run", Role.EDITOR, "Run a crawl, or go on with it.", recorded=True),
+    _page("POST", f"{_CRAWL}/pause", Role.EDITOR, "Pause a crawl.", recorded=True),
+    _page("POST", f"{_CRAWL}/stop", Role.EDITOR, "Stop a crawl; what it found stays.", recorded=True),
+    _page("GET", f"{_CRAWL}/edit", Role.EDITOR, "The form of a crawl's name and rhythm."),
+    _page("POST", f"{_CRAWL}/edit", Role.EDITOR, "Change a crawl's name and rhythm.", recorded=True),
+    _page("GET", f"{_CRAWL}/remove", Role.EDITOR, "Ask whether a crawl is to go."),
+    _page("POST", f"{_CRAWL}/remove", Role.EDITOR, "Remove a crawl with what it found.", recorded=True),
+    _page("GET", f"{_CRAWL}/findings", Role.VIEWER, "What an audit found, with why and how to fix it."),
+    _page("GET", f"{_CRAWL}/findings/{{check}}", Role.VIEWER, "One check and the pages it applies to."),
+    _page("GET", f"{_CRAWL}/pages", Role.VIEWER, "The pages of a crawl."),
+    _page("GET", f"{_CRAWL}/pages/{{page_id}}", Role.VIEWER, "One page with everything that is known of it."),
+    _page("GET", f"{_CRAWL}/links", Role.VIEWER, "The links of a crawl, broken ones first."),
+    _page("GET", f"{_CRAWL}/graph", Role.VIEWER, "The site as a picture."),
+    _page("GET", f"{_CRAWL}/compare", Role.VIEWER, "A crawl beside its run before, or another crawl."),
+    _page("GET", f"{_CRAWL}/exports", Role.VIEWER, "A crawl as files."),
+)
+
+# ---- In a frame on another site -------------------------------------------------------------------------------------
+EMBED: tuple[Route, ...] = (_page("GET", "/embed", Role.PUBLIC, "The calendar for a frame on another site."),)
+
+ROUTES: tuple[Route, ...] = OPERATING + REST + FEEDS + PAGES + EMBED + LIVE + ASKING + DOCS_SITES + CRAWLS + CRAWL_PAGES
 """Every route of the service."""

@@ -11,9 +11,9 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,10 @@ from tadoru.clock import SystemClock
 from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.log import Log
 from tadoru.options import EventsOptions, ServeOptions
+from tadoru.serve.access.shared_buckets import shared_table
 from tadoru.serve.app import build_app
+from tadoru.serve.live import wire
+from tadoru.serve.memory import keep_together
 from tadoru.serve.service import Service
 from tadoru.signals import stop_signals
 from tadoru.store.service import open_service
@@ -38,6 +41,10 @@ class Start:
 
     options: ServeOptions
     events: EventsOptions
+    crawl_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the operator's configuration says of crawls, by job."""
+    limits_table: str | None = None
+    """Where several processes count requests together."""
     log_format: str = "text"
     log_level: str = "info"
 
@@ -56,11 +63,16 @@ def listen(options: ServeOptions) -> socket.socket:
 
 def make_app(start: Start) -> FastAPI:
     """The application of one process."""
+    keep_together()
     clock = SystemClock()
     log = Log(sys.stderr, clock, form=start.log_format, level=start.log_level)
     _hear_uvicorn(log)
     store = open_service(start.options.database, clock)
-    return build_app(Service(store=store, options=start.options, events=start.events, clock=clock, log=log))
+    service = Service(
+        store=store, options=start.options, events=start.events, clock=clock, log=log, crawl_defaults=start.crawl_defaults,
+        limits_table=start.limits_table,
+    )  # fmt: skip
+    return build_app(service)
 
 
 def make_worker(start: Start) -> FastAPI:
@@ -74,12 +86,21 @@ def make_worker(start: Start) -> FastAPI:
 
 def run(start: Start, listening: socket.socket) -> None:
     """Answer until stopped."""
+    if start.options.workers == 1:
+        _run(start, listening)
+        return
+    with shared_table() as table:
+        _run(replace(start, limits_table=table), listening)
+
+
+def _run(start: Start, listening: socket.socket) -> None:
     options = start.options
     several = options.workers > 1
     config = uvicorn.Config(
-        partial(make_worker if several else make_app, start), factory=True, lifespan="on", ws="none", workers=options.workers,
+        partial(make_worker if several else make_app, start), factory=True, lifespan="on", workers=options.workers,
         log_config=None, access_log=False, server_header=False, proxy_headers=bool(options.trusted_proxy),
         forwarded_allow_ips=list(options.trusted_proxy), timeout_graceful_shutdown=max(1, round(options.shutdown_timeout)),
+        **wire.OPTIONS,
         timeout_worker_healthcheck=60,  # A slow machine needs a while to start one; a short patience would kill it each time.
     )  # fmt: skip
     if several:

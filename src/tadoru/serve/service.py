@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 
@@ -15,6 +15,7 @@ from tadoru.options import EventsOptions, ServeOptions
 from tadoru.store.service import ServiceStore
 
 if TYPE_CHECKING:
+    from tadoru.serve.crawling.dispatcher import Dispatcher
     from tadoru.serve.rest.running import Collecting
 
 
@@ -28,8 +29,14 @@ class Service:
     """How sources are collected when somebody starts a run here."""
     clock: Clock = field(default_factory=SystemClock)
     log: Log = field(default_factory=lambda: Log(sys.stderr, SystemClock()))
+    crawl_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What the operator's configuration says of crawls, by job (`jobs.served.OPERATORS`)."""
+    crawling: Dispatcher | None = None
+    """Runs crawls, where the application does (`serve.crawling`)."""
     collecting: Collecting | None = None
     """Collections that were started here; made with the first (`rest.running`)."""
+    limits_table: str | None = None
+    """Where the processes of one service count requests together (`access.shared_buckets`)."""
     at_end: list[Callable[[], None]] = field(default_factory=list)
     """Called when the service ends, before its database is closed."""
 

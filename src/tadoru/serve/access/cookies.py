@@ -28,7 +28,7 @@ class SignedIn:
 def is_secure(request: Request) -> bool:
     """Does the browser speak https, to us or to what stands in front of us?"""
     configured = service_of(request).options.base_url
-    return urlsplit(configured).scheme == "https" if configured else request.url.scheme == "https"
+    return urlsplit(configured).scheme == "https" if configured else request.scope["scheme"] == "https"
 
 
 def session_token(request: Request) -> str | None:

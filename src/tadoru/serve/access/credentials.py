@@ -3,6 +3,8 @@ something to ask."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
@@ -13,33 +15,57 @@ from tadoru.serve.access.who import NOBODY, Caller
 from tadoru.serve.problems import Refused
 from tadoru.serve.roles import Role, role_of
 from tadoru.serve.service import service_of
+from tadoru.store.service import ServiceStore
 
 _BAD_KEY = "This key is not known, or it is over: ask an admin for a new one."
 
 
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a request shows. Not to be written down anywhere."""
+
+    key: str | None = field(default=None, repr=False)
+    session: str | None = field(default=None, repr=False)
+
+
+def shown_by(request: Request) -> Credential:
+    """A key, or else the cookie of a session."""
+    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+    return Credential(key=shown.strip()) if scheme.lower() == "bearer" else Credential(session=session_token(request))
+
+
 async def identify(request: Request, limits: Limits) -> Caller:
     """Who it is. A key that is shown must hold; a session that does not is nobody's."""
-    scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return await _by_key(request, shown.strip(), limits)
-    token = session_token(request)
-    if token is None:
+    shown = shown_by(request)
+    if shown.key is not None:
+        return await _by_key(request, shown, limits)
+    if shown.session is None:
         return NOBODY
-    session = await run_in_threadpool(service_of(request).store.session, token)
-    if session is None:
-        return NOBODY
-    return Caller(role=Role[session.user.role.upper()], name=session.user.name, user_id=session.user.id)
+    return await run_in_threadpool(holder, service_of(request).store, shown)
 
 
-async def _by_key(request: Request, shown: str, limits: Limits) -> Caller:
+async def _by_key(request: Request, shown: Credential, limits: Limits) -> Caller:
     here = neighbourhood(address_of(request))
     before = limits.failures.take(here, 0)
     if not before.allowed:
         raise Refused(429, "Too many keys were wrong: wait a little, then try again.", {"Retry-After": str(before.retry)})
-    key = await run_in_threadpool(service_of(request).store.key_of, shown)
-    if key is None:
+    found = await run_in_threadpool(holder, service_of(request).store, shown)
+    if found is NOBODY:
         limits.failures.take(here)
         raise Refused(401, _BAD_KEY, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+    return found
+
+
+def holder(store: ServiceStore, shown: Credential) -> Caller:
+    """Whose it is; nobody's when it does not hold, or no longer. For a thread."""
+    if shown.key is None:
+        session = store.session(shown.session) if shown.session is not None else None
+        if session is None:
+            return NOBODY
+        return Caller(role=Role[session.user.role.upper()], name=session.user.name, user_id=session.user.id)
+    key = store.key_of(shown.key)
+    if key is None:
+        return NOBODY
     scopes = frozenset(key.scopes)
     role = role_of(scopes)
     if key.user_role:

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute, iter_route_contexts
-from starlette.routing import compile_path
+from starlette.routing import WebSocketRoute, compile_path
 
 from tadoru.serve.access.audit import SAFE, address_of
 from tadoru.serve.access.cookies import is_csrf_token
@@ -35,9 +35,10 @@ def settle(app: FastAPI, routes: Iterable[Route] = ROUTES) -> None:
     rows: Rows = {}
     unknown, seen = [], set()
     for context in iter_route_contexts(app.routes):
-        if not isinstance(context.original_route, APIRoute) or context.endpoint is None or context.path is None:
+        is_socket = type(context.original_route) is WebSocketRoute  # Guarded by `live.handshake`, which reads the same table.
+        if not (is_socket or isinstance(context.original_route, APIRoute)) or context.endpoint is None or context.path is None:
             raise RuntimeError(f"{context.path} is not a route that the guard sees: register it on a router.")
-        for method in context.methods or ():
+        for method in ("WS",) if is_socket else context.methods or ():
             found = table.get((method, context.path))
             if found is None:
                 unknown.append(f"{method} {context.path}")
@@ -71,27 +72,33 @@ async def guard(request: Request) -> None:
     caller: Caller = getattr(request.state, "caller", NOBODY)
     unsafe = request.method not in SAFE
     if unsafe and not caller.is_key:
-        _refuse_strangers(request)
+        refuse_strangers(request)
     if not caller.may(row.role, row.scope) and not (row.loopback and _is_direct_neighbour(request)):
-        _refuse(request, row, caller)
+        refuse(request, row, caller)
     if unsafe:
         await _check_form(request, caller)
 
 
-def _refuse(request: Request, row: Route, caller: Caller) -> None:
+def refuse(request: Request, row: Route, caller: Caller) -> None:
+    """Say why somebody may not, and what would help."""
+    if caller is NOBODY and row.page and request.method == "GET" and prefers_html(request):
+        here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        raise Refused(303, "Sign in first.", {"Location": f"/sign-in?next={quote(here, safe='')}"})
+    raise refusal(row, caller)
+
+
+def refusal(row: Route, caller: Caller) -> Refused:
+    """What a caller is told who may not do what a row is about."""
     if caller is NOBODY:
-        if row.page and request.method == "GET" and prefers_html(request):
-            here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            raise Refused(303, "Sign in first.", {"Location": f"/sign-in?next={quote(here, safe='')}"})
-        raise Refused(401, "Sign in, or send a key as “Authorization: Bearer …”.", {"WWW-Authenticate": "Bearer"})
+        return Refused(401, "Sign in, or send a key as “Authorization: Bearer …”.", {"WWW-Authenticate": "Bearer"})
     if caller.is_key and not row.scope:
-        raise Refused(403, "This is for people who sign in, not for keys.")
+        return Refused(403, "This is for people who sign in, not for keys.")
     if caller.is_key and caller.role >= row.role:
-        raise Refused(403, f"This key lacks the scope {row.scope}: use one that has it.")
-    raise Refused(403, f"This needs the role {row.role.label}: ask an admin for it.")
+        return Refused(403, f"This key lacks the scope {row.scope}: use one that has it.")
+    return Refused(403, f"This needs the role {row.role.label}: ask an admin for it.")
 
 
-def _refuse_strangers(request: Request) -> None:
+def refuse_strangers(request: Request) -> None:
     """A page of somebody else's can make a browser send a form; browsers say where it comes from."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):

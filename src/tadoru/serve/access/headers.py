@@ -20,12 +20,21 @@ ALWAYS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_ALWAYS = tuple((name.lower().encode(), value.encode()) for name, value in ALWAYS.items())
+
+
+def framed_by(headers: MutableHeaders, sites: tuple[str, ...]) -> None:
+    """Let these sites show an answer in a frame. Without any it stays as strict as the others."""
+    if sites:
+        headers["Content-Security-Policy"] = POLICY.replace("frame-ancestors 'none'", f"frame-ancestors {' '.join(sites)}")
 
 
 def protect(headers: MutableHeaders, caller: Caller, *, secure: bool) -> None:
     """Add what is missing. What somebody sees who signed in is kept by no shared cache."""
-    for name, value in ALWAYS.items():
-        headers.setdefault(name, value)
+    there = {name for name, _ in headers.raw}
+    if b"frame-ancestors" in dict(headers.raw).get(b"content-security-policy", b""):
+        there.add(b"x-frame-options")  # The policy says who may frame it; this header could only say nobody.
+    headers.raw.extend(one for one in _ALWAYS if one[0] not in there)
     if secure:
         headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     if caller is not NOBODY:

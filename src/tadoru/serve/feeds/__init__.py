@@ -61,7 +61,8 @@ class Table(Chosen):
 
 def _described(media: str, words: str) -> dict[int | str, dict[str, Any]]:
     name = media.partition(";")[0]
-    return UNCHANGED | problems() | {200: {"description": words, "content": {name: {"schema": {"type": "object" if name == JSON_LD else "string"}}}}}
+    schema = {"type": "object" if name == JSON_LD else "string"}
+    return UNCHANGED | problems() | {200: {"description": words, "content": {name: {"schema": schema}}}}
 
 
 @router.get("/events.ics", response_class=Response, responses=_described(ICS, "A calendar (RFC 5545)."), summary="Subscribe")
@@ -74,7 +75,8 @@ def events_ics(request: Request, asked: Annotated[Feed, Query()], who: Asker, se
 
     def write() -> Iterator[str]:
         zones = zones_in_use(service.store, chosen)
-        return calendar(walk(service.store, chosen), zones, name=_name(chosen), lang=lang, since=chosen.since, until=chosen.until)
+        events = walk(service.store, chosen)
+        return calendar(events, zones, name=_name(chosen, service), lang=lang, since=chosen.since, until=chosen.until)
 
     return _feed(request, who, service, ICS, "events.ics", write)
 
@@ -89,7 +91,7 @@ def events_rss(request: Request, asked: Annotated[News, Query()], who: Asker, se
 
     def write() -> Iterator[str]:
         told, built = walk(service.store, chosen, limit=asked.limit), service.store.last_change()
-        return rss(told, name=_name(chosen), site=site, own=own, lang=lang, built=built)
+        return rss(told, name=_name(chosen, service), site=site, own=own, lang=lang, built=built)
 
     return _feed(request, who, service, RSS, "events.rss", write)
 
@@ -150,8 +152,8 @@ def _language(service: Service) -> str:
     return service.options.lang if service.options.lang in ("en", "ja") else "en"
 
 
-def _name(chosen: EventFilter) -> str:
-    return " ".join(["Tadoru", *(part for part in (chosen.city, chosen.category) if part)])
+def _name(chosen: EventFilter, service: Service) -> str:
+    return " ".join([service.options.site_name, *(part for part in (chosen.city, chosen.category) if part)])
 
 
 def _feed(

@@ -5,13 +5,33 @@ They work without a script. Every word is in `words`, every template in `serve/t
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
-from tadoru.serve.pages import access, desk, editing, entering, public, reviews, sources
+from tadoru.serve.pages import (
+    access,
+    crawls,
+    crawls_compare,
+    crawls_form,
+    crawls_reading,
+    desk,
+    docs,
+    editing,
+    embedding,
+    entering,
+    interface,
+    public,
+    reviews,
+    sources,
+)
+from tadoru.serve.pages.live import note_position
 from tadoru.serve.pages.rendering import error_page
 
 __all__ = ["error_page", "router"]
 
-router = APIRouter(include_in_schema=False)
-for _room in (public, entering, desk, sources, reviews, editing, access):
+router = APIRouter(include_in_schema=False, dependencies=[Depends(note_position)])
+_ROOMS = (
+    public, interface, entering, desk, sources, reviews, editing, access,
+    embedding, crawls_form, crawls, crawls_reading, crawls_compare, docs,
+)  # fmt: skip
+for _room in _ROOMS:
     router.include_router(_room.router)

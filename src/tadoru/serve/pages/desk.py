@@ -14,6 +14,8 @@ from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.collect import log_key
 from tadoru.model.event import RunStatus
 from tadoru.serve.pages.charting import Chart, runs_chart
+from tadoru.serve.pages.crawls_desk import crawl_desk
+from tadoru.serve.pages.crawls_showing import reason_in
 from tadoru.serve.pages.public import today_of
 from tadoru.serve.pages.rendering import render, telling_of
 from tadoru.serve.problems import Refused
@@ -83,7 +85,8 @@ def dashboard(request: Request) -> Response:
     runs = [shown_run(one) for one in store.runs(limit=8)]
     return render(
         request, "dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), trouble=trouble[:8], runs=runs,
-        names={one.source_id: one.name for one in health},
+        names={one.source_id: one.name for one in health}, crawls=crawl_desk(service, today_of(service)),
+        reason_in=reason_in,
     )  # fmt: skip
 
 
@@ -105,7 +108,7 @@ def runs_page(request: Request) -> Response:
     source = service.store.source(source_id) if source_id in names and source_id is not None else None
     return render(
         request, "runs.html", place="/manage/runs", runs=[shown_run(one) for one in found[:A_PAGE]], names=names,
-        source=source, next_url=f"/manage/runs{more}" if more else "",
+        source=source, next_url=f"/manage/runs{more}" if more else "", is_newest=before is None,
     )  # fmt: skip
 
 

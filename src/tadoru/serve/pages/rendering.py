@@ -20,19 +20,21 @@ from markupsafe import Markup
 from tadoru.serve.access.cookies import csrf_token, is_secure
 from tadoru.serve.access.who import NOBODY, Caller
 from tadoru.serve.pages.language import COOKIE, KEEPS, chosen, language_of
+from tadoru.serve.pages.live import live_script
 from tadoru.serve.pages.telling import Telling
 from tadoru.serve.pages.words import CATALOGUE
+from tadoru.serve.pages.words_sentences import told
 from tadoru.serve.roles import Role
 from tadoru.serve.service import service_of
 
-SITE_NAME = "Tadoru"
 _DESK = (
     ("/manage", "nav.dashboard", Role.VIEWER), ("/manage/events", "nav.events", Role.VIEWER),
     ("/manage/sources", "nav.sources", Role.VIEWER), ("/manage/reviews", "nav.reviews", Role.VIEWER),
-    ("/manage/runs", "nav.runs", Role.VIEWER), ("/manage/keys", "nav.keys", Role.ADMIN),
+    ("/manage/runs", "nav.runs", Role.VIEWER), ("/manage/crawls", "nav.crawls", Role.VIEWER),
+    ("/manage/docs", "nav.docs", Role.VIEWER), ("/manage/keys", "nav.keys", Role.ADMIN),
     ("/manage/users", "nav.users", Role.ADMIN), ("/manage/log", "nav.log", Role.ADMIN),
 )  # fmt: skip
-_TYPES = {"css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
+_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
 
 @cache
@@ -72,14 +74,17 @@ def render(
     request: Request, template: str, *, status: int = 200, place: str = "", problem: str = "", **context: Any
 ) -> HTMLResponse:
     """A page. `place` is the entry of the navigation it belongs to; `problem` is a sentence about what was refused."""
-    telling = telling_of(request)
+    telling, options = telling_of(request), service_of(request).options
     other = "en" if telling.lang == "ja" else "ja"
     done = f"done.{request.query_params.get('done', '')}"
     frame: dict[str, Any] = {
         "lang": telling.lang, "other_lang": other, "other_language_url": _with_language(request, place, other),
-        "caller": caller_of(request), "desk_places": _DESK, "place": place, "problem": problem, "site_name": SITE_NAME,
+        "caller": caller_of(request), "desk_places": _DESK, "place": place,
+        "problem": told(problem, telling.lang), "site_name": options.site_name,
+        "contact": options.contact,
         "done": telling.say(done) if done in CATALOGUE and not problem else "", "zone_name": telling.here,
         "static": static, "token": lambda: _token(request),
+        "live": lambda: live_script(request, telling.lang, static("live.js")),
     }  # fmt: skip
     text = environment().get_template(template).render(telling.tools() | frame | context)
     response = HTMLResponse(text, status)
@@ -108,6 +113,7 @@ def error_page(request: Request, status: int, detail: str) -> Response:
     heading = say(name) if name in CATALOGUE else say("error.500" if status >= 500 else "error.400")
     own = f"{name}.text"
     sentence = say(own) if own in CATALOGUE and (not detail or status in (404, 500, 503)) else detail
+    sentence = told(sentence, telling_of(request).lang)
     return render(request, "error.html", status=status, heading=heading, sentence=sentence)
 
 

@@ -8,11 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tadoru.serve.pages.words_crawled import CRAWLED
+from tadoru.serve.pages.words_crawls import CRAWLS
 from tadoru.serve.pages.words_desk import DESK
+from tadoru.serve.pages.words_docs import DOCS
+from tadoru.serve.pages.words_embed import EMBED
+from tadoru.serve.pages.words_interface import INTERFACE
+from tadoru.serve.pages.words_live import LIVE
 from tadoru.serve.pages.words_public import PUBLIC
 
 LANGUAGES = ("en", "ja")
-CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK
+CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK | LIVE | INTERFACE | CRAWLS | CRAWLED | DOCS | EMBED
 Say = Callable[..., str]
 
 

@@ -1,7 +1,7 @@
 """The description of the interface (OpenAPI): what FastAPI gathers, and what it can not know.
 
-Who may call an operation is read from the table of `roles`; every parameter, body and answer gets an example (`examples`); what an
-answer says in its headers is told once for all. `/api/docs` shows this document to people, and the tests hold the service to it.
+Who may call an operation is read from the table of `roles`; every parameter, body and answer gets an example (`examples`); what
+an answer says in its headers is told once for all. `/api/docs` shows this document to people; the tests hold the service to it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ TAGS = {
     "search": "Finding things by their words.",
 }
 """What each part of the interface is about. A tag that is not here is told without words."""
+_NO_WORDS = "Successful Response"
+"""What FastAPI says of an answer that nobody described."""
 LISTS = ("/events", "/api/v1/events")
 """These read their parameters by themselves."""
 _LENIENT = frozenset({field.alias or name for name, field in Chosen.model_fields.items()})
@@ -65,7 +67,7 @@ def described(app: FastAPI) -> dict[str, Any]:
     """The whole document."""
     from tadoru.serve.roles import ROUTES
 
-    found = get_openapi(title="Tadoru", version=VERSION, description=_ABOUT, routes=app.routes)
+    found = get_openapi(title=app.title, version=VERSION, description=_ABOUT, routes=app.routes)
     parts = found.setdefault("components", {})
     schemas: dict[str, Any] = parts.setdefault("schemas", {})
     own = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
@@ -73,6 +75,7 @@ def described(app: FastAPI) -> dict[str, Any]:
     schemas["Problem"] = own
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
+    _name_bounds(schemas)
     parts["securitySchemes"] = {"key": _KEY}
     rows = {(row.method.lower(), row.path.replace(":int}", "}")): row for row in ROUTES}
     for path, operations in found["paths"].items():
@@ -85,6 +88,18 @@ def described(app: FastAPI) -> dict[str, Any]:
     used = {tag for operations in found["paths"].values() for one in operations.values() for tag in one.get("tags", ())}
     found["tags"] = [{"name": tag, "description": words} for tag, words in TAGS.items() if tag in used]
     return found
+
+
+def _name_bounds(node: Any) -> None:
+    """Bounds of values that are looked at before they are read have the names of Python; here they get those of JSON Schema."""
+    if isinstance(node, dict):
+        if node.get("type") in ("integer", "number"):
+            node.update({new: node.pop(old) for old, new in (("ge", "minimum"), ("le", "maximum")) if old in node})
+        for inner in node.values():
+            _name_bounds(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            _name_bounds(inner)
 
 
 def _list_parameters() -> list[dict[str, Any]]:
@@ -135,6 +150,8 @@ def _without_null(schema: dict[str, Any]) -> None:
 def _give_answers(operation: dict[str, Any], method: str, schemas: dict[str, Any]) -> None:
     for code, answer in operation["responses"].items():
         status = int(code)
+        if answer["description"] == _NO_WORDS:
+            answer["description"] = schemas.get(_name(answer), {}).get("description", "Done.")
         for media, body in answer.get("content", {}).items():
             if media == MEDIA_TYPE:
                 body.setdefault("example", problem_example(status))
@@ -156,5 +173,11 @@ _HEADERS: dict[int, dict[str, dict[str, Any]]] = {
 
 
 def _is_list(answer: dict[str, Any], schemas: dict[str, Any]) -> bool:
-    name = answer.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "").rpartition("/")[2]
-    return "next" in schemas.get(name, {}).get("properties", {})
+    fields: dict[str, Any] = schemas.get(_name(answer), {}).get("properties", {})
+    return {"items", "next"} <= fields.keys()
+
+
+def _name(answer: dict[str, Any]) -> str:
+    """What the model of a JSON answer is called."""
+    reference: str = answer.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+    return reference.rpartition("/")[2]

@@ -13,20 +13,21 @@ from typing import Any
 Json = dict[str, Any]
 _DEEPEST = 8
 _MOMENT, _DAY, _WEB = "2026-08-01T00:00:00Z", "2026-08-01", "https://town.example/"
+_PLACE_IN_A_LIST = "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"
 _NAMED: dict[str, Any] = {
-    "name": "盛岡市の催し", "title": "星まつり", "url": "https://town.example/events.ics", "source_url": "https://town.example/events.ics",
-    "city": "盛岡市", "venue": "市民会館", "category": "祭り", "q": "音楽", "timezone": "Asia/Tokyo", "licence": "CC BY 4.0",
-    "by": "mia", "who": "mia", "lang": "ja", "position": "row 3", "row_key": "a1", "field": "frequency", "resolution": "",
-    "near": "39.70,141.15,10", "cursor": "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd", "release": ["price"], "event_ids": [12], "candidate_ids": [12, 13],
-    "lat": 39.7, "lon": 141.15, "score": 0.97, "failure_rate": 0.0, "duplicate_rate": 0.12,
+    "name": "盛岡市の催し", "title": "星まつり", "url": f"{_WEB}events.ics", "source_url": f"{_WEB}events.ics", "q": "音楽",
+    "city": "盛岡市", "venue": "市民会館", "category": "祭り", "timezone": "Asia/Tokyo", "licence": "CC BY 4.0", "lang": "ja",
+    "by": "mia", "who": "mia", "position": "row 3", "row_key": "a1", "field": "frequency", "near": "39.70,141.15,10",
+    "cursor": _PLACE_IN_A_LIST, "release": ["price"], "event_ids": [12], "candidate_ids": [12, 13], "lat": 39.7, "lon": 141.15,
+    "score": 0.97, "failure_rate": 0.0, "duplicate_rate": 0.12,
 }  # fmt: skip
 """By the name of a field; taken when it fits the field's kind."""
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float), "array": (list,), "boolean": (bool,), "object": (dict,),
 }  # fmt: skip
 _TEXTS = {
-    "text/calendar": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:5f0c\r\nSUMMARY:星まつり\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
-    "application/rss+xml": '<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel><title>Tadoru</title></channel></rss>\n',
+    "text/calendar": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:星まつり\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+    "application/rss+xml": '<?xml version="1.0"?>\n<rss version="2.0"><channel><title>Tadoru</title></channel></rss>\n',
     "text/csv": "id,title,starts_at\r\n12,星まつり,2026-08-01T10:00:00+09:00\r\n",
     "application/ld+json": {"@context": "https://schema.org", "@graph": [{"@type": "Event", "name": "星まつり"}]},
     "text/markdown": "# Title\n\nText.\n",
@@ -70,13 +71,28 @@ def example_of(schema: Json, schemas: Json, name: str = "", depth: int = 0) -> A
         if schema.get(key) is not None:
             return schema[key]
     if schema.get("examples"):
-        return schema["examples"][0]
+        return _whole(schema["examples"][0], schema, schemas, depth)
     if schema.get("enum"):
         return schema["enum"][0]
     for choice in ("anyOf", "oneOf", "allOf"):
         if schema.get(choice):
             return _first_of(schema[choice], schemas, name, depth)
     return _by_kind(schema, schemas, name, depth)
+
+
+def _whole(example: Any, schema: Json, schemas: Json, depth: int) -> Any:
+    """An example with what it lacks: nulls are lost on its way here, and a model that is made from another has more fields."""
+    missing = [name for name in schema.get("required", ()) if isinstance(example, dict) and name not in example]
+    if not missing:
+        return example
+    fields: Json = schema["properties"]
+    filled = example | {name: _lacking(fields[name], schemas, name, depth) for name in missing}
+    return {name: filled[name] for name in fields if name in filled}
+
+
+def _lacking(schema: Json, schemas: Json, name: str, depth: int) -> Any:
+    may_be_null = any(one.get("type") == "null" for one in schema.get("anyOf", ()))
+    return None if may_be_null else example_of(schema, schemas, name, depth + 1)
 
 
 def _first_of(choices: list[Json], schemas: Json, name: str, depth: int) -> Any:
@@ -119,7 +135,7 @@ def _text(schema: Json, name: str) -> str:
         case "uri" | "url":
             return _WEB
     if name == "next":
-        return f"/api/v1/events?cursor={_NAMED['cursor']}"
+        return f"/api/v1/events?cursor={_PLACE_IN_A_LIST}"
     if name.endswith("_url"):
         return f"{_WEB}terms"
-    return "x" * schema.get("minLength", 0)
+    return "x" * int(schema.get("minLength", 0))

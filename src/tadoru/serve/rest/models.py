@@ -9,13 +9,26 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 
 Text = Annotated[str, Field(max_length=20_000)]
 Line = Annotated[str, Field(max_length=1_000)]
 LARGEST = 2**53 - 1
 """The largest number that every reader of JSON knows exactly."""
-Number = Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+def _a_number(value: Any) -> Any:
+    """36.0 is a whole number of JSON; false and "36" are none."""
+    if isinstance(value, bool | str):
+        raise ValueError("Write a whole number.")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_a_number)]
+Real = Annotated[float, Strict()]
+YesNo = Annotated[bool, Strict()]
+"""What a body says is taken as it is written: false is no number, and "yes" is a text."""
+Number = Annotated[Whole, Field(ge=1, le=LARGEST)]
 Json = dict[str, Any]
 
 
@@ -231,8 +244,8 @@ class NewEvent(In):
     venue: Line | None = None
     address: Line | None = None
     city: Line | None = None
-    lat: float | None = Field(None, ge=-90, le=90)
-    lon: float | None = Field(None, ge=-180, le=180)
+    lat: Real | None = Field(None, ge=-90, le=90)
+    lon: Real | None = Field(None, ge=-180, le=180)
     category: Line | None = None
     price: Line | None = None
     organizer: Line | None = None
@@ -240,8 +253,8 @@ class NewEvent(In):
     image: Line | None = None
     timezone: Line | None = None
     when_note: Line | None = None
-    all_day: bool | None = None
-    cancelled: bool | None = None
+    all_day: YesNo | None = None
+    cancelled: YesNo | None = None
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"title": "朝市", "starts_at": "2026-08-01 06:00", "ends_at": "2026-08-01 09:00", "venue": "駅前広場", "city": "盛岡市"},

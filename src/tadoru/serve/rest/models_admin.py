@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from tadoru.serve.rest.models import EventChange, In, Json, Line, Number, Out, Text
+from tadoru.serve.rest.models import EventChange, In, Json, Line, Number, Out, Text, Whole, YesNo
 
 
 class SourceState(Out):
@@ -62,15 +62,15 @@ class SourceFields(In):
 
     city: Line | None = None
     frequency: Literal["high", "normal", "low"] | None = None
-    enabled: bool | None = None
+    enabled: YesNo | None = None
     notes: Text | None = None
     settings: Json | None = Field(None, description="For its reader: a mapping, selectors and so on.")
     timezone: Line | None = None
-    priority: int | None = Field(None, ge=-1000, le=1000)
+    priority: Whole | None = Field(None, ge=-1000, le=1000)
     depends_on: Number | None = None
     licence: Line | None = None
     terms_url: Line | None = None
-    low_hours: int | None = Field(None, ge=24, le=72)
+    low_hours: Whole | None = Field(None, ge=24, le=72)
 
 
 class NewSource(SourceFields):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.errors import UsageError
 from tadoru.jobs.events.by_hand import mended, rules_of
 from tadoru.jobs.events.dedupe.judge import EventJudge
 from tadoru.jobs.events.normalise import SourceRules, normalise
-from tadoru.jobs.events.publish.records import review_document, review_json
+from tadoru.jobs.events.publish.records import review_document
 from tadoru.model.event import RawEvent, ReviewReason
 from tadoru.serve.access.audit import note
 from tadoru.serve.problems import Refused
@@ -18,6 +17,8 @@ from tadoru.serve.rest.answers import UNCHANGED, done, json_answer, next_page, p
 from tadoru.serve.rest.events import Asker, The, written_values
 from tadoru.serve.rest.models import LARGEST, ReviewPage, ReviewWhole
 from tadoru.serve.rest.models_admin import Answered, Fix, Keep, Kept
+from tadoru.serve.rest.reading import ReviewState, reviews_part
+from tadoru.serve.rest.reading import one_review as the_review
 from tadoru.serve.rest.sources import Cursor, Limit
 from tadoru.serve.service import Service
 from tadoru.store.events import values
@@ -32,22 +33,21 @@ def list_reviews(
     request: Request,
     who: Asker,
     service: The,
-    state: Annotated[Literal["open", "answered", "all"], Query(description="Those that wait, or others.")] = "open",
+    state: Annotated[ReviewState, Query(description="Those that wait, or others.")] = "open",
     reason: Annotated[ReviewReason | None, Query(description="Only for this reason.")] = None,
     limit: Limit = 50,
     cursor: Cursor = 0,
 ) -> Response:
     """Questions for a person, the oldest first."""
-    is_open = {"open": True, "answered": False, "all": None}[state]
-    found = service.store.reviews(is_open=is_open, reason=reason, limit=limit + 1, after=cursor)
-    next_url = next_page(request, found[limit - 1].id if len(found) > limit else None)
-    return json_answer(request, who, {"items": [review_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+    found = reviews_part(service, state=state, reason=reason, limit=limit, cursor=cursor)
+    next_url = next_page(request, found.next_cursor)
+    return json_answer(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
 
 
 @router.get(REVIEWS + "/{review_id}", response_model=ReviewWhole, responses=UNCHANGED | problems(404), summary="Read a review")
 def one_review(request: Request, review_id: ReviewId, who: Asker, service: The) -> Response:
     """One question with the events it is about, and the rows when it is about rows."""
-    return json_answer(request, who, review_document(service.store, _review(service, review_id)))
+    return json_answer(request, who, review_document(service.store, the_review(service, review_id)))
 
 
 @router.post(REVIEWS + "/{review_id}/merge", response_model=Kept, responses=problems(404, 409), summary="They are one event")
@@ -89,7 +89,7 @@ def retry_review(request: Request, review_id: ReviewId, who: Asker, service: The
     with refusing(409):
         is_event = service.store.review_retry(review_id, normalise(raw, _rules(service, review_id)), EventJudge(), who.name)
     note(request, f"review {review_id}", is_event=is_event)
-    return done({"event_id": _review(service, review_id).candidate_ids[0], "is_event": is_event})
+    return done({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
 
 
 @router.post(REVIEWS + "/{review_id}/dismiss", status_code=204, responses=problems(404, 409), summary="Leave it as it is")
@@ -118,15 +118,8 @@ def undo_merge(
     return done({"event_ids": list(ids)})
 
 
-def _review(service: Service, review_id: int) -> values.Review:
-    try:
-        return service.store.review(review_id)
-    except UsageError:
-        raise Refused(404, f"There is no review {review_id}.") from None
-
-
 def _open(service: Service, review_id: int) -> values.Review:
-    found = _review(service, review_id)
+    found = the_review(service, review_id)
     if found.resolved_at is not None:
         raise Refused(409, f"Review {review_id} was answered already ({found.resolution}).")
     return found

@@ -23,6 +23,7 @@ from tadoru.serve.rest.models_admin import (
     SourcePage,
     Trial,
 )
+from tadoru.serve.rest.reading import sources_part
 from tadoru.serve.rest.running import start_run, trial_of
 from tadoru.serve.service import Service
 from tadoru.store.events import values
@@ -40,10 +41,9 @@ def list_sources(
     request: Request, who: Asker, service: The, enabled: bool | None = None, limit: Limit = 100, cursor: Cursor = 0
 ) -> Response:
     """The sources by their number, with what collecting them has taught."""
-    found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
-    next_url = next_page(request, found[limit - 1].id if len(found) > limit else None)
-    body = {"items": [_source(service, one) for one in found[:limit]], "next": next_url}
-    return json_answer(request, who, body, next_url=next_url)
+    found = sources_part(service, enabled=enabled, limit=limit, cursor=cursor)
+    next_url = next_page(request, found.next_cursor)
+    return json_answer(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
 
 
 @router.post(SOURCES, status_code=201, response_model=Source, responses=problems(409), summary="Add a source")

@@ -1,0 +1,106 @@
+"""`tadoru serve crawls add | list | remove`, and `tadoru serve backup`: the crawls of a service, and all it has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tadoru.cli.events_reading import SETTINGS, format_option, stamp_text, write_json
+from tadoru.cli.options import GroupedCommand
+from tadoru.cli.serve import Desk, at_keyboard
+from tadoru.cli.serve_users import database_option
+from tadoru.cli.table import Column, clean, write_table
+
+
+@click.group(short_help="Crawls of the service.", context_settings=SETTINGS)
+def crawls() -> None:
+    """The crawls that the service shows and runs. New ones are started on its pages, or over REST."""
+
+
+@crawls.command(
+    "add", cls=GroupedCommand, short_help="Show a crawl that is there.", context_settings=SETTINGS,
+    examples=(("tadoru serve crawls add site.db", "what `tadoru audit` or `tadoru links --state` wrote"),
+              ("tadoru serve crawls add .context/docs-python-org", "a site of `tadoru docs`")),
+)  # fmt: skip
+@click.argument("path")
+@click.option("--name", default="", metavar="TEXT", help="What to call it; its start when left out.")
+@database_option
+@click.pass_obj
+def add(desk: Desk, /, path: str, name: str, database: str | None) -> int:
+    """Add a crawl by its path: a database, or the folder of a documentation site. Its files stay where they are."""
+    from tadoru.serve.crawling.adopting import adopt
+
+    with desk.store(database, new=True) as store:
+        crawl = adopt(store, path, at_keyboard(), name)
+    sys.stderr.write(f"Added crawl {crawl.id}, {clean(crawl.name)} ({crawl.job}, {crawl.state.value}).\n")
+    return 0
+
+
+@crawls.command("list", cls=GroupedCommand, short_help="Which crawls there are.", context_settings=SETTINGS)
+@format_option("table", "json")
+@database_option
+@click.pass_obj
+def list_crawls(desk: Desk, /, form: str, database: str | None) -> int:
+    """Every crawl, the newest first."""
+    with desk.store(database) as store:
+        found = store.crawls(limit=10_000)
+    if form == "json":
+        write_json([
+            {
+                "id": one.id, "name": one.name, "job": one.job, "starts": list(one.starts), "state": one.state.value,
+                "place": one.place, "every": one.every, "error": one.error or None, "created_at": one.created_at.isoformat(),
+                "ended_at": one.ended_at.isoformat() if one.ended_at else None,
+            }
+            for one in found
+        ])  # fmt: skip
+        return 0
+    zone = desk.options.timezone
+    columns = (
+        Column("ID"), Column("NAME", may_shrink=True), Column("JOB"), Column("STATE"), Column("PAGES"), Column("ENDED"),
+        Column("PLACE", may_shrink=True),
+    )  # fmt: skip
+    rows = (
+        (
+            str(one.id), one.name, one.job, one.state.value, str(one.progress.get("pages", "")),
+            stamp_text(one.ended_at, zone), one.place,
+        )
+        for one in found
+    )  # fmt: skip
+    if not write_table(sys.stdout, columns, rows):
+        sys.stderr.write("There are no crawls yet: start one on the pages of the service, or add one by its path.\n")
+    return 0
+
+
+@crawls.command("remove", cls=GroupedCommand, short_help="Forget a crawl.", context_settings=SETTINGS)
+@click.argument("number", type=int, metavar="ID")
+@database_option
+@click.pass_obj
+def remove(desk: Desk, /, number: int, database: str | None) -> int:
+    """Forget a crawl that does not run, with the files that the service made for it; what was added by its path stays."""
+    from tadoru.serve.crawling.places import remove_files
+
+    with desk.store(database) as store:
+        crawl = store.remove_crawl(number, at_keyboard())
+        remove_files(store.database, crawl)
+    stays = "" if crawl.is_ours else f" Its files stay in {clean(crawl.place)}."
+    sys.stderr.write(f"Removed crawl {crawl.id}, {clean(crawl.name)}.{stays}\n")
+    return 0
+
+
+@click.command(
+    "backup", cls=GroupedCommand, short_help="Copy everything, while it runs.", context_settings=SETTINGS,
+    examples=(("tadoru serve backup backup-2026-08-01", "and RESTORE.txt in it says how to put it back"),),
+)  # fmt: skip
+@click.argument("folder")
+@database_option
+@click.pass_obj
+def backup(desk: Desk, /, folder: str, database: str | None) -> int:
+    """Copy the service's database, its crawls and documentation sites and the files of events into a new folder."""
+    from tadoru.serve.crawling.backup import back_up
+
+    with desk.store(database) as store:
+        back_up(store, Path(folder), lambda what: None)
+    sys.stderr.write(f"Everything is in {clean(folder)}; RESTORE.txt there says how to put it back.\n")
+    return 0

@@ -1,0 +1,275 @@
+"""The Markdown of a stranger as HTML that is safe to show: the one room that knows how either is written. Pure.
+
+Markdown may hold HTML of its own, so nothing is trusted until the end: what comes out is only what `nh3` lets through, which is
+text with a little structure. Nothing is loaded: a picture becomes a link to it. Every link is asked for where it leads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape, unescape
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tadoru.jobs.docs.bundle.outline import blocks
+
+ANCHOR = "at-"
+"""What the fragment of every heading begins with, so that no page can take the place of a part of ours."""
+MOST = 250_000
+"""Characters that are shown of a page; what is longer is no text for a reader, and would take seconds."""
+CALLOUTS = ("note", "tip", "important", "warning", "caution")
+REL = "noopener noreferrer nofollow"
+_TAGS = frozenset(
+    "a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li "
+    "mark ol p pre q s samp small strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
+)
+_WITH_CONTENT = frozenset(
+    "script style iframe noscript noembed noframes object template textarea select title xmp svg math audio video canvas".split()
+)
+_ATTRIBUTES = {
+    "a": {"href"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}, "ol": {"start"}, "pre": {"tabindex"},
+    "div": {"tabindex", "role", "aria-label"}, **{f"h{level}": {"id"} for level in range(1, 7)},
+}  # fmt: skip
+_CLASSES = {
+    "a": {"picture"}, "blockquote": {"callout", *CALLOUTS}, "p": {"callout-name"}, "div": {"scroll"},
+    "td": {"right", "center"}, "th": {"right", "center"},
+}  # fmt: skip
+_CALLOUT = re.compile(r"\[!([A-Za-z]{1,20})\]$")
+_ELEMENT = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
+_IMAGE = re.compile(r"<img(?=[\s/>])[^<>]{0,5000}>", re.IGNORECASE)
+_ALT = re.compile(r"""\salt\s{0,9}=\s{0,9}(?:"([^"<>]{0,500})"|'([^'<>]{0,500})')""", re.IGNORECASE)
+_NAMELESS = re.compile(r"<a(?: [^<>]*)?>\s*</a>")
+_MOST_NESTED = 300
+_SMALL = re.compile(r"\d{1,4}$", re.ASCII)
+
+Lead = Callable[[str], str | None]
+"""Where a link of a page leads when it is shown here; None for one that leads nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a page, and the fragment of it."""
+
+    level: int
+    text: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A page as HTML, without the title it began with."""
+
+    html: str
+    """Safe where HTML is expected."""
+    headings: tuple[Heading, ...]
+    is_cut: bool
+
+
+def render(markdown: str, lead: Lead, *, anchors: Sequence[str | None] = (), words: Mapping[str, str] | None = None) -> Rendered:
+    """A page. `anchors` are the fragments that the site gives its headings, in order; `words` are the names of callouts, of
+    `image` and of `table` in the reader's language."""
+    said = words or {}
+    text, is_cut = _bounded(markdown.replace("\x00", "\ufffd"))
+    tokens = _reader().parse(text)
+    if _deepest(tokens) > _MOST_NESTED:
+        tokens = _reader(html=False).parse(text)
+    headings = list(_headings(tokens, anchors))
+    if headings and headings[0].level == 1 and tokens[0].type == "heading_open":
+        del tokens[:3]
+        headings = headings[1:]
+    _without_pictures(tokens, said)
+    tokens = list(_dressed(tokens, said))
+    written: str = _reader().renderer.render(tokens, _reader().options, {})
+    return Rendered(_clean(written, lead, frozenset(heading.id for heading in headings)), tuple(headings), is_cut)
+
+
+@cache
+def _reader(*, html: bool = True) -> MarkdownIt:
+    """`html`: whether markup in it is markup; else it is shown as it is written."""
+    return MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
+
+
+def _deepest(tokens: Sequence[Token]) -> int:
+    """How deep the elements of the HTML in a text are inside each other: a sanitiser takes its time for thousands."""
+    found = (one for token in tokens for one in (token, *(token.children or ())) if one.type in ("html_block", "html_inline"))
+    still_open: Counter[str] = Counter()
+    depth = deepest = 0
+    for token in found:
+        for closes, name in _ELEMENT.findall(token.content):
+            if not closes:
+                still_open[name] += 1
+                depth += 1
+                deepest = max(deepest, depth)
+            elif still_open[name]:
+                still_open[name] -= 1
+                depth -= 1
+    return deepest
+
+
+def _bounded(markdown: str) -> tuple[str, bool]:
+    """As many whole blocks as are shown."""
+    if len(markdown) <= MOST:
+        return markdown, False
+    kept, length = [], 0
+    for block in blocks(markdown):
+        length += len(block.text)
+        if length > MOST:
+            break
+        kept.append(block.text)
+    return "".join(kept) or markdown[:MOST], True
+
+
+def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterator[Heading]:
+    """The headings that are not inside something else, each given its fragment: the site's own where it is known."""
+    found = [(token, tokens[at + 1]) for at, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
+    own: Sequence[str | None] = anchors if len(anchors) == len(found) else ()
+    taken: set[str] = set()
+    for at, (token, inline) in enumerate(found):
+        text = _plain(inline)
+        name = _fragment((own[at] if own else None) or text) or "part"
+        unique, times = name, 1
+        while unique in taken:
+            times += 1
+            unique = f"{name}-{times}"
+        taken.add(unique)
+        token.attrSet("id", f"{ANCHOR}{unique}")
+        yield Heading(int(token.tag[1]), text, f"{ANCHOR}{unique}")
+
+
+def _fragment(name: str) -> str:
+    return re.sub(r"[^\w.:()%-]+", "-", name).strip("-")[:200]
+
+
+def fragment(name: str) -> str:
+    """The fragment here of one that the site names."""
+    return f"{ANCHOR}{_fragment(name)}" if _fragment(name) else ""
+
+
+def _plain(inline: Token) -> str:
+    kinds = {"text", "code_inline"}
+    parts = [
+        child.content if child.type in kinds else " " for child in inline.children or () if child.type in {*kinds, "softbreak"}
+    ]
+    return " ".join("".join(parts).split())
+
+
+def _dressed(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
+    """The tokens as this page wants them: callouts, pictures as links, tables and code that scroll."""
+    for at, token in enumerate(tokens):
+        match token.type:
+            case "blockquote_open":
+                yield token
+                yield from _callout(token, tokens[at + 1 : at + 3], words)
+                continue
+            case "inline":
+                token.children = list(_inline(token.children or [], words))
+                if at >= 2 and tokens[at - 2].type == "list_item_open":
+                    _defined(token.children)
+            case "th_open" | "td_open":
+                side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
+                if side in ("right", "center"):
+                    token.attrSet("class", side)
+            case "table_open":
+                name = words.get("table", "Table")
+                yield Token("div_open", "div", 1, {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": name})
+        yield token
+        if token.type == "table_close":
+            yield Token("div_close", "div", -1)
+
+
+def _without_pictures(tokens: Sequence[Token], words: Mapping[str, str]) -> None:
+    """Pictures of HTML as their words: a link around one would else have none."""
+
+    def said(found: re.Match[str]) -> str:
+        alt = _ALT.search(found[0])
+        return escape(unescape(alt[1] or alt[2] or "").strip() if alt else "") or escape(words.get("image", "Image"))
+
+    for token in tokens:
+        for one in (token, *(token.children or ())):
+            if one.type in ("html_block", "html_inline"):
+                one.content = _IMAGE.sub(said, one.content)
+
+
+def _callout(quote: Token, after: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
+    """`> [!NOTE]` as a box that says what it is."""
+    if len(after) < 2 or after[1].type != "inline" or not (children := after[1].children):
+        return
+    if (found := _CALLOUT.match(children[0].content)) is None or (len(children) > 1 and children[1].type != "softbreak"):
+        return
+    kind = found[1].lower()
+    after[1].children = children[2:]
+    quote.attrSet("class", f"callout {kind if kind in CALLOUTS else 'note'}")
+    yield Token("paragraph_open", "p", 1, {"class": "callout-name"})
+    yield _text(words.get(kind, kind.capitalize()))
+    yield Token("paragraph_close", "p", -1)
+
+
+def _inline(children: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
+    """Pictures as links to them; inside a link as their words, for there are no links in links."""
+    depth = 0
+    for child in children:
+        depth += child.nesting if child.type in ("link_open", "link_close") else 0
+        if child.type != "image":
+            yield child
+            continue
+        alt = child.content.strip()
+        name = words.get("image", "Image")
+        if depth:
+            yield _text(alt or name)
+            continue
+        yield Token("link_open", "a", 1, {"href": str(child.attrs.get("src", "")), "class": "picture"})
+        yield _text(f"{name}: {alt}" if alt else name)
+        yield Token("link_close", "a", -1)
+
+
+def _defined(children: list[Token]) -> None:
+    """A list of terms is written as items that begin with the term in bold: what it means then begins on a line of its own."""
+    seen = [child for child in children if child.type != "text" or child.content.strip()]
+    ends = next((at for at, child in enumerate(seen) if child.type == "strong_close"), None)
+    if ends is None or seen[0].type != "strong_open" or ends + 1 >= len(seen):
+        return
+    if seen[ends + 1].type == "softbreak":
+        seen[ends + 1].type = "hardbreak"
+        seen[ends + 1].tag = "br"
+
+
+def _text(content: str) -> Token:
+    token = Token("text", "", 0)
+    token.content = content
+    return token
+
+
+def _clean(html: str, lead: Lead, ids: frozenset[str]) -> str:
+    """Only what the lists above name, whatever was written."""
+
+    def allowed(tag: str, name: str, value: str) -> str | None:
+        match name:
+            case "href":
+                return lead(value)
+            case "id":
+                return value if value in ids else None
+            case "tabindex":
+                return value if value == "0" else None
+            case "role":
+                return value if value == "region" else None
+            case "colspan" | "rowspan" | "start":
+                return value if _SMALL.match(value) else None
+        return value
+
+    safe = nh3.clean(
+        html.replace("<pre>", '<pre tabindex="0">'),
+        tags=set(_TAGS),
+        clean_content_tags=set(_WITH_CONTENT),
+        attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
+        allowed_classes={tag: set(names) for tag, names in _CLASSES.items()},
+        attribute_filter=allowed,
+        url_schemes={"http", "https", "mailto"},
+        link_rel=REL,
+    )
+    return _NAMELESS.sub("", safe)  # A link without words can not be read aloud, or followed.

@@ -1,0 +1,114 @@
+"""The types of the schema, made from the models of REST, so that there is one description of everything that is given out.
+
+An object's fields are read from the plain objects that REST writes too. Numbers that name something (`id`, `source_id`) are IDs,
+since a number of GraphQL has 32 bits; times are written as REST writes them; what has no fixed fields is JSON.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
+
+import strawberry
+from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
+from strawberry.scalars import JSON
+from strawberry.schema.config import StrawberryConfig
+
+from tadoru.serve.graphql.limits import ENTRIES
+
+Moment = NewType("Moment", str)
+"""A time as text."""
+
+
+def read_field(holder: Any, name: str) -> Any:
+    """A field of an object that is given out. Of documentation sites the names are those of their index.json."""
+    if not isinstance(holder, Mapping):
+        return getattr(holder, name)
+    return holder[name] if name in holder else holder[to_camel(name)]
+
+
+def _written(at: Any) -> str:
+    return at.isoformat().replace("+00:00", "Z") if isinstance(at, datetime) else str(at)
+
+
+CONFIG = StrawberryConfig(
+    default_resolver=read_field,
+    scalar_map={
+        Moment: strawberry.scalar(
+            name="DateTime", description="A time (RFC 3339): of an event with the offset of its place, of ours in UTC.",
+            serialize=_written, parse_value=str,
+        )
+    },
+)  # fmt: skip
+
+
+def object_of(model: type[BaseModel], more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
+    """The type of what a model describes, with more fields that are worked out when they are asked for."""
+    added = dict(more or {})
+    namespace: dict[str, Any] = {"__annotations__": {}, "__doc__": model.__doc__}
+    for field, described in model.model_fields.items():
+        if field not in added:
+            namespace["__annotations__"][field] = _kind(described.annotation, field)
+            namespace[field] = strawberry.field(description=described.description)
+    made = type(name or model.__name__, (), namespace | added)
+    return strawberry.type(made, description=(model.__doc__ or "").strip())
+
+
+def list_of(kind: Any) -> Any:
+    """The type of a list of these."""
+    return list[kind]
+
+
+def page_of(kind: Any, name: str = "") -> Any:
+    """The type of a part of a list."""
+    namespace = {
+        "__annotations__": {ENTRIES: list[kind], "page_info": PageInfo},
+        ENTRIES: strawberry.field(description="The entries of this part."),
+        "page_info": strawberry.field(description="Where the list goes on."),
+    }
+    return strawberry.type(type(name or f"{kind.__name__}Page", (), namespace), description="A part of a list.")
+
+
+def page(items: list[Any], cursor: str | int | None) -> dict[str, Any]:
+    """A part of a list, given out."""
+    return {
+        ENTRIES: items,
+        "page_info": {"has_next_page": cursor is not None, "end_cursor": None if cursor is None else str(cursor)},
+    }
+
+
+@strawberry.type(description="Where a list goes on.")
+class PageInfo:
+    has_next_page: bool
+    end_cursor: str | None = strawberry.field(description="Pass it as `after`; null at the end of the list.")
+
+
+_made: dict[type[BaseModel], Any] = {}
+
+
+def _kind(annotation: Any, field: str) -> Any:
+    """What a field is in the schema."""
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(inner[0], field)
+    if origin in (Union, types.UnionType):
+        said = [one for one in inner if one is not type(None)]
+        kind = _kind(said[0], field) if len(said) == 1 else JSON
+        return kind | None if len(said) < len(inner) else kind
+    if origin is list:
+        return list[_kind(inner[0], field.removesuffix("s"))]  # type: ignore[misc]
+    if origin is Literal:
+        return str
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if annotation not in _made:
+            _made[annotation] = object_of(annotation)
+        return _made[annotation]
+    if annotation is int and (field == "id" or field.endswith("_id") or field == "depends_on"):
+        return strawberry.ID
+    return _PLAIN.get(annotation, JSON)
+
+
+_PLAIN: dict[Any, Any] = {str: str, int: int, float: float, bool: bool, datetime: Moment, date: Moment}

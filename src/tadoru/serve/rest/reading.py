@@ -1,0 +1,75 @@
+"""What those who look after the calendar may read, a page at a time, as plain objects: REST and GraphQL ask the same here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tadoru.errors import UsageError
+from tadoru.jobs.events.publish.records import review_json, run_json, source_json, sources_health, state_json, totals_json
+from tadoru.model.event import ReviewReason
+from tadoru.serve.problems import Refused
+from tadoru.serve.service import Service
+from tadoru.store.events import values
+
+ReviewState = Literal["open", "answered", "all"]
+_IS_OPEN: dict[ReviewState, bool | None] = {"open": True, "answered": False, "all": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a list, and the number after which it goes on."""
+
+    items: list[dict[str, Any]]
+    next_cursor: int | None
+
+
+def _part(found: Sequence[Any], limit: int, items: list[dict[str, Any]]) -> Part:
+    return Part(items, found[limit - 1].id if len(found) > limit else None)
+
+
+def sources_part(service: Service, *, enabled: bool | None, limit: int, cursor: int) -> Part:
+    """The sources by their number, with what collecting them has taught."""
+    found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
+    return _part(found, limit, source_documents(service, found[:limit]))
+
+
+def source_documents(service: Service, sources: Sequence[values.Source]) -> list[dict[str, Any]]:
+    """Sources with their states, which are read at once. One that was removed in between is left out."""
+    states = service.store.states(one.id for one in sources)
+    return [source_json(one) | {"state": state_json(states[one.id])} for one in sources if one.id in states]
+
+
+def runs_part(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> Part:
+    """The log of collecting, the newest run first."""
+    found = service.store.runs(source_id=source_id, limit=limit + 1, before=cursor)
+    return _part(found, limit, [run_json(one) for one in found[:limit]])
+
+
+def one_run(service: Service, run_id: int) -> values.RunLog:
+    """A run that is there. Raises Refused."""
+    try:
+        return service.store.run(run_id)
+    except UsageError:
+        raise Refused(404, f"There is no run {run_id}.") from None
+
+
+def reviews_part(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> Part:
+    """Questions for a person, the oldest first."""
+    found = service.store.reviews(is_open=_IS_OPEN[state], reason=reason, limit=limit + 1, after=cursor)
+    return _part(found, limit, [review_json(one) for one in found[:limit]])
+
+
+def one_review(service: Service, review_id: int) -> values.Review:
+    """A question that is there. Raises Refused."""
+    try:
+        return service.store.review(review_id)
+    except UsageError:
+        raise Refused(404, f"There is no review {review_id}.") from None
+
+
+def status_document(service: Service, days: int) -> dict[str, Any]:
+    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    store = service.store
+    return {"totals": totals_json(store.totals()), "sources": list(sources_health(store, days))}

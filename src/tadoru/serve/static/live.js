@@ -1,0 +1,146 @@
+// What a page shows while it is open: the service tells over a WebSocket what happens, and the places that are about it follow.
+//
+// data-live="crawl/12"    what a place is about; several, with spaces between, and crawl/* for all
+// data-field="pages"      inside: the text is that field of the newest message
+// data-field-value, -max  the same for <progress>
+// data-live-notices       inside: a list that gets each notice as a line
+// data-live-refresh       the place is made anew by the server when something happened (by its id, or its order)
+// data-live-reload        the page is loaded anew, once, when what it is about has ended
+//
+// Nothing here is needed to use a page, and nothing of it is ever markup: texts are set as texts.
+(() => {
+  "use strict";
+  const script = document.currentScript;
+  const places = () => [...document.querySelectorAll("[data-live]")];
+  if (window.tadoruLive || !("WebSocket" in window) || !places().length) return;
+  window.tadoruLive = true;
+
+  const words = JSON.parse(script.dataset.words || "{}");
+  const written = new Intl.NumberFormat(document.documentElement.lang || "en", { maximumFractionDigits: 1 });
+  const busy = ["queued", "running"];
+  let after = script.dataset.after === undefined ? null : Number(script.dataset.after);
+  let socket = null, tries = 0, timer = 0, refreshing = 0, isOver = false, isReloading = false, lastRefresh = -1e9;
+
+  const region = document.createElement("p");
+  region.className = "unseen";
+  region.setAttribute("role", "status");
+  region.setAttribute("aria-live", "polite");
+  document.body.append(region);
+  const announce = (key, values) => {
+    if (words[key]) region.textContent = words[key].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? "");
+  };
+
+  const subjects = () => {
+    const found = new Set(places().flatMap((place) => place.dataset.live.split(/\s+/).filter(Boolean)));
+    return found.size > 100 ? ["crawl/*", "source/*"] : [...found];
+  };
+  const about = (subject) => {
+    const every = subject.split("/")[0] + "/*";
+    return places().filter((place) => place.dataset.live.split(/\s+/).some((one) => one === subject || one === every));
+  };
+
+  function connect() {
+    clearTimeout(timer);
+    if (socket || isOver || isReloading || document.hidden || tries > 12) return;
+    try {
+      socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/ws");
+    } catch {
+      return;
+    }
+    const mine = socket;
+    mine.onmessage = (event) => { if (mine === socket) hear(event.data); };
+    mine.onclose = (event) => {
+      if (mine !== socket) return;
+      socket = null;
+      isOver = [4401, 1008].includes(event.code);
+      if (isOver) announce("over", {});
+      else timer = setTimeout(connect, Math.min(60000, 500 * 2 ** tries++) * (0.5 + Math.random()));
+    };
+  }
+
+  function disconnect() {
+    clearTimeout(timer);
+    const old = socket;
+    socket = null;
+    if (old) old.close(1000);
+  }
+
+  function hear(text) {
+    let message;
+    try { message = JSON.parse(text); } catch { return; }
+    if (message.kind === "hello") {
+      tries = 0;
+      after ??= message.last_id;
+      socket.send(JSON.stringify({ kind: "subscribe", subjects: subjects(), after }));
+    } else if (message.kind === "gap") {
+      after = message.last_id;
+      reload();
+    } else if (message.body) {
+      after = message.id;
+      about(message.subject).forEach((place) => show(place, message));
+      if (message.kind !== "crawl.progress" && message.kind !== "crawl.notice") tell(message);
+    }
+  }
+
+  function show(place, { kind, body, at }) {
+    for (const one of place.querySelectorAll("[data-field]")) {
+      const value = body[one.dataset.field] ?? body.counts?.[one.dataset.field];
+      if (value === undefined) continue;
+      one.textContent = typeof value === "number" ? written.format(value) : words[`${one.dataset.field}.${value}`] ?? value;
+    }
+    for (const bar of place.querySelectorAll("[data-field-value]")) {
+      const { fieldValue, fieldMax } = bar.dataset;
+      if (fieldMax in body) bar.max = Math.max(1, body[fieldMax], body[fieldValue] ?? 0);
+      if (fieldValue in body) bar.value = body[fieldValue];
+    }
+    const list = kind === "crawl.notice" && (place.matches("[data-live-notices]") ? place : place.querySelector("[data-live-notices]"));
+    if (list) {
+      const line = document.createElement("li");
+      line.className = "small";
+      line.textContent = `${new Date(at).toLocaleTimeString(document.documentElement.lang)} ${body.text}`;
+      list.append(line);
+      while (list.children.length > 50) list.firstElementChild.remove();
+    }
+    const hasEnded = kind === "run.ended" || kind === "crawl.removed" || (kind === "crawl.state" && !busy.includes(body.state));
+    if (hasEnded && "liveReload" in place.dataset) reload();
+    else if (kind !== "crawl.progress" && kind !== "crawl.notice" && ("liveRefresh" in place.dataset || "liveReload" in place.dataset)) {
+      clearTimeout(refreshing);
+      refreshing = setTimeout(refresh, Math.max(100 + 200 * Math.random(), lastRefresh + 2000 - performance.now()));
+    }
+  }
+
+  function tell({ kind, subject, body }) {
+    const name = body.name || document.querySelector(`[data-live="${subject}"][data-live-name]`)?.dataset.liveName || "";
+    if (name) announce(`${kind}.${body.state ?? body.status}`, { ...body, name });
+  }
+
+  function reload() {
+    if (isReloading) return;
+    isReloading = true;
+    disconnect();
+    location.reload();
+  }
+
+  async function refresh() {
+    lastRefresh = performance.now();
+    try {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+      if (!answer.ok || answer.redirected) return;
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const selector = "[data-live-refresh], [data-live-reload]";
+      const found = [...fresh.querySelectorAll(selector)];
+      document.querySelectorAll(selector).forEach((old, index) => {
+        const made = old.id ? fresh.getElementById(old.id) : found[index];
+        if (!made || (!old.id && made.dataset.live !== old.dataset.live) || made.outerHTML === old.outerHTML) return;
+        const focused = old.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+        old.replaceWith(document.importNode(made, true));
+        if (focused) document.querySelector(`[href="${CSS.escape(focused)}"]`)?.focus();
+      });
+    } catch { /* The next message tries again. */ }
+  }
+
+  document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : ((tries = 0), connect())));
+  window.addEventListener("pagehide", disconnect);
+  window.addEventListener("pageshow", connect);
+  connect();
+})();
