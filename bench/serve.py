@@ -1,172 +1,175 @@
-"""Requests a second of `GET /api/v1/events`, filtered by city and month, beside a bare FastAPI endpoint that reads one row.
+"""The service under load, beside a bare FastAPI endpoint that reads one row.
 
-`python -m bench.serve [--events 10000] [--seconds 5]`. Both run under uvicorn, one worker, on the same database file, one after
-the other in turns; `wrk -t1 -c16` drives them when it is there, else sixteen connections of our own. No cache, no rate limit.
+`python -m bench.serve rate [--events 100000] [--rounds 7]`: requests a second of `GET /api/v1/events`, filtered by city and
+month, and of the bare endpoint, in turns. Both run under uvicorn, one worker, with the same settings, on the same file; wrk with
+sixteen connections drives them when it is there, else as many connections of our own. No cache, no rate limit. The share is the
+median of the shares of each turn; beside it the CPU that a request costs, which a busy machine changes less. `--also` measures
+the page and the feed.
+`python -m bench.serve soak --minutes 10`: the memory of the service under a steady load.
+
+`--database FILE|URL` measures a database that is there already; it is filled when it is empty. `--workers N` runs the command
+itself.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import multiprocessing
-import random
-import re
-import shutil
-import socket
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
-CONNECTIONS, CITIES = 16, 20
-TOKYO = ZoneInfo("Asia/Tokyo")
+from bench.serve_load import CONNECTIONS, cpu_seconds, free_port, measured, resident, wait_for
+from bench.serve_load import fill as fill_with_events
 
-
-def fill(path: str, size: int) -> None:
-    """So many events of a year in twenty cities, each by hand: nothing is compared."""
-    from tadoru.jobs.events.dedupe.judge import EventJudge
-    from tadoru.model.event import EventDraft, Occurrence
-    from tadoru.store.service import open_service
-
-    chance, store, judge = random.Random(7), open_service(path), EventJudge()
-    source = store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "bench")
-    drafts = []
-    for number in range(size):
-        day = date(2050, 1, 1) + timedelta(days=chance.randrange(365))
-        at = datetime(day.year, day.month, day.day, chance.randrange(8, 20), tzinfo=TOKYO)
-        title = f"催し {number}"
-        drafts.append(EventDraft(
-            title=title, title_clean=title, occurrence=Occurrence(starts_at=at, ends_at=at + timedelta(hours=2)), uid=str(number),
-            timezone="Asia/Tokyo", city=f"町{number % CITIES}市", venue=f"会館{number}", description="どなたでも。" * 20,
-            category=chance.choice(["music", "art", "market"]), price="無料", position=f"row {number}",
-        ))  # fmt: skip
-    for start in range(0, size, 2000):
-        run = store.start_run(source.id)
-        store.apply_run(run, drafts[start : start + 2000], [], judge)
-        store.finish_run(run, "success", counts={})  # type: ignore[arg-type]
-    store.close()
+LISTED = f"/api/v1/events?city={quote('町3市')}&from=2050-05-01&to=2050-05-31&limit=20"
+ALSO = {
+    "page of the list": f"/?city={quote('町3市')}&from=2050-05-01&to=2050-05-31",
+    "month": f"/month/2050-05?city={quote('町3市')}",
+    "one event": "/api/v1/events/7",
+    "ICS of a city": f"/events.ics?city={quote('町3市')}&from=2050-05-01&to=2050-05-31",
+}
 
 
-def product(path: str, port: int) -> None:
+def product(database: str, port: int) -> None:
     import uvicorn
 
     from tadoru.clock import SystemClock
     from tadoru.log import Log
     from tadoru.options import ServeOptions
     from tadoru.serve.app import build_app
+    from tadoru.serve.memory import keep_together
     from tadoru.serve.service import Service
     from tadoru.store.service import open_service
 
-    options = ServeOptions(database=path, rate_limit=0, key_rate_limit=0)
+    keep_together()
+    options = ServeOptions(database=database, rate_limit=0, key_rate_limit=0)
     log = Log(sys.stderr, SystemClock(), level="error")
-    app = build_app(Service(store=open_service(path), options=options, log=log))
+    app = build_app(Service(store=open_service(database), options=options, log=log))
     uvicorn.run(app, port=port, log_level="error", access_log=False)
 
 
-def bare(path: str, port: int) -> None:
+def bare(database: str, port: int) -> None:
     import uvicorn
     from fastapi import FastAPI
 
     app = FastAPI()
-    database = sqlite3.connect(path, check_same_thread=False)
+    rows = sqlite3.connect(database, check_same_thread=False)
 
     @app.get("/one")
     def one() -> dict[str, object]:
-        row = database.execute("SELECT id, title, starts_at, city FROM events WHERE id = 7").fetchone()
+        row = rows.execute("SELECT id, title, starts_at, city FROM events WHERE id = 7").fetchone()
         return dict(zip(("id", "title", "starts_at", "city"), row, strict=True))
 
     uvicorn.run(app, port=port, log_level="error", access_log=False)
 
 
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        number: int = one.getsockname()[1]
-        return number
+@contextmanager
+def running(serve: object, database: str) -> Iterator[tuple[int, list[int]]]:
+    """A server in a process of its own: its port, and its processes."""
+    port = free_port()
+    process = multiprocessing.get_context("spawn").Process(target=serve, args=(database, port))
+    process.start()
+    try:
+        wait_for(port)
+        yield port, [process.pid or 0]
+    finally:
+        process.terminate()
+        process.join()
 
 
-async def drive(port: int, path: str, seconds: float) -> tuple[float, float]:
-    """Requests a second and the 99th percentile in milliseconds, by our own client."""
-    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-    took: list[float] = []
-    end = time.perf_counter() + seconds
-
-    async def one() -> None:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        while time.perf_counter() < end:
-            began = time.perf_counter()
-            writer.write(request)
-            head = await reader.readuntil(b"\r\n\r\n")
-            found = re.search(rb"content-length: (\d+)", head)
-            if not head.startswith(b"HTTP/1.1 200") or found is None:
-                raise RuntimeError(head.decode())
-            await reader.readexactly(int(found[1]))
-            took.append(time.perf_counter() - began)
-        writer.close()
-
-    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
-    took.sort()
-    return len(took) / seconds, took[int(len(took) * 0.99)] * 1000
+@contextmanager
+def command(database: str, workers: int) -> Iterator[tuple[int, list[int]]]:
+    """The command itself, with so many workers."""
+    port = free_port()
+    call = [sys.executable, "-m", "tadoru", "serve", "-q", "-d", database, "--port", str(port), "--workers", str(workers)]
+    process = subprocess.Popen([*call, "--rate-limit", "0", "--key-rate-limit", "0"], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(port)
+        tasks = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text("ascii").split()
+        yield port, [process.pid, *map(int, tasks)]
+    finally:
+        process.terminate()
+        process.wait()
 
 
-def measured(port: int, path: str, seconds: float) -> tuple[float, float]:
-    wrk = shutil.which("wrk")
-    if wrk is None:
-        return asyncio.run(drive(port, path, seconds))
-    command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{seconds:.0f}s", "--latency", f"http://127.0.0.1:{port}{path}"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    rate, late = re.search(r"Requests/sec:\s+([\d.]+)", said), re.search(r"99%\s+([\d.]+)(us|ms|s)", said)
-    assert rate is not None, said
-    assert late is not None, said
-    return float(rate[1]), float(late[1]) * {"us": 0.001, "ms": 1.0, "s": 1000.0}[late[2]]
+def rate(given: argparse.Namespace, database: str) -> None:
+    is_file = "://" not in database
+    beside = database if is_file else _one_row(given.folder)  # The bare endpoint always reads SQLite.
+    ours = command(database, given.workers) if given.workers > 1 else running(product, database)
+    with running(bare, beside) as (bare_port, bare_pids), ours as (port, pids):
+        shares, cpu_shares, rates, lates = [], [], [], []
+        for _ in range(given.rounds):
+            alone, _, alone_cpu = turn(bare_port, "/one", given.seconds, bare_pids)
+            listed, late, cpu = turn(port, LISTED, given.seconds, pids)
+            shares.append(listed / alone)
+            cpu_shares.append(alone_cpu / cpu)
+            rates.append((alone, listed))
+            lates.append(late)
+            print(
+                f"bare {alone:7,.0f}/s {alone_cpu:6.0f} µs   list {listed:7,.0f}/s {cpu:6.0f} µs   share {shares[-1]:.2f}",
+                flush=True,
+            )
+        alone, listed = (statistics.median(one) for one in zip(*rates, strict=True))
+        print(f"median: bare {alone:,.0f}/s, list {listed:,.0f}/s, p99 {statistics.median(lates):.1f} ms")
+        print(f"share {statistics.median(shares):.2f}, by CPU {statistics.median(cpu_shares):.2f}")
+        for name, path in ALSO.items() if given.also else ():
+            found, late, cpu = turn(port, path, given.seconds, pids)
+            print(f"{name}: {found:,.0f}/s, p99 {late:.1f} ms, {cpu / 1000:.2f} ms CPU")
 
 
-def wait_for(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise RuntimeError("The server did not start.")
+def _one_row(folder: str) -> str:
+    path = str(Path(folder) / "one.db")
+    with sqlite3.connect(path) as made:
+        made.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, title, starts_at, city)")
+        made.execute("INSERT INTO events VALUES (7, '催し 7', '2050-05-01', '町3市')")
+    return path
+
+
+def turn(port: int, path: str, seconds: float, pids: list[int]) -> tuple[float, float, float]:
+    """Requests a second, the 99th percentile in milliseconds, and the CPU of a request in microseconds."""
+    before = sum(map(cpu_seconds, pids))
+    found, late = measured(port, path, seconds)
+    return found, late, (sum(map(cpu_seconds, pids)) - before) / max(found * seconds, 1) * 1e6
+
+
+def soak(given: argparse.Namespace, database: str) -> None:
+    ours = command(database, given.workers) if given.workers > 1 else running(product, database)
+    with ours as (port, pids):
+        end, began, requests = time.monotonic() + given.minutes * 60, time.monotonic(), 0.0
+        paths = [LISTED, *ALSO.values(), LISTED + "&category=music", "/api/v1/events?limit=200&all=true"]
+        turns = 0
+        while time.monotonic() < end:
+            found, _ = measured(port, paths[turns % len(paths)], 5, connections=given.connections)
+            requests, turns = requests + found * 5, turns + 1
+            memory = sum(map(resident, pids)) / 2**20
+            print(f"{time.monotonic() - began:6.0f} s  {requests:10,.0f} requests  {memory:7.1f} MB", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--events", type=int, default=10_000)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["rate", "soak"])
+    parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--connections", type=int, default=CONNECTIONS)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--database")
+    parser.add_argument("--also", action="store_true")
     given = parser.parse_args()
-    listed = f"/api/v1/events?city={quote('町3市')}&from=2050-05-01&to=2050-05-31&limit=20"
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "events.db")
-        fill(path, given.events)
-        rates: dict[str, list[tuple[float, float]]] = {"bare": [], "list": []}
-        places = {"bare": (bare, "/one", free_port()), "list": (product, listed, free_port())}
-        servers = [
-            multiprocessing.get_context("spawn").Process(target=serve, args=(path, port)) for serve, _, port in places.values()
-        ]
-        for server in servers:
-            server.start()
-        try:
-            for _, _, port in places.values():
-                wait_for(port)
-            for _ in range(given.rounds):
-                for name, (_, address, port) in places.items():
-                    rates[name].append(measured(port, address, given.seconds))
-        finally:
-            for server in servers:
-                server.terminate()
-                server.join()
-    best = {name: max(found) for name, found in rates.items()}
-    print(f"{given.events:,} events, {CONNECTIONS} connections, best of {given.rounds}")
-    for name, (rate, late) in best.items():
-        print(f"{name:5} {rate:8,.0f} requests/s   p99 {late:6.1f} ms")
-    print(f"share {best['list'][0] / best['bare'][0]:.2f}")
+        given.folder, database = folder, given.database or str(Path(folder) / "events.db")
+        fill_with_events(database, given.events)
+        print(f"{given.events:,} events, {given.connections} connections, {given.workers} worker(s)")
+        (rate if given.what == "rate" else soak)(given, database)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import database
+import live_messages
 
 from tadoru import errors
 from tadoru.jobs.audit import score
@@ -19,6 +20,7 @@ from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
 from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions
+from tadoru.serve.graphql.telling import page as graphql_page
 from tadoru.serve.roles import ROLES, ROUTES, SCOPES, Role
 from tadoru.settings import JOBS, Setting
 
@@ -35,6 +37,8 @@ def pages() -> dict[str, str]:
         "events.md": _options("events", EventsOptions()),
         "serve.md": _options("serve", ServeOptions()),
         "access.md": _access(),
+        "live.md": f"{NOTE}\n{live_messages.page()}",
+        "graphql.md": f"{NOTE}\n{graphql_page()}",
         "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),
         "failures.md": _failures(),
@@ -119,7 +123,8 @@ def _access() -> str:
     lines += ["", "## Routes\n", "| | path | who | scope of a key | what it does |", "|---|---|---|---|---|"]
     for route in ROUTES:
         who = f"{route.role.label}, or this machine itself" if route.loopback else route.role.label
-        scope = f"`{route.scope}`" if route.scope else "" if route.role is Role.PUBLIC else "none will do"
+        scopes = " or ".join(f"`{scope}`" for scope in route.scopes if scope)
+        scope = scopes or ("" if route.role is Role.PUBLIC else "none will do")
         lines.append(f"| {route.method} | `{route.path}` | {who} | {scope} | {route.what} |")
     return "\n".join([*lines, ""])
 

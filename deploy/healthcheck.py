@@ -1,0 +1,23 @@
+"""Is the service ready? Exit 0 when `/readyz` answers 200, else 1. For containers, whose images have no curl."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import sys
+
+
+def is_ready(port: int, timeout: float = 4.0) -> bool:
+    """Ask the service on this very machine."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    sys.exit(0 if is_ready(int(os.environ.get("TADORU_PORT", "8000"))) else 1)
