@@ -23,7 +23,6 @@ from tadoru.serve.app import build_app
 from tadoru.serve.operating import router as operating
 from tadoru.serve.roles import OPERATING, Role, Route
 from tadoru.serve.service import Service
-from tadoru.store.access import secrets
 from tadoru.store.access.values import By
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
@@ -160,10 +159,8 @@ class House:
 OpenHouse = Callable[..., House]
 
 
-@pytest.fixture(autouse=True)
-def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real cost is half a second each."""
-    monkeypatch.setattr(secrets, "COST", 2**4)
+CHEAP = 2**4
+"""The real cost of a password is half a second each."""
 
 
 @pytest.fixture
@@ -174,7 +171,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def open_house(tmp_path: Path, clock: FakeClock) -> Iterator[OpenHouse]:
     """Makes a service with options."""
-    store = open_service(str(tmp_path / "events.db"), clock)
+    store = open_service(str(tmp_path / "events.db"), clock, password_cost=CHEAP)
     yield lambda **options: House(store, clock, **options)
     store.close()
 

@@ -15,14 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
+from tadoru.clock import Clock
 from tadoru.jobs.events.work import Crew
 from tadoru.jobs.launch import run_loop
 from tadoru.log import Log
 from tadoru.options import EventsOptions, ServeOptions
 from tadoru.serve.app import build_app
+from tadoru.serve.live import wire
 from tadoru.serve.service import Service
 from tadoru.store.access.values import By
 from tadoru.store.events.listing import EventFilter
@@ -158,15 +161,16 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(folder: Path, site: Site, lang: str) -> Iterator[World]:
-    clock = SetClock()
+def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **more: Any) -> Iterator[World]:
+    """A service; `more` are options of it. Crawls are processes of their own: with these the clock is the machine's."""
+    clock = clock or SetClock()
     database = str(folder / "events.db")
     store = open_service(database, clock)
     events = EventsOptions(database=database, timezone="Asia/Tokyo", delay=0.0, allow_private=True)
-    options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0)
+    options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0, **more)
     service = Service(store=store, options=options, events=events, clock=clock, log=Log(io.StringIO(), clock))
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = _Server(uvicorn.Config(build_app(service), log_config=None, access_log=False, ws="none"))
+    listening = socket.create_server(("127.0.0.1", more.get("port", 0)))
+    server = _Server(uvicorn.Config(build_app(service), log_config=None, access_log=False, **wire.OPTIONS))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), name="service")
     thread.start()
     server.is_up.wait()

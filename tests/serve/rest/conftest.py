@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.serve.rest.crawl_desk import CrawlDesk
 from tests.support.calendar import row
+from tests.support.crawled import crawl_links, crawl_twice
 from tests.support.serving import Desk
 
 TITLES = ["星まつり", "朝市", "写真展", "音楽会", "夜の音楽会"]
@@ -56,5 +58,33 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 def near_desk(tmp_path: Path) -> Iterator[Desk]:
     """One that may collect from this machine, without events."""
     desk = Desk(tmp_path / "events.db", private=True)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a site that was audited twice."""
+    return crawl_twice(tmp_path_factory.mktemp("audited"))
+
+
+@pytest.fixture(scope="session")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the same site as a crawl of links sees it."""
+    return crawl_links(tmp_path_factory.mktemp("linked"))
+
+
+@pytest.fixture
+def crawl_desk(tmp_path: Path, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+    """A service with crawls."""
+    desk = CrawlDesk(tmp_path, audited, linked)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def read_desk(tmp_path_factory: pytest.TempPathFactory, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+    """The same for tests that only read."""
+    desk = CrawlDesk(tmp_path_factory.mktemp("read"), audited, linked)
     yield desk
     desk.close()

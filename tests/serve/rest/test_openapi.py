@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
+from tadoru.serve.rest.examples import example_of
+from tadoru.serve.roles import ROUTES, Role
 from tests.serve.rest.conftest import fill
 from tests.serve.rest.test_reviews import asked
 from tests.support.serving import Desk
@@ -86,15 +88,56 @@ def test_every_reference_of_the_description_leads_somewhere(described: dict[str,
         assert reference in described["components"]["schemas"]
 
 
-def test_every_body_has_an_example_that_fits(described: dict[str, Any]) -> None:
-    schemas = described["components"]["schemas"]
+def test_every_operation_says_who_may_call_it(described: dict[str, Any]) -> None:
+    rows = {(row.method.lower(), row.path.replace(":int}", "}")): row for row in ROUTES}
     for method, path, one in operations(described):
-        if "requestBody" in one:
-            schema = one["requestBody"]["content"]["application/json"]["schema"]
-            name = schema["$ref"].rpartition("/")[2]
-            examples = schemas[name].get("examples", [{}])
-            for example in examples:
-                _check(described, schema, example, f"{method} {path}")
+        row = rows[method, path]
+        anybody = row.role is Role.PUBLIC
+        assert one["security"] == ([{}, {"key": []}] if anybody else [{"key": []}]), (method, path)
+        assert (one.get("x-role", "public"), one.get("x-scope", "")) == (row.role.label, row.scope), (method, path)
+        assert {"401", "403"} <= one["responses"].keys(), (method, path)
+        assert one["tags"][0] in {tag["name"] for tag in described["tags"]}, (method, path)
+
+
+def test_every_parameter_body_and_answer_has_an_example_that_fits(described: dict[str, Any]) -> None:
+    for method, path, one in operations(described):
+        what = f"{method} {path}"
+        for parameter in one.get("parameters", ()):
+            assert parameter["description"], (what, parameter)
+            _check(described, parameter["schema"], parameter["example"], f"{what} {parameter['name']}")
+        for body in one.get("requestBody", {}).get("content", {}).values():
+            _check(described, body["schema"], body["example"], what)
+        for status, answer in one["responses"].items():
+            assert answer["description"], (what, status)
+            assert answer.get("content") or status in ("204", "304", "307"), (what, status)
+            for media, body in answer.get("content", {}).items():
+                assert "example" in body, (what, status)
+                _check(described, body.get("schema", {}), body["example"], f"{what} {status} {media}")
+            for name, header in answer.get("headers", {}).items():
+                assert header["description"] and header["example"], (what, name)  # noqa: PT018
+
+
+def test_an_example_is_put_together_for_any_schema() -> None:
+    schemas = {
+        "Part": {"type": "object", "properties": {"whole": {"$ref": "#/components/schemas/Whole"}}},
+        "Whole": {
+            "type": "object",
+            "required": ["id"],
+            "properties": {"id": {"type": "integer"}, "parts": {"type": "array", "items": {"$ref": "#/components/schemas/Part"}}},
+        },
+    }
+    made = example_of({"$ref": "#/components/schemas/Whole"}, schemas)
+    assert made["parts"][0]["whole"]["id"] == 12
+    for schema, expected in (
+        ({"type": "integer", "minimum": 3, "maximum": 5}, 3),
+        ({"enum": ["a", "b"]}, "a"),
+        ({"anyOf": [{"type": "null"}, {"type": "string", "format": "date"}]}, "2026-08-01"),
+        ({"type": "string", "minLength": 2}, "xx"),
+        ({"type": "null"}, None),
+        ({"const": 7}, 7),
+        ({"type": "string", "default": "d"}, "d"),
+    ):
+        assert example_of(schema, {}) == expected
 
 
 def _check(document: dict[str, Any], schema: dict[str, Any], value: Any, what: str) -> None:
@@ -207,3 +250,58 @@ def test_a_body_that_is_no_json_is_refused(whole: Desk) -> None:
         "/api/v1/events", content=b'{"title": "\\ud800", "starts_at": "2050-01-01"}', headers={"content-type": "application/json"}
     )
     assert lone.status_code in {201, 422}
+
+
+def test_a_body_that_can_not_be_read_is_told_only_to_who_may_send_one(whole: Desk) -> None:
+    for content in (b"{", b"\xff", b'{"title": 1}'):
+        told = [
+            client.post("/api/v1/events", content=content, headers={"content-type": "application/json"}).status_code
+            for client in (whole.anybody, whole.viewer, whole.editor)
+        ]
+        assert told[:2] == [401, 403]
+        assert told[2] in {400, 422}
+
+
+def test_a_method_that_an_address_does_not_take_is_answered_with_those_it_takes(whole: Desk) -> None:
+    for path, methods in (
+        ("/api/v1/events", "GET, HEAD, POST"),
+        ("/api/v1/admin/sources/1", "DELETE, GET, HEAD, PATCH"),
+        ("/api/v1/events/1/hide", "POST"),
+        ("/events/1", "GET, HEAD"),
+    ):
+        for method in ("OPTIONS", "TRACE", "PUT"):
+            told = whole.anybody.request(method, path)
+            assert (told.status_code, told.headers["allow"]) == (405, methods), (method, path)
+
+
+def test_a_bare_number_is_no_time_and_no_day(whole: Desk) -> None:
+    for query in ("updated_since=0.5", "updated_since=1700000000", "from=0", "to=86400"):
+        told = whole.anybody.get(f"/api/v1/events?{query}")
+        assert (told.status_code, "2026-08-01" in told.text) == (422, True), query
+    assert whole.anybody.get("/api/v1/events?updated_since=&from=&to=").status_code == 200
+
+
+@pytest.mark.parametrize("field, value", [("all_day", "yes"), ("lat", "1.5"), ("lat", True), ("cancelled", 1)])
+def test_a_value_of_another_kind_is_not_taken_for_the_right_one(whole: Desk, field: str, value: Any) -> None:
+    told = whole.editor.post("/api/v1/events", json={"title": "a", "starts_at": "2050-01-01", field: value})
+    assert (told.status_code, told.json()["errors"][0]["where"][:2]) == (422, ["body", field])
+
+
+def test_a_whole_number_may_be_written_with_a_point_and_nothing_else_is_one(whole: Desk) -> None:
+    fields = whole.app.openapi()["components"]["schemas"]["SourceEdit"]["properties"]
+    assert {"type": "integer", "minimum": 24, "maximum": 72} in fields["low_hours"]["anyOf"]
+    for value, status in ((36.0, 200), (36, 200), (36.5, 422), ("36", 422), (True, 422), (False, 422), (73, 422)):
+        assert whole.editor.patch("/api/v1/admin/sources/1", json={"low_hours": value}).status_code == status, value
+
+
+def test_null_says_nothing_where_there_is_only_yes_or_no(whole: Desk) -> None:
+    body = {"title": "名前のない会", "starts_at": "2050-01-01 10:00", "all_day": None, "cancelled": None, "venue": None}
+    made = whole.editor.post("/api/v1/events", json=body)
+    assert (made.status_code, made.json()["all_day"], made.json()["cancelled_at"]) == (201, False, None)
+
+
+def test_a_source_that_is_there_already_stands_against_another(whole: Desk) -> None:
+    same = {"name": "Twice", "type": "ics", "url": "https://twice.example/a.ics"}
+    assert whole.editor.post("/api/v1/admin/sources", json=same).status_code == 201
+    told = whole.editor.post("/api/v1/admin/sources", json=same | {"name": "Again"})
+    assert (told.status_code, "already" in told.json()["detail"]) == (409, True)

@@ -1,0 +1,108 @@
+"""The calendar in a frame, what it is called, and whose scripts may read it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tadoru.errors import UsageError
+from tadoru.serve.access.headers import POLICY
+from tadoru.setting_values import contact_address, short_text, site_of_frames
+from tests.serve.rest.conftest import fill
+from tests.support.serving import Desk
+
+HTML = {"accept": "text/html"}
+
+
+def _desk(folder: Path, **options: object) -> Desk:
+    desk = Desk(folder / "events.db", **options)
+    fill(desk)
+    return desk
+
+
+def test_only_the_sites_that_were_named_may_show_it_in_a_frame(tmp_path: Path) -> None:
+    desk = _desk(tmp_path, embed=("https://town.example", "https://other.example"))
+    shown = desk.anybody.get("/embed?from=2050-01-01", headers=HTML)
+    wanted = POLICY.replace("frame-ancestors 'none'", "frame-ancestors https://town.example https://other.example")
+    assert (shown.status_code, shown.headers["content-security-policy"]) == (200, wanted)
+    assert "x-frame-options" not in shown.headers
+    for path in ("/", "/month/2050-08", "/events/1", "/sign-in", "/embed/nothing"):
+        headers = desk.anybody.get(path, headers=HTML).headers
+        assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", POLICY), path
+    desk.close()
+
+
+def test_without_the_option_nobody_frames_it(tmp_path: Path) -> None:
+    desk = _desk(tmp_path)
+    headers = desk.anybody.get("/embed").headers
+    assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", POLICY)
+    desk.close()
+
+
+def test_it_shows_what_was_chosen_and_its_links_leave_the_frame(tmp_path: Path) -> None:
+    desk = _desk(tmp_path, embed=("*",), site_name="<町の暦>", lang="ja")
+    text = desk.anybody.get("/embed?city=花巻&from=2050-01-01&limit=1&lang=ja", headers=HTML).text
+    assert re.findall(r'<h3><a href="/events/\d+">([^<]+)', text) == ["音楽会"]
+    assert '<base target="_top">' in text
+    assert "&lt;町の暦&gt;" in text
+    assert "<form" not in text
+    assert "<script" not in text
+    month = desk.anybody.get("/embed?view=month&month=2050-08&category=music&lang=ja", headers=HTML).text
+    assert "音楽会" in month
+    assert "星まつり" not in month
+    assert 'href="/embed?category=music&amp;view=month&amp;month=2050-09" rel="next" target="_self"' in month
+    desk.close()
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=9999", "limit=²", "limit=-1", "view=month&month=9999-99", "view=nothing",
+                                   "from=never",
+                                   "view=month&month=1900-01", "view=month&month=2199-12", "q=%00%22%3E"])  # fmt: skip
+def test_no_parameter_is_too_strange(tmp_path: Path, query: str) -> None:
+    desk = Desk(tmp_path / "events.db", embed=("*",))
+    assert desk.anybody.get(f"/embed?{query}").status_code == (400 if query == "from=never" else 200)
+    desk.close()
+
+
+def test_the_name_of_the_calendar_is_everywhere_and_who_is_responsible_on_each_page(tmp_path: Path) -> None:
+    desk = _desk(tmp_path, site_name="町の暦, 全部", contact="https://town.example/imprint?a=1&b=2")
+    page = desk.anybody.get("/", headers=HTML).text
+    assert "· 町の暦, 全部</title>" in page
+    assert 'href="https://town.example/imprint?a=1&amp;b=2"' in page
+    assert "X-WR-CALNAME:町の暦\\, 全部" in desk.anybody.get("/events.ics?from=2050-01-01").text
+    assert "<title>町の暦, 全部</title>" in desk.anybody.get("/events.rss?from=2050-01-01").text
+    assert desk.anybody.get("/openapi.json").json()["info"]["title"] == "町の暦, 全部"
+    desk.close()
+
+
+def test_options_that_become_headers_and_links_are_what_they_should_be() -> None:
+    assert (site_of_frames("*"), site_of_frames("https://town.example/")) == ("*", "https://town.example")
+    assert short_text(" 町の \t 暦 ") == "町の 暦"
+    assert contact_address("mailto:office@town.example") == "mailto:office@town.example"
+    for parse, given in (
+        (site_of_frames, "https://town.example; script-src *"), (site_of_frames, "'self'"), (site_of_frames, "https://a b"),
+        (contact_address, "javascript:alert(1)"), (contact_address, "https://a.example/\" onclick=\"x"),
+        (contact_address, "office"),
+        (short_text, "x" * 101), (short_text, "a\nb"), (short_text, "a\u202eb"),
+    ):  # fmt: skip
+        with pytest.raises(UsageError):
+            parse(given)
+
+
+def test_scripts_of_a_named_site_read_the_lists_and_no_other_site_does(tmp_path: Path) -> None:
+    desk = _desk(tmp_path, cors=("https://town.example",))
+    for path in ("/api/v1/events?from=2050-01-01", "/events.ics", "/api/v1/cities"):
+        ours = desk.anybody.get(path, headers={"origin": "https://town.example"}).headers
+        assert ours["access-control-allow-origin"] == "https://town.example"
+        assert "access-control-allow-credentials" not in ours
+        assert "Origin" in ours["vary"]
+        assert "access-control-allow-origin" not in desk.anybody.get(path, headers={"origin": "https://evil.example"}).headers
+    before = {
+        "origin": "https://town.example",
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "authorization",
+    }
+    assert desk.anybody.options("/api/v1/events", headers=before).status_code == 200
+    assert desk.anybody.options("/api/v1/events", headers=before | {"origin": "https://evil.example"}).status_code == 400
+    desk.close()

@@ -1,0 +1,95 @@
+"""The list that is asked for most: as quick as it is meant to be, and guarded like any other."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import subprocess
+import sys
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+from fastapi import FastAPI
+
+from tadoru.errors import UsageError
+from tadoru.serve.access.guard import guard
+from tadoru.serve.rest.threads import Threads
+from tadoru.store.events.listing import EventFilter
+from tests.serve.rest.conftest import fill
+from tests.support.serving import Desk
+
+
+def test_what_is_under_way_is_looked_up_by_its_last_day_and_not_in_all_that_a_city_ever_had(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "events.db")
+    chosen = EventFilter(city="盛岡市", since=date(2050, 8, 3), until=date(2050, 8, 31))
+    plans = []
+    for after in (None, (desk.store.now(), 1)):
+        for query in desk.store.time_queries(chosen, after, 21):
+            text = str(query.compile(desk.store.engine, compile_kwargs={"literal_binds": True}))
+            with desk.store.read() as sql:
+                plans.append(" ".join(row[3] for row in sql.exec_driver_sql(f"EXPLAIN QUERY PLAN {text}")))
+    desk.close()
+    assert [("occurrences_by_city" in plan, "occurrences_under_way" in plan) for plan in plans] == [
+        (True, False),
+        (False, True),
+    ] * 2
+
+
+def test_the_list_is_guarded_though_it_is_not_solved_by_the_framework(tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "events.db")
+    fill(desk)
+    app: FastAPI = desk.app
+    # What `direct.Direct` hands to its function is all that there is.
+    assert [one.dependency for one in app.router.dependencies] == [guard]
+    assert desk.anybody.get("/api/v1/events?from=2050-01-01").status_code == 200
+    assert desk.anybody.get("/api/v1/events?status=hidden").status_code == 403
+    assert [one["status"] for one in desk.viewer.get("/api/v1/events?status=hidden").json()["items"]] == ["hidden"]
+    assert desk.anybody.get("/api/v1/events", headers={"authorization": "Bearer tdr_wrong"}).status_code == 401
+    assert desk.anybody.get("/api/v1/events?from=never").json()["errors"][0]["where"] == ["query", "from"]
+    desk.close()
+
+
+async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> None:
+    threads, seen = Threads(2), set()
+
+    def work(number: int) -> int:
+        seen.add(threading.current_thread().name)
+        if number == 13:
+            raise UsageError("No.")
+        return number * 2
+
+    answers = await asyncio.gather(*(threads.run(work, number) for number in range(40)), return_exceptions=True)
+    assert [one for one in answers if isinstance(one, int)] == [number * 2 for number in range(40) if number != 13]
+    assert isinstance(answers[13], UsageError)
+    assert seen <= {"list 0", "list 1"}
+    threads.close()
+    assert not any(one.name in seen for one in threading.enumerate())
+
+
+async def test_who_no_longer_waits_hinders_nobody() -> None:
+    threads, begun, go_on = Threads(1), threading.Event(), threading.Event()
+
+    def slow() -> str:
+        begun.set()
+        go_on.wait(10)
+        return "late"
+
+    asked = asyncio.create_task(threads.run(slow))
+    await asyncio.to_thread(begun.wait, 10)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    go_on.set()
+    assert await threads.run(lambda: "next") == "next"
+    threads.close()
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
+def test_the_allocator_is_asked_for_few_stores() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", "from tadoru.serve.memory import keep_together; print(keep_together())"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.strip() == "True"
