@@ -7,8 +7,8 @@ file, and the health check against a real service.
 from __future__ import annotations
 
 import re
-import shutil
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
