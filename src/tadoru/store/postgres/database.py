@@ -1,8 +1,7 @@
 """One crawl on PostgreSQL: its schema, its transactions, and its clock.
 
 One transaction writes to a crawl at a time, as in a file: the numbers of pages, the shortest paths and the limits are decided by
-looking at all of it. Who has to wait for it waits asynchronously. What only concerns a host (slots, paces, robots.txt) waits for
-nobody but that host.
+looking at all of it. Who has to wait for it waits asynchronously.
 """
 
 from __future__ import annotations
