@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.serve.pages import axe
+from tests.serve.pages.pictures import keep_picture
 from tests.serve.pages.world import BY, EVIL, World
 from tests.support.built.builders import has_node
 
@@ -58,6 +59,7 @@ def test_nothing_keeps_anybody_out_of_a_page(browser: Browser, world: World, sch
         with window(browser, world, role=role, color_scheme=scheme, locale=lang) as (page, wrong):
             for path in paths:
                 assert page.goto(world.url(path)).status == 200, path  # type: ignore[union-attr]
+                keep_picture(page, f"{lang}-{scheme}-{path}")
                 found += [f"{path}: {one}" for one in axe.violations(page)]
         assert wrong == []
     assert found == []
