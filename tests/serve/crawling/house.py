@@ -11,8 +11,9 @@ from typing import Any
 from tadoru.clock import Clock, SystemClock
 from tadoru.log import Log
 from tadoru.options import ServeOptions
-from tadoru.serve.crawling.child import Errand, Wish, run_crawl
+from tadoru.serve.crawling.child import Wish, run_crawl
 from tadoru.serve.crawling.dispatcher import Dispatcher, start_crawling
+from tadoru.serve.crawling.errand import Errand
 from tadoru.serve.crawling.places import database_of, path_of
 from tadoru.serve.service import Service
 from tadoru.store.access.values import By

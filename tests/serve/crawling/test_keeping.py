@@ -13,7 +13,7 @@ import pytest
 from tadoru.errors import UsageError
 from tadoru.serve.crawling.adopting import adopt
 from tadoru.serve.crawling.backup import NOTE, back_up
-from tadoru.serve.crawling.child import Errand
+from tadoru.serve.crawling.errand import Errand
 from tadoru.store.crawls.values import CrawlState
 from tadoru.store.events.transfer import restore_events
 from tadoru.store.workers import current

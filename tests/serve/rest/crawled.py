@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.serve.crawling.child import Errand, Wish, run_crawl
+from tadoru.serve.crawling.child import Wish, run_crawl
+from tadoru.serve.crawling.errand import Errand
 from tadoru.store.access.values import By
 from tadoru.store.workers import current
 from tests.support.serving import Desk

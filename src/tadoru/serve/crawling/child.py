@@ -10,7 +10,6 @@ A thread says once a second how it goes and hears what is wanted, also while the
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -18,7 +17,6 @@ import threading
 from collections import deque
 from collections.abc import Mapping
 from contextlib import closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Protocol
@@ -32,6 +30,7 @@ from tadoru.jobs.audit.trend import badness, judged
 from tadoru.jobs.served import CameTo, Hooks, Order, links_changes, options_for, run_order
 from tadoru.log import Log
 from tadoru.rules.address import Exemptions
+from tadoru.serve.crawling.errand import Errand
 from tadoru.serve.crawling.places import place_of
 from tadoru.serve.crawling.saying import Notices, progress_of
 from tadoru.store.crawls.claiming import CrawlLost
@@ -44,27 +43,6 @@ BEAT = 1.0
 """Seconds between two words about how it goes."""
 RUNS_LOOKED_AT = 50
 STATES = {"pause": CrawlState.PAUSED, "stop": CrawlState.STOPPED, "": CrawlState.QUEUED}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
-    """What a process is started for. It crosses to it as JSON."""
-
-    database: str
-    crawl_id: int
-    operators: Mapping[str, Any]
-    private: tuple[str, ...] = ()
-    log_format: str = "text"
-    log_level: str = "info"
-
-    def dumped(self) -> bytes:
-        fields = {name: getattr(self, name) for name in Errand.__dataclass_fields__}
-        return json.dumps(fields).encode() + b"\n"
-
-    @classmethod
-    def loaded(cls, line: bytes) -> Errand:
-        fields = json.loads(line)
-        return cls(**fields | {"private": tuple(fields["private"])})
 
 
 class _Steered(Protocol):

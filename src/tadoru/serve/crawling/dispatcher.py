@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from tadoru.errors import StoreError
-from tadoru.serve.crawling.child import Errand
+from tadoru.serve.crawling.errand import Errand
 from tadoru.serve.crawling.places import used_bytes
 from tadoru.serve.crawling.telling import Teller
 from tadoru.serve.service import Service
