@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.acceptance.command import PATIENCE, Done, Tadoru
+from tests.acceptance.command import PATIENCE, Done, Tadoru, finished
 from tests.acceptance.serving import Served, read, serving
 from tests.support.postgres import server
 
@@ -281,3 +281,11 @@ def test_a_copy_of_the_service_without_its_packages_says_what_to_install(tadoru:
     program = "import sys; sys.modules['fastapi'] = None; from tadoru.cli.main import main; main(['serve', '--port', '0'])"
     done = tadoru.python(program)
     assert (done.code, done.sentence) == (2, "The service needs more packages: install them with `pip install 'tadoru[serve]'`.")
+
+
+def test_processes_end_when_the_one_that_started_them_is_killed(tadoru: Tadoru) -> None:
+    with serving(tadoru, "--workers", "2") as service:
+        assert service.ask("/readyz").status == 200
+        service.process.kill()
+        # Its output ends when the last of those who can write to it has ended.
+        assert finished(service.process).code == -signal.SIGKILL

@@ -7,10 +7,12 @@ are under way end; a second one does not wait.
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -77,11 +79,20 @@ def make_app(start: Start) -> FastAPI:
 
 def make_worker(start: Start) -> FastAPI:
     """The application of one process of several. What hinders it hinders the others too: the service ends."""
+    threading.Thread(target=_outlive_nobody, name="service", daemon=True).start()
     try:
         return make_app(start)
     except TadoruError as error:
         Log(sys.stderr, SystemClock(), form=start.log_format).write("error", str(error))
         raise SystemExit(STARTUP_FAILURE) from None
+
+
+def _outlive_nobody() -> None:
+    """When the process that started this one is gone, killed even, this one ends too: nobody else would ever end it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def run(start: Start, listening: socket.socket) -> None:
