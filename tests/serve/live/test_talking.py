@@ -194,6 +194,7 @@ def test_of_many_messages_only_progress_that_is_out_of_date_is_left_out(told: li
 def listen_without_reading(hall: Hall, slow: socket.socket) -> None:
     """Ask for messages with as little room for them as there can be."""
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.settimeout(30)
     slow.connect(("127.0.0.1", hall.port))
     headers = hall.person() | {
         "host": f"127.0.0.1:{hall.port}", "origin": hall.origin, "upgrade": "websocket", "connection": "upgrade",
@@ -203,8 +204,11 @@ def listen_without_reading(hall: Hall, slow: socket.socket) -> None:
     asked = wanting().encode()
     slow.sendall(f"GET /ws HTTP/1.1\r\n{head}\r\n".encode())
     slow.sendall(bytes([0x81, 0x80 | len(asked), 0, 0, 0, 0]) + asked)
-    while b"subscribed" not in slow.recv(4096):
-        pass
+    heard = b""
+    while b"subscribed" not in heard:  # It may come in pieces.
+        piece = slow.recv(4096)
+        assert piece, heard
+        heard += piece
 
 
 async def test_somebody_who_does_not_read_is_cut_off_and_nobody_waits_for_them(database: str) -> None:

@@ -52,10 +52,10 @@ def test_the_list_is_guarded_though_it_is_not_solved_by_the_framework(tmp_path: 
 
 
 async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> None:
-    threads, seen = Threads(2), set()
+    threads, seen = Threads(2), set[threading.Thread]()
 
     def work(number: int) -> int:
-        seen.add(threading.current_thread().name)
+        seen.add(threading.current_thread())
         if number == 13:
             raise UsageError("No.")
         return number * 2
@@ -63,9 +63,9 @@ async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> 
     answers = await asyncio.gather(*(threads.run(work, number) for number in range(40)), return_exceptions=True)
     assert [one for one in answers if isinstance(one, int)] == [number * 2 for number in range(40) if number != 13]
     assert isinstance(answers[13], UsageError)
-    assert seen <= {"list 0", "list 1"}
+    assert {one.name for one in seen} <= {"list 0", "list 1"}
     threads.close()
-    assert not any(one.name in seen for one in threading.enumerate())
+    assert not any(one.is_alive() for one in seen)
 
 
 async def test_who_no_longer_waits_hinders_nobody() -> None:
