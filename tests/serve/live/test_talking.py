@@ -203,9 +203,15 @@ def listen_without_reading(hall: Hall, slow: socket.socket) -> None:
     head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     asked = wanting().encode()
     slow.sendall(f"GET /ws HTTP/1.1\r\n{head}\r\n".encode())
+    heard_until(slow, b"\r\n\r\n")  # Nobody may say anything before the greeting is over.
     slow.sendall(bytes([0x81, 0x80 | len(asked), 0, 0, 0, 0]) + asked)
+    heard_until(slow, b"subscribed")
+
+
+def heard_until(slow: socket.socket, words: bytes) -> None:
+    """Read until these words have come, in pieces perhaps."""
     heard = b""
-    while b"subscribed" not in heard:  # It may come in pieces.
+    while words not in heard:
         piece = slow.recv(4096)
         assert piece, heard
         heard += piece
