@@ -6,9 +6,12 @@ import http.client
 import json
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tests.acceptance.command import PATIENCE, Done, Tadoru, finished
@@ -44,6 +47,38 @@ class Served:
             return read(connection)
         finally:
             connection.close()
+
+    def holders(self) -> set[int]:
+        """The processes that hold a connection to somebody: which one gets it is the system's choice, and seen only here."""
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        established = {row[9] for row in rows if row[3] == "01" and int(row[1].rpartition(":")[2], 16) == self.port}
+        found = set()
+        for folder in Path("/proc").glob("[0-9]*/fd"):
+            with suppress(OSError):
+                held = {str(one.readlink()) for one in folder.iterdir()}
+                if held & {f"socket:[{inode}]" for inode in established}:
+                    found.add(int(folder.parent.name))
+        return found
+
+    def wait_for(self, processes: int) -> None:
+        """Until so many processes take connections: one that is still starting takes none."""
+        until = time.monotonic() + PATIENCE
+        with ThreadPoolExecutor(12) as pool:
+            while True:
+                connections = [self.connect() for _ in range(12)]
+                list(pool.map(lambda one: one.connect(), connections))
+                found = self.holders() & set(self._children())
+                for one in connections:
+                    one.close()
+                if len(found) >= processes:
+                    return
+                assert time.monotonic() < until, f"only {len(found)} take connections"
+
+    def _children(self) -> Iterator[int]:
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                if stat.read_text().rpartition(")")[2].split()[1] == str(self.process.pid):
+                    yield int(stat.parent.name)
 
     def stop(self, number: int = signal.SIGTERM) -> Done:
         """Ask it to end, and wait until it has."""

@@ -13,5 +13,5 @@ needs_browser = pytest.mark.skipif(
     not any(map(shutil.which, NAMES)) or find_spec("playwright") is None, reason="Chromium or Playwright is not installed"
 )
 needs_node = pytest.mark.skipif(
-    shutil.which("node") is None or shutil.which("npm") is None, reason="node and npm, which build the site, are not installed"
+    shutil.which("node") is None or shutil.which("npm") is None, reason="node and npm are not installed"
 )

@@ -18,7 +18,8 @@ from tadoru.errors import UsageError
 from tadoru.store.browse_links import BrowseLinks
 from tadoru.store.browse_pages import BrowsePages
 from tadoru.store.browse_totals import BrowseTotals
-from tadoru.store.database import SCHEMA_VERSION, translated
+from tadoru.store.copying import copy_crawl
+from tadoru.store.database import SCHEMA_VERSION
 from tadoru.store.sqlite import SqliteStore
 
 T = TypeVar("T")
@@ -54,9 +55,7 @@ class ReadOnlyCrawl(BrowsePages, BrowseLinks, BrowseTotals, SqliteStore):
 
     def copy_to(self, path: Path) -> None:
         """A copy of the whole file as it is at one moment, complete in itself."""
-        with translated(self.path), closing(sqlite3.connect(path, isolation_level=None)) as copy:
-            self.sql.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")
+        copy_crawl(Path(self.path), path)
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from tests.serve.pages import axe
 from tests.serve.pages.conftest import browser
 from tests.serve.pages.test_looking import PHONE, window
 from tests.serve.pages.world import World, serving
-from tests.support.built.builders import has_node
-from tests.support.programs import needs_browser
+from tests.support.programs import needs_browser, needs_node
 from tests.support.site import Site
 
 __all__ = ["browser"]
@@ -91,7 +90,7 @@ def test_a_site_that_means_harm_does_nothing(browser: Browser, library: Library)
     assert wrong == []
 
 
-@pytest.mark.skipif(not has_node(), reason="Node.js is not installed")
+@needs_node
 def test_nothing_keeps_anybody_out_and_nothing_is_wider_than_a_phone(browser: Browser, library: Library) -> None:
     found: list[str] = []
     for options in ({"color_scheme": "light", "locale": "ja"}, {"color_scheme": "dark", "locale": "en", "viewport": PHONE}):

@@ -18,7 +18,7 @@ from tests.serve.pages.crawl_world import crawled, finished, opened_shop, until,
 from tests.serve.pages.pictures import keep_picture
 from tests.serve.pages.test_looking import PHONE, window
 from tests.serve.pages.world import BY, EVIL, World
-from tests.support.built.builders import has_node
+from tests.support.programs import needs_node
 
 PATIENCE = 60_000
 
@@ -173,7 +173,7 @@ def test_what_the_site_wrote_is_shown_as_it_is(browser: Browser, shop: World, au
     assert wrong == []
 
 
-@pytest.mark.skipif(not has_node(), reason="Node.js is not installed")
+@needs_node
 @pytest.mark.parametrize("scheme,lang,size", [("light", "en", {"width": 1200, "height": 900}), ("dark", "ja", PHONE)])
 def test_nothing_keeps_anybody_out_and_no_page_is_too_wide_or_shows_markup_of_the_site(
     browser: Browser, shop: World, audit: ServedCrawl, others: list[ServedCrawl], scheme: str, lang: str, size: dict[str, int]

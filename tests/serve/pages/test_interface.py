@@ -14,7 +14,7 @@ from tadoru.serve.pages.words import teller
 from tests.serve.pages import axe
 from tests.serve.pages.test_looking import PHONE, window
 from tests.serve.pages.world import World, opened
-from tests.support.built.builders import has_node
+from tests.support.programs import needs_node
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def unfold(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
 
 
-@pytest.mark.skipif(not has_node(), reason="Node.js is not installed")
+@needs_node
 @pytest.mark.parametrize("scheme,lang", [("light", "en"), ("dark", "ja")])
 def test_the_interface_is_explained_to_everybody(browser: Browser, world: World, scheme: str, lang: str) -> None:
     with window(browser, world, color_scheme=scheme, locale=lang, viewport=PHONE) as (page, wrong):

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from tests.serve.pages import axe
 from tests.serve.pages.pictures import keep_picture
 from tests.serve.pages.world import BY, EVIL, World
-from tests.support.built.builders import has_node
+from tests.support.programs import needs_node
 
 PHONE = {"width": 360, "height": 740}
 
@@ -50,7 +50,7 @@ def window(browser: Browser, world: World, *, role: str = "", **options: object)
     context.close()
 
 
-@pytest.mark.skipif(not has_node(), reason="Node.js is not installed")
+@needs_node
 @pytest.mark.parametrize("scheme,lang", [("light", "ja"), ("dark", "en")])
 def test_nothing_keeps_anybody_out_of_a_page(browser: Browser, world: World, scheme: str, lang: str) -> None:
     world.store.add_key(f"for {scheme}", ("events:read",), BY)
