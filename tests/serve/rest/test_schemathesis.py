@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from tadoru.serve.app import build_app
 from tadoru.serve.roles import SCOPES, Role
 from tadoru.store.access.values import By
 from tests.serve.rest.conftest import fill
@@ -49,9 +50,10 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def listening(desk: Desk) -> Iterator[str]:
-    """The address of a service. Without its lifespan: crawls are written down and not begun."""
+    """The address of a service. Without its lifespan: crawls are written down and not begun. Each time an application of its
+    own: the wrong keys that one caller tried are not counted against the next."""
     taken = socket.create_server(("127.0.0.1", 0))
-    server = _Server(uvicorn.Config(desk.app, log_config=None, access_log=False, lifespan="off", ws="none"))
+    server = _Server(uvicorn.Config(build_app(desk.service), log_config=None, access_log=False, lifespan="off", ws="none"))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[taken])), name="service")
     thread.start()
     server.is_up.wait()
