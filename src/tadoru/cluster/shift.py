@@ -1,0 +1,75 @@
+"""One crawl in one worker: an engine that asks the hosts it was given, begun with the first and ended after the last."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+
+from tadoru.clock import Clock
+from tadoru.engine.crawl import Crawl
+from tadoru.engine.notices import Notice, PageDone
+from tadoru.engine.roster import Roster
+from tadoru.jobs import launch
+from tadoru.jobs.launch import Plan
+
+
+class Shift:
+    """An engine at work on a crawl."""
+
+    def __init__(self, plan: Plan, hosts: int, clock: Clock) -> None:
+        self.pages = 0
+        self._clock = clock
+        self._roster = Roster()
+        self._crawls: list[Crawl] = []
+        self._held = 0
+        policy = replace(plan.policy, concurrency=max(plan.policy.concurrency, hosts))
+        self._task = asyncio.create_task(
+            launch.crawl(replace(plan, policy=policy), self._hear, steer=self._crawls.append, roster=self._roster)
+        )
+
+    def _hear(self, notice: Notice) -> None:
+        self.pages += isinstance(notice, PageDone)
+
+    @property
+    def is_over(self) -> bool:
+        return self._task.done()
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._held
+
+    async def ask(self, host: str, seconds: float, stopping: asyncio.Event) -> None:
+        """Ask a host until there is nothing left, the time is over, or the worker is to stop. Raises what ended the engine."""
+        self._held += 1
+        try:
+            spent = self._roster.join(host)
+            await self._first(spent.wait(), stopping.wait(), self._clock.sleep(seconds))
+            if not self._task.done():
+                await self._first(self._roster.leave(host))
+        finally:
+            self._held -= 1
+        if self._task.done():
+            self._task.result()
+
+    async def _first(self, *waits: asyncio._CoroutineLike[object]) -> None:
+        """Until one of these happens, or the engine ends."""
+        tasks = [asyncio.ensure_future(wait) for wait in waits]
+        try:
+            await asyncio.wait([*tasks, self._task], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def end(self) -> None:
+        """Stop, with everything written."""
+        if self._crawls:
+            self._crawls[0].stop()
+        else:
+            self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    def drop(self) -> None:
+        """The database is gone: there is nothing to write to."""
+        self._task.cancel()

@@ -1,0 +1,166 @@
+"""What the workers of a cluster have in common: which crawls are theirs, who works, and which hosts wait for somebody.
+
+In a schema of its own beside the crawls, together with the tables of the task engine. The rooms of `cluster` ask it; SQL stays
+here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from tadoru.errors import UsageError
+from tadoru.store.postgres.address import Address, parse
+from tadoru.store.postgres.connection import PgConnection
+
+SCHEMA = "tadoru_cluster"
+PREPARING = 0x7AD0_0012
+"""The advisory lock of whoever makes the tables."""
+_TABLES = """
+CREATE TABLE crawls (
+    name TEXT PRIMARY KEY, job TEXT NOT NULL, options TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open',
+    error TEXT NOT NULL DEFAULT '',
+    added_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), ended_at TIMESTAMPTZ
+);
+CREATE TABLE workers (
+    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, machine TEXT NOT NULL, pid BIGINT NOT NULL,
+    version TEXT NOT NULL, hosts BIGINT NOT NULL DEFAULT 0, pages BIGINT NOT NULL DEFAULT 0,
+    started_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
+);
+"""
+# By two indexes of the task engine's table: what waits is unique by one, what is done now by the other.
+_WAITING = """SELECT h.name FROM {crawl}.hosts h WHERE h.queued > 0
+    AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.queueing_lock = %(prefix)s || h.name)
+    AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'doing' AND j.lock = h.name)
+    AND EXISTS (SELECT 1 FROM {crawl}.pages p WHERE p.host_id = h.id AND p.status = 'queued'
+        AND p.not_before <= {crawl}.shared_now())
+    ORDER BY h.next_at, h.id LIMIT %(most)s"""
+_COUNTS = "SELECT name, value FROM {crawl}.counters"
+_WORKERS = """SELECT id, name, machine, pid, version, hosts, pages, started_at, seen_at,
+    clock_timestamp() - seen_at < interval '30 seconds' FROM workers ORDER BY id"""
+
+
+class ClusterCrawl(NamedTuple):
+    """A crawl that the workers do."""
+
+    name: str
+    job: str
+    options: Mapping[str, Any]
+    state: str
+    """`open`, `done` or `failed`."""
+    error: str
+    added_at: datetime
+    ended_at: datetime | None
+
+
+class ClusterWorker(NamedTuple):
+    """A worker, as it last said."""
+
+    id: int
+    name: str
+    machine: str
+    pid: int
+    version: str
+    hosts: int
+    pages: int
+    started_at: datetime
+    seen_at: datetime
+    is_alive: bool
+
+
+class Cluster:
+    """The tables of a cluster, in one database."""
+
+    def __init__(self, database: str) -> None:
+        found = parse(database)
+        self.dsn = found.dsn
+        self._link = PgConnection(Address(found.dsn, found.crawl), schema=SCHEMA)
+        self.shown = self._link.shown
+
+    def close(self) -> None:
+        self._link.close()
+
+    def prepare(self, tables_of_engine: str) -> None:
+        """Make the tables that are missing, ours and the task engine's."""
+        run = self._link.run
+        run("BEGIN")
+        try:
+            run("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
+            run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            if run("SELECT to_regclass(%s)", [f"{SCHEMA}.procrastinate_jobs"]).fetchall()[0][0] is None:
+                run(tables_of_engine)
+            if run("SELECT to_regclass(%s)", [f"{SCHEMA}.crawls"]).fetchall()[0][0] is None:
+                run(_TABLES)
+            run("COMMIT")
+        except BaseException:
+            if not self._link.driver.closed and self._link.in_transaction:
+                run("ROLLBACK")
+            raise
+
+    # ---- crawls
+    def put_crawl(self, name: str, job: str, options: Mapping[str, Any]) -> None:
+        """A crawl for the workers; one that was done is open again."""
+        self._link.run(
+            """INSERT INTO crawls(name, job, options) VALUES (%s, %s, %s) ON CONFLICT (name) DO UPDATE
+            SET options = EXCLUDED.options, state = 'open', error = '', ended_at = NULL""",
+            [name, job, json.dumps(options)],
+        )
+
+    def crawl(self, name: str) -> ClusterCrawl:
+        """Raises UsageError."""
+        for crawl in self.crawls():
+            if crawl.name == name:
+                return crawl
+        raise UsageError(f"The cluster has no crawl {name}: `tadoru cluster status` lists them.")
+
+    def crawls(self) -> list[ClusterCrawl]:
+        rows = self._link.run("SELECT name, job, options, state, error, added_at, ended_at FROM crawls ORDER BY added_at, name")
+        return [ClusterCrawl(name, job, json.loads(options), *rest) for name, job, options, *rest in rows.fetchall()]
+
+    def end_crawl(self, name: str, state: str, error: str = "") -> None:
+        self._link.run(
+            "UPDATE crawls SET state = %s, error = %s, ended_at = clock_timestamp() WHERE name = %s", [state, error, name]
+        )
+
+    def waiting_hosts(self, crawl: str, prefix: str, most: int) -> list[str]:
+        """Hosts of a crawl that have something to ask for, and that nobody has or is to have."""
+        text = _WAITING.format(crawl=f'"crawl_{crawl}"')
+        return [row[0] for row in self._link.run(text, {"prefix": prefix, "most": most}).fetchall()]
+
+    def counts(self, crawl: str) -> dict[str, int]:
+        """The counters of a crawl."""
+        return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"')).fetchall())
+
+    # ---- workers
+    def register(self, name: str, machine: str, pid: int, version: str) -> int:
+        """A worker begins; its number."""
+        rows = self._link.run(
+            "INSERT INTO workers(name, machine, pid, version) VALUES (%s, %s, %s, %s) RETURNING id", [name, machine, pid, version]
+        )
+        number: int = rows.fetchall()[0][0]
+        return number
+
+    def beat(self, worker: int, hosts: int, pages: int) -> None:
+        """A worker lives, has so many hosts, and did so many pages."""
+        self._link.run(
+            "UPDATE workers SET seen_at = clock_timestamp(), hosts = %s, pages = %s WHERE id = %s", [hosts, pages, worker]
+        )
+
+    def leave(self, worker: int) -> None:
+        self._link.run("DELETE FROM workers WHERE id = %s", [worker])
+
+    def workers(self) -> list[ClusterWorker]:
+        return [ClusterWorker(*row) for row in self._link.run(_WORKERS).fetchall()]
+
+    def forget_workers(self) -> None:
+        """Those that were not heard of for an hour."""
+        self._link.run("DELETE FROM workers WHERE seen_at < clock_timestamp() - interval '1 hour'")
+
+    def jobs(self) -> dict[str, int]:
+        """How many slices and other jobs wait, and how many are being done."""
+        rows = self._link.run(
+            "SELECT task_name || ' ' || status, count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') GROUP BY 1"
+        )
+        return dict(rows.fetchall())
