@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.errors import ConfigError, UsageError
-from tadoru.options import CrawlOptions, EventsOptions, ServeOptions
+from tadoru.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
 from tadoru.settings import CRAWL, JOBS, Setting
 
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
@@ -30,7 +30,7 @@ CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_toke
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
 """Names the browser program; no option of a job (`fetch.chromium`)."""
 
-Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions)
+Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions | WorkerOptions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,3 +188,19 @@ class ServeOptions:
     notify: tuple[str, ...] = ()
     webhook_secret: str | None = None
     """Signs what is sent to webhooks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """What `tadoru worker` understands."""
+
+    database: str = ""
+    hosts: int = 50
+    """Hosts that it asks at a time."""
+    slice: float = 30.0
+    """Seconds for which it asks one, before others have their turn."""
+    name: str = ""
+    metrics: str | None = None
+    """Where it answers for its metrics, as `address:port`."""
+    events: bool = True
+    """Whether it collects the sources of the calendar in the same database."""

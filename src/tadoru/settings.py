@@ -282,6 +282,20 @@ SERVE: tuple[Setting, ...] = (
 )  # fmt: skip
 
 
+WORKER: tuple[Setting, ...] = (
+    _s("database", "--database -d", text, "Working", "The database of the cluster: postgresql://….", metavar="URL"),
+    _s("hosts", "--hosts", whole(1, 2000), "Working", "Hosts to ask at a time.", metavar="N"),
+    _s("slice", "--slice", positive_duration, "Working",
+        "How long to ask one host, before another worker or another crawl has its turn.", metavar="TIME"),
+    _s("events", "--events", flag, "Working", "Collect the sources of the calendar in the same database too.",
+        is_flag=True, negated="--no-events"),
+    _s("name", "--name", short_text, "Being seen", "What this worker is called; its machine and process when left out.",
+        metavar="NAME"),
+    _s("metrics", "--metrics", host_and_port, "Being seen",
+        "Answer /metrics for Prometheus here, such as 127.0.0.1:9464.", metavar="ADDRESS:PORT"),
+)  # fmt: skip
+
+
 def _with_short_depth(settings: tuple[Setting, ...]) -> tuple[Setting, ...]:
     """In `docs`, as its seed has it, `-d` is the depth."""
     return tuple(replace(one, flags=(*one.flags, "-d")) if one.name == "depth" else one for one in settings)
@@ -293,4 +307,5 @@ JOBS: dict[str, tuple[Setting, ...]] = {
     "docs": _with_short_depth(CRAWL) + DOCS,
     "events": EVENTS,
     "serve": SERVE,
+    "worker": WORKER,
 }

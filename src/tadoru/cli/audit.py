@@ -37,9 +37,11 @@ EXAMPLES = (
 @click.argument("urls", nargs=-1, metavar="[URL]")
 @job_options("audit", AuditOptions())
 @click.option("--seed-file", metavar="FILE|-", help="Read more URLs to start from, one a line.")
+@click.option("--detach", is_flag=True, help="Leave the crawl to the workers of the database (`tadoru worker`).")
 @running_options
 def audit(
-    urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
+    urls: tuple[str, ...], seed_file: str | None, detach: bool, dry_run: bool, config_file: str | None, show_config: bool,
+    **values: Any,
 ) -> int:
     """Crawl a site into a database and say what is wrong with it. Without a URL, go on with the crawl in the database."""
     options, settled = effective("audit", AuditOptions, values, config_file)
@@ -51,6 +53,8 @@ def audit(
         from tadoru.cli.plan import print_audit_plan
 
         return print_audit_plan(options, given, sys.stdout)
+    if detach:
+        return _leave_to_workers(options, given, settled, quiet=values["quiet"])
     return _run(options, given, settled, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
@@ -144,6 +148,30 @@ def _run(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, qu
         display.note(f"Another process is still crawling into {options.database}: it will say what was found.")
         return 0
     return _tell(options, display, quiet=quiet)
+
+
+def _leave_to_workers(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool) -> int:
+    """Set the crawl up, and put it where the workers of its database find it."""
+    from tadoru.jobs import launch
+    from tadoru.store.postgres.address import is_postgresql, parse
+
+    if not is_postgresql(options.database):
+        raise UsageError("Only a crawl on PostgreSQL can be left to workers: give --database 'postgresql://…?crawl=NAME'.")
+    if options.report is not None or options.fail_on:
+        raise UsageError("--report and --fail-on need the end of the crawl: leave --detach out, or ask `tadoru report` later.")
+    try:
+        from tadoru.cluster.handing import hand_over
+    except ModuleNotFoundError as error:
+        raise UsageError(f"A cluster needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    config = {name: entry["value"] for name, entry in shown(AuditOptions, options, settled, "audit").items()}
+    launch.run_loop(hand_over(options, urls, config))
+    if not quiet:
+        place = parse(options.database)
+        sys.stderr.write(
+            f"The crawl {place.crawl} is for the workers now: `tadoru cluster status` shows how far it is, "
+            f"`tadoru report` what was found.\n"
+        )
+    return 0
 
 
 def _say_how_it_begins(options: AuditOptions, prepared: Prepared, display: Display) -> None:

@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "docs": ("tadoru.cli.docs:docs", "A documentation site as Markdown, for people and language models."),
     "events": ("tadoru.cli.events:events", "One calendar from many sources."),
     "serve": ("tadoru.cli.serve:serve", "Publish the calendar: pages, feeds, REST."),
+    "worker": ("tadoru.cli.worker:worker", "Crawl and collect for a cluster of machines, on PostgreSQL."),
+    "cluster": ("tadoru.cli.cluster:cluster", "See the workers, crawls and queue of a cluster."),
     "mcp": ("tadoru.cli.mcp:mcp", "Answer an agent's questions from crawled documentation."),
     "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
     "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),

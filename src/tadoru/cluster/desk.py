@@ -3,146 +3,190 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import fields
-from typing import Any
+from dataclasses import replace
 
 from tadoru.clock import Clock
-from tadoru.cluster.queue import Queue, Work, slice_prefix
+from tadoru.cluster.queue import Queue, Work
+from tadoru.cluster.sharing import options_from
 from tadoru.cluster.shift import Shift
-from tadoru.engine.crawl import Ended
-from tadoru.errors import UsageError
+from tadoru.engine.crawl import Crawl, Ended
 from tadoru.jobs import launch
-from tadoru.jobs.audit.run import Prepared, finish, prepare
+from tadoru.jobs.audit.run import Prepared, finish, rejoin
+from tadoru.jobs.launch import Plan
+from tadoru.log import Log
 from tadoru.options import AuditOptions
-from tadoru.store.postgres.cluster import Cluster
+from tadoru.store.postgres.cluster import OPEN, Cluster, ClusterCrawl
 
-SLICE = 30.0
-"""Seconds that a host is asked before it goes back into the queue: long against the time that handing it over takes."""
-AT_ONCE = 200
-"""Slices put into the queue at a time."""
-NOT_SHARED = frozenset({
-    "database", "seed_urls", "cookies", "auth_type", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value",
-    "header", "report", "baseline", "fail_on", "suppress", "processes",
-})  # fmt: skip
-"""Options of a crawl that its workers do not get: secrets are each worker's own to know, files are on one machine only."""
-
-
-def shared_options(options: AuditOptions) -> dict[str, Any]:
-    """What the workers have to know of how a crawl is to be done."""
-    return {one.name: getattr(options, one.name) for one in fields(options) if one.name not in NOT_SHARED}
-
-
-def options_from(shared: dict[str, Any], database: str) -> AuditOptions:
-    """The options of a crawl, as somebody shared them; what a newer or older program calls otherwise is left out."""
-    known = {one.name for one in fields(AuditOptions)} - NOT_SHARED
-    values = {name: tuple(value) if isinstance(value, list) else value for name, value in shared.items() if name in known}
-    return AuditOptions(**values, database=database, processes=1)
+LINED_UP = 200
+"""Slices that wait in the queue at most: the frontier waits in the crawl, where it costs nothing."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks of a worker that has places left."""
+BUSY_ELSEWHERE = 0.5
 
 
 class Desk:
     """The work of one worker."""
 
-    def __init__(self, database: Callable[[str], str], cluster: Cluster, hosts: int, seconds: float, clock: Clock) -> None:
-        self._database = database
-        """The address of a crawl by its name."""
-        self._cluster, self._hosts, self._seconds, self._clock = cluster, hosts, seconds, clock
+    def __init__(
+        self, address: Callable[[str], str], cluster: Cluster, *, hosts: int, seconds: float, clock: Clock, log: Log
+    ) -> None:
+        self._address = address
+        """Where a crawl is, by its name."""
+        self.cluster = cluster
+        self._hosts, self._seconds, self._clock, self._log = hosts, seconds, clock, log
         self._shifts: dict[str, Shift] = {}
         self._turn = asyncio.Lock()
         self._stopping = asyncio.Event()
-        self._done = 0
-        self.queue: Queue | None = None
-
-    def work(self) -> Work:
-        return Work(slice=self.slice, finish=self.finish, collect=self.collect, sweep=self.sweep)
-
-    @property
-    def pages(self) -> int:
-        return self._done + sum(shift.pages for shift in self._shifts.values())
+        self._before: Counter[str] = Counter()
+        self.slices = 0
+        """How many were done."""
+        self.queue = Queue(cluster.dsn, Work(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up))
 
     @property
-    def held(self) -> int:
-        return sum(shift._held for shift in self._shifts.values())
+    def pages(self) -> Counter[str]:
+        """What became of the pages that were asked for, by status."""
+        return sum((shift.pages for shift in self._shifts.values()), self._before.copy())
 
+    @property
+    def held(self) -> list[str]:
+        """The hosts that are asked now."""
+        return [host for shift in self._shifts.values() for host in shift.held]
+
+    # ---- what the queue hands out
     async def slice(self, crawl: str, host: str) -> None:
-        """Ask one host of a crawl for a while, and see what waits afterwards."""
+        """Ask one host of a crawl for a while."""
+        if self.cluster.crawl(crawl).state != OPEN:
+            return
         shift = await self._shift(crawl)
         try:
             await shift.ask(host, self._seconds, self._stopping)
+            if not self._stopping.is_set() and self.cluster.open_crawls() > 1:
+                await self._clock.sleep(shift.gap)  # The next to ask this host may do it for another crawl, which has its own pace.
         finally:
-            await self._tidy(crawl)
-        await self.look(crawl)
-
-    async def look(self, crawl: str) -> None:
-        """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished."""
-        assert self.queue is not None
-        waiting = self._cluster.waiting_hosts(crawl, slice_prefix(crawl), AT_ONCE)
-        await self.queue.put_slices(crawl, waiting)
-        if not waiting and self._is_over(crawl):
-            await self.queue.put_finish(crawl)
-
-    def _is_over(self, crawl: str) -> bool:
-        counts = self._cluster.counts(crawl)
-        if counts.get("processing", 0):
-            return False
-        limit = self._cluster.crawl(crawl).options.get("limit", 0)
-        return not counts.get("queued", 0) or 0 < limit <= counts.get("counted", 0)
+            self.slices += 1
+            await self._tidy()
+        await self._look(self.cluster.crawl(crawl))
 
     async def finish(self, crawl: str) -> None:
         """What is left when no host waits: resources, the analysis. Whatever turns up meanwhile is done here too."""
-        if self._cluster.crawl(crawl).state != "open":
+        if self.cluster.crawl(crawl).state != OPEN:
             return
+        # In a thread: the analysis of a large site takes minutes, in which this worker has to be heard of.
+        if await asyncio.to_thread(launch.run_loop, self._finish(self.cluster.crawl(crawl))):
+            self.cluster.end_crawl(crawl, "done")
+            self._log.write("info", f"The crawl {crawl} is done.")
+
+    async def _finish(self, crawl: ClusterCrawl) -> bool:
         options, prepared = await self._prepared(crawl)
         began = self._clock.monotonic()
-        ended = Ended(stopped=False, limit_reached=True)
-        if not prepared.nothing_to_do:
-            ended = await launch.crawl(prepared.plan, lambda _notice: None)
-        if await finish(options, prepared, ended, self._clock.monotonic() - began):
-            self._cluster.end_crawl(crawl, "done")
+        ended = Ended(stopped=crawl.is_out_of_time, out_of_time=crawl.is_out_of_time, limit_reached=True)
+        if not prepared.nothing_to_do and not crawl.is_out_of_time:
+            ended = await self._crawl_the_rest(prepared.plan)
+        seconds = self._clock.monotonic() - began
+        while not await finish(options, prepared, ended, seconds):
+            if self._stopping.is_set():
+                return False
+            await self._clock.sleep(BUSY_ELSEWHERE)  # Another worker has not put its engine away yet.
+            seconds = 0.0
+        return True
 
-    async def collect(self, source: int) -> None:
-        """Collect a source of events."""
-        raise UsageError(f"Source {source} can not be collected: this worker has no calendar.")
+    async def _crawl_the_rest(self, plan: Plan) -> Ended:
+        begun: list[Crawl] = []
+
+        async def stop_when_asked() -> None:
+            while not self._stopping.is_set() or not begun:
+                await self._clock.sleep(BUSY_ELSEWHERE)
+            begun[0].stop()
+
+        asked = asyncio.create_task(stop_when_asked())
+        try:
+            return await launch.crawl(plan, lambda _notice: None, steer=begun.append)
+        finally:
+            asked.cancel()
 
     async def sweep(self) -> None:
         """Now and then, by one worker: take back what workers that are gone were doing, and see after every crawl."""
-        assert self.queue is not None
-        await self.queue.take_back_stalled()
-        self._cluster.forget_workers()
-        for crawl in self._cluster.crawls():
-            if crawl.state == "open":
-                await self.look(crawl.name)
+        taken = await self.queue.take_back_stalled()
+        if taken:
+            self._log.write("warning", "A worker is gone: what it was doing is done again.", pieces=taken)
+        self.cluster.forget_workers()
+        await self.look()
 
-    async def _prepared(self, crawl: str) -> tuple[AuditOptions, Prepared]:
-        shared = self._cluster.crawl(crawl)
-        options = options_from(dict(shared.options), self._database(crawl))
-        return options, await prepare(options, (), dict(shared.options))
+    def give_up(self, crawl: str, error: str) -> None:
+        """A crawl that fails again and again waits for somebody to look at it."""
+        self.cluster.end_crawl(crawl, "failed", error)
+        self._log.write("error", f"The crawl {crawl} failed: {error}")
+
+    # ---- what is to be done next
+    async def watch(self) -> None:
+        """See what waits as long as there are places left, and put engines away that nobody needs."""
+        while True:
+            await self._clock.sleep(LOOK_EVERY)
+            await self._tidy()
+            if len(self.held) < self._hosts and not self._stopping.is_set():
+                await self.look()
+
+    async def look(self) -> None:
+        """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished."""
+        for crawl in self.cluster.crawls():
+            if crawl.state == OPEN:
+                await self._look(crawl)
+
+    async def _look(self, crawl: ClusterCrawl) -> None:
+        over = self._is_over(crawl)
+        if over:
+            await self.queue.put_finish(crawl.name)
+        elif over is None:
+            await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, LINED_UP))
+
+    def _is_over(self, crawl: ClusterCrawl) -> bool | None:
+        """None when there is something to ask for, False when only others' answers are waited for."""
+        counts = self.cluster.counts(crawl.name)
+        limit = int(crawl.options.get("limit") or 0)
+        if crawl.is_out_of_time or 0 < limit <= counts.get("counted", 0) or not counts.get("queued", 0):
+            return not counts.get("processing", 0)
+        return None
+
+    # ---- engines
+    async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, Prepared]:
+        options = replace(options_from(crawl.options, self._address(crawl.name)), max_time=None)
+        return options, await rejoin(options)
 
     async def _shift(self, crawl: str) -> Shift:
         async with self._turn:
             shift = self._shifts.get(crawl)
             if shift is None or shift.is_over:
                 if shift is not None:
-                    self._done += shift.pages
-                _, prepared = await self._prepared(crawl)
+                    self._before += shift.pages
+                _, prepared = await self._prepared(self.cluster.crawl(crawl))
                 shift = self._shifts[crawl] = Shift(prepared.plan, self._hosts, self._clock)
             return shift
 
-    async def _tidy(self, crawl: str) -> None:
-        """An engine that nobody needs any more holds a worker's place in the crawl: others would wait for it."""
+    async def _tidy(self) -> None:
+        """An engine that nobody needs holds a worker's place in the crawl: whoever finishes it would wait."""
         async with self._turn:
-            shift = self._shifts.get(crawl)
-            if shift is not None and (shift.is_idle or shift.is_over):
-                del self._shifts[crawl]
-                self._done += shift.pages
-                if not shift.is_over:
-                    await shift.end()
+            for crawl, shift in list(self._shifts.items()):
+                if shift.is_over or shift.is_idle:
+                    del self._shifts[crawl]
+                    self._before += shift.pages
+                    if not shift.is_over:
+                        await shift.end()
 
+    # ---- the end
     def stop(self) -> None:
         """End every slice: what is in flight is written, the rest is given back."""
         self._stopping.set()
 
-    def drop(self) -> None:
+    async def end(self) -> None:
+        """Put all engines away."""
         for shift in self._shifts.values():
-            shift.drop()
-        self._shifts.clear()
+            if not shift.is_over:
+                await shift.end()
+
+    async def drop(self) -> None:
+        """The database is gone."""
+        self._stopping.set()
+        for shift in self._shifts.values():
+            await shift.drop()

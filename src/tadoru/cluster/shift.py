@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.engine.crawl import Crawl
 from tadoru.engine.notices import Notice, PageDone
 from tadoru.engine.roster import Roster
+from tadoru.errors import StoreError
 from tadoru.jobs import launch
 from tadoru.jobs.launch import Plan
 
@@ -18,18 +22,22 @@ class Shift:
     """An engine at work on a crawl."""
 
     def __init__(self, plan: Plan, hosts: int, clock: Clock) -> None:
-        self.pages = 0
+        self.pages: Counter[str] = Counter()
+        """How many were asked for, by what became of them."""
+        self.held: set[str] = set()
+        """The hosts it was given."""
+        self.gap = plan.policy.delay
         self._clock = clock
         self._roster = Roster()
         self._crawls: list[Crawl] = []
-        self._held = 0
         policy = replace(plan.policy, concurrency=max(plan.policy.concurrency, hosts))
         self._task = asyncio.create_task(
             launch.crawl(replace(plan, policy=policy), self._hear, steer=self._crawls.append, roster=self._roster)
         )
 
     def _hear(self, notice: Notice) -> None:
-        self.pages += isinstance(notice, PageDone)
+        if isinstance(notice, PageDone):
+            self.pages[str(notice.status)] += 1
 
     @property
     def is_over(self) -> bool:
@@ -37,22 +45,25 @@ class Shift:
 
     @property
     def is_idle(self) -> bool:
-        return not self._held
+        """Nobody needs it, and it has nothing of its own to do."""
+        return not self.held and not any(crawl.is_scouting for crawl in self._crawls)
 
     async def ask(self, host: str, seconds: float, stopping: asyncio.Event) -> None:
         """Ask a host until there is nothing left, the time is over, or the worker is to stop. Raises what ended the engine."""
-        self._held += 1
+        self.held.add(host)
         try:
             spent = self._roster.join(host)
             await self._first(spent.wait(), stopping.wait(), self._clock.sleep(seconds))
             if not self._task.done():
                 await self._first(self._roster.leave(host))
         finally:
-            self._held -= 1
+            self.held.discard(host)
         if self._task.done():
+            if self._task.cancelled():
+                raise StoreError("The crawl was let go, since the database is gone.")
             self._task.result()
 
-    async def _first(self, *waits: asyncio._CoroutineLike[object]) -> None:
+    async def _first(self, *waits: Coroutine[Any, Any, object]) -> None:
         """Until one of these happens, or the engine ends."""
         tasks = [asyncio.ensure_future(wait) for wait in waits]
         try:
@@ -70,6 +81,8 @@ class Shift:
         with suppress(asyncio.CancelledError):
             await self._task
 
-    def drop(self) -> None:
+    async def drop(self) -> None:
         """The database is gone: there is nothing to write to."""
         self._task.cancel()
+        with suppress(asyncio.CancelledError, StoreError):
+            await self._task

@@ -103,6 +103,11 @@ class Crawl:
         return self._share.renderer
 
     @property
+    def is_scouting(self) -> bool:
+        """Whether sitemaps are being read, here or by somebody this process would take over from."""
+        return self._scouting is not None and not self._scouting.done()
+
+    @property
     def use(self) -> float:
         """How many of the places for requests are taken, from 0 to 1."""
         return self._busy / self._policy.concurrency

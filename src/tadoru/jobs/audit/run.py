@@ -38,7 +38,7 @@ from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, typed
 from tadoru.store.base import Counts
 from tadoru.store.database import stamp
-from tadoru.store.open import open_audit
+from tadoru.store.open import open_audit, open_existing
 from tadoru.store.runs import RunOutcome
 from tadoru.store.sqlite import SqliteStore
 from tadoru.version import VERSION
@@ -124,14 +124,36 @@ async def prepare(
             await store.set_meta("analysed", "")
     finally:
         await store.close()
+    plan = _plan(options, job, starts, exemptions, revalidate=run > 1 and same)
+    return Prepared(plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing)
+
+
+async def rejoin(options: AuditOptions) -> Prepared:
+    """An audit that somebody else has set up, for one more who works on it: nothing is begun, and nothing decided anew."""
+    store = open_existing(options.database, SystemClock())
+    try:
+        starts = tuple(json.loads(await store.get_meta("starts") or "[]"))
+        exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
+        job = build_job(options, Scope.from_dict(json.loads(await store.get_meta("scope") or "{}")))
+        await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
+        run = await store.begin_run("crawl", json.loads(await store.get_meta("config") or "{}"), VERSION)
+        same = await store.get_meta("revalidate") == "yes"
+        nothing = await _nothing_to_do(store, options)
+    finally:
+        await store.close()
+    plan = _plan(options, job, starts, exemptions, revalidate=run > 1 and same)
+    return Prepared(plan=plan, starts=starts, run=run, resumed=True, recrawl=False, nothing_to_do=nothing)
+
+
+def _plan(options: AuditOptions, job: AuditJob, starts: tuple[str, ...], exemptions: Exemptions, *, revalidate: bool) -> Plan:
     policy = replace(
         policy_for(options),
-        revalidate=run > 1 and same,
+        revalidate=revalidate,
         resource_budget=options.resources,
         sitemaps=options.sitemap != "off" and not options.list,
         sitemap_urls=options.sitemap_url,
     )
-    plan = Plan(
+    return Plan(
         job=job,
         policy=policy,
         access=access_for(options, exemptions, starts),
@@ -139,7 +161,6 @@ async def prepare(
         processes=pick_processes(options.processes, options.delay),
         render=options.render != "never",
     )
-    return Prepared(plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing)
 
 
 async def _starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:

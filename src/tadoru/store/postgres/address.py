@@ -49,3 +49,9 @@ def parse(database: str) -> Address:
         raise UsageError(f"{name!r} can not be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
     rest = urlencode([(key, value) for key, value in given if key != "crawl"])
     return Address(urlunsplit(found._replace(scheme="postgresql", query=rest)), name)
+
+
+def address_of(database: str, crawl: str) -> str:
+    """The address of a crawl in the database that an address names."""
+    found = urlsplit(parse(database).dsn)
+    return urlunsplit(found._replace(query=urlencode([*parse_qsl(found.query, keep_blank_values=True), ("crawl", crawl)])))

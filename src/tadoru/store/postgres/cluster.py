@@ -16,6 +16,11 @@ from tadoru.store.postgres.address import Address, parse
 from tadoru.store.postgres.connection import PgConnection
 
 SCHEMA = "tadoru_cluster"
+OPEN = "open"
+CALENDAR = "public.tadoru_events_version"
+"""The table that a calendar has."""
+SLICE = "tadoru.slice"
+"""What the task engine calls asking one host of a crawl for a while."""
 PREPARING = 0x7AD0_0012
 """The advisory lock of whoever makes the tables."""
 _TABLES = """
@@ -27,6 +32,7 @@ CREATE TABLE crawls (
 CREATE TABLE workers (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, machine TEXT NOT NULL, pid BIGINT NOT NULL,
     version TEXT NOT NULL, hosts BIGINT NOT NULL DEFAULT 0, pages BIGINT NOT NULL DEFAULT 0,
+    rate DOUBLE PRECISION NOT NULL DEFAULT 0,
     started_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
 );
 """
@@ -36,10 +42,24 @@ _WAITING = """SELECT h.name FROM {crawl}.hosts h WHERE h.queued > 0
     AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'doing' AND j.lock = h.name)
     AND EXISTS (SELECT 1 FROM {crawl}.pages p WHERE p.host_id = h.id AND p.status = 'queued'
         AND p.not_before <= {crawl}.shared_now())
-    ORDER BY h.next_at, h.id LIMIT %(most)s"""
+    ORDER BY h.next_at, h.id LIMIT %(most)s - (
+        SELECT least(%(most)s, count(*)) FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.task_name = %(slice)s)"""
+# Pages a second lately: each beat moves it towards what was done since the one before, the more the longer that is ago.
+_BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pages = %(pages)s,
+    rate = rate + (1 - exp(-passed.seconds / 15)) * (greatest(%(pages)s - pages, 0) / passed.seconds - rate)
+    FROM (SELECT greatest(extract(epoch FROM clock_timestamp() - seen_at)::float8, 0.001) AS seconds
+        FROM workers WHERE id = %(worker)s) passed
+    WHERE id = %(worker)s"""
 _COUNTS = "SELECT name, value FROM {crawl}.counters"
+_CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
+    extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""
 _WORKERS = """SELECT id, name, machine, pid, version, hosts, pages, started_at, seen_at,
     clock_timestamp() - seen_at < interval '30 seconds' FROM workers ORDER BY id"""
+
+
+def slice_prefix(crawl: str) -> str:
+    """How the queueing locks of a crawl's slices begin."""
+    return f"slice/{crawl}/"
 
 
 class ClusterCrawl(NamedTuple):
@@ -53,6 +73,13 @@ class ClusterCrawl(NamedTuple):
     error: str
     added_at: datetime
     ended_at: datetime | None
+    age: float
+    """Seconds since it was handed to the workers."""
+
+    @property
+    def is_out_of_time(self) -> bool:
+        most = self.options.get("max_time")
+        return most is not None and self.age >= float(most)
 
 
 class ClusterWorker(NamedTuple):
@@ -104,7 +131,7 @@ class Cluster:
         """A crawl for the workers; one that was done is open again."""
         self._link.run(
             """INSERT INTO crawls(name, job, options) VALUES (%s, %s, %s) ON CONFLICT (name) DO UPDATE
-            SET options = EXCLUDED.options, state = 'open', error = '', ended_at = NULL""",
+            SET options = EXCLUDED.options, state = 'open', error = '', added_at = clock_timestamp(), ended_at = NULL""",
             [name, job, json.dumps(options)],
         )
 
@@ -116,22 +143,34 @@ class Cluster:
         raise UsageError(f"The cluster has no crawl {name}: `tadoru cluster status` lists them.")
 
     def crawls(self) -> list[ClusterCrawl]:
-        rows = self._link.run("SELECT name, job, options, state, error, added_at, ended_at FROM crawls ORDER BY added_at, name")
-        return [ClusterCrawl(name, job, json.loads(options), *rest) for name, job, options, *rest in rows.fetchall()]
+        rows = self._link.run(_CRAWLS).fetchall()
+        return [ClusterCrawl(name, job, json.loads(options), *rest) for name, job, options, *rest in rows]
+
+    def open_crawls(self) -> int:
+        """How many are being crawled."""
+        count: int = self._link.run("SELECT count(*) FROM crawls WHERE state = 'open'").fetchall()[0][0]
+        return count
 
     def end_crawl(self, name: str, state: str, error: str = "") -> None:
         self._link.run(
             "UPDATE crawls SET state = %s, error = %s, ended_at = clock_timestamp() WHERE name = %s", [state, error, name]
         )
 
-    def waiting_hosts(self, crawl: str, prefix: str, most: int) -> list[str]:
-        """Hosts of a crawl that have something to ask for, and that nobody has or is to have."""
+    def waiting_hosts(self, crawl: str, most: int) -> list[str]:
+        """Hosts of a crawl that have something to ask for, and that nobody has or is to have; those that wait longest first. No
+        more than `most` wait in the queue, of all crawls together."""
         text = _WAITING.format(crawl=f'"crawl_{crawl}"')
-        return [row[0] for row in self._link.run(text, {"prefix": prefix, "most": most}).fetchall()]
+        values = {"prefix": slice_prefix(crawl), "most": most, "slice": SLICE}
+        return [row[0] for row in self._link.run(text, values).fetchall()]
 
     def counts(self, crawl: str) -> dict[str, int]:
         """The counters of a crawl."""
         return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"')).fetchall())
+
+    def has_calendar(self) -> bool:
+        """Whether there is a calendar in the same database."""
+        found = self._link.run("SELECT to_regclass(%s)", [CALENDAR]).fetchall()
+        return found[0][0] is not None
 
     # ---- workers
     def register(self, name: str, machine: str, pid: int, version: str) -> int:
@@ -142,11 +181,9 @@ class Cluster:
         number: int = rows.fetchall()[0][0]
         return number
 
-    def beat(self, worker: int, hosts: int, pages: int) -> None:
-        """A worker lives, has so many hosts, and did so many pages."""
-        self._link.run(
-            "UPDATE workers SET seen_at = clock_timestamp(), hosts = %s, pages = %s WHERE id = %s", [hosts, pages, worker]
-        )
+    def beat(self, worker: int, hosts: int, pages: int) -> bool:
+        """A worker lives, has so many hosts, and did so many pages; whether it is still known."""
+        return self._link.run(_BEAT, {"worker": worker, "hosts": hosts, "pages": pages}).rowcount > 0
 
     def leave(self, worker: int) -> None:
         self._link.run("DELETE FROM workers WHERE id = %s", [worker])

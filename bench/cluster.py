@@ -1,0 +1,173 @@
+"""Workers on one PostgreSQL, crawling hundreds of hosts: `python -m bench.cluster [--hosts 300] [--pages 12] [--delay 1]
+[--workers 1,2,4] [--at-once 20] [--plot FILE.svg]`.
+
+Every host is an address below 127.64.0.0. The crawl is handed over with `tadoru audit --detach`, each worker is `tadoru worker`.
+Throughput is read from the server's own record of requests, while all places of all workers are taken: between the moment a tenth
+and the moment seven tenths of the pages were asked for. Gaps are between two requests of one host, whoever sent them. `--at-once
+0` leaves the number of hosts to the worker's own default, `--delay 0` measures what the cores can do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.scaling_site import Request, Sites, requests, serving
+from tests.support.postgres import PostgresServer
+
+COMMAND = [sys.executable, "-m", "tadoru"]
+
+
+class Run(NamedTuple):
+    """One crawl."""
+
+    workers: int
+    pages: int
+    seconds: float
+    rate: float
+    """Pages a second while every place was taken."""
+    shortest_gap: float
+    slowest: float
+    """Seconds until the last host had been asked for its first page."""
+    per_worker: tuple[int, ...]
+
+
+@contextmanager
+def postgres() -> Iterator[PostgresServer]:
+    """A server with the settings that a careful operator leaves on."""
+    with tempfile.TemporaryDirectory(prefix="tadoru-bench-") as folder:
+        os.chmod(folder, 0o755)
+        server = PostgresServer(Path(folder), fsync="on", synchronous_commit="on", full_page_writes="on")
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_once: int, delay: float, folder: Path) -> Run:
+    """Hand the hosts over, and let so many workers do it."""
+    name = f"w{workers}"
+    seeds = folder / "seeds.txt"
+    seeds.write_text("".join(f"{start}\n" for start in starts), "utf-8")
+    log.write_text("", "utf-8")
+    place = f"{database}&crawl={name}"
+    hand = [*COMMAND, "audit", "-d", place, "--detach", "--seed-file", str(seeds), "--delay", str(delay), "--sitemap", "off", "-q"]
+    subprocess.run(hand, check=True, cwd=folder)
+    chosen = ["--hosts", str(at_once)] if at_once else []
+    began = time.monotonic()
+    with ExitStack() as all_of_them:
+        started = [
+            all_of_them.enter_context(subprocess.Popen([*COMMAND, "worker", "-d", database, *chosen, "--no-events", "-q"], cwd=folder))
+            for _ in range(workers)
+        ]
+        done = wait_until_done(database, name)
+        for worker in started:
+            worker.terminate()
+    seconds = time.monotonic() - began
+    time.sleep(0.5)  # The server writes its record down five times a second.
+    asked = [one for one in requests(log) if one.path != "/robots.txt"]
+    return Run(workers, len(asked), seconds, rate(asked), shortest_gap(requests(log)), slowest(asked), done)
+
+
+def wait_until_done(database: str, name: str) -> tuple[int, ...]:
+    """How many pages each worker did."""
+    from tadoru.store.postgres.cluster import OPEN, Cluster
+
+    cluster = Cluster(database)
+    while cluster.crawl(name).state == OPEN:
+        time.sleep(0.25)
+    found = cluster.crawl(name)
+    if found.state != "done":
+        raise SystemExit(f"The crawl failed: {found.error}")
+    pages = tuple(worker.pages for worker in cluster.workers())
+    cluster.close()
+    return pages
+
+
+def rate(asked: Sequence[Request]) -> float:
+    times = sorted(one.at for one in asked)
+    first, last = times[len(times) // 10], times[len(times) * 7 // 10]
+    return (len(times) * 7 // 10 - len(times) // 10) / max(last - first, 1e-9)
+
+
+def shortest_gap(asked: Sequence[Request]) -> float:
+    by_host: dict[str, list[float]] = defaultdict(list)
+    for one in asked:
+        by_host[one.host].append(one.at)
+    return min((late - early for times in by_host.values() for early, late in pairwise(sorted(times))), default=0.0)
+
+
+def slowest(asked: Sequence[Request]) -> float:
+    first: dict[str, float] = {}
+    for one in asked:
+        first.setdefault(one.host, one.at)
+    return max(first.values()) - min(first.values())
+
+
+def svg(runs: Sequence[Run]) -> str:
+    """Pages a second over workers, with the straight line through the first."""
+    wide, high, left, top = 420, 260, 60, 20
+    most_x, most_y = max(run.workers for run in runs), max(runs[0].rate / runs[0].workers * run.workers for run in runs) * 1.05
+
+    def at(x: float, y: float) -> str:
+        return f"{left + x / most_x * wide:.1f},{top + high - y / most_y * high:.1f}"
+
+    straight = f"{at(0, 0)} {at(most_x, runs[0].rate / runs[0].workers * most_x)}"
+    dots = "".join(
+        f'<circle cx="{at(run.workers, run.rate).split(",")[0]}" cy="{at(run.workers, run.rate).split(",")[1]}" r="4"/>'
+        f'<text x="{float(at(run.workers, run.rate).split(",")[0]) - 6}" y="{float(at(run.workers, run.rate).split(",")[1]) + 18}" '
+        f'text-anchor="end">{run.workers}: {run.rate:.1f}/s</text>'
+        for run in runs
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide + left + 30} {high + top + 50}" font-family="sans-serif" '
+        f'font-size="12" role="img" aria-label="Pages a second over the number of workers">'
+        f'<path d="M{left},{top}V{top + high}H{left + wide}" fill="none" stroke="#888"/>'
+        f'<polyline points="{straight}" fill="none" stroke="#bbb" stroke-dasharray="5 4"/>'
+        f'<polyline points="{" ".join(at(run.workers, run.rate) for run in runs)}" fill="none" stroke="#2a6f97" stroke-width="2"/>'
+        f'<g fill="#2a6f97">{dots}</g>'
+        f'<text x="{left + wide / 2}" y="{top + high + 36}" text-anchor="middle">workers</text>'
+        f'<text x="14" y="{top + high / 2}" text-anchor="middle" transform="rotate(-90 14 {top + high / 2})">pages a second</text></svg>'
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=300)
+    parser.add_argument("--pages", type=int, default=12)
+    parser.add_argument("--delay", type=float, default=1.0)
+    parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--at-once", type=int, default=20)
+    parser.add_argument("--plot", type=Path)
+    options = parser.parse_args()
+    runs = []
+    with postgres() as server, tempfile.TemporaryDirectory() as place:
+        folder, log = Path(place), Path(place) / "requests.tsv"
+        log.touch()
+        with serving(options.hosts, Sites(options.pages, 20), log) as (starts, _):
+            for workers in (int(number) for number in options.workers.split(",")):
+                database = server.new_database()
+                run = crawl(database, starts, log, workers, at_once=options.at_once, delay=options.delay, folder=folder)
+                runs.append(run)
+                print(
+                    f"{run.workers} workers: {run.pages:,} pages in {run.seconds:.1f} s, {run.rate:.1f}/s with all places taken "
+                    f"({run.rate / runs[0].rate:.2f} of the first), shortest gap {run.shortest_gap:.3f} s, last host after "
+                    f"{run.slowest:.1f} s, by worker {run.per_worker}",
+                    flush=True,
+                )
+    if options.plot is not None:
+        options.plot.write_text(svg(runs) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The calendar of the cluster's database: its sources are collected by the workers too, each by one of them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tadoru.clock import Clock
+from tadoru.cluster.desk import Desk
+from tadoru.cluster.worker import Side
+from tadoru.jobs.events.work import Crew
+from tadoru.log import Log
+from tadoru.options import EventsOptions
+from tadoru.store.events.open import open_events
+from tadoru.store.files import beside, open_files
+
+LOOK_AGAIN = 30.0
+"""Seconds until a database that has no calendar is looked at again."""
+
+
+def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
+    """Collect what is due, as long as the worker works."""
+
+    def say(stage: str, **fields: object) -> None:
+        log.write("debug", stage, **fields)
+
+    async def collect(desk: Desk, stop: asyncio.Event) -> None:
+        while not desk.cluster.has_calendar():
+            await clock.sleep(LOOK_AGAIN)
+        store = await asyncio.to_thread(open_events, options.database, clock)
+        try:
+            crew = Crew(store, open_files(options.files or beside(options.database)), clock, options, say)
+            async with crew.at_work():
+                working = asyncio.create_task(crew.run_due(forever=True))
+                asked = asyncio.create_task(stop.wait())
+                await asyncio.wait([working, asked], return_when=asyncio.FIRST_COMPLETED)
+                asked.cancel()
+                crew.stop()
+                await working
+        finally:
+            await asyncio.to_thread(store.close)
+
+    return collect
+

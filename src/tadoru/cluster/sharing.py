@@ -1,0 +1,35 @@
+"""What workers are told of a crawl: the options that say how it is done, without secrets and without what belongs to one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from tadoru.config import CREDENTIALS
+from tadoru.errors import UsageError
+from tadoru.options import AuditOptions
+
+OF_ONE_MACHINE = frozenset({"database", "seed_urls", "report", "baseline", "fail_on", "suppress", "processes"})
+"""Files are on one machine only."""
+
+
+def shared_options(options: AuditOptions) -> dict[str, Any]:
+    """What the workers have to know. Raises UsageError for a crawl that only this machine can do."""
+    if any(getattr(options, name, None) for name in CREDENTIALS) or "@" in (options.proxy or ""):
+        raise UsageError(
+            "A crawl with credentials can not be left to workers, since the database would hold them: run it without --detach."
+        )
+    return {one.name: getattr(options, one.name) for one in fields(options) if _is_shared(one.name)}
+
+
+def options_from(shared: Mapping[str, Any], database: str) -> AuditOptions:
+    """The options of a crawl, as somebody shared them; what a newer or older program calls otherwise is left out."""
+    known = {one.name for one in fields(AuditOptions) if _is_shared(one.name)}
+    found = {name: value for name, value in shared.items() if name in known}
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+    return AuditOptions(**values, database=database, processes=1)
+
+
+def _is_shared(name: str) -> bool:
+    return name not in OF_ONE_MACHINE and name not in CREDENTIALS
