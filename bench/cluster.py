@@ -61,13 +61,28 @@ def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_o
     seeds.write_text("".join(f"{start}\n" for start in starts), "utf-8")
     log.write_text("", "utf-8")
     place = f"{database}&crawl={name}"
-    hand = [*COMMAND, "audit", "-d", place, "--detach", "--seed-file", str(seeds), "--delay", str(delay), "--sitemap", "off", "-q"]
+    hand = [
+        *COMMAND,
+        "audit",
+        "-d",
+        place,
+        "--detach",
+        "--seed-file",
+        str(seeds),
+        "--delay",
+        str(delay),
+        "--sitemap",
+        "off",
+        "-q",
+    ]
     subprocess.run(hand, check=True, cwd=folder)
     chosen = ["--hosts", str(at_once)] if at_once else []
     began = time.monotonic()
     with ExitStack() as all_of_them:
         started = [
-            all_of_them.enter_context(subprocess.Popen([*COMMAND, "worker", "-d", database, *chosen, "--no-events", "-q"], cwd=folder))
+            all_of_them.enter_context(
+                subprocess.Popen([*COMMAND, "worker", "-d", database, *chosen, "--no-events", "-q"], cwd=folder)
+            )
             for _ in range(workers)
         ]
         done = wait_until_done(database, name)

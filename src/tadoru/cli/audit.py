@@ -40,7 +40,12 @@ EXAMPLES = (
 @click.option("--detach", is_flag=True, help="Leave the crawl to the workers of the database (`tadoru worker`).")
 @running_options
 def audit(
-    urls: tuple[str, ...], seed_file: str | None, detach: bool, dry_run: bool, config_file: str | None, show_config: bool,
+    urls: tuple[str, ...],
+    seed_file: str | None,
+    detach: bool,
+    dry_run: bool,
+    config_file: str | None,
+    show_config: bool,
     **values: Any,
 ) -> int:
     """Crawl a site into a database and say what is wrong with it. Without a URL, go on with the crawl in the database."""

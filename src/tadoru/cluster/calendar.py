@@ -40,4 +40,3 @@ def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
             await asyncio.to_thread(store.close)
 
     return collect
-

@@ -63,7 +63,9 @@ class Desk:
         try:
             await shift.ask(host, self._seconds, self._stopping)
             if not self._stopping.is_set() and self.cluster.open_crawls() > 1:
-                await self._clock.sleep(shift.gap)  # The next to ask this host may do it for another crawl, which has its own pace.
+                await self._clock.sleep(
+                    shift.gap
+                )  # The next to ask this host may do it for another crawl, which has its own pace.
         finally:
             self.slices += 1
             await self._tidy()

@@ -119,7 +119,9 @@ class Queue:
         raise StoreError("The queue of the cluster can not be reached: is the database running?")
 
 
-async def _tried(context: procrastinate.JobContext, crawl: str, work: Awaitable[None], give_up: Callable[[str, str], None]) -> None:
+async def _tried(
+    context: procrastinate.JobContext, crawl: str, work: Awaitable[None], give_up: Callable[[str, str], None]
+) -> None:
     try:
         await work
     except StoreError:

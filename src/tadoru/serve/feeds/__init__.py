@@ -12,7 +12,6 @@ from datetime import datetime, time
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from tadoru.jobs.events.publish.calendar_ics import calendar
@@ -27,6 +26,7 @@ from tadoru.serve.rest.asked import Chosen, filter_of, today, with_city
 from tadoru.serve.rest.events import Asker, EventId, The, shown
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, origin
+from tadoru.serve.streams import Stream
 from tadoru.store.events.drafts import zone
 from tadoru.store.events.listing import EventFilter
 from tadoru.store.events.walking import ZoneUse, walk, zones_in_use
@@ -175,7 +175,7 @@ def _feed(
     if is_known(request, tag, changed):
         return Response(status_code=304, headers=headers)
     headers["Content-Disposition"] = f'{"attachment" if attached else "inline"}; filename="{name}"'
-    return StreamingResponse(_gathered(write()), media_type=media, headers=headers)
+    return Stream(_gathered(write()), media_type=media, headers=headers)
 
 
 def _gathered(pieces: Iterator[str]) -> Iterator[bytes]:

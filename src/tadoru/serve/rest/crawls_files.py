@@ -20,6 +20,7 @@ from tadoru.serve.rest.crawls import ONE, CrawlId
 from tadoru.serve.rest.crawls_asked import ExportAsked
 from tadoru.serve.rest.crawls_reading import READS, Lang, opened
 from tadoru.serve.rest.events import Asker, The
+from tadoru.serve.streams import Stream
 
 router = APIRouter(tags=["crawls"])
 SVG = "image/svg+xml"
@@ -94,7 +95,7 @@ def _sent(made: reading.Export, name: str) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
     if made.size is not None:
         headers["Content-Length"] = str(made.size)
-    return StreamingResponse(made.chunks, headers=headers, media_type=made.media_type)
+    return Stream(made.chunks, headers=headers, media_type=made.media_type)
 
 
 def _prefers_svg(request: Request) -> bool:
