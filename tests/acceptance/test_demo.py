@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import shlex
 import signal
 import socket
@@ -12,6 +13,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,21 +32,53 @@ def run(checkout: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProce
 
 
 @pytest.fixture(scope="module")
-def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
+def shown(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Shown:
     """A demo in a folder where one ran before, and left a crawl of a site that is gone."""
     folder = tmp_path_factory.mktemp("demo")
     (folder / "tadoru-demo").mkdir()
     (folder / "tadoru-demo" / "links.db").write_text("the crawl of another day")
     (folder / "tadoru-demo" / "docs").mkdir()
     (folder / "tadoru-demo" / "docs" / "full.md").write_text("the documentation of another day")
-    return run(checkout, folder, "demo"), folder / "tadoru-demo"
+    line, environment = command(checkout, "demo", "--serve")
+    notes: list[str] = []
+    pages: dict[str, str] = {}
+    with (
+        (folder / "out.txt").open("w+", encoding="utf-8") as out,
+        subprocess.Popen(line, env=environment, cwd=folder, stdout=out, stderr=subprocess.PIPE, encoding="utf-8") as process,
+    ):
+        assert process.stderr is not None
+        try:
+            for note in process.stderr:
+                notes.append(note)
+                if served := re.match(r"Tadoru serves http://(\S+)/ from now on", note):
+                    pages = {path: _page(served[1], path) for path in ("/", "/events.ics")}
+                    break
+            process.send_signal(signal.SIGINT)
+            notes.append(process.communicate(timeout=60)[1])
+        finally:
+            process.kill()
+        out.seek(0)
+        said = out.read()
+    (folder / "out.txt").unlink()
+    return Shown(subprocess.CompletedProcess(line, process.returncode, said, "".join(notes)), folder / "tadoru-demo", pages)
 
 
-Shown = tuple[subprocess.CompletedProcess[str], Path]
+def _page(server: str, path: str) -> str:
+    with closing(http.client.HTTPConnection(server, timeout=60)) as connection:
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+
+
+class Shown(NamedTuple):
+    """What the demo said, what it left, and what its pages show."""
+
+    done: subprocess.CompletedProcess[str]
+    folder: Path
+    pages: dict[str, str]
 
 
 def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
-    done, folder = shown
+    done, folder, _ = shown
     assert done.returncode == 0, done.stderr
     promised = {name for job in JOBS for name, _ in job.made}
     assert {path.name for path in folder.iterdir() if path.stat().st_size} == {name.partition("/")[0] for name in promised}
@@ -56,20 +90,20 @@ def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
 
 
 def test_results_are_on_stdout_and_progress_is_on_stderr(shown: Shown) -> None:
-    done, _ = shown
+    done, _, _ = shown
     commands = [shlex.split(line[2:]) for line in done.stdout.splitlines() if line.startswith("$ ")]
     assert {(line[0], line[1]) for line in commands} == {
-        ("tadoru", job) for job in ("links", "audit", "report", "export", "docs", "events")
+        ("tadoru", job) for job in ("links", "audit", "report", "export", "docs", "events", "serve")
     }
     assert "Broken links" in done.stdout
     assert "Summary" in done.stdout
     assert "Hoshimachi is at http://127.0.0.1:" in done.stderr
     assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) <= 9
+    assert len(done.stderr.splitlines()) <= 16
 
 
 def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
-    done, folder = shown
+    done, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     paths = {url["url"].removeprefix(result["start_url"]): url["status_code"] for url in result["internal_urls"]}
     assert {path for path, status in paths.items() if status == 404} == {"town/map-1998.html", "docs/rate-limits.html"}
@@ -85,15 +119,22 @@ def test_the_links_job_finds_what_is_wrong_on_purpose(shown: Shown) -> None:
 
 
 def test_the_endless_calendar_is_cut_off_and_said_so(shown: Shown) -> None:
-    done, folder = shown
+    done, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     months = [url for url in result["internal_urls"] if "?month=" in url["url"] and url["status_code"] == 200]
     assert len(months) == 5
     assert "/calendar?month={date}" in done.stdout[done.stdout.index("Summary") :]
 
 
+def test_the_results_are_shown_on_the_pages_of_the_service(shown: Shown) -> None:
+    assert "Hoshimachi" in shown.pages["/"]
+    assert "BEGIN:VEVENT" in shown.pages["/events.ics"]
+    for crawl in ("Hoshimachi, audited (audit, finished)", "its links (links, finished)", "Open Data (docs, finished)"):
+        assert crawl in shown.done.stderr
+
+
 def test_the_demo_asks_only_this_machine(shown: Shown) -> None:
-    _, folder = shown
+    _, folder, _ = shown
     result = json.loads((folder / "links.json").read_text("utf-8"))
     answered = {urlsplit(url["url"]).hostname for url in result["internal_urls"] + result["external_urls"] if url["status_code"]}
     assert answered == {"127.0.0.1"}
@@ -150,7 +191,7 @@ def test_each_part_of_a_long_text_is_cut(text: str, short: str) -> None:
 
 
 def test_the_events_job_makes_one_calendar_of_five_sources(shown: Shown) -> None:
-    _, folder = shown
+    _, folder, _ = shown
     listed = (folder / "events.txt").read_text("utf-8")
     assert listed.count("星まつり") == 1, "three sources speak of it"
     assert "cancelled" in listed

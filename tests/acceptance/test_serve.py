@@ -36,7 +36,7 @@ def test_it_answers_and_ends_when_it_is_asked_to(tadoru: Tadoru) -> None:
         done = service.stop()
     assert (done.code, done.out) == (0, "")
     first, *rest = done.err.splitlines()
-    assert first == "Nobody has signed in yet: `tadoru serve users link admin` prints a link for it."
+    assert first == "Nobody has signed in yet: `tadoru serve -d events.db users link admin` prints a link for it."
     assert [line.partition(" ms=")[0] for line in rest] == [
         "request method=GET path=/openapi.json status=200",
         "request method=GET path=/admin/sources status=401",

@@ -152,8 +152,11 @@ JOBS = (
 @click.option("--keep", metavar="DIR", default="tadoru-demo", help="Write the results to this folder.  [./tadoru-demo]")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Serve the site on this port; 0: a free one.")
 @click.option("--serve-only", is_flag=True, help="Only serve the site, until Ctrl-C: to look at it, or to try commands on it.")
-def demo(keep: str, port: int, serve_only: bool) -> int:
+@click.option("--serve", is_flag=True, help="Then show the results on the pages of `tadoru serve`, until Ctrl-C.")
+def demo(keep: str, port: int, serve_only: bool, serve: bool) -> int:
     """Serve a small bundled site on loopback and run every job on it. Needs no network and no service."""
+    if serve_only and serve:
+        raise UsageError("--serve-only serves the site, --serve the results: choose one of them.")
     if serve_only:
         return _serve(port)
     folder = _folder(keep)
@@ -166,6 +169,23 @@ def demo(keep: str, port: int, serve_only: bool) -> int:
             if code:
                 return code
     _say_where_to_look(folder)
+    return _show(folder) if serve else 0
+
+
+def _show(folder: Path) -> int:
+    """The pages of the service, filled with what the jobs left."""
+    service = ["serve", "-d", str(folder / "events" / "events.db"), "--timezone", "Asia/Tokyo", "--site-name", "Hoshimachi"]
+    print()
+    for arguments in (
+        [*service, "crawls", "add", str(folder / "audit.db"), "--name", "Hoshimachi, audited"],
+        [*service, "crawls", "add", str(folder / "links.db"), "--name", "Hoshimachi, its links"],
+        [*service, "crawls", "add", str(folder / "docs"), "--name", "Hoshimachi Open Data"],
+        [*service, "--port", "0"],
+    ):
+        print(f"$ {shlex.join(['tadoru', *arguments])}", flush=True)
+        code = run(arguments)
+        if code:
+            return code
     return 0
 
 
@@ -227,6 +247,7 @@ def _say_where_to_look(folder: Path) -> None:
     for name, what in files:
         print(f"  {name:<{width}}  {what}")
     print("\nWhat to try next")
+    print("  tadoru demo --serve                     all of this on the pages of the service")
     print("  tadoru demo --serve-only                the site in your browser, with its broken pages")
     print("  tadoru links https://example.com        your own site")
     print("  tadoru audit https://example.com        what is wrong with it")

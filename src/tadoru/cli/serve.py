@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -149,6 +150,7 @@ def _answer(options: ServeOptions, config_file: str | None, log_format: str, lev
 
 def _invite(options: ServeOptions, here: str) -> None:
     """While nobody has ever signed in, say how to."""
+    from tadoru.store.events.connect import described
     from tadoru.store.service import open_service
 
     with closing(open_service(options.database)) as store:
@@ -156,7 +158,8 @@ def _invite(options: ServeOptions, here: str) -> None:
         if any(user.has_password or user.last_sign_in for user in known):
             return
         if not sys.stderr.isatty():
-            sys.stderr.write("Nobody has signed in yet: `tadoru serve users link admin` prints a link for it.\n")
+            place = "" if options.database == ServeOptions().database else f"-d {shlex.quote(described(options.database))} "
+            sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
             return
         admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", at_keyboard())
         sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {link_address(here, store, admin.name)}\n")
