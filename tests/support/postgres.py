@@ -75,6 +75,12 @@ class PostgresServer:
         with self.connect() as sql:
             sql.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
+    def restart(self, mode: str) -> None:
+        """`fast` cuts everybody off, `immediate` is a crash."""
+        place = ("-D", str(self.folder / "data"), "-l", str(self.folder / "log"))
+        self._run("pg_ctl", *place, "-w", "-t", "120", "-m", mode, "restart")
+        self.pid = int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+
     def stop(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGINT)

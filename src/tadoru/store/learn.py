@@ -65,7 +65,7 @@ class Learning:
     def insert(self, targets: list[Target], depth: int, parent: int | None, hops: int, seed: bool) -> Known:
         """Make new URLs known. The numbers are ours to give: nobody else writes during this transaction."""
         host_ids, waiting, tally = self.db.host_ids, self.waiting, self.tally
-        number: int = self.sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
+        number = self.last_page()
         rows, fresh, here = [], {}, (depth, int(seed), hops, parent, self.stamp)
         for target in targets:
             url, host, status, reason, purpose, internal, trap = target
@@ -83,6 +83,14 @@ class Learning:
         self.inserted += len(rows)
         self.db.known.add(fresh)
         return fresh
+
+    def last_page(self) -> int:
+        """The highest number that a page has."""
+        number: int = self.sql.execute("SELECT coalesce(max(id), 0) FROM pages").fetchone()[0]
+        return number
+
+    def expect(self, targets: Iterable[Target]) -> None:
+        """These are about to be asked for: where asking costs a journey, all of them are looked up at once."""
 
     def write_pages(self, rows: Sequence[tuple[object, ...]]) -> None:
         self.sql.executemany(_INSERT, rows)

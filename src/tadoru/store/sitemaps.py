@@ -36,6 +36,7 @@ class Sitemaps(Writing):
     async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
         async with self.write() as sql:
             batch = self.batch(0, None)
+            batch.expect([page.target for page in pages])
             rows = [(sitemap, batch.know(page.target, UNLINKED, None), page.lastmod) for page in pages]
             wanted = (page.target.status is PageStatus.QUEUED for page in pages)
             batch.want(number for (_, number, _), is_wanted in zip(rows, wanted, strict=True) if is_wanted)

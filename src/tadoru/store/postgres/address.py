@@ -16,6 +16,11 @@ def is_postgresql(database: str) -> bool:
     return database.startswith(("postgresql://", "postgres://"))
 
 
+def names_crawl(database: str) -> bool:
+    """Whether an address says which crawl it means."""
+    return is_postgresql(database) and any(key == "crawl" for key, _ in parse_qsl(urlsplit(database).query))
+
+
 class Address(NamedTuple):
     """Where a crawl is."""
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql as names
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import set_json_loads
 
 from tadoru.errors import StoreError, UsageError
@@ -22,9 +23,34 @@ from tadoru.store.postgres.address import Address
 
 Values = Sequence[object] | Mapping[str, object]
 _AT_A_TIME = 2_000
-_TIMEOUT = 10
+# What an address may say otherwise.
+_DEFAULTS = {
+    "connect_timeout": "10", "application_name": "tadoru", "keepalives_idle": "30", "keepalives_interval": "10",
+    "keepalives_count": "3", "tcp_user_timeout": "60000",
+}  # fmt: skip
 _ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+# The server, too, notices that the other end is gone: a worker whose machine was cut off would hold its locks for hours.
+_PREPARED = (
+    "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET search_path TO {}, public"
+)
+_VICTIMS = ("40001", "40P01")
+_WENT = ("57P01", "57P02", "57P03", "08006", "08003", "25P03")
 _numbers = count(1)
+
+
+class Victim(StoreError):
+    """PostgreSQL ended this transaction so that others could go on: nothing of it happened, and it may be tried again."""
+
+
+class Gone(StoreError):
+    """The database can not be reached, or went away: that says nothing about what is in it."""
+
+
+def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
+    """An address with what it does not say itself; both its `options` and ours. Raises psycopg.ProgrammingError."""
+    given = {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
+    options = " ".join(filter(None, (given.get("options", ""), defaults.get("options", ""))))
+    return make_conninfo("", **{**defaults, **given, **({"options": options} if options else {})})
 
 
 @contextmanager
@@ -33,17 +59,26 @@ def said(where: str) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        raise StoreError(_sentence(error, where)) from error
+        raise _kind(error)(_sentence(error, where)) from error
+
+
+def _kind(error: psycopg.Error) -> type[StoreError]:
+    if error.sqlstate in _VICTIMS:
+        return Victim
+    is_gone = error.sqlstate in _WENT or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None)
+    return Gone if is_gone else StoreError
 
 
 def _sentence(error: psycopg.Error, where: str) -> str:
     first = str(error).strip().partition("\n")[0].rstrip(".")
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
         return f"The database {where} can not be reached ({first}): is it running, and is the address right?"
-    if error.sqlstate in ("57P01", "57P02", "57P03", "08006", "08003"):
+    if error.sqlstate in _WENT:
         return f"The database {where} went away ({first}): run the same command again when it is back."
     if error.sqlstate in ("53100", "53200"):
         return f"The database {where} has no room left ({first}): free some and run the same command again."
+    if error.sqlstate == "55P03":
+        return f"The crawl {where} is locked by another program: close it there and run this again."
     if error.sqlstate in ("28P01", "28000", "3D000", "42501"):
         return f"The database {where} can not be used ({first}): check the address, the user and its rights."
     return f"The database {where} failed: {first}."
@@ -74,20 +109,17 @@ class PgConnection:
         return self._streams[self._link] > 0
 
     def _opened(self) -> psycopg.Connection[Any]:
-        path = names.SQL("SET search_path TO {}, public").format(names.Identifier(self._schema))
+        prepared = names.SQL(_PREPARED).format(names.Identifier(self._schema))
         try:
-            link = psycopg.connect(
-                self.address.dsn, autocommit=True, connect_timeout=_TIMEOUT, application_name="tadoru",
-                keepalives_idle=30, keepalives_interval=10, keepalives_count=3, tcp_user_timeout=60_000,
-            )  # fmt: skip
-            link.execute(path)
+            link = psycopg.connect(with_defaults(self.address.dsn, _DEFAULTS), autocommit=True)
+            link.execute(prepared)
             set_json_loads(_as_text, link)
         except psycopg.ProgrammingError:
             raise UsageError(
                 "The database address can not be read: write it as postgresql://user@host/name?crawl=NAME."
             ) from None
         except psycopg.Error as error:
-            raise StoreError(_sentence(error, self.shown)) from error
+            raise _kind(error)(_sentence(error, self.shown)) from error
         return link
 
     @property
@@ -121,6 +153,24 @@ class PgConnection:
         """Run a statement that is PostgreSQL's own."""
         with said(self.shown):
             return self._link.execute(text, values or None)
+
+    def together(self, *statements: tuple[str, Values]) -> list[list[Any]]:
+        """Run statements as one transaction and in one round trip; the rows of each."""
+        with said(self.shown):
+            if len(statements) == 1:
+                cursor = self._link.execute(statements[0][0], statements[0][1] or None)
+                return [cursor.fetchall() if cursor.description else []]
+            with self._link.pipeline():
+                cursors = [self._link.execute(text, values or None) for text, values in statements]
+            return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+    def script(self, text: str) -> Any:
+        """Run several statements without values in one round trip; the first row of the last one."""
+        with said(self.shown), self._link.cursor() as cursor:
+            cursor.execute(text.encode(), prepare=False)
+            while cursor.nextset():
+                pass
+            return cursor.fetchone()
 
     def streamed(self, text: str, values: Values) -> Iterator[Any]:
         """The rows of a statement by a cursor of the server: beside whatever is written meanwhile, on a connection of its own,

@@ -1,27 +1,37 @@
 """One crawl on PostgreSQL: its schema, its transactions, and its clock.
 
-One transaction writes to a crawl at a time, as in a file: the numbers of pages, the shortest paths and the limits are decided by
-looking at all of it. Who has to wait for it waits asynchronously.
+There are two kinds of transactions. What is decided by looking at the whole crawl (the numbers of pages, the shortest paths) is
+written by one at a time, as in a file: `write`; who has to wait for it waits asynchronously. What concerns a host, a worker or
+some pages is one statement that locks these rows and no others: `at_once`. Whoever locks rows of several tables does so in one
+order: workers, pages, hosts by number, counters by name; so that nobody waits for somebody who waits for him.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib import resources
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from tadoru.clock import Clock
 from tadoru.errors import StoreError, UsageError
 from tadoru.store.database import LOCK_PATIENCE, Database
 from tadoru.store.postgres.address import parse
-from tadoru.store.postgres.connection import PgConnection
+from tadoru.store.postgres.connection import PgConnection, Values, Victim
 from tadoru.store.postgres.dialect import plain
+from tadoru.store.postgres.migrating import WRITING, format_of, migrate
 
-FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql")
+FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
 """One script for each format, each applied to what the one before it left."""
-FUNCTIONS = "0000_functions.sql"
+ATTEMPTS = 8
+"""How often a transaction is tried that PostgreSQL sacrifices to others."""
+_COUNT = """INSERT INTO counters(name, value) SELECT name, delta FROM unnest(%s::text[], %s::bigint[]) AS moved(name, delta)
+    ORDER BY name COLLATE "C" ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value"""
+_HOSTS = "SELECT name, id FROM hosts WHERE name = ANY(%s::text[])"
+_NEW_HOSTS = """INSERT INTO hosts(name, turn_at) SELECT name, shared_now() FROM unnest(%s::text[]) AS given(name)
+    WHERE NOT EXISTS (SELECT 1 FROM hosts h WHERE h.name = given.name) ORDER BY name COLLATE "C" ON CONFLICT (name) DO NOTHING"""
+T = TypeVar("T")
 READABLE_BY = 1
 """The oldest format whose programs can work on a crawl of this one: old and new workers stand side by side while all are
 updated."""
@@ -57,56 +67,27 @@ class PgDatabase(Database):
         self.link = PgConnection(address)
         self.shared = SharedClock(clock)
         self._begin_state(address.shown, self.shared, patience)
+        self._moved: defaultdict[str, int] = defaultdict(int)
+        """Counters that this transaction moves: all of them at its end, so that they are locked for a moment only."""
         self.sql = cast(sqlite3.Connection, self.link)
         try:
             self._prepare_schema(address.schema, new=new)
-            if not durable:
-                self.link.run("SET synchronous_commit TO off")
+            self._commits = self._value("SHOW synchronous_commit") if durable else "off"
+            # Who leases and who may send is worth nothing after a crash of the server. What was answered is: `write` is durable.
+            self.link.run(
+                f"SET synchronous_commit TO off; SET jit TO off; SET lock_timeout TO '{max(1, round(patience * 1000))}ms'"
+            )
         except BaseException:
             self.link.close()
             raise
 
     def _prepare_schema(self, schema: str, *, new: bool) -> None:
-        found = self._format_of(schema)
+        found = format_of(self.link, schema, len(FORMATS))
         if found is None and not new:
             raise UsageError(f"There is no crawl in {self.path}: give the database that `tadoru audit` wrote.")
         if found is None or found < len(FORMATS):
-            self._migrate_schema(schema)
+            migrate(self.link, schema, FORMATS, READABLE_BY)
         self._look_at_clock()
-
-    def _format_of(self, schema: str) -> int | None:
-        known = self.link.run("SELECT to_regclass(%s)", [f'"{schema}".crawl_format']).fetchone()
-        if known is None or known[0] is None:
-            return None
-        version, readable_by = self.link.run("SELECT version, readable_by FROM crawl_format").fetchone() or (0, 0)
-        if readable_by > len(FORMATS):
-            raise StoreError(f"{self.path} was written by a newer Tadoru (format {version}): update Tadoru to read it.")
-        return int(version)
-
-    def _migrate_schema(self, schema: str) -> None:
-        """Bring a new or an older crawl to the present format, all or nothing, unless another process was faster."""
-        folder = resources.files("tadoru.store").joinpath("sql", "postgresql")
-        run = self.link.run
-        run("BEGIN")
-        try:
-            run("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [MIGRATING, schema])
-            run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
-            found = self._format_of(schema)
-            if found is None:
-                run("CREATE TABLE crawl_format (version INTEGER NOT NULL, readable_by INTEGER NOT NULL)")
-                run("INSERT INTO crawl_format VALUES (0, 0)")
-                run(folder.joinpath(FUNCTIONS).read_text(encoding="utf-8"))
-            for script in FORMATS[found or 0 :]:
-                run(folder.joinpath(script).read_text(encoding="utf-8"))
-            run(
-                "UPDATE crawl_format SET version = %s, readable_by = %s WHERE version < %s",
-                [len(FORMATS), READABLE_BY, len(FORMATS)],
-            )
-            run("COMMIT")
-        except BaseException:
-            if not self.link.driver.closed and self.link.in_transaction:
-                run("ROLLBACK")
-            raise
 
     def _look_at_clock(self) -> None:
         self.shared.set(self._value("SELECT shared_now()"))
@@ -119,13 +100,12 @@ class PgDatabase(Database):
     @asynccontextmanager
     async def write(self) -> AsyncIterator[sqlite3.Connection]:
         """One transaction that writes, alone. Rolled back, and everything cached forgotten, when its body raises."""
-        async with self._turn:
-            assert not self.link.is_streaming, "Rows are being read: end that before writing."
-            await self._begin()
+        await self._begin()
+        try:
             self.link.writes = True
             try:
                 yield self.sql
-                self.link.run("COMMIT")
+                self._commit()
             except BaseException:
                 self._forget()
                 if not self.link.driver.closed and self.link.in_transaction:
@@ -133,22 +113,82 @@ class PgDatabase(Database):
                 raise
             finally:
                 self.link.writes = False
+                self._moved.clear()
+        finally:
+            self._turn.release()
+
+    def _commit(self) -> None:
+        moved = sorted((name, delta) for name, delta in self._moved.items() if delta)
+        counted = [(_COUNT, [[name for name, _ in moved], [delta for _, delta in moved]])] if moved else []
+        self.link.together(*counted, ("COMMIT", ()))
 
     async def _begin(self) -> None:
+        """Take this process's turn, and the crawl's. Between two attempts others of this process have theirs."""
         pause, waited = 0.001, 0.0
+        key = f"pg_try_advisory_xact_lock({WRITING}, hashtext(current_schema()))"
+        text = f"BEGIN; SELECT {key}, shared_now(), set_config('synchronous_commit', '{self._commits}', true)"
         while True:
-            self.link.run("BEGIN")
-            key = "pg_try_advisory_xact_lock(%s, hashtext(current_schema()))"
-            is_ours, now = self.link.run(f"SELECT {key}, shared_now()", [WRITING]).fetchone() or (False, 0.0)
-            if is_ours:
-                self.shared.set(now)
-                return
-            self.link.run("ROLLBACK")
+            await self._turn.acquire()
+            try:
+                assert not self.link.is_streaming, "Rows are being read: end that before writing."
+                is_ours, now, _ = self.link.script(text)
+                if is_ours:
+                    self.shared.set(now)
+                    return
+                self.link.run("ROLLBACK")
+            except BaseException:
+                self._turn.release()
+                raise
+            self._turn.release()
             if waited > self._patience:
                 raise StoreError(f"The crawl {self.path} is locked by another program: close it there and run this again.")
             await self.clock.sleep(pause)
             waited += pause
             pause = min(pause * 1.5, 0.02)
+
+    async def at_once(self, *statements: tuple[str, Values]) -> list[Any]:
+        """A transaction of one round trip beside all others; the rows of its last statement."""
+        for left in reversed(range(ATTEMPTS)):
+            async with self._turn:
+                assert not self.link.is_streaming, "Rows are being read: end that before writing."
+                try:
+                    return self.link.together(*statements)[-1]
+                except Victim:
+                    if not left:
+                        raise
+        raise AssertionError
+
+    async def retried(self, transaction: Callable[[], Awaitable[T]]) -> T:
+        """Run a transaction of `write` again when it was sacrificed: nothing of it happened."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return await transaction()
+            except Victim:
+                continue
+        return await transaction()
+
+    def host_id(self, name: str) -> int:
+        if name not in self.host_ids:
+            self.know_hosts([name])
+        return self.host_ids[name]
+
+    def know_hosts(self, names: Iterable[str]) -> None:
+        """Have the numbers of many hosts at hand. Inside `write` or not: others may make the same hosts known meanwhile."""
+        missing = sorted({name for name in names if name not in self.host_ids})
+        if not missing:
+            return
+        found = self.link.run(_HOSTS, [missing]).fetchall()
+        if len(found) < len(missing):
+            self.link.run(_NEW_HOSTS, [missing])
+            found = self.link.run(_HOSTS, [missing]).fetchall()
+        self.host_ids.add(dict(found))
+
+    def count(self, deltas: Mapping[str, int]) -> None:
+        for name, delta in deltas.items():
+            self._moved[name] += delta
+
+    def counter(self, name: str) -> int:
+        return super().counter(name) + self._moved[name]
 
     def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
         count = 0
@@ -172,7 +212,3 @@ class PgDatabase(Database):
 
     async def close(self) -> None:
         self.link.close()
-
-
-WRITING, MIGRATING = 0x7AD0_0010, 0x7AD0_0011
-"""Advisory locks: who writes to a crawl, who brings it to another format."""

@@ -1,0 +1,100 @@
+"""Hosts on PostgreSQL: pace, slots and robots.txt, each one statement that locks one row, at the database's time.
+
+Asking in vain writes nothing. Who reads an answer that another transaction is just changing is told to ask again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tadoru.rules.pace import MAX_HOLD, Pace
+from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
+from tadoru.store.hosts import Hosts
+from tadoru.store.postgres.database import PgDatabase
+from tadoru.store.postgres.dialect import plain
+
+# A wait that is too long to be true was written before the clock was put back.
+_TAKE = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
+    mended AS (UPDATE hosts SET next_at = now + coalesce(gap, 0) FROM moment
+        WHERE name = %(host)s AND next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD})),
+    taken AS (UPDATE hosts SET slot_owner = %(worker)s, slot_until = now + %(hold)s FROM moment
+        WHERE name = %(host)s AND next_at <= now AND (slot_owner IS NULL OR slot_until <= now) RETURNING 1)
+    SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0
+        WHEN slot_owner IS NOT NULL AND slot_until > now THEN greatest(wait, {SHORTEST_WAIT}, least(slot_until - now, pause / 4))
+        ELSE greatest(wait, {SHORTEST_WAIT}) END
+    FROM (SELECT slot_owner, slot_until, now, coalesce(gap, 0) AS pause, CASE
+        WHEN next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD}) THEN coalesce(gap, 0) ELSE next_at - now END AS wait
+        FROM hosts, moment WHERE name = %(host)s) AS seen"""
+_SENT = """UPDATE hosts SET next_at = greatest(next_at, shared_now() + coalesce(gap, 0)),
+    slot_owner = nullif(slot_owner, %(worker)s) WHERE name = %(host)s"""
+_BEGIN = """WITH begun AS (UPDATE hosts SET gap = greatest(coalesce(gap, 0), %(gap)s), base = %(base)s
+        WHERE name = %(host)s AND (base IS NULL OR base < %(base)s) RETURNING gap, base, latency, baseline, strikes)
+    SELECT * FROM begun UNION ALL SELECT gap, base, latency, baseline, strikes FROM hosts
+    WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM begun)"""
+_SET = """UPDATE hosts SET gap = greatest(%(gap)s, coalesce(base, 0)), base = greatest(%(base)s, coalesce(base, 0)),
+    latency = %(latency)s, baseline = %(baseline)s, strikes = %(strikes)s,
+    next_at = CASE WHEN %(pause)s > 0 THEN greatest(next_at, shared_now() + %(pause)s) ELSE next_at END
+    WHERE name = %(host)s RETURNING 1"""
+
+
+def _is_held(now: str) -> str:
+    """Whether an answer is young enough, or somebody is getting one."""
+    settled = "robots.status < 500 AND robots.status <> 429"
+    return f"""(robots.fetched_at IS NULL AND robots.claimed_until > {now}) OR {now} - robots.fetched_at <= CASE
+        WHEN {settled} THEN %(max_age)s ELSE least(%(max_age)s, {FAILED_ROBOTS_AGE}) END"""
+
+
+_CLAIM = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
+    kept AS MATERIALIZED (SELECT status, failure, message, body, fetched_at, now FROM robots, moment
+        WHERE origin = %(origin)s AND ({_is_held("moment.now")})),
+    claimed AS (INSERT INTO robots(origin, owner, claimed_until) SELECT %(origin)s, %(worker)s, now + %(hold)s FROM moment
+        WHERE NOT EXISTS (SELECT 1 FROM kept)
+        ON CONFLICT (origin) DO UPDATE SET status = NULL, failure = NULL, message = '', body = NULL, fetched_at = NULL,
+            owner = EXCLUDED.owner, claimed_until = EXCLUDED.claimed_until
+        WHERE NOT coalesce({_is_held("(EXCLUDED.claimed_until - %(hold)s)")}, false) RETURNING 1)
+    SELECT EXISTS (SELECT 1 FROM claimed), kept.* FROM (SELECT 1) AS one LEFT JOIN kept ON true"""
+_PUT = """INSERT INTO robots(origin, status, failure, message, body, fetched_at)
+    VALUES (%(origin)s, %(status)s, %(failure)s, %(message)s, %(body)s, shared_now() - %(age)s)
+    ON CONFLICT (origin) DO UPDATE SET status = EXCLUDED.status, failure = EXCLUDED.failure, message = EXCLUDED.message,
+        body = EXCLUDED.body, fetched_at = EXCLUDED.fetched_at, owner = NULL, claimed_until = NULL"""
+_FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
+
+
+class PgHosts(PgDatabase, Hosts):
+    """The politeness half of the store."""
+
+    async def _of_host(self, statement: str, values: dict[str, object]) -> Any:
+        """The row that a statement about a host answers with; the host is made known when it is new."""
+        given = {name: plain(value) for name, value in values.items()}
+        if not (rows := await self.at_once((statement, given))):
+            async with self._turn:
+                self.know_hosts([str(given["host"])])
+            rows = await self.at_once((statement, given))
+        return rows[0]
+
+    async def take_slot(self, worker: int, host: str, hold: float) -> float:
+        return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}))[0])
+
+    async def sent(self, worker: int, host: str) -> None:
+        await self.at_once((_SENT, {"worker": worker, "host": plain(host)}))
+
+    async def begin_pace(self, host: str, pace: Pace) -> Pace:
+        return Pace(*await self._of_host(_BEGIN, {"host": host, "gap": pace.gap, "base": pace.base}))
+
+    async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
+        known: dict[str, object] = {"latency": pace.latency, "baseline": pace.baseline, "strikes": pace.strikes}
+        await self._of_host(_SET, {"host": host, "gap": pace.gap, "base": pace.base, "pause": pause, **known})
+
+    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        values = {"origin": plain(origin), "worker": worker, "hold": hold, "max_age": max_age}
+        [(is_ours, status, failure, message, body, fetched_at, now)] = await self.at_once((_CLAIM, values))
+        if fetched_at is not None:
+            return RobotsRecord(status, failure, message, body or b"", now - fetched_at)
+        return bool(is_ours)
+
+    async def forget_failed_robots(self) -> None:
+        await self.at_once((_FORGET, ()))
+
+    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
+        values = {"origin": origin, **record._asdict()}
+        await self.at_once((_PUT, {name: plain(value) for name, value in values.items()}))
