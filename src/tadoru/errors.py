@@ -8,6 +8,7 @@
     ├── BrowserMissing             3   pages need a browser and there is none
     ├── GateExceeded              10   a limit the person asked for (`--fail-on`) was passed
     ├── StoreError                 1   the database: locked, full, corrupt, foreign
+    │   └── NewerFormat            1   it was written by a newer program
     └── Interrupted              130   stopped by the person; state is kept
 
 What a *site* does wrong is not here: a broken answer is data (`model.web.Failure`), never an exception.
@@ -56,6 +57,10 @@ class GateExceeded(TadoruError):
 
 class StoreError(TadoruError):
     """The database can not be read or written."""
+
+
+class NewerFormat(StoreError):
+    """A newer program wrote it, in a way that this one can not read."""
 
 
 class Interrupted(TadoruError):

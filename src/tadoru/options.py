@@ -75,6 +75,9 @@ class AuditOptions(CrawlOptions):
     database: str = "./tadoru.db"
     seed_urls: tuple[str, ...] = ()
     follow_external_hosts: bool = False
+    pages_per_host: int | None = None
+    hosts_per_domain: int | None = None
+    queue_limit: int | None = None
     list: bool = False
     recrawl: bool = False
     sitemap: str = "auto"

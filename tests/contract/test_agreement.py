@@ -14,6 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from tadoru.rules.bounds import Bounds
 from tadoru.rules.pace import Pace
 from tadoru.rules.traps import Trap
 from tadoru.store.base import (
@@ -37,7 +38,7 @@ from tadoru.store.memory import MemoryStore
 from tadoru.store.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 
-HOSTS = ["a.example", "b.example", "c.example"]
+HOSTS = ["a.example", "b.one.example", "c.one.example"]
 paths = st.integers(0, 5)
 hosts = st.sampled_from(HOSTS)
 workers = st.integers(0, 2)
@@ -134,6 +135,20 @@ class Agreement(RuleBasedStateMachine):
         self.held = [pair for pair in self.held if pair not in mine]
         outcomes = [make(lease) for make, (_, lease) in zip(makers, mine, strict=False)]
         self.both(lambda store: store.finish(worker, outcomes, max_depth=max_depth))
+
+    @rule(
+        pages=st.sampled_from([0, 1, 2]),
+        hosts=st.sampled_from([0, 1, 2]),
+        queue=st.sampled_from([0, 3, 20]),
+    )
+    def bound(self, pages: int, hosts: int, queue: int) -> None:
+        for store in (self.memory, self.sqlite):
+            store.bound(Bounds(pages_per_host=pages, hosts_per_domain=hosts, queued=queue))
+        self.both(lambda store: store.take_up())
+
+    @rule()
+    def refill(self) -> None:
+        self.both(lambda store: store.refill())
 
     @rule(max_depth=depth_limits)
     def widen(self, max_depth: int | None) -> None:

@@ -96,3 +96,10 @@ def test_a_crawl_with_a_limit_answers_exactly_so_many_pages(name: str, limit: in
         await store.close()
 
     asyncio.run(run())
+
+
+async def test_who_has_its_hosts_to_itself_takes_what_it_wants_however_many_others_work(store: CrawlStore) -> None:
+    await store.add([target(str(number), "a.example") for number in range(4)], seed=False)
+    worker, *_ = [await store.join(TTL) for _ in range(4)]
+    alone = await store.lease(worker, {"a.example": 3}, new_hosts=0, per_host=1, limit=0)
+    assert len(alone.leases) == 3, "a fair part would be one"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -122,3 +124,62 @@ def test_every_url_is_sent_once_and_no_host_before_its_time(hosts: list[tuple[st
         sent.append(send(lanes, lane, now).page_id)
     assert sorted(sent) == list(range(sum(count for *_, count in hosts)))
     assert lanes.waiting == 0
+
+
+def test_a_lane_that_had_its_turn_makes_room_when_there_is_none() -> None:
+    lanes = Lanes(2)
+    lanes.take([lease(1, "a"), lease(2, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
+    lanes.by_host["a"].begun = 1
+    assert lanes.past_their_turn(60.0, 10.0) == []  # There is room.
+    lanes.take([lease(3, "b")], {"b": HostState("b", paced(1.0), 0.0)}, 55.0)
+    [over] = lanes.past_their_turn(60.0, 10.0)
+    assert over.host == "a"
+    over.leaving = True
+    over.queue.clear()
+    assert lanes.wants(2, 8) == {"a": 0, "b": 0}
+    lanes.pop_due(60.0)
+    for now in (60.0, 60.1):
+        lanes.drop_idle(now, 5.0)
+    assert (set(lanes.by_host), lanes.room_for_hosts()) == ({"b"}, 1)
+
+
+def test_a_lane_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_left_alone() -> None:
+    lanes = Lanes(2)
+    lanes.take([lease(1, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
+    lanes.take([lease(2, "b")], {"b": HostState("b", paced(1.0), 300.0)}, 0.0)
+    assert [lane.host for lane in lanes.past_their_turn(30.0, 10.0)] == ["b"]
+
+
+@given(
+    capacity=st.integers(1, 5),
+    sizes=st.lists(st.integers(1, 60), min_size=1, max_size=20),
+    places=st.integers(1, 4),
+)
+def test_every_host_is_asked_in_bounded_time_however_much_the_others_have(capacity: int, sizes: list[int], places: int) -> None:
+    """A turn is ten seconds, a request takes one: after as many rounds as it takes for all to have one, all have been asked."""
+    lanes, waiting, now = Lanes(capacity), deque((str(host), size) for host, size in enumerate(sizes)), 0.0
+    left = dict(waiting)
+    first: dict[str, float] = {}
+    rounds = -(-len(sizes) // capacity)
+    most = rounds * (10.0 + capacity + 2.0)
+    while now <= most and len(first) < len(sizes):
+        for lane in lanes.past_their_turn(now, 10.0):
+            lane.leaving = True
+            waiting.append((lane.host, 0))
+            lane.queue.clear()
+        lanes.drop_idle(now, 5.0)
+        for _ in range(min(lanes.room_for_hosts(), len(waiting))):
+            host, _ = waiting.popleft()
+            if left[host]:
+                lanes.take([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
+        for _ in range(places):
+            if (lane := lanes.pop_due(now)) is not None:
+                send(lanes, lane, now)
+                lane.begun += 1
+                left[lane.host] -= 1
+                first.setdefault(lane.host, now)
+        for host, want in lanes.wants(2, 8).items():
+            if want and left[host] > len(lanes.by_host[host].queue):
+                lanes.take([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
+        now += 1.0
+    assert len(first) == len(sizes), (now, first)

@@ -94,6 +94,8 @@ CLASSES = {
     "session by look": ("/p?s=4f2a9c81b7d3e605", "/p?s={session}", "session id", SESSION_CAP),
     "session keeps the other values": ("/p?id=7&sid=8", "/p?id=7&sid={session}", "session id", SESSION_CAP),
     "session in the path": ("/p.jsp;jsessionid=0A1B", "/p.jsp;{session}", "session id", SESSION_CAP),
+    "session as a part of the path": ("/(S(lit3py55t21z5v55vlm25s55))/p", "/{session}/p", "session id", SESSION_CAP),
+    "session by name in the path": ("/session/4f2a9c81b7d3e605/p", "/{session}/p", "session id", SESSION_CAP),
     "session in the path beside a query": (
         "/p.jsp;jsessionid=0A1B?id=7",
         "/p.jsp;{session}?id=7",

@@ -6,24 +6,58 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from tadoru.errors import UsageError
 
+MOST_LINES = 10
+"""Lines that can not be read as URLs and are named; of the others it is told how many they are."""
+
 
 def read_seeds(name: str | None) -> Iterator[str]:
-    """The URLs of a seed file, one a line; `-` is stdin. Raises UsageError."""
+    """The URLs of a seed file, one a line and each once; `-` is stdin. Raises UsageError, with the numbers of bad lines."""
     if name is None:
         return
+    from tadoru.rules.url import typed  # Late: a command without a seed file has no use for it.
+
+    seen: set[str] = set()
+    bad: list[tuple[int, UsageError]] = []
+    for number, line in _lines(name):
+        try:
+            url = typed(line)
+        except UsageError as error:
+            bad.append((number, error))
+            continue
+        if url not in seen:
+            seen.add(url)
+            if not bad:
+                yield url
+    if bad:
+        raise UsageError(_bad_lines(name, bad))
+
+
+def _lines(name: str) -> Iterator[tuple[int, str]]:
+    """The lines that say something, with their numbers."""
     try:
-        text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+        with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
+            for number, line in enumerate(file, start=1):
+                text = (line.removeprefix("\ufeff") if number == 1 else line).strip()
+                if text and not text.startswith("#"):
+                    yield number, text
     except UnicodeDecodeError:
         raise UsageError(f"The seed file {name} can not be read (not UTF-8 text).") from None
     except OSError as error:
         raise UsageError(f"The seed file {name} can not be read ({error.strerror}).") from None
-    for line in text.removeprefix("\ufeff").splitlines():
-        if line.strip() and not line.lstrip().startswith("#"):
-            yield line.strip()
+
+
+def _bad_lines(name: str, bad: list[tuple[int, UsageError]]) -> str:
+    first, error = bad[0]
+    if len(bad) == 1:
+        return f"Line {first} of the seed file {name} is no URL: {error}"
+    numbers = ", ".join(str(number) for number, _ in bad[:MOST_LINES])
+    more = f" and {len(bad) - MOST_LINES} more" if len(bad) > MOST_LINES else ""
+    return f"{len(bad)} lines of the seed file {name} are no URLs: {numbers}{more}. The first: {error}"
 
 
 def check_writable(path: Path, flag: str) -> None:

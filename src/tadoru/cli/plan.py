@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from tadoru.jobs.audit.run import bounds_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.docs.run import build_scope as docs_scope
 from tadoru.jobs.docs.run import folder_of
@@ -13,6 +14,8 @@ from tadoru.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, typed
 
+MOST_STARTS = 10
+"""Starts that are listed one by one."""
 SCOPES = {
     "host": "pages of {site}",
     "domain": "pages of the whole domain of {site}",
@@ -69,7 +72,7 @@ def _docs_plan(options: DocsOptions, start: str) -> list[tuple[str, str]]:
 
 
 def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
-    rows = [("start", start) for start in starts] or [("resume", str(options.state))]
+    rows = _starts(starts) or [("resume", str(options.state))]
     rows += _requests(options, build_scope(options, starts), starts, listed=options.list)
     rows.append(("external", "requested once each, to see that they answer" if options.check else "recorded, not requested"))
     rows.append(("result", f"{options.format} to {options.output or 'stdout'}"))
@@ -79,10 +82,11 @@ def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
 
 
 def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str]]:
-    rows = [("start", start) for start in starts] or [("resume", options.database)]
+    rows = _starts(starts) or [("resume", options.database)]
     rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
     external = options.check_external
     rows.append(("external", "requested once each, to see that they answer" if external else "recorded, not requested"))
+    rows += _bounds(options)
     rows.append(("sitemaps", "left alone" if options.list else SITEMAPS[options.sitemap]))
     rows.append(("resources", f"at most {options.resources} are tried after the pages" if options.resources else "not tried"))
     rows.append(("browser", RENDERING[options.render]))
@@ -91,6 +95,21 @@ def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str
     if options.report:
         rows.append(("report", options.report))
     return rows
+
+
+def _starts(starts: list[str]) -> list[tuple[str, str]]:
+    rows = [("start", start) for start in starts[:MOST_STARTS]]
+    return [*rows, ("", f"and {len(starts) - MOST_STARTS} more")] if len(starts) > MOST_STARTS else rows
+
+
+def _bounds(options: AuditOptions) -> list[tuple[str, str]]:
+    bounds = bounds_for(options)
+    rows = [
+        ("per host", f"at most {bounds.pages_per_host} requests for pages", bounds.pages_per_host),
+        ("per domain", f"at most {bounds.hosts_per_domain} hosts, and those that were named", bounds.hosts_per_domain),
+        ("queue", f"at most {bounds.queued} URLs; the rest is put off", bounds.queued),
+    ]
+    return [(label, words) for label, words, bound in rows if bound]
 
 
 def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed: bool) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from tadoru.clock import Clock
 from tadoru.engine.gate import Gate
 from tadoru.engine.job import Job, Policy, Surveyor
-from tadoru.engine.lanes import Lane, Lanes
+from tadoru.engine.lanes import AT_ONCE, Lane, Lanes
 from tadoru.engine.notices import LeasesRecovered, Notify
 from tadoru.engine.resources import ResourceRound
 from tadoru.engine.roster import Roster
@@ -29,6 +29,8 @@ from tadoru.store.base import CrawlStore, Lease, Outcome, Released
 
 LANES = 256
 """Hosts asked at a time by one process."""
+TURN = 10.0
+"""Seconds after which a host makes room for others, when there is none."""
 SHORTEST_POLL, LONGEST_POLL = 0.003, 0.25
 """How often an idle process looks whether a sibling found work."""
 RECOVERY_EVERY = 1.0
@@ -60,6 +62,7 @@ class Crawl:
     ) -> None:
         self._policy = policy
         self._store = store
+        store.bound(policy.bounds)
         self._clock = clock
         self._notify = notify
         self._gate = Gate(
@@ -201,6 +204,7 @@ class Crawl:
         lane.queue.popleft()
         self._busy += 1
         lane.in_flight += 1
+        lane.begun += 1
         if refusal is not None:
             self._finished(lane, refusal)
         else:
@@ -241,15 +245,28 @@ class Crawl:
         for host in self._roster.leaving:
             lane = self._lanes.by_host.get(host)
             if lane is not None and not lane.is_empty:
-                while lane.queue:
-                    self._busy += 1
-                    lane.in_flight += 1
-                    self._finished(lane, Released(lease=lane.queue.popleft()))
+                self._give_back(lane)
             else:
                 self._lanes.forget(host)
                 self._roster.left(host)
 
+    def _give_back(self, lane: Lane) -> None:
+        while lane.queue:
+            self._busy += 1
+            lane.in_flight += 1
+            self._finished(lane, Released(lease=lane.queue.popleft()))
+
+    def _make_room(self) -> None:
+        """Every host has its turn, however many there are: what is left of those that had theirs goes back to the queue."""
+        now = self._clock.monotonic()
+        if self._roster is None:
+            for lane in self._lanes.past_their_turn(now, TURN):
+                lane.leaving = True
+                self._give_back(lane)
+        self._lanes.drop_idle(now, 5.0)
+
     async def _lease_more(self) -> bool:
+        self._make_room()
         free_depth = min(64, max(4, self._policy.concurrency * 2))
         wants = self._lanes.wants(2, free_depth)
         rooms = self._lanes.room_for_hosts()
@@ -259,7 +276,7 @@ class Crawl:
         if not any(wants.values()) and not rooms:
             return False
         leased = await self._store.lease(
-            self._share.worker, wants, new_hosts=min(rooms, 16), per_host=min(4, free_depth), limit=self._policy.budget.limit
+            self._share.worker, wants, new_hosts=min(rooms, AT_ONCE), per_host=min(4, free_depth), limit=self._policy.budget.limit
         )
         now = self._clock.monotonic()
         self._lanes.take(leased.leases, leased.hosts, now)
@@ -268,7 +285,6 @@ class Crawl:
                 lane = self._lanes.by_host.get(host)
                 if wants[host] and (lane is None or lane.is_empty):
                     self._roster.spent(host)
-        self._lanes.drop_idle(now, 5.0)
         if leased.leases:
             self._poll = SHORTEST_POLL
             # After the lease: whoever brought these pages in has told before where the site is.
@@ -291,7 +307,7 @@ class Crawl:
         counts = await self._store.counts()
         if counts.processing == 0:
             if counts.queued == 0:
-                return False
+                return None if await self._store.refill() else False
             if not self._policy.budget.room(counts.counted, 0, 1):
                 return True
         return None
@@ -303,6 +319,7 @@ class Crawl:
             count = await self._store.recover(self._share.worker)
             if count:
                 self._notify(LeasesRecovered(count=count))
+            await self._store.refill()
 
     async def _rest(self, left: float | None) -> None:
         """Until something happens, a lane is due, or it is time to look again."""

@@ -63,7 +63,7 @@ class Gate:
 
     def seed(self, url: str) -> Target:
         """The decision about a URL the person named: in scope by definition, unless excluded."""
-        verdict = self.scope.decide(url)
+        verdict = self.scope.decide_start(url)
         if verdict.admission is Admission.REFUSED:
             return Target(url, host_key(url), PageStatus.SKIPPED, verdict.reason)
         return Target(url, host_key(url), PageStatus.QUEUED)

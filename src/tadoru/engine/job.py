@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from tadoru.model.web import Answer, Link, Rendered, Response
+from tadoru.rules.bounds import Bounds
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
 from tadoru.store.records import PageRecords
@@ -25,6 +26,8 @@ class Policy:
     max_redirects: int = 10
     trap_cap: int = 500
     """How many URLs of one endless-looking class are requested; 0 switches traps off."""
+    bounds: Bounds = Bounds()
+    """Of hosts, domains and the queue: what a crawl of many hosts is kept within."""
     lease_ttl: float = 60.0
     revalidate: bool = False
     """Ask known pages whether they changed, instead of asking for them."""

@@ -12,14 +12,36 @@ from collections import deque
 from tadoru.rules.pace import Pace
 from tadoru.store.base import HostState, Lease
 
+AT_ONCE = 16
+"""Hosts that come, and go, at a time."""
+
 
 class Lane:
     """One host, as this process sees it."""
 
-    __slots__ = ("due", "host", "idle_since", "in_flight", "pace", "queue", "scheduled", "sending", "struck_at")
+    __slots__ = (
+        "begun",
+        "due",
+        "host",
+        "idle_since",
+        "in_flight",
+        "leaving",
+        "pace",
+        "queue",
+        "scheduled",
+        "sending",
+        "since",
+        "struck_at",
+    )
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, since: float = 0.0) -> None:
         self.host = host
+        self.since = since
+        """When it got its place."""
+        self.begun = 0
+        """Requests since then."""
+        self.leaving = False
+        """It had its turn: it takes nothing more, and goes when what is in flight is written."""
         self.queue: deque[Lease] = deque()
         self.pace: Pace | None = None
         self.due = 0.0
@@ -52,7 +74,7 @@ class Lanes:
     def take(self, leases: list[Lease], hosts: dict[str, HostState], now: float) -> None:
         """Put newly leased URLs into their lanes."""
         for state in hosts.values():
-            lane = self.by_host.get(state.host) or self.by_host.setdefault(state.host, Lane(state.host))
+            lane = self.by_host.get(state.host) or self.by_host.setdefault(state.host, Lane(state.host, now))
             lane.pace = state.pace
             lane.due = max(lane.due, now + state.wait) if state.wait and not lane.sending else lane.due
         for lease in leases:
@@ -95,22 +117,37 @@ class Lanes:
         for host, lane in self.by_host.items():
             depth = paced_depth if lane.is_paced else free_depth
             room = depth - len(lane.queue)
-            wanted[host] = room if room * 2 > depth else 0
+            wanted[host] = room if room * 2 > depth and not lane.leaving else 0
         return wanted
 
     def room_for_hosts(self) -> int:
         return max(0, self._capacity - len(self.by_host))
 
+    def past_their_turn(self, now: float, turn: float) -> list[Lane]:
+        """When there is no room for other hosts: the lanes that had theirs for long enough, the longest first, a few at a time.
+
+        A lane that sent nothing did not have its turn, unless its host wants to be left alone.
+        """
+        if self.room_for_hosts():
+            return []
+        over = [
+            lane
+            for lane in self.by_host.values()
+            if now - lane.since >= turn and not lane.leaving and (lane.begun or lane.due - now >= turn)
+        ]
+        return sorted(over, key=lambda lane: lane.since)[:AT_ONCE]
+
     def drop_idle(self, now: float, patience: float) -> None:
-        """Forget lanes that have had nothing to do for a while, so that other hosts find room."""
+        """Forget lanes that have had nothing to do for a while, so that other hosts find room: at once when there is none."""
         if len(self.by_host) < self._capacity // 2:
             return
+        patience = patience if self.room_for_hosts() else 0.0
         for host, lane in list(self.by_host.items()):
             if not lane.is_empty:
                 lane.idle_since = 0.0
             elif not lane.idle_since:
                 lane.idle_since = now
-            elif now - lane.idle_since > patience and not lane.scheduled:
+            elif (now - lane.idle_since > patience or lane.leaving) and not lane.scheduled:
                 del self.by_host[host]
 
     @property

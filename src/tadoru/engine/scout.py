@@ -18,7 +18,7 @@ from tadoru.store.base import NamedPage, SitemapRecord
 CHORE = "sitemaps"
 AT_A_TIME = 2_000
 """Pages made known in one transaction: others want to write too."""
-POLL = 0.05
+POLL, LONGEST_POLL = 0.05, 2.0
 MOST_SITES = 20
 
 
@@ -39,8 +39,10 @@ class Scout:
         """Read them all, or return when they have been read. While another worker is at it, be ready to take over."""
         if await self._store.is_chore_done(CHORE):
             return
+        pause = POLL
         while await self._store.has_open_seeds() and not await self._is_limit_reached():
-            await self._clock.sleep(POLL)
+            await self._clock.sleep(pause)
+            pause = min(pause * 1.1, LONGEST_POLL)  # Of many starts some are asked late, and looking for them costs something.
         if not await self._store.has_answered_seeds():
             return  # The start is excluded, forbidden or down: the site is left alone.
         while not await self._store.claim_chore(self._share.worker, CHORE):

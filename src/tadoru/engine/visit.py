@@ -33,20 +33,23 @@ from tadoru.parse.bounds import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
-from tadoru.store.base import Again, Completed, Failed, FoundLink, Lease, Outcome, Purpose, Refused, Target, Unchanged
+from tadoru.store.base import (
+    NOT_ARRIVED,
+    Again,
+    Completed,
+    Failed,
+    FoundLink,
+    Lease,
+    Outcome,
+    Purpose,
+    Refused,
+    Target,
+    Unchanged,
+)
 from tadoru.store.recent import Recent
 from tadoru.store.records import PageRecords
 
-HOST_DOWN = frozenset(
-    {
-        FailureKind.DNS,
-        FailureKind.REFUSED,
-        FailureKind.CONNECT_TIMEOUT,
-        FailureKind.TLS,
-        FailureKind.BLOCKED_ADDRESS,
-        FailureKind.PROXY,
-    }
-)
+HOST_DOWN = NOT_ARRIVED
 """Failures of robots.txt that say that no page of the host can be had either."""
 
 

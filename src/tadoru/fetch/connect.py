@@ -21,6 +21,9 @@ from tadoru.clock import Clock
 from tadoru.fetch.guard import Guard, Names
 from tadoru.model.web import FailureKind, Request, Timings
 
+IDLE_HOSTS = 128
+"""Hosts that a connection is kept open to after its use; beyond them those go that were first kept."""
+
 
 class Visit:
     """One attempt at a request: the phase it is in, when that phase must end, and how long the others took."""
@@ -109,7 +112,9 @@ class CheckedResolver(AbstractResolver):
 class GuardedConnector(aiohttp.TCPConnector):
     """Asks the guard about every address right before it is connected to, and tells connecting from the TLS handshake.
 
-    It overrides three private methods because no public hook knows both the name that was asked for and the address.
+    It overrides three private methods because no public hook knows both the name that was asked for and the address. A fourth
+    bounds the connections that are kept open for later: the client bounds only those that are in use, and a crawl of very many
+    hosts would run out of sockets.
     """
 
     def __init__(self, guard: Guard, **options: Any) -> None:
@@ -118,6 +123,12 @@ class GuardedConnector(aiohttp.TCPConnector):
 
     async def _get(self, key: ConnectionKey, traces: list[Any]) -> Connection | None:
         return None if CURRENT.get().fresh else await super()._get(key, traces)
+
+    def _release(self, key: ConnectionKey, protocol: Any, *, should_close: bool = False) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        while len(self._conns) > IDLE_HOSTS:
+            for kept, _ in self._conns.pop(next(iter(self._conns))):
+                kept.close()
 
     async def _create_connection(self, req: aiohttp.ClientRequest, traces: Any, timeout: Any) -> Any:
         visit = CURRENT.get()

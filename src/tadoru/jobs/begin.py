@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from tadoru.clock import SystemClock
 from tadoru.engine.crawl import Ended
@@ -13,10 +13,19 @@ from tadoru.engine.job import Policy
 from tadoru.fetch.guard import Names, named_privately
 from tadoru.options import CrawlOptions
 from tadoru.rules.address import Exemptions
+from tadoru.rules.bounds import Bounds
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
+from tadoru.rules.url import host_key, is_address, split_port
 from tadoru.store.base import CrawlStore, PageStatus, Target
 from tadoru.store.runs import RunOutcome
+
+MOST_SITES = 100
+"""Starts that the scope names when every host is in it: of more than these nothing depends on it, and every worker holds it."""
+MANY_HOSTS = 1_000
+"""More than a person has looked at one by one."""
+STARTS_AT_A_TIME = 2_000
+"""Starts made known in one transaction: others want to write too."""
 
 
 def policy_for(options: CrawlOptions) -> Policy:
@@ -43,11 +52,17 @@ async def agreed_exemptions(store: CrawlStore, new_starts: Sequence[str], allowe
     if new_starts:
         names = Names(SystemClock())
         try:
-            exemptions |= await named_privately(new_starts, names)
+            exemptions |= await named_privately(_known_by_hand(new_starts), names)
         finally:
             await names.close()
     await store.set_meta("exemptions", json.dumps(exemptions.to_list()))
     return exemptions
+
+
+def _known_by_hand(starts: Sequence[str]) -> Sequence[str]:
+    """The starts that may be let through to private addresses: of a long list only those that say themselves that they are."""
+    keys = {url: split_port(host_key(url))[0] for url in starts}
+    return starts if len(set(keys.values())) <= MANY_HOSTS else [url for url, host in keys.items() if is_address(host)]
 
 
 async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str] = ()) -> Scope:
@@ -55,7 +70,8 @@ async def agreed_scope(store: CrawlStore, scope: Scope, new_starts: Sequence[str
 
     def agreed(text: str | None) -> str:
         sites = Scope.from_dict(json.loads(text)).sites if text is not None else scope.sites
-        return json.dumps(replace(scope, sites=tuple(dict.fromkeys((*sites, *new_starts)))).to_dict())
+        all_sites = tuple(dict.fromkeys((*sites, *new_starts)))
+        return json.dumps(replace(scope, sites=all_sites[:MOST_SITES] if scope.mode == "all" else all_sites).to_dict())
 
     return Scope.from_dict(json.loads(await store.change_meta("scope", agreed)))
 
@@ -93,7 +109,18 @@ async def put_starts(store: CrawlStore, gate: Gate, starts: Sequence[str], new: 
     if not await store.has_answered_seeds():
         await store.forget_failed_robots()
         new = starts
-    await store.add([gate.seed(url) for url in new], seed=True)
+    for first in range(0, len(new), STARTS_AT_A_TIME):
+        await store.add([gate.seed(url) for url in new[first : first + STARTS_AT_A_TIME]], seed=True)
+
+
+async def keep_within(store: CrawlStore, bounds: Bounds, *, anew: bool) -> None:
+    """Hold the crawl within bounds. When they are others than in the last run, or it begins anew, what was skipped for one of
+    them is decided again."""
+    store.bound(bounds)
+    text = json.dumps(asdict(bounds))
+    if anew or text != (await store.get_meta("bounds") or json.dumps(asdict(Bounds()))):
+        await store.take_up()
+        await store.set_meta("bounds", text)
 
 
 def outcome_of(ended: Ended) -> RunOutcome:

@@ -99,9 +99,8 @@ class Scope:
         """Follow it, or why not."""
         if not self.is_internal(url):
             return Verdict(Admission.EXTERNAL, self._external_reason(url))
-        for pattern in self._excluded:
-            if pattern.search(url):
-                return Verdict(Admission.REFUSED, f"excluded by pattern {pattern.pattern}")
+        if excluded := self._exclusion(url):
+            return excluded
         if url in self._starts:
             return _START
         if self.mode == "path" and (outside := self._outside_path(url)):
@@ -109,6 +108,16 @@ class Scope:
         if self._included and not any(pattern.search(url) for pattern in self._included):
             return _NOT_INCLUDED
         return _FOLLOW
+
+    def decide_start(self, url: str) -> Verdict:
+        """The same of a URL that a person named. With every host in scope they need not be among `sites`: there may be many."""
+        return self.decide(url) if self.mode != "all" else self._exclusion(url) or _START
+
+    def _exclusion(self, url: str) -> Verdict | None:
+        for pattern in self._excluded:
+            if pattern.search(url):
+                return Verdict(Admission.REFUSED, f"excluded by pattern {pattern.pattern}")
+        return None
 
     def _external_reason(self, url: str) -> str:
         if len(self._keys) == 1:
@@ -143,7 +152,11 @@ class Scope:
 
 def domain_key(url: str) -> str:
     """The registrable domain of a canonical URL (with the port, as in `host_key`); the host where there is none."""
-    key = host_key(url)
+    return domain_of(host_key(url))
+
+
+def domain_of(key: str) -> str:
+    """The same of what `host_key` gave."""
     host, port = split_port(key)
     domain = _registrable(host)
     return domain if port is None else f"{domain}:{port}"

@@ -92,15 +92,23 @@ _DATE_VALUE = re.compile(
 )
 _DATE_NAME = re.compile(r"(?:.*[_\-\[.])?(?:year|month|day|week|date)\]?", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+")
-_TOKEN = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[0-9A-Za-z]{16,}")
+_MIXED = r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[0-9A-Za-z]{16,}"
+_TOKEN = re.compile(_MIXED)
 _CONTENT_NAME = re.compile(r"(?:.*[_-])?(?:u?u?id|guid|key|v|doc|item|post|product|article|node|hash|file)", re.IGNORECASE)
 _PATH_SESSION = re.compile(r";[A-Za-z]*sess(?:ion)?_?id=[^/;]*", re.IGNORECASE)
+# As a part of its own: /(S(24 letters))/ of ASP.NET, /PHPSESSID=…/, /session/<token>/, /sid-<token>/.
+_SEGMENT_SESSION = re.compile(
+    r"/(?:\(S\([a-z0-9]{24}\)\)|(?:php)?sess(?:ion)?_?(?:id)?[=/-]" + _MIXED + r"|sid[=/-]" + _MIXED + r")(?=/|$)",
+    re.IGNORECASE,
+)
 
 
 def pattern(url: str, cap: int = 500) -> Trap | None:
     """The possibly endless class a canonical URL belongs to; None for an ordinary one."""
     head, _, query = url.partition("?")
     path, session = _PATH_SESSION.subn(";{session}", head) if ";" in head else (head, 0)
+    path, named = _SEGMENT_SESSION.subn("/{session}", path)
+    session += named
     path, date = _PATH_DATE.subn("/{date}", path)
     if not query and not date and not session:
         return None

@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Protocol
 
+from tadoru.rules.bounds import Bounds
 from tadoru.rules.pace import Pace
 from tadoru.store.metrics import Metrics
 from tadoru.store.values import (
     FAILED_ROBOTS_AGE,
+    HOST_SPENT,
+    NOT_ARRIVED,
+    QUEUE_FULL,
     SHORTEST_WAIT,
+    SUBDOMAINS,
     TOO_DEEP,
+    TRAPPED_HOST,
     UNLINKED,
     Again,
     Completed,
@@ -47,8 +53,13 @@ from tadoru.store.values import (
 
 __all__ = [
     "FAILED_ROBOTS_AGE",
+    "HOST_SPENT",
+    "NOT_ARRIVED",
+    "QUEUE_FULL",
     "SHORTEST_WAIT",
+    "SUBDOMAINS",
     "TOO_DEEP",
+    "TRAPPED_HOST",
     "UNLINKED",
     "Again",
     "Completed",
@@ -111,6 +122,23 @@ class CrawlStore(Protocol):
         """Queue what was skipped as too deep and is within a new depth; how many."""
         ...
 
+    def bound(self, bounds: Bounds) -> None:
+        """Keep to these in everything that is done through this handle; every worker of a crawl is given the same.
+
+        What is over a bound is skipped, with its reason: pages of a host that was asked often enough, pages of hosts that their
+        domain has too many of, and what the queue has no room for. Of the last those nearest to the start stay, and of the
+        others none that a person named.
+        """
+        ...
+
+    async def take_up(self) -> int:
+        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
+        ...
+
+    async def refill(self) -> int:
+        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
+        ...
+
     async def reconsider(self, decide: Callable[[str, bool], Target | None], *, max_depth: int | None) -> int:
         """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
 
@@ -122,9 +150,10 @@ class CrawlStore(Protocol):
         """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
 
         A host that is named with 0 gives nothing, but its state is told.
-        Of a host the shallowest first, then the longest known; of other hosts those first that may be asked soonest.
+        Of a host the shallowest first, then the longest known; of other hosts those first that could have been asked for the
+        longest time, since they became known or last gave something: so every host has its turn, however much others have.
         Never more than `limit` counted answers in all, whoever else is leasing (0: no limit), and while little is queued no more
-        than this worker's fair part of it.
+        than this worker's fair part of it, unless it takes no other hosts: then it has those it names to itself.
         """
         ...
 

@@ -6,13 +6,15 @@ timing: it is read when a page is written, not when it was leased, and a shorter
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from operator import attrgetter
+from typing import Any
 
 from tadoru.model.web import FailureKind
 from tadoru.store.base import (
+    NOT_ARRIVED,
     TOO_DEEP,
     Again,
     Completed,
@@ -22,10 +24,12 @@ from tadoru.store.base import (
     Outcome,
     PageFacts,
     PageStatus,
+    Purpose,
     Refused,
     Target,
     Unchanged,
 )
+from tadoru.store.bounding import Bounding
 from tadoru.store.database import Database
 from tadoru.store.details import Details
 from tadoru.store.learn import Learning
@@ -34,7 +38,7 @@ from tadoru.store.records import PageRecords
 
 FACTS = tuple(field.name for field in fields(PageFacts))
 _facts = attrgetter(*FACTS)
-_COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(FACTS)} = ?, crawled_at = ?,
+COMPLETE = f"""UPDATE pages SET status = 'completed', owner = NULL, {" = ?, ".join(FACTS)} = ?, crawled_at = ?,
     last_error_type = NULL, last_error_message = NULL, skip_reason = NULL, redirect_id = NULL, crawls = crawls + 1
     WHERE id = ? AND owner = ? RETURNING depth, hops, is_seed, crawls"""
 _STILL = """UPDATE pages SET status = 'completed', owner = NULL, crawled_at = ?, last_error_type = NULL, last_error_message = NULL
@@ -53,6 +57,7 @@ _RETRY = "UPDATE pages SET status = 'queued', retry_count = 0, not_before = 0 WH
 _WANTED = f"SELECT status, host_id FROM pages WHERE id = ? AND internal AND (status = 'discovered' OR skip_reason = '{TOO_DEEP}')"
 _WANT = "UPDATE pages SET status = 'queued', skip_reason = NULL WHERE id = ?"
 _ERROR = "INSERT INTO crawl_errors(url, error_type, error_message, occurred_at) VALUES (?, ?, ?, ?)"
+_HOSTS = "UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?), asked = asked + ? WHERE id = ?"
 _RELATION = 7
 _AT_ONCE = 64 * _RELATION
 """Values in one statement: rows that are written many at a time cost a third less, and more than this brings nothing."""
@@ -81,6 +86,12 @@ class Batch(Learning):
         """The values of link rows, one row after the other."""
         self._owed: list[tuple[int, str]] = []
         """Where in them the number of a text is to be put."""
+        self._answers: defaultdict[int, int] = defaultdict(int)
+        """By host, how many requests for pages were made."""
+        self._given_back: defaultdict[int, int] = defaultdict(int)
+        """By host, how many pages are no longer leased."""
+        self._named: set[int] = set()
+        """The hosts of new starts."""
 
     def record(self, outcome: Outcome) -> None:
         """Write one outcome, if its lease is still ours."""
@@ -103,15 +114,34 @@ class Batch(Learning):
         self._flush_relations()
         self._details.flush()
         self.db.count(self.tally)
-        self.sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", [(n, h) for h, n in self.waiting.items() if n])
+        hosts = {*self.waiting, *self._given_back}
+        rows = [(self.waiting[one], self._given_back[one], self._answers[one], one) for one in sorted(hosts)]
+        self.sql.executemany(_HOSTS, [row for row in rows if any(row[:3])])
+        Bounding(self.db).hold(hosts, self._named)
+
+    def _ended(self, lease: Lease, *, asked: bool) -> None:
+        """A lease is over, and whether its host was asked."""
+        if lease.purpose is Purpose.PAGE:
+            host = self.db.host_id(lease.host)
+            self._given_back[host] += 1
+            self._answers[host] += asked
+
+    def answer(self, outcome: Completed) -> tuple[object, ...]:
+        """The values of `COMPLETE`."""
+        return (*_facts(outcome.facts), self.stamp, outcome.lease.page_id, self.worker)
+
+    def written(self, outcome: Completed) -> Any:
+        """Write an answer if its lease is still ours; what is known of its page."""
+        return self.sql.execute(COMPLETE, self.answer(outcome)).fetchone()
 
     def _complete(self, outcome: Completed) -> bool:
         lease, page = outcome.lease, outcome.lease.page_id
-        row = self.sql.execute(_COMPLETE, (*_facts(outcome.facts), self.stamp, page, self.worker)).fetchone()
+        row = self.written(outcome)
         if row is None:
             return False
         depth, hops, seed, crawls = row
         self.tally["processing"] -= 1
+        self._ended(lease, asked=True)
         measure(self.tally, outcome.facts)
         if crawls > 1:
             self._forget(page)
@@ -135,6 +165,7 @@ class Batch(Learning):
         if row is None:
             return False
         self.tally["processing"] -= 1
+        self._ended(lease, asked=True)
         self.tally["completed"] += 1
         self.tally["counted" if row[0] is None else "redirects"] += 1
         self.tally[status_counter(304)] += 1
@@ -187,6 +218,8 @@ class Batch(Learning):
     def know(self, target: Target, depth: int, parent: int | None, *, hops: int = 0, seed: bool = False) -> int:
         """The number of a URL, made known when it is new, brought closer when this way to it is shorter."""
         found = self.db.known.get(target.url) or self.find([target.url]).get(target.url)
+        if seed:
+            self._named.add(self.db.host_id(target.host))
         if found is None:
             return self.insert([target], depth, parent, hops, seed)[target.url][0]
         if seed:
@@ -194,6 +227,20 @@ class Batch(Learning):
         if depth < found[1]:
             self._lower(found[0], depth, parent)
         return found[0]
+
+    def know_many(self, targets: Iterable[Target], depth: int, *, seed: bool) -> None:
+        """The same for thousands: what is new is written together."""
+        first: dict[str, Target] = {}
+        again = [target for target in targets if first.setdefault(target.url, target) is not target]
+        self.db.know_hosts(target.host for target in first.values())
+        known = self.find(first)
+        fresh = [target for url, target in first.items() if url not in known]
+        if seed:
+            self._named.update(self.db.host_id(target.host) for target in fresh)
+        if fresh:
+            self.insert(fresh, depth, None, 0, seed)
+        for target in (*(first[url] for url in known), *again):
+            self.know(target, depth, None, seed=seed)
 
     def _promote(self, page: int, target: Target, hops: int) -> None:
         """A seed is requested even if it was only discovered, only to be checked, or skipped before; a typed one (it has no hops)
@@ -284,6 +331,7 @@ class Batch(Learning):
         if row is None:
             return False
         self.tally["processing"] -= 1
+        self._ended(lease, asked=status is PageStatus.ERROR)
         self.tally[status] += 1
         if row[0] > 1:
             self._forget(lease.page_id)
@@ -302,6 +350,7 @@ class Batch(Learning):
         if not self.sql.execute(_REQUEUE, values).rowcount:
             return False
         self._back_in_queue("processing", self.db.host_id(lease.host))
+        self._ended(lease, asked=kind is not None and kind not in NOT_ARRIVED)
         if kind is not None:
             self._log_error(lease.url, kind, message or "")
         return True

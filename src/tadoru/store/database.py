@@ -14,15 +14,19 @@ from importlib import resources
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError
+from tadoru.rules.bounds import Bounds
 from tadoru.store.recent import Recent
 
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
-FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql")
+FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
 """One script for each format of the file, each applied to what the one before it left."""
 SCHEMA_VERSION = len(FORMATS)
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
+HOSTS_AT_ONCE = 64
+_NEW_HOST = "INSERT INTO hosts(name, turn_at) VALUES (?, ?) RETURNING id"
+_FIND_HOSTS = f"SELECT name, id FROM hosts WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
 
 
 def stamp(seconds: float) -> str:
@@ -80,6 +84,7 @@ class Database:
         self.path = path
         self.clock = clock
         self._patience = patience
+        self.bounds = Bounds()
         self.known: Recent[str, tuple[int, int]] = Recent(100_000)
         """url → (id, depth) of URLs met lately: most links of a page lead to these."""
         self.texts: Recent[str, int] = Recent(50_000)
@@ -187,9 +192,22 @@ class Database:
         if found is None:
             row = self.sql.execute("SELECT id FROM hosts WHERE name = ?", (name,)).fetchone()
             if row is None:
-                row = self.sql.execute("INSERT INTO hosts(name) VALUES (?) RETURNING id", (name,)).fetchone()
+                row = self.sql.execute(_NEW_HOST, (name, self.clock.now())).fetchone()
             found = self.host_ids[name] = row[0]
         return found
+
+    def know_hosts(self, names: Iterable[str]) -> None:
+        """Have the numbers of many hosts at hand. Call inside `write`."""
+        wanted = list(dict.fromkeys(name for name in names if name not in self.host_ids))
+        for start in range(0, len(wanted), HOSTS_AT_ONCE):
+            chunk = wanted[start : start + HOSTS_AT_ONCE]
+            given = [*chunk, *[None] * (HOSTS_AT_ONCE - len(chunk))]
+            found: dict[str, int] = dict(self.sql.execute(_FIND_HOSTS, given).fetchall())
+            if len(found) < len(chunk):
+                fresh = [(name, self.clock.now()) for name in chunk if name not in found]
+                self.sql.executemany("INSERT INTO hosts(name, turn_at) VALUES (?, ?)", fresh)
+                found = dict(self.sql.execute(_FIND_HOSTS, given).fetchall())
+            self.host_ids.add(found)
 
     def check_number(self, check_id: str) -> int:
         """The number of a check of the catalogue this crawl is judged by."""
@@ -203,6 +221,11 @@ class Database:
             "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
             [(name, delta) for name, delta in deltas.items() if delta],
         )
+
+    def counter(self, name: str) -> int:
+        """A counter as this transaction has moved it. Call inside `write`."""
+        row = self.sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else 0
 
     async def get_meta(self, key: str) -> str | None:
         with translated(self.path):

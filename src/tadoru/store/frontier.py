@@ -11,18 +11,23 @@ from tadoru.rules.pace import Pace
 from tadoru.store import workers
 from tadoru.store.base import TOO_DEEP, Counts, HostState, Lease, Leased, Outcome, Purpose, Target, longest_wait
 from tadoru.store.batch import Writing
-from tadoru.store.database import stamp, translated
+from tadoru.store.bounding import Bounding
+from tadoru.store.database import HOSTS_AT_ONCE, stamp, translated
 
 _LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
     SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
     ORDER BY depth, id LIMIT ?)
     RETURNING id, url, depth, hops, retry_count, purpose, is_seed"""
-_HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at FROM hosts"
-_WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND EXISTS (
+_HELD = """SELECT count(*), sum(CASE WHEN purpose = 'page' THEN 1 ELSE 0 END), host_id FROM pages WHERE owner = ?
+    GROUP BY host_id"""
+_TAKEN = "UPDATE hosts SET queued = queued - ?, leased = leased + ?, turn_at = ? WHERE id = ?"
+_HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at, asked, leased FROM hosts"
+_NAMED = f"{_HOST} WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
+_WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND (? = 0 OR asked + leased < ?) AND EXISTS (
     SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
-    ORDER BY next_at, id LIMIT ?"""
+    ORDER BY max(next_at, turn_at), id LIMIT ?"""
 _COUNTED = ", ".join(f"'{field.name}'" for field in fields(Counts))
-HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float]
+HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float, int, int]
 
 
 class Frontier(Writing):
@@ -68,11 +73,12 @@ class Frontier(Writing):
 
     def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
         """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
-        held = sql.execute("SELECT count(*), host_id FROM pages WHERE owner = ? GROUP BY host_id", (worker,)).fetchall()
+        held = sql.execute(_HELD, (worker,)).fetchall()
         sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
-        sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", held)
-        total: int = sum(count for count, _ in held)
+        sql.executemany("UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?) WHERE id = ?", held)
+        total: int = sum(count for count, _, _ in held)
         self.count({"processing": -total, "queued": total})
+        Bounding(self).hold([host for _, _, host in held])
         # Its request may have gone out just before it died.
         sql.execute(
             "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
@@ -88,8 +94,7 @@ class Frontier(Writing):
     async def add(self, targets: Sequence[Target], *, seed: bool, depth: int = 0) -> int:
         async with self.write():
             batch = self.batch(0, depth)
-            for target in targets:
-                batch.know(target, depth, None, seed=seed)
+            batch.know_many(targets, depth, seed=seed)
             batch.flush()
         return batch.inserted
 
@@ -97,11 +102,14 @@ class Frontier(Writing):
         deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
         values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
         async with self.write() as sql:
-            found = sql.execute(f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id", values).fetchall()
+            found = sql.execute(
+                f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id ORDER BY host_id", values
+            ).fetchall()
             total: int = sum(count for count, _ in found)
             sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
             sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
             self.count({"skipped": -total, "queued": total})
+            Bounding(self).hold([host for _, host in found])
         return total
 
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
@@ -127,28 +135,37 @@ class Frontier(Writing):
             now = self.clock.now()
             rows = self._hosts_to_ask(self.sql, wants, new_hosts, now)
         if not any(wants.get(row[1], per_host) for row in rows):
-            return Leased([], {row[1]: _host_state(row, now) for row in rows})
+            return Leased([], {row[1]: host_state(row, now) for row in rows})
         async with self.write() as sql:
             counts = await self.counts()
             workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
-            room = min(budget.room(counts.counted, counts.processing, wanted), budget.fair_share(counts.queued, workers))
+            share = budget.fair_share(counts.queued, workers if new_hosts else 1)
+            room = min(budget.room(counts.counted, counts.processing, wanted), share)
             now = self.clock.now()
+            if self.bounds.pages_per_host and not counts.processing:
+                # Somebody who did not know of this number may have given pages back.
+                sql.execute("UPDATE hosts SET leased = 0 WHERE leased <> 0")
             leases: list[Lease] = []
             hosts: dict[str, HostState] = {}
             for row in self._hosts_to_ask(sql, wants, new_hosts, now):
-                state = _host_state(row, now)
+                state = host_state(row, now)
                 hosts[state.host] = state
-                want = min(wants.get(state.host, per_host), room - len(leases))
+                want = self.bounds.room_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
                 if want > 0:
                     leases += self._lease_host(sql, worker, row[0], state.host, want, now)
             self.count({"processing": len(leases), "queued": -len(leases)})
         return Leased(leases, hosts)
 
-    @staticmethod
-    def _hosts_to_ask(sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
-        rows: list[HostRow] = [row for host in wants for row in sql.execute(f"{_HOST} WHERE name = ?", (host,))]
+    def _hosts_to_ask(self, sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
+        names = list(wants)
+        rows: list[HostRow] = []
+        for start in range(0, len(names), HOSTS_AT_ONCE):
+            chunk = names[start : start + HOSTS_AT_ONCE]
+            found = {row[1]: row for row in sql.execute(_NAMED, [*chunk, *[None] * (HOSTS_AT_ONCE - len(chunk))])}
+            rows += [found[name] for name in chunk if name in found]
         if new_hosts > 0:
-            waiting = sql.execute(_WAITING_HOSTS, (now, new_hosts + len(wants)))
+            most = self.bounds.pages_per_host
+            waiting = sql.execute(_WAITING_HOSTS, (most, most, now, new_hosts + len(wants)))
             rows += [row for row in waiting if row[1] not in wants][:new_hosts]
         return rows
 
@@ -156,7 +173,8 @@ class Frontier(Writing):
     def _lease_host(sql: sqlite3.Connection, worker: int, host_id: int, host: str, want: int, now: float) -> list[Lease]:
         rows = sql.execute(_LEASE, (worker, stamp(now), host_id, now, want)).fetchall()
         if rows:
-            sql.execute("UPDATE hosts SET queued = queued - ? WHERE id = ?", (len(rows), host_id))
+            pages = sum(row[5] == Purpose.PAGE for row in rows)
+            sql.execute(_TAKEN, (len(rows), pages, now, host_id))
         rows.sort(key=lambda row: (row[2], row[0]))
         return [
             Lease(page, url, host, depth, hops, tries, Purpose(purpose), bool(seed))
@@ -164,7 +182,7 @@ class Frontier(Writing):
         ]
 
 
-def _host_state(row: HostRow, now: float) -> HostState:
-    _, name, gap, base, latency, baseline, strikes, next_at = row
+def host_state(row: HostRow, now: float) -> HostState:
+    _, name, gap, base, latency, baseline, strikes, next_at, *_ = row
     pace = None if gap is None or base is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)
     return HostState(name, pace, min(max(0.0, next_at - now), longest_wait(gap or 0.0)))

@@ -13,6 +13,7 @@ from tadoru.clock import Clock, to_datetime
 from tadoru.model.web import FailureKind
 from tadoru.rules.budget import Budget
 from tadoru.store.base import (
+    NOT_ARRIVED,
     TOO_DEEP,
     UNLINKED,
     Again,
@@ -28,26 +29,26 @@ from tadoru.store.base import (
     Outcome,
     PageRow,
     PageStatus,
+    Purpose,
     Refused,
     SitemapRecord,
     Target,
     TrapRecord,
     Unchanged,
 )
-from tadoru.store.memory_hosts import MemoryHosts
-from tadoru.store.memory_pages import Page, Pages
+from tadoru.store.memory_bounds import MemoryBounds
+from tadoru.store.memory_pages import Page
 from tadoru.store.memory_side import MemorySideWork
 from tadoru.store.metrics import Metrics, error_counter, measure, read, status_counter
 from tadoru.store.reconsider import Decide
 
 
-class MemoryStore(MemoryHosts, MemorySideWork):
+class MemoryStore(MemoryBounds, MemorySideWork):
     """The whole contract over two dictionaries."""
 
     def __init__(self, clock: Clock) -> None:
-        MemoryHosts.__init__(self, clock)
+        MemoryBounds.__init__(self, clock)
         MemorySideWork.__init__(self)
-        self._pages = Pages()
         self._sitemaps: dict[str, int] = {}
         self._workers: dict[int, float] = {}
         """Until when each is believed to live."""
@@ -79,6 +80,8 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         for page in held:
             page.owner = None
             self._pages.move(page, PageStatus.QUEUED)
+            self.hosts[page.host].leased -= page.purpose is Purpose.PAGE
+        self.keep_within(self.hosts)
         self.free_slots(worker)
         self.drop_side_work(worker)
         self._workers.pop(worker, None)
@@ -88,12 +91,14 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         before = len(self._pages.by_url)
         for target in tuple(targets):
             self._know(target, depth, None, depth, seed=seed)
+        self.keep_within(self.hosts)
         return len(self._pages.by_url) - before
 
     def _know(
         self, target: Target, depth: int, parent: Page | None, max_depth: int | None, *, hops: int = 0, seed: bool = False
     ) -> Page:
-        self.host(target.host)
+        host = self.host(target.host)
+        host.standing = True if seed else host.standing
         return self._pages.know(target, depth, parent, now=self.clock.now(), max_depth=max_depth, hops=hops, seed=seed)
 
     async def widen(self, max_depth: int | None) -> int:
@@ -102,29 +107,37 @@ class MemoryStore(MemoryHosts, MemorySideWork):
         for page in within:
             page.reason = None
             self._pages.move(page, PageStatus.QUEUED)
+        self.keep_within(self.hosts)
         return len(within)
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         asked = [(page, decide(page.url, page.seed)) for page in self._pages.by_url.values()]
-        return sum(self._pages.reconsider(page, target, max_depth) for page, target in asked if target is not None)
+        moved = sum(self._pages.reconsider(page, target, max_depth) for page, target in asked if target is not None)
+        self.keep_within(self.hosts)
+        return moved
 
     async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> Leased:
         counts, now = await self.counts(), self.clock.now()
         budget = Budget(limit=limit)
         room = min(
             budget.room(counts.counted, counts.processing, sum(wants.values()) + new_hosts * per_host),
-            budget.fair_share(counts.queued, len(self._workers)),
+            budget.fair_share(counts.queued, len(self._workers) if new_hosts else 1),
         )
         if not counts.queued or not room:
             return Leased([], {})
         others = [host for host in self.hosts.values() if host.name not in wants and self._pages.has_due(host.name, now)]
-        others.sort(key=lambda host: host.next_at)
+        others = [host for host in others if self.bounds.room_at_host(host.asked, host.leased, 1)]
+        others.sort(key=lambda host: max(host.next_at, host.turn_at))
         leases: list[Lease] = []
         hosts: dict[str, HostState] = {}
         for host in [self.hosts[name] for name in wants if name in self.hosts] + others[: max(0, new_hosts)]:
             hosts[host.name] = host.state(now)
             want = min(wants.get(host.name, per_host), room - len(leases))
-            leases += [self._lease(worker, page) for page in list(self._pages.take(host.name, want, now))]
+            want = self.bounds.room_at_host(host.asked, host.leased, want)
+            pages = list(self._pages.take(host.name, want, now))
+            leases += [self._lease(worker, page) for page in pages]
+            host.turn_at = now if pages else host.turn_at
+            host.leased += sum(page.purpose is Purpose.PAGE for page in pages)
         return Leased(leases, hosts)
 
     def _lease(self, worker: int, page: Page) -> Lease:
@@ -135,13 +148,18 @@ class MemoryStore(MemoryHosts, MemorySideWork):
     async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
         # Whatever can fail does so here, before anything is changed.
         read = [(outcome, tuple(outcome.links) if isinstance(outcome, Completed) else ()) for outcome in outcomes]
-        return sum(self._record(worker, outcome, links, max_depth) for outcome, links in read)
+        recorded = sum(self._record(worker, outcome, links, max_depth) for outcome, links in read)
+        self.keep_within(self.hosts)
+        return recorded
 
     def _record(self, worker: int, outcome: Outcome, links: Sequence[FoundLink], max_depth: int | None) -> bool:
         page = self._pages.by_number.get(outcome.lease.page_id)
         if page is None or page.owner != worker:
             return False
         page.owner = None
+        if page.purpose is Purpose.PAGE:
+            self.hosts[page.host].leased -= 1
+            self.hosts[page.host].asked += _was_asked(outcome)
         if isinstance(outcome, Completed | Failed | Refused):
             page.forget()
         if isinstance(outcome, Completed):
@@ -186,6 +204,7 @@ class MemoryStore(MemoryHosts, MemorySideWork):
             if named.target.status is PageStatus.QUEUED and page.internal and is_left_out:
                 page.reason = None
                 self._pages.move(page, PageStatus.QUEUED)
+        self.keep_within(self.hosts)
         return len(self._pages.by_url) - before
 
     def _fail(self, page: Page, kind: str, message: str) -> None:
@@ -268,6 +287,13 @@ def _leads_back(page: Page) -> bool:
         seen.add(step.number)
         step = step.redirect
     return step is page
+
+
+def _was_asked(outcome: Outcome) -> bool:
+    """Whether a request was made. One that is tried again counts too, unless it did not arrive."""
+    if isinstance(outcome, Again):
+        return outcome.kind not in NOT_ARRIVED
+    return isinstance(outcome, Completed | Unchanged | Failed)
 
 
 def _page_row(page: Page) -> PageRow:

@@ -18,6 +18,10 @@ class Host:
     next_at: float = 0.0
     slot_owner: int | None = None
     slot_until: float = 0.0
+    asked: int = 0
+    leased: int = 0
+    turn_at: float = 0.0
+    standing: bool | None = None
 
     @property
     def gap(self) -> float:
@@ -43,7 +47,7 @@ class MemoryHosts:
         """A host, made known when it is new."""
         found = self.hosts.get(name)
         if found is None:
-            found = self.hosts[name] = Host(name)
+            found = self.hosts[name] = Host(name, turn_at=self.clock.now())
         return found
 
     def free_slots(self, worker: int) -> None:

@@ -61,6 +61,8 @@ class Pages:
         self.traps: dict[str, TrapRecord] = {}
         self._frontier: dict[str, list[tuple[int, int]]] = {}
         """By host a heap of (depth, number). Entries that no longer hold are skipped when they come up."""
+        self.queued: Counter[str] = Counter()
+        """By host."""
 
     def move(self, page: Page, status: PageStatus) -> None:
         """Give a page its new status; the only way a status changes."""
@@ -68,6 +70,7 @@ class Pages:
         self.tally[status] += 1
         if status is QUEUED and page.status is not QUEUED:
             heappush(self._frontier.setdefault(page.host, []), (page.depth, page.number))
+        self.queued[page.host] += (status is QUEUED) - (page.status is QUEUED)
         page.status = status
 
     def take(self, host: str, number: int, now: float) -> Iterator[Page]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tadoru.store.base import TOO_DEEP, PageStatus, Purpose, Target
+from tadoru.store.base import HOST_SPENT, QUEUE_FULL, TOO_DEEP, PageStatus, Purpose, Target
 from tadoru.store.batch import FACTS, Batch
 from tadoru.store.database import Database
 
 Decide = Callable[[str, bool], Target | None]
 """What becomes of a URL (and whether it is a start); None: what it was."""
-OTHER_REFUSALS = (TOO_DEEP, "trap: ", "robots.txt")
+OTHER_REFUSALS = (TOO_DEEP, HOST_SPENT, QUEUE_FULL, "trap: ", "robots.txt")
 """How the reasons begin that the rules of scope have no say in."""
 
 _AT_A_TIME = 2_000

@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from tadoru.store.bounding import PUT_OFF
 from tadoru.store.database import Database, stamp, translated
+from tadoru.store.values import QUEUE_FULL
 
 KEPT = 10
 """How many earlier runs can be compared with."""
@@ -38,7 +40,7 @@ _AGAIN = f"""UPDATE pages SET status = 'queued', owner = NULL, not_before = 0, r
         last_error_type = NULL, last_error_message = NULL, redirect_id = NULL
     WHERE (status = 'completed' OR status = 'error' OR (status = 'skipped' AND {REFUSED_BY_ROBOTS}))
         AND ((internal AND purpose = 'page') OR (? AND purpose = 'check'))"""
-_WAITING = """UPDATE hosts SET queued = coalesce((SELECT count(*) FROM pages INDEXED BY pages_frontier
+_WAITING = """UPDATE hosts SET asked = 0, leased = 0, queued = coalesce((SELECT count(*) FROM pages INDEXED BY pages_frontier
     WHERE host_id = hosts.id AND status = 'queued'), 0)"""
 _RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0
     WHERE status <> 'discovered' AND status <> 'queued'"""
@@ -163,6 +165,7 @@ class Runs(Database):
         sql.execute(_WAITING)
         sql.execute("DELETE FROM counters")
         sql.execute("INSERT INTO counters SELECT status, count(*) FROM pages GROUP BY status")
+        sql.execute("INSERT INTO counters SELECT ?, count(*) FROM pages WHERE skip_reason = ?", (PUT_OFF, QUEUE_FULL))
         sql.execute(_RESOURCES)
         # A sitemap is found again by those who name it, or is gone.
         for table in ("sitemaps", "sitemap_entries", "chores", "robots"):

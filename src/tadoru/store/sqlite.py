@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tadoru.store.analysis import Analysis
+from tadoru.store.bounding import Bounded
 from tadoru.store.chores import Chores
 from tadoru.store.documents import Documents
 from tadoru.store.dump import Dump
@@ -21,6 +22,7 @@ from tadoru.store.summary import Summaries
 
 class SqliteStore(
     Frontier,
+    Bounded,
     Hosts,
     Reader,
     Chores,

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from tadoru.model.web import FailureKind
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.rules.traps import Trap
 from tadoru.store.records import PageRecords, ResourceUse
@@ -16,6 +17,24 @@ UNLINKED = 1000
 """The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
 TOO_DEEP = "deeper than the depth limit"
 """Why a page is skipped that a shorter path, or a larger limit, brings back."""
+HOST_SPENT = "over the number of pages for one host"
+"""Why a page is skipped that a larger number brings back."""
+QUEUE_FULL = "put off: the queue was full"
+"""Why a page is skipped that comes back when the queue has room."""
+SUBDOMAINS = "subdomains"
+"""The kind of trap that a domain with ever new hosts is."""
+TRAPPED_HOST = f"trap: {SUBDOMAINS}"
+NOT_ARRIVED = frozenset(
+    {
+        FailureKind.DNS,
+        FailureKind.REFUSED,
+        FailureKind.CONNECT_TIMEOUT,
+        FailureKind.TLS,
+        FailureKind.BLOCKED_ADDRESS,
+        FailureKind.PROXY,
+    }
+)
+"""Failures of which a host noticed nothing, or next to nothing: trying again later is no request more."""
 SHORTEST_WAIT = 0.002
 """How soon to ask again for a slot that somebody holds and is about to use."""
 FAILED_ROBOTS_AGE = 60.0

@@ -25,6 +25,7 @@ from tadoru.jobs.begin import (
     agreed_exemptions,
     agreed_scope,
     apply_rules,
+    keep_within,
     outcome_of,
     policy_for,
     put_starts,
@@ -34,6 +35,7 @@ from tadoru.jobs.launch import Plan, pick_processes
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
 from tadoru.rules.address import Exemptions
+from tadoru.rules.bounds import Bounds
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import Cleaning, typed
 from tadoru.store.base import Counts
@@ -63,6 +65,19 @@ class Prepared:
 def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
     mode = "all" if options.follow_external_hosts else options.scope
     return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
+
+
+def bounds_for(options: AuditOptions) -> Bounds:
+    """What a crawl of many hosts is kept within: as the person said, or as it has to be when every host is followed."""
+
+    def chosen(given: int | None, usual: int) -> int:
+        return given if given is not None else usual if options.follow_external_hosts else 0
+
+    return Bounds(
+        pages_per_host=chosen(options.pages_per_host, 10_000),
+        hosts_per_domain=chosen(options.hosts_per_domain, 100),
+        queued=chosen(options.queue_limit, 1_000_000),
+    )
 
 
 def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
@@ -113,6 +128,7 @@ async def prepare(
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
         if await apply_rules(store, gate, options.depth):
             await store.reconsider_resources(scope.is_internal, externals=options.check_external)
+        await keep_within(store, bounds_for(options), anew=recrawl)
         await put_starts(store, gate, starts, new)
         await _look_for_more_sitemaps(store, options, starts)
         # Last: a process that was killed before it begins anew.
@@ -136,13 +152,23 @@ async def rejoin(options: AuditOptions) -> Prepared:
         exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
         job = build_job(options, Scope.from_dict(json.loads(await store.get_meta("scope") or "{}")))
         await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        run = await store.begin_run("crawl", json.loads(await store.get_meta("config") or "{}"), VERSION)
+        run = (await store.runs())[-1].number  # Not begun again: whoever finishes the crawl may have ended it meanwhile.
         same = await store.get_meta("revalidate") == "yes"
         nothing = await _nothing_to_do(store, options)
     finally:
         await store.close()
     plan = _plan(options, job, starts, exemptions, revalidate=run > 1 and same)
     return Prepared(plan=plan, starts=starts, run=run, resumed=True, recrawl=False, nothing_to_do=nothing)
+
+
+async def take_up_what_was_put_off(options: AuditOptions) -> bool:
+    """Queue URLs that had to wait because too many were queued; whether there were any."""
+    store = open_existing(options.database, SystemClock())
+    try:
+        store.bound(bounds_for(options))
+        return await store.refill() > 0
+    finally:
+        await store.close()
 
 
 def _plan(options: AuditOptions, job: AuditJob, starts: tuple[str, ...], exemptions: Exemptions, *, revalidate: bool) -> Plan:
@@ -152,6 +178,7 @@ def _plan(options: AuditOptions, job: AuditJob, starts: tuple[str, ...], exempti
         resource_budget=options.resources,
         sitemaps=options.sitemap != "off" and not options.list,
         sitemap_urls=options.sitemap_url,
+        bounds=bounds_for(options),
     )
     return Plan(
         job=job,
@@ -165,7 +192,7 @@ def _plan(options: AuditOptions, job: AuditJob, starts: tuple[str, ...], exempti
 
 async def _starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The starts that the crawl has, and those that this run adds."""
-    given = tuple(dict.fromkeys(typed(url) for url in urls))
+    given = dict.fromkeys(typed(url) for url in urls)
     known = await store.get_meta("starts")
     stored = tuple(json.loads(known)) if known is not None else ()
     if not stored and not given:
@@ -175,7 +202,8 @@ async def _starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions
     if stored and (job := await store.get_meta("job")) not in (None, "audit"):
         raise UsageError(f"{options.database} holds a crawl of `tadoru {job}`: give another --database.")
     await store.set_meta("job", "audit")
-    return stored, tuple(url for url in given if url not in stored)
+    known_before = frozenset(stored)
+    return stored, tuple(url for url in given if url not in known_before)
 
 
 async def _begin(store: SqliteStore, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
@@ -215,7 +243,7 @@ async def _judged_alike(store: SqliteStore, job: AuditJob, options: AuditOptions
 
 async def _look_for_more_sitemaps(store: SqliteStore, options: AuditOptions, starts: Sequence[str]) -> None:
     """Sitemaps are read once, for the starts there are: with another start or another sitemap there is more to read."""
-    sources = json.dumps([starts, options.sitemap_url])
+    sources = json.dumps([starts[: scout.MOST_SITES], options.sitemap_url])
     if await store.get_meta("sitemap_sources") != sources:
         await store.repeat_chore(scout.CHORE)
         await store.set_meta("sitemap_sources", sources)

@@ -1,0 +1,16 @@
+-- Format 5: what keeps a crawl of very many hosts fair and within bounds.
+
+ALTER TABLE hosts ADD COLUMN asked BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN leased BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN turn_at DOUBLE PRECISION NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN standing BIGINT;
+
+UPDATE hosts SET leased = (SELECT count(*) FROM pages WHERE owner IS NOT NULL AND host_id = hosts.id AND purpose = 'page');
+UPDATE hosts SET asked = answered.pages FROM (
+    SELECT host_id, count(*) AS pages FROM pages
+    WHERE purpose = 'page' AND (status = 'completed' OR status = 'error') GROUP BY host_id
+) AS answered WHERE answered.host_id = hosts.id;
+
+-- Hosts take turns: the one first that could have been asked for the longest time.
+DROP INDEX hosts_waiting;
+CREATE INDEX hosts_waiting ON hosts(GREATEST(next_at, turn_at)) WHERE queued > 0;
