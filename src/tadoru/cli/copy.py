@@ -1,51 +1,99 @@
-"""`tadoru copy FROM TO`: a crawl from a file to PostgreSQL, or back."""
+"""`tadoru copy FROM TO`: a crawl, or a database of events, from a file to PostgreSQL, or back."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.options import GroupedCommand
+from tadoru.cli.table import clean
 from tadoru.errors import UsageError
+
+if TYPE_CHECKING:
+    from tadoru.store.moving import Found
+
+MANY = 10_000
+"""Rows of a table that are worth a line where there is no terminal."""
+
+
+class TableProgress:
+    """Tells how far a copy is: on a terminal in one line that changes, elsewhere in a line for each large table that is done."""
+
+    def __init__(self) -> None:
+        self._table, self._rows = "", 0
+        self._shows = sys.stderr.isatty()
+
+    def __call__(self, table: str, rows: int) -> None:
+        if table != self._table:
+            self.end()
+        self._table, self._rows = table, rows
+        if self._shows and rows:
+            sys.stderr.write(f"\r\x1b[K{table}: {rows:,}")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """The last table is done."""
+        if self._shows:
+            sys.stderr.write("\r\x1b[K")
+        elif self._rows >= MANY:
+            sys.stderr.write(f"{self._table}: {self._rows:,}\n")
+        self._rows = 0
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Copy a crawl to another database.",
+    cls=GroupedCommand, short_help="Copy a crawl or a calendar to another database.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
-        ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "from a file to a server"),
+        ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "a crawl, from a file to a server"),
         ("tadoru copy 'postgresql://me@localhost/sites?crawl=site' site.db", "and back"),
+        ("tadoru copy var/tadoru.db postgresql://me@localhost/events", "the database of events, or of the service"),
     ),
 )  # fmt: skip
 @click.argument("since", metavar="FROM")
 @click.argument("to", metavar="TO")
 def copy(since: str, to: str) -> int:
-    """Copy a crawl into a new database of either kind, losing nothing; it can be gone on with there.
+    """Copy a crawl, or the database of events or of the service, into a new database of either kind, losing nothing.
 
-    The crawl may be running: the copy is of one moment, and what was in flight then is queued again in it. For the calendar there
-    is `tadoru events copy`.
+    FROM itself tells which it is; on PostgreSQL an address with ?crawl=NAME is a crawl. It may be in use: the copy is of one
+    moment, and what was in flight then is queued again in it. All of it arrives, or nothing. Files beside a database (snapshots,
+    run logs, the crawls of the service) stay where they are.
     """
+    from tadoru.clock import SystemClock
+    from tadoru.store.moving import Kind, look_at
+    from tadoru.store.postgres.address import is_postgresql, names_crawl
+
+    found = look_at(since, SystemClock())
+    if found.kind is Kind.EVENTS and names_crawl(to):
+        raise UsageError("TO is the address of a crawl, and there are events in FROM: leave ?crawl= out of it.")
+    if not is_postgresql(to):
+        check_writable(Path(to), "TO")
+    (_copy_events if found.kind is Kind.EVENTS else _copy_crawl)(since, to, found)
+    return 0
+
+
+def _copy_crawl(since: str, to: str, found: Found) -> None:
     from tadoru.clock import SystemClock
     from tadoru.jobs.launch import run_loop
     from tadoru.store.moving import move_crawl
     from tadoru.store.open import is_same_crawl, open_audit, open_existing
-    from tadoru.store.postgres.address import is_postgresql
 
     if is_same_crawl(since, to):
         raise UsageError("A crawl can not be copied into itself: name another database.")
-    if not is_postgresql(to):
-        check_writable(Path(to), "TO")
-    clock = SystemClock()
+    clock, progress = SystemClock(), TableProgress()
 
     async def work() -> None:
         old = open_existing(since, clock)
         try:
+            _tell_format(old.path, found)
             new = open_audit(to, clock)
             try:
-                counts = await move_crawl(old, new)
+                counts = await move_crawl(old, new, progress)
+                progress.end()
                 sys.stderr.write(f"Copied {counts['pages']:,} URLs and {counts['link_relations']:,} links into {new.path}.\n")
             finally:
                 await new.close()
@@ -53,4 +101,24 @@ def copy(since: str, to: str) -> int:
             await old.close()
 
     run_loop(work())
-    return 0
+
+
+def _copy_events(since: str, to: str, found: Found) -> None:
+    from tadoru.jobs.events.archive import is_same
+    from tadoru.store.events.moving import copy_events
+    from tadoru.store.events.open import open_events
+
+    if is_same(since, to):
+        raise UsageError("A database can not be copied into itself: name another one.")
+    progress = TableProgress()
+    with closing(open_events(since)) as old:
+        _tell_format(old.name, found)
+        with closing(open_events(to)) as new:
+            counts = copy_events(old, new, progress)
+            progress.end()
+            sys.stderr.write(f"Copied {counts['events']:,} events and {counts['sources']:,} sources into {clean(new.name)}.\n")
+
+
+def _tell_format(name: str, found: Found) -> None:
+    if found.older is not None:
+        sys.stderr.write(f"{clean(name)} was of an older format ({found.older}), and is of the present one now.\n")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tadoru.cli.copy import TableProgress
 from tadoru.cli.events import Place, files_of
 from tadoru.cli.events_reading import SETTINGS, existing, format_option, write_json
 from tadoru.cli.inputs import check_writable
@@ -88,8 +89,10 @@ def backup(place: Place, /, file: str, with_files: bool) -> int:
     if path.exists():
         raise UsageError(f"{path} exists already: give another name.")
     check_writable(path, "The backup")
+    progress = TableProgress()
     with existing(place) as (store, options):
-        count = back_up(store, path, files_of(options) if with_files else None, _tell_table)
+        count = back_up(store, path, files_of(options) if with_files else None, progress)
+    progress.end()
     files = f", with {count:,} files" if with_files else ""
     sys.stderr.write(f"Wrote {clean(file)}: {path.stat().st_size / 1024**2:.1f} MiB{files}.\n")
     return 0
@@ -107,7 +110,9 @@ def restore(place: Place, /, file: str) -> int:
     from tadoru.store.events.connect import described
 
     options = place.options()
-    count = put_back(Path(file), options.database, files_of(options), _tell_table)
+    progress = TableProgress()
+    count = put_back(Path(file), options.database, files_of(options), progress)
+    progress.end()
     files = f", and {count:,} files" if count else ""
     with place.open(options) as store:
         events = sum(store.totals().events.values())
@@ -122,23 +127,23 @@ def restore(place: Place, /, file: str) -> int:
 @click.argument("target", metavar="FILE|URL")
 @click.pass_obj
 def copy(place: Place, /, target: str) -> int:
-    """Copy everything into a new or empty database of either kind. Snapshots and run logs stay where they are."""
-    from tadoru.jobs.events.archive import is_same
-    from tadoru.store.events.open import open_events
-    from tadoru.store.events.transfer import copy_events
+    """Copy everything into a new or empty database of either kind. Snapshots and run logs stay where they are.
 
+    `tadoru copy FROM TO` does the same.
+    """
+    from tadoru.jobs.events.archive import is_same
+    from tadoru.store.events.moving import copy_events
+    from tadoru.store.events.open import open_events
+
+    progress = TableProgress()
     with existing(place) as (store, options):
         if is_same(options.database, target):
             raise UsageError("A database can not be copied into itself: name another one.")
         with closing(open_events(target)) as other:
-            counts = copy_events(store, other, _tell_table)
+            counts = copy_events(store, other, progress)
+            progress.end()
             sys.stderr.write(f"Copied {counts['events']:,} events and {counts['sources']:,} sources into {clean(other.name)}.\n")
     return 0
-
-
-def _tell_table(table: str, rows: int) -> None:
-    if rows and sys.stderr.isatty():
-        sys.stderr.write(f"  {table}: {rows:,}\n")
 
 
 @click.command(

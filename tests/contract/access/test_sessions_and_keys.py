@@ -10,8 +10,8 @@ import pytest
 from tadoru.errors import UsageError
 from tadoru.store.access.sessions import IDLE, LASTS, NOTED
 from tadoru.store.access.values import By
+from tadoru.store.events.moving import copy_events
 from tadoru.store.events.open import open_events
-from tadoru.store.events.transfer import copy_events
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
 

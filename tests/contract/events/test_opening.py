@@ -129,7 +129,7 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, 
     store = open_events(empty, clock)
     store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     for _ in range(2):  # The second time there is nothing to do.
-        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False))
+        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False), readable_by="9001")
     with store.read() as sql:
         assert sql.execute(text("SELECT name, colour FROM sources")).all() == [("A", "red")]
         assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9001"]
@@ -260,7 +260,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
 def test_a_database_of_a_newer_program_is_refused(empty: str, clock: FakeClock) -> None:
     store = open_events(empty, clock)
     with store.write() as sql:
-        sql.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0999'"))
+        sql.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0999', readable_by = '0998'"))
     store.close()
     assert "was written by a newer Tadoru (format 0999): update Tadoru to read it." in refused(empty, clock)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from sqlalchemy import update
+
 from tadoru.store.base import RobotsRecord
 from tadoru.store.events.open import EventsStore
+from tadoru.store.events.schema import workers
 from tests.contract.events.conftest import LetPass
 
 HOST = "example.org"
@@ -42,6 +45,22 @@ def test_a_slot_that_was_never_given_back_falls_free(store: EventsStore, let_pas
     assert store.take_slot(other, HOST, 30, gap=2) == 0
     store.give_back(one, HOST)
     assert store.take_slot(one, HOST, 30, gap=2) > 0, "the slot is the other's now"
+
+
+def test_nobody_waits_for_the_slot_of_a_worker_that_died(store: EventsStore, let_pass: LetPass) -> None:
+    killed, silent, other = store.join(600), store.join(600), store.join(600)
+    store.take_slot(killed, HOST, 300, gap=2)
+    store.take_slot(silent, "elsewhere.example", 300, gap=2)
+    with store.write() as sql:
+        sql.execute(update(workers).where(workers.c.id == killed).values(started="0"))  # What has its pid now began later.
+        sql.execute(update(workers).where(workers.c.id == silent).values(machine="another"))
+    assert store.take_slot(other, HOST, 30, gap=2) == 0
+    assert store.take_slot(other, "elsewhere.example", 30, gap=2) > 0, "it may live: only its time tells"
+    store.renew(other, 6000)
+    let_pass(299)
+    assert store.take_slot(other, "elsewhere.example", 30, gap=2) > 0
+    store.renew(silent, 0)
+    assert store.take_slot(other, "elsewhere.example", 30, gap=2) == 0
 
 
 def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: EventsStore, let_pass: LetPass) -> None:

@@ -14,9 +14,10 @@ from tadoru.model.event import RunStatus
 from tadoru.store.access.values import By
 from tadoru.store.base import RobotsRecord
 from tadoru.store.crawls.values import CrawlState
+from tadoru.store.events.moving import copy_events
 from tadoru.store.events.open import EventsStore, open_events
 from tadoru.store.events.schema import metadata
-from tadoru.store.events.transfer import copy_events, restore_events
+from tadoru.store.events.transfer import restore_events
 from tadoru.store.service import open_service
 from tadoru.store.workers import current
 from tests.contract.events.conftest import Collector

@@ -18,8 +18,8 @@ from pathlib import Path
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.collect import log_key
 from tadoru.store.events.connect import is_postgresql
+from tadoru.store.events.moving import copy_events
 from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.transfer import copy_events
 from tadoru.store.files import Files
 
 ENDINGS = (".tar.gz", ".tgz")

@@ -17,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.errands import Errand, Errands, Manners
+from tadoru.errors import StoreError
 from tadoru.fetch import chain
 from tadoru.jobs.events import notify
 from tadoru.jobs.events.collect import Collected, Collector, Say, log_key, write_log
@@ -165,7 +166,7 @@ class Crew:
         """Collect what is due until nothing is; or for ever, as it comes."""
         tally = Tally()
         working: set[asyncio.Task[None]] = set()
-        next_prune = self._clock.now()
+        next_prune, was_cleaned = self._clock.now(), False
         try:
             while not self._stop.is_set():
                 room = self._options.concurrency * LINED_UP - len(working)
@@ -177,10 +178,12 @@ class Crew:
                     await self._prune()
                 if forever:
                     tally.collected.clear()
+                was_cleaned = was_cleaned and not leased
                 if not working:
-                    if not forever:
+                    if not forever and was_cleaned:
                         break
-                    await self._rest()
+                    await (self._rest() if forever else self._clean_up())  # A sibling may have died since: its sources are ours.
+                    was_cleaned = True
                     continue
                 finished, working = await self._first(working, none_left=not leased)
                 for task in finished:
@@ -236,13 +239,17 @@ class Crew:
         done(collected)
 
     async def _beat(self) -> None:
-        """Go on living."""
+        """Go on living, and notice who does not: whoever always has something to do never rests."""
         while True:
             await self._clock.sleep(HOLD / 3)
-            if not await asyncio.to_thread(self._store.renew, self.worker, HOLD):
-                self._say("worker", error="This worker was silent for too long and was given up for dead; it stops.")
-                self.stop()
-                return
+            try:
+                if not await asyncio.to_thread(self._store.renew, self.worker, HOLD):
+                    self._say("worker", error="This worker was silent for too long and was given up for dead; it stops.")
+                    self.stop()
+                    return
+                await self._clean_up()
+            except StoreError as error:  # The database may come back before anybody misses this worker.
+                self._say("worker", error=str(error))
 
     async def _clean_up(self) -> None:
         """Close what dead workers left behind."""

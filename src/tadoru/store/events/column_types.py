@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import REAL, BigInteger, Boolean, Date, DateTime, Dialect, Double, Integer, LargeBinary, Text
@@ -123,4 +124,6 @@ def _storable_json(value: Any) -> Any:
             return {storable(str(name)): _storable_json(part) for name, part in value.items()}
         case list() | tuple():
             return [_storable_json(part) for part in value]
+        case float() if not isfinite(value):
+            return None  # A source may say NaN; no JSON does.
     return value

@@ -2,7 +2,8 @@
 of workers is as polite as one.
 
 A slot is taken, the request goes out and comes back, and the slot is given back; the next one is free when the gap since the
-sending is over. A worker that dies in between blocks nobody for longer than `hold`.
+sending is over. A worker that dies in between blocks nobody: on this machine it is noticed at once, elsewhere when its time is
+over.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.schema import hosts, robots
+from tadoru.store.events.schema import hosts, robots, workers
 from tadoru.store.values import RobotsRecord
+from tadoru.store.workers import Identity, is_dead, machine_name
 
 SHORTEST_WAIT = 0.05
 """Seconds after which to ask again for a slot that another worker has."""
@@ -30,13 +32,19 @@ class HostSlots(EventsDatabase):
             self._know(sql, host)
             now = self.shared_now(sql)
             row = sql.execute(self._locked(host)).one()
-            if row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now:
+            is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
+            if is_taken and not self._is_gone(sql, row.slot_worker, now):
                 return float(max(SHORTEST_WAIT, min((row.slot_until - now).total_seconds(), gap / 4)))
             if row.next_at is not None and row.next_at > now:
                 return float((row.next_at - now).total_seconds())
             until = now + timedelta(seconds=hold)
             sql.execute(update(hosts).where(hosts.c.name == host).values(slot_worker=worker, slot_until=until, gap=gap))
             return 0.0
+
+    def _is_gone(self, sql: Connection, worker: int, now: datetime) -> bool:
+        """Whether the worker that has a slot will not give it back: nobody waits for the dead."""
+        row = sql.execute(select(workers).where(workers.c.id == worker)).one_or_none()
+        return row is None or row.expires_at <= now or is_dead(Identity(row.machine, row.pid, row.started), machine_name())
 
     def sent(self, worker: int, host: str) -> None:
         """The request goes out now: the gap begins."""

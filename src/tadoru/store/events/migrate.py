@@ -1,7 +1,9 @@
 """Bringing a database to the present format: a new one, an older one, and never somebody else's or a newer one.
 
 The revisions are Alembic's, in `migrations/`; it is loaded only when there is something to do. Two processes that open a database
-at once wait for each other, and the second finds it done.
+at once wait for each other, and the second finds it done. On PostgreSQL others may be at work meanwhile: a statement that has to
+have a table alone waits for it a moment only, because whoever comes to that table has to wait behind it; then everything is let
+go, and tried again. What a revision may contain is told in `docs/explanation/formats.md`.
 """
 
 from __future__ import annotations
@@ -13,37 +15,88 @@ from pathlib import Path
 from sqlalchemy import Connection, inspect, text
 
 from tadoru.errors import StoreError
-from tadoru.store.events.connect import EventsDatabase
+from tadoru.store.events.connect import DECIDING, EventsDatabase
 
 APPLICATION_ID = 0x7AD0_0002
 """Marks a SQLite file as a Tadoru events database."""
 VERSIONS = ("0001", "0002", "0003", "0004")
 """Every revision, oldest first."""
+READABLE_BY = "0004"
+"""The oldest format whose programs can work on a database of this one: old and new workers stand side by side while all are
+updated."""
 VERSION_TABLE = "tadoru_events_version"
 REVISIONS = Path(__file__).parent / "migrations"
 MIGRATING = 0x7AD0_0004
 """The advisory lock of those who migrate, on PostgreSQL."""
+ATTEMPTS = 60
+"""How often it is tried, about a second each with the pause after it, while others hold what it needs."""
+_LONGEST_WAIT = "500ms"
+_PAUSE = 0.5
+_BUSY = ("55P03", "40P01")
 
 
-def prepare(store: EventsDatabase, versions: Sequence[str] = VERSIONS, revisions: Path = REVISIONS) -> None:
+def prepare(
+    store: EventsDatabase,
+    versions: Sequence[str] = VERSIONS,
+    revisions: Path = REVISIONS,
+    *,
+    readable_by: str = READABLE_BY,
+    attempts: int = ATTEMPTS,
+) -> None:
     """Make the database ready for use, or say in a sentence why it can not be. Tests bring revisions of their own."""
     with store.read() as sql:
         found = version(store, sql, versions)  # Before anything is written: somebody else's database stays as it is.
     if store.is_sqlite:
         with store.translated(), store.engine.connect() as sql:
             _switch_to_wal(sql)
-    if found != versions[-1]:
-        with store.write() as sql:
-            if not store.is_sqlite:
-                sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": MIGRATING})
-            if version(store, sql, versions) != versions[-1]:
-                upgrade(sql, versions[-1], revisions)
-            if store.is_sqlite:
-                sql.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    if is_older(found, versions):
+        for left in reversed(range(attempts)):
+            if _migrate(store, versions, revisions, readable_by, is_last=not left):
+                break
     if not store.is_sqlite:
         from tadoru.store.events.places import prepare_postgis
 
         store.has_postgis = prepare_postgis(store)
+
+
+def is_older(found: str | None, versions: Sequence[str] = VERSIONS) -> bool:
+    """Whether a database of this format is to be brought to the present one; a newer one, which can be read, is not."""
+    return found is None or found in versions[:-1]
+
+
+def _migrate(store: EventsDatabase, versions: Sequence[str], revisions: Path, readable_by: str, *, is_last: bool) -> bool:
+    """Do it in one transaction, unless another process was faster. False: others are in the way, and had their turn."""
+    try:
+        with store.write() as sql:
+            if not store.is_sqlite:
+                sql.execute(text(f"SET LOCAL lock_timeout TO '{_LONGEST_WAIT}'"))
+                for key in (MIGRATING, DECIDING):  # Nobody is in the middle of deciding about events.
+                    sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
+            if is_older(version(store, sql, versions), versions):
+                upgrade(sql, versions[-1], revisions)
+                _note_readers(sql, readable_by)
+            if store.is_sqlite:
+                sql.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+        return True
+    except StoreError as error:
+        driver = getattr(error.__cause__, "orig", None)
+        if getattr(driver, "sqlstate", None) not in _BUSY:
+            raise
+        if is_last:
+            raise StoreError(
+                f"The database {store.name} is in use all the time and could not be brought to format {versions[-1]}:"
+                " end what reads it for long, and run this again."
+            ) from error
+    with store.read() as sql:
+        sql.execute(text("SELECT pg_sleep(:pause * (0.5 + random()))"), {"pause": _PAUSE})
+    return False
+
+
+def _note_readers(sql: Connection, oldest: str) -> None:
+    """Write down beside the format which programs can work on it."""
+    if "readable_by" not in {column["name"] for column in inspect(sql).get_columns(VERSION_TABLE)}:
+        sql.execute(text(f"ALTER TABLE {VERSION_TABLE} ADD COLUMN readable_by VARCHAR(32)"))
+    sql.execute(text(f"UPDATE {VERSION_TABLE} SET readable_by = :oldest"), {"oldest": oldest})
 
 
 def _switch_to_wal(sql: Connection) -> None:
@@ -62,7 +115,7 @@ def _switch_to_wal(sql: Connection) -> None:
 
 
 def version(store: EventsDatabase, sql: Connection, versions: Sequence[str] = VERSIONS) -> str | None:
-    """The format of a database, None of an empty one."""
+    """The format of a database, None of an empty one. A newer one is told only when these programs can work on it."""
     tables = set(inspect(sql).get_table_names())
     if store.is_sqlite and tables and sql.exec_driver_sql("PRAGMA application_id").scalar() != APPLICATION_ID:
         raise StoreError(f"{store.name} is a SQLite database, but not one of Tadoru's events: give another file.")
@@ -70,8 +123,9 @@ def version(store: EventsDatabase, sql: Connection, versions: Sequence[str] = VE
         if tables & {"events", "sources", "sightings", "users", "sessions"}:
             raise StoreError(f"{store.name} has tables of another program: give another database, or a schema of its own.")
         return None
-    found: str | None = sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    if found is not None and found not in versions:
+    row = sql.execute(text(f"SELECT * FROM {VERSION_TABLE}")).mappings().first()
+    found: str | None = row["version_num"] if row else None
+    if row is not None and found not in versions and row.get("readable_by") not in versions:
         raise StoreError(f"{store.name} was written by a newer Tadoru (format {found}): update Tadoru to read it.")
     return found
 

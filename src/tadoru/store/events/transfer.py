@@ -1,104 +1,31 @@
-"""Whole databases: copied from one kind to the other, backed up, restored.
+"""Whole databases, backed up and restored.
 
-A copy is every row of every table with its own number, and where the numbers of each table had got to; it is made into an empty
-database only. A backup is one SQLite file, whichever the database: of SQLite by its online backup, of PostgreSQL by a copy. Both
-are consistent while others write.
+A backup is one SQLite file, whichever the database: of SQLite by its online backup, of PostgreSQL by a copy (`moving`). Both are
+consistent while others write.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, text, update
+from sqlalchemy import delete, text
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import StoreError, UsageError
-from tadoru.store.access import schema as _access  # noqa: F401 - its tables belong to the whole
 from tadoru.store.crawls.copies import let_go_of_running
 from tadoru.store.events.connect import EventsDatabase, is_postgresql
 from tadoru.store.events.migrate import prepare, version
-from tadoru.store.events.schema import metadata
+from tadoru.store.events.moving import Progress, copy_events, unheard
 from tadoru.store.events.search_schema import search_targets
-
-Progress = Callable[[str, int], None]
-"""Hears the name of each table that is done, and its rows."""
-_AT_ONCE = 2000
-_LATER = {"events": "merged_into", "sources": "depends_on"}
-"""Columns that name a row of the same table, which may come later: written when all are there."""
-
-
-def _unheard(_table: str, _rows: int) -> None:
-    pass
-
-
-def copy_events(since: EventsDatabase, to: EventsDatabase, progress: Progress = _unheard) -> dict[str, int]:
-    """Copy everything into an empty database; rows by table. All or nothing."""
-    counts: dict[str, int] = {}
-    with since.read() as old, to.write_events() as new:
-        for table in metadata.sorted_tables:
-            if new.execute(select(func.count()).select_from(table)).scalar_one():
-                raise UsageError(f"The database {to.name} is not empty: copy into a new one.")
-        for table in metadata.sorted_tables:
-            counts[table.name] = _copy(old, new, table)
-            progress(table.name, counts[table.name])
-        _go_on_counting(to, new, _counters(since, old))
-        let_go_of_running(new)
-    return counts
-
-
-def _copy(old: Connection, new: Connection, table: Table) -> int:
-    count, later = 0, []
-    name = _LATER.get(table.name)
-    order = list(table.primary_key.columns)
-    rows = old.execution_options(yield_per=_AT_ONCE).execute(select(table).order_by(*order)).mappings()
-    for part in rows.partitions(_AT_ONCE):
-        values = [dict(row) for row in part]
-        if name:
-            later += [{"b_id": row["id"], "b_value": row[name]} for row in values if row[name] is not None]
-            values = [row | {name: None} for row in values]
-        new.execute(insert(table), values)
-        count += len(values)
-    if name and later:
-        new.execute(update(table).where(table.c.id == bindparam("b_id")).values({name: bindparam("b_value")}), later)
-    return count
-
-
-def _counters(store: EventsDatabase, sql: Connection) -> dict[str, int]:
-    """The last number each table has given, also to a row that is gone: no number is ever given twice."""
-    if store.is_sqlite:
-        return {row.name: row.seq for row in sql.execute(text("SELECT name, seq FROM sqlite_sequence"))}
-    found = {}
-    for name in _numbered():
-        sequence = sql.execute(text("SELECT pg_get_serial_sequence(:name, 'id')"), {"name": name}).scalar_one()
-        found[name] = sql.execute(text(f"SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}")).scalar_one()
-    return found
-
-
-def _go_on_counting(store: EventsDatabase, sql: Connection, counters: dict[str, int]) -> None:
-    """New rows get numbers after those that were given."""
-    for name in _numbered():
-        highest: int = sql.execute(text(f"SELECT coalesce(max(id), 0) FROM {name}")).scalar_one()
-        last = max(highest, counters.get(name, 0))
-        if not store.is_sqlite:
-            query = "SELECT setval(pg_get_serial_sequence(:name, 'id'), :next, false)"
-            sql.execute(text(query), {"name": name, "next": last + 1})
-        elif metadata.tables[name].dialect_options["sqlite"]["autoincrement"]:
-            sql.execute(text("DELETE FROM sqlite_sequence WHERE name = :name"), {"name": name})
-            sql.execute(text("INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)"), {"name": name, "last": last})
-
-
-def _numbered() -> list[str]:
-    return [table.name for table in metadata.sorted_tables if "id" in table.c]
 
 
 class Transfer(EventsDatabase):
     """Backups."""
 
-    def backup(self, path: str, progress: Progress = _unheard) -> None:
+    def backup(self, path: str, progress: Progress = unheard) -> None:
         """Everything in one SQLite file, while it is in use. An existing file is not written over."""
         target, part = Path(path), Path(f"{path}.part")
         if target.exists():
@@ -135,7 +62,7 @@ def _copy_file(since: sqlite3.Connection, to: Path) -> None:
         copy.execute("PRAGMA journal_mode = DELETE")  # One file is the whole backup.
 
 
-def restore_events(backup: str, database: str, clock: Clock | None = None, progress: Progress = _unheard) -> None:
+def restore_events(backup: str, database: str, clock: Clock | None = None, progress: Progress = unheard) -> None:
     """Make a database of a backup: a new file, or an empty PostgreSQL database. The backup, also an old one, stays as it is."""
     clock = clock or SystemClock()
     if not Path(backup).is_file():

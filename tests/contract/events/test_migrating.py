@@ -1,0 +1,124 @@
+"""A database is brought to a new format while others work on it: they go on, and so do the programs of the format before."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from tadoru.errors import StoreError
+from tadoru.store.events import migrate
+from tadoru.store.events.connect import EventsDatabase
+from tadoru.store.events.migrate import VERSIONS
+from tadoru.store.events.moving import copy_events
+from tadoru.store.events.open import EventsStore, open_events
+from tests.contract.events.conftest import Collector
+from tests.contract.events.judging import PlainJudge, many
+from tests.contract.events.test_opening import later_revisions
+from tests.support.clock import FakeClock
+from tests.support.postgres import PostgresServer
+
+NEWER = (*VERSIONS, "9001")
+WAITS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def address(postgres: PostgresServer, ready_made: str) -> Iterator[str]:
+    made = postgres.new_database(ready_made)
+    yield made
+    postgres.drop(made)
+
+
+class Migration(threading.Thread):
+    """A newer program that opens the database."""
+
+    def __init__(self, address: str, revisions: Path, **options: int) -> None:
+        super().__init__()
+        self._store = EventsDatabase(address, FakeClock())
+        self._revisions, self._options = revisions, options
+        self.error: StoreError | None = None
+
+    def run(self) -> None:
+        try:
+            migrate.prepare(self._store, NEWER, self._revisions, **self._options)  # type: ignore[arg-type]
+        except StoreError as error:
+            self.error = error
+        finally:
+            self._store.close()
+
+
+def test_an_old_program_goes_on_while_and_after_a_new_one_migrates(
+    store: EventsStore, collect: Collector, tmp_path: Path, clock: FakeClock
+) -> None:
+    source = collect.source()
+    collect.run(source, many(2))
+    with closing(EventsDatabase(store.database, clock)) as new:
+        migrate.prepare(new, NEWER, later_revisions(tmp_path, fails=False))
+    collect.run(source, many(5))
+    with closing(open_events(store.database, clock)) as again:
+        assert again.count_events() == 5, "an old program is started once more, and finds what it knows"
+        with again.read() as sql:
+            assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
+
+
+def test_a_newer_database_is_not_copied_by_an_old_program_that_would_leave_something_behind(
+    store: EventsStore, tmp_path: Path, clock: FakeClock
+) -> None:
+    migrate.prepare(store, NEWER, later_revisions(tmp_path, fails=False))
+    refused = pytest.raises(StoreError, match=r"was written by a newer Tadoru \(format 9001\): update Tadoru to copy it")
+    with closing(open_events(str(tmp_path / "copy.db"), clock)) as other, refused:
+        copy_events(store, other)
+
+
+def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
+    address: str, tmp_path: Path, judge: PlainJudge, clock: FakeClock
+) -> None:
+    with closing(open_events(address, clock)) as store:
+        collect = Collector(store, judge)
+        collect.source("A")
+        with psycopg.connect(address) as reader, psycopg.connect(address, autocommit=True) as watch:
+            assert reader.execute("SELECT count(*) FROM sources").fetchone() == (1,), "a transaction that does not end"
+            newer = Migration(address, later_revisions(tmp_path, fails=False))
+            newer.start()
+            while watch.execute(WAITS).fetchone() == (0,):
+                pass  # Until the migration stands behind the reader.
+            assert [one.name for one in store.sources()] == ["A"], "who comes later is not kept waiting for the reader"
+            assert newer.is_alive()
+            reader.rollback()
+            newer.join()
+    assert newer.error is None
+    with closing(open_events(address, clock)) as store, store.read() as sql:
+        assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
+
+
+def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(address: str, tmp_path: Path) -> None:
+    with psycopg.connect(address) as reader:
+        reader.execute("SELECT count(*) FROM sources")
+        newer = Migration(address, later_revisions(tmp_path, fails=False), attempts=1)
+        newer.start()
+        newer.join()
+    assert "is in use all the time and could not be brought to format 9001: end what reads it" in str(newer.error)
+    with psycopg.connect(address) as sql:
+        assert sql.execute(f"SELECT version_num FROM {migrate.VERSION_TABLE}").fetchone() == (VERSIONS[-1],)
+
+
+def test_several_newer_programs_at_once_migrate_it_once(address: str, tmp_path: Path, clock: FakeClock) -> None:
+    revisions = later_revisions(tmp_path, fails=False)
+    newer = [Migration(address, revisions) for _ in range(4)]
+    with psycopg.connect(address) as writer:
+        writer.execute("SELECT pg_advisory_xact_lock(%s)", [migrate.MIGRATING])
+        for one in newer:
+            one.start()
+        with psycopg.connect(address, autocommit=True) as watch:
+            while watch.execute(WAITS).fetchone() == (0,):
+                pass
+    for one in newer:
+        one.join()
+    assert [one.error for one in newer] == [None] * 4
+    with psycopg.connect(address) as sql:
+        assert sql.execute(f"SELECT * FROM {migrate.VERSION_TABLE}").fetchall() == [("9001", migrate.READABLE_BY)]

@@ -1,0 +1,243 @@
+"""A crawl on PostgreSQL is brought to a new format while others work on it: nobody waits for long, and nothing is lost."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from importlib import resources
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tadoru.errors import StoreError
+from tadoru.store.moving import look_at
+from tadoru.store.postgres.address import parse
+from tadoru.store.postgres.connection import PgConnection
+from tadoru.store.postgres.database import FORMATS, READABLE_BY
+from tadoru.store.postgres.migrating import SCRIPTS, WRITING, format_of, migrate
+from tadoru.store.postgres.store import PostgresStore
+from tests.support.clock import FakeClock
+from tests.support.pg_crawls import crawl_on
+from tests.support.postgres import server
+
+OLD = FORMATS[:4]
+"""What a program of format 4 knew."""
+LATER = (*FORMATS, "9000_colour.sql")
+WAITS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def crawl() -> Iterator[str]:
+    with crawl_on(server()) as address:
+        yield address
+
+
+@pytest.fixture
+def old(crawl: str) -> str:
+    """A crawl that a program of format 4 made."""
+    with opened(crawl) as link:
+        migrate(link, parse(crawl).schema, OLD, 1)
+    return crawl
+
+
+def opened(address: str) -> closing[PgConnection]:
+    return closing(PgConnection(parse(address)))
+
+
+def connected(address: str) -> psycopg.Connection[tuple[object, ...]]:
+    """A connection as an old program had one."""
+    place = parse(address)
+    sql = psycopg.connect(place.dsn, autocommit=True)
+    sql.execute(f'SET search_path TO "{place.schema}", public')
+    return sql
+
+
+@pytest.fixture
+def later(tmp_path: Path) -> Path:
+    """The scripts of a program that is newer by a format."""
+    with resources.as_file(SCRIPTS) as scripts:
+        shutil.copytree(scripts, tmp_path / "scripts")
+    (tmp_path / "scripts" / LATER[-1]).write_text("ALTER TABLE pages ADD COLUMN colour TEXT NOT NULL DEFAULT 'red';")
+    return tmp_path / "scripts"
+
+
+class OldWorker(threading.Thread):
+    """Crawls with the statements of format 4 until it is told to stop: hosts and pages become known, and are done."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__()
+        self._sql = connected(address)
+        self._wanted = threading.Event()
+        self.pages, self.error = 0, None
+        self.progress = threading.Condition()
+
+    def run(self) -> None:
+        try:
+            while not self._wanted.is_set():
+                self._page(self.pages + 1)
+                with self.progress:
+                    self.pages += 1
+                    self.progress.notify_all()
+        except psycopg.Error as error:
+            self.error = error
+        finally:
+            self._sql.close()
+            with self.progress:
+                self.progress.notify_all()
+
+    def _page(self, number: int) -> None:
+        at, name = "2031-01-01 00:00:00.000", f"h{number % 7}.example"
+        with self._sql.transaction():
+            self._sql.execute("SELECT pg_advisory_xact_lock(%s, hashtext(current_schema()))", [WRITING])
+            self._sql.execute("INSERT INTO hosts(name) VALUES (%s) ON CONFLICT (name) DO NOTHING", [name])
+            statement = "INSERT INTO pages(id, url, status, host_id, depth, is_seed, added_at)"
+            found = "SELECT %s, %s, 'queued', id, 0, true, %s FROM hosts WHERE name = %s"
+            self._sql.execute(f"{statement} {found}", [number, f"https://{name}/{number}", at, name])
+            self._sql.execute("UPDATE hosts SET queued = queued + 1 WHERE name = %s", [name])
+        with self._sql.transaction():
+            self._sql.execute("SELECT pg_advisory_xact_lock(%s, hashtext(current_schema()))", [WRITING])
+            self._sql.execute("UPDATE pages SET status = 'completed', crawled_at = %s WHERE status = 'queued'", [at])
+            self._sql.execute("UPDATE hosts SET queued = 0 WHERE name = %s", [name])
+
+    def wait_for(self, pages: int) -> None:
+        with self.progress:
+            self.progress.wait_for(lambda: self.error is not None or self.pages >= pages)
+        assert self.error is None, self.error
+
+    def stop(self) -> None:
+        self._wanted.set()
+        self.join()
+
+
+def test_new_programs_open_an_old_crawl_at_once_while_an_old_one_crawls_into_it(old: str) -> None:
+    worker = OldWorker(old)
+    worker.start()
+    worker.wait_for(20)
+    stores: list[PostgresStore] = []
+    openers = [threading.Thread(target=lambda: stores.append(PostgresStore(old, FakeClock()))) for _ in range(4)]
+    for one in openers:
+        one.start()
+    for one in openers:
+        one.join()
+    worker.wait_for(worker.pages + 20)
+    worker.stop()
+    assert len(stores) == 4
+    for store in stores:
+        assert store.sql.execute("SELECT count(*) FROM pages WHERE status = 'completed'").fetchone()[0] == worker.pages
+        store.link.close()
+    with opened(old) as link:
+        assert link.run("SELECT * FROM crawl_format").fetchall() == [(len(FORMATS), READABLE_BY)]
+
+
+def columns(address: str) -> list[object]:
+    with connected(address) as sql:
+        return (
+            sql.execute(
+                "SELECT table_name, column_name, data_type, is_nullable, column_default FROM information_schema.columns"
+                " WHERE table_schema = current_schema() ORDER BY 1, 2"
+            ).fetchall()
+            + sql.execute(
+                "SELECT tablename, replace(indexdef, schemaname, ''), '', '', '' FROM pg_indexes"
+                " WHERE schemaname = current_schema() ORDER BY 1, 2"
+            ).fetchall()
+        )
+
+
+def test_an_old_crawl_becomes_what_a_new_one_would_be(old: str) -> None:
+    PostgresStore(old, FakeClock()).link.close()
+    with crawl_on(server()) as other:
+        PostgresStore(other, FakeClock()).link.close()
+        names = [parse(one).schema for one in (old, other)]
+        said = [repr(columns(one)).replace(name, "") for one, name in zip((old, other), names, strict=True)]
+    assert said[0] == said[1]
+
+
+class Migration(threading.Thread):
+    """A newer program that opens the crawl."""
+
+    def __init__(self, address: str, folder: Path, attempts: int = 60) -> None:
+        super().__init__()
+        self._address, self._folder, self._attempts = address, folder, attempts
+        self.error: StoreError | None = None
+
+    def run(self) -> None:
+        with opened(self._address) as link:
+            try:
+                migrate(link, parse(self._address).schema, LATER, READABLE_BY, self._folder, self._attempts)
+            except StoreError as error:
+                self.error = error
+
+
+def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(crawl: str, later: Path) -> None:
+    with closing(PostgresStore(crawl, FakeClock()).link) as link, connected(crawl) as reader, connected(crawl) as watch:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM pages")
+        newer = Migration(crawl, later)
+        newer.start()
+        while watch.execute(WAITS).fetchone() == (0,):
+            pass  # Until the migration stands behind the reader.
+        assert link.run("SELECT count(*) FROM pages").fetchone() == (0,), "who comes later does not wait for the reader"
+        assert newer.is_alive()
+        reader.execute("ROLLBACK")
+        newer.join()
+        assert newer.error is None
+        assert watch.execute("SELECT version FROM crawl_format").fetchone() == (len(LATER),)
+
+
+def test_a_migration_that_never_gets_its_turn_says_so_and_changes_nothing(crawl: str, later: Path) -> None:
+    PostgresStore(crawl, FakeClock()).link.close()
+    before = columns(crawl)
+    with connected(crawl) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM pages")
+        newer = Migration(crawl, later, attempts=2)
+        newer.start()
+        newer.join()
+        reader.execute("ROLLBACK")
+    assert "is in use all the time and could not be brought to format" in str(newer.error)
+    assert columns(crawl) == before
+
+
+def test_a_migration_that_fails_leaves_the_crawl_as_it_was(crawl: str, later: Path) -> None:
+    PostgresStore(crawl, FakeClock()).link.close()
+    (later / LATER[-1]).write_text("ALTER TABLE pages ADD COLUMN colour TEXT; SELECT nothing FROM nowhere;")
+    before = columns(crawl)
+    newer = Migration(crawl, later)
+    newer.start()
+    newer.join()
+    assert 'relation "nowhere" does not exist' in str(newer.error)
+    assert columns(crawl) == before
+
+
+def test_a_newer_crawl_is_worked_on_as_far_as_it_says_so_but_not_copied(crawl: str, later: Path) -> None:
+    newer = Migration(crawl, later)
+    newer.run()
+    PostgresStore(crawl, FakeClock()).link.close()
+    with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* update Tadoru to copy it"):
+        look_at(crawl, FakeClock())
+    with opened(crawl) as link:
+        link.run("UPDATE crawl_format SET readable_by = %s", [len(LATER)])
+        with pytest.raises(StoreError, match=r"was written by a newer Tadoru .* update Tadoru to read it"):
+            format_of(link, parse(crawl).schema, len(FORMATS))
+
+
+NARROWS = re.compile(
+    r"\bDROP (TABLE|COLUMN|CONSTRAINT)\b|\bRENAME\b|\bALTER COLUMN\b|\bSET NOT NULL\b|\bTRUNCATE\b"
+    r"|\bADD COLUMN\b(?=[^,;]*\bNOT NULL\b)(?![^,;]*\bDEFAULT\b)",
+    re.IGNORECASE,
+)
+"""What an old program that still runs would stumble over."""
+
+
+def test_no_script_takes_from_an_old_program_what_it_needs() -> None:
+    for words in ("ALTER TABLE a DROP COLUMN b", "ALTER TABLE a ADD COLUMN b TEXT NOT NULL, ADD COLUMN c INT DEFAULT 0"):
+        assert NARROWS.search(words)
+    assert not NARROWS.search("ALTER TABLE a ADD COLUMN b TEXT NOT NULL DEFAULT ''; CREATE TABLE c (d TEXT NOT NULL)")
+    crawls = [SCRIPTS.joinpath(name) for name in FORMATS]
+    revisions = resources.files("tadoru.store").joinpath("events", "migrations", "versions").iterdir()
+    for script in (*crawls, *(one for one in revisions if one.name.endswith(".postgresql.sql"))):
+        assert not NARROWS.search(script.read_text(encoding="utf-8")), script.name
