@@ -10,7 +10,6 @@ and the moment seven tenths of the pages were asked for. Gaps are between two re
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
@@ -46,7 +45,7 @@ class Run(NamedTuple):
 def postgres() -> Iterator[PostgresServer]:
     """A server with the settings that a careful operator leaves on."""
     with tempfile.TemporaryDirectory(prefix="tadoru-bench-") as folder:
-        os.chmod(folder, 0o755)
+        Path(folder).chmod(0o755)
         server = PostgresServer(Path(folder), fsync="on", synchronous_commit="on", full_page_writes="on")
         try:
             yield server
@@ -138,22 +137,23 @@ def svg(runs: Sequence[Run]) -> str:
         return f"{left + x / most_x * wide:.1f},{top + high - y / most_y * high:.1f}"
 
     straight = f"{at(0, 0)} {at(most_x, runs[0].rate / runs[0].workers * most_x)}"
-    dots = "".join(
-        f'<circle cx="{at(run.workers, run.rate).split(",")[0]}" cy="{at(run.workers, run.rate).split(",")[1]}" r="4"/>'
-        f'<text x="{float(at(run.workers, run.rate).split(",")[0]) - 6}" y="{float(at(run.workers, run.rate).split(",")[1]) + 18}" '
-        f'text-anchor="end">{run.workers}: {run.rate:.1f}/s</text>'
-        for run in runs
-    )
+    line = " ".join(at(run.workers, run.rate) for run in runs)
+    dots = "".join(_dot(at(run.workers, run.rate), f"{run.workers}: {run.rate:.1f}/s") for run in runs)
+    middle = f'x="14" y="{top + high / 2}" text-anchor="middle" transform="rotate(-90 14 {top + high / 2})"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide + left + 30} {high + top + 50}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="Pages a second over the number of workers">'
         f'<path d="M{left},{top}V{top + high}H{left + wide}" fill="none" stroke="#888"/>'
         f'<polyline points="{straight}" fill="none" stroke="#bbb" stroke-dasharray="5 4"/>'
-        f'<polyline points="{" ".join(at(run.workers, run.rate) for run in runs)}" fill="none" stroke="#2a6f97" stroke-width="2"/>'
-        f'<g fill="#2a6f97">{dots}</g>'
+        f'<polyline points="{line}" fill="none" stroke="#2a6f97" stroke-width="2"/><g fill="#2a6f97">{dots}</g>'
         f'<text x="{left + wide / 2}" y="{top + high + 36}" text-anchor="middle">workers</text>'
-        f'<text x="14" y="{top + high / 2}" text-anchor="middle" transform="rotate(-90 14 {top + high / 2})">pages a second</text></svg>'
+        f"<text {middle}>pages a second</text></svg>"
     )
+
+
+def _dot(place: str, words: str) -> str:
+    x, y = place.split(",")
+    return f'<circle cx="{x}" cy="{y}" r="4"/><text x="{float(x) - 6}" y="{float(y) + 18}" text-anchor="end">{words}</text>'
 
 
 def main() -> None:
