@@ -90,12 +90,13 @@ def test_compose_has_no_password_and_waits_for_the_database() -> None:
     assert given["POSTGRES_PASSWORD"] == ""
 
 
-@pytest.mark.parametrize("place", ["image", "service", "collector", "unit"])
+@pytest.mark.parametrize("place", ["image", "service", "collector", "unit", "worker"])
 def test_every_command_line_is_one_that_the_command_knows(tadoru: Tadoru, place: str) -> None:
     if place == "image":
         arguments = [word.strip(' "') for word in dict(_steps())["CMD"].strip("[]").split(",")]
-    elif place == "unit":
-        line = re.search(r"^ExecStart=\S+ (.*)$", (DEPLOY / "tadoru.service").read_text("utf-8"), re.MULTILINE)
+    elif place in ("unit", "worker"):
+        unit = "tadoru.service" if place == "unit" else "tadoru-worker@.service"
+        line = re.search(r"^ExecStart=\S+ (.*)$", (DEPLOY / unit).read_text("utf-8"), re.MULTILINE)
         assert line is not None
         arguments = shlex.split(line[1])
     else:
@@ -124,11 +125,12 @@ def test_the_health_check_tells_a_service_that_answers_from_one_that_does_not(ta
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-def test_the_unit_is_right_and_lets_the_service_do_little(tmp_path: Path) -> None:
-    unit = tmp_path / "tadoru.service"
-    unit.write_text((DEPLOY / "tadoru.service").read_text("utf-8").replace("/opt/tadoru/bin/tadoru", "/bin/true"), "utf-8")
+@pytest.mark.parametrize("name", ["tadoru.service", "tadoru-worker@.service"])
+def test_the_unit_is_right_and_lets_the_service_do_little(name: str, tmp_path: Path) -> None:
+    unit = tmp_path / name.replace("@", "@1")
+    unit.write_text((DEPLOY / name).read_text("utf-8").replace("/opt/tadoru/bin/tadoru", "/bin/true"), "utf-8")
     verified = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, check=False)
-    assert "tadoru.service" not in verified.stderr, verified.stderr
+    assert unit.name not in verified.stderr, verified.stderr
     judged = subprocess.run(
         ["systemd-analyze", "security", "--offline=yes", "--threshold=20", str(unit)], capture_output=True, text=True, check=False
     )

@@ -34,9 +34,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
     "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),
     "export": ("tadoru.cli.export:export", "Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),
-    "copy": ("tadoru.cli.copy:copy", "Copy a crawl to another database, a file or PostgreSQL."),
+    "copy": ("tadoru.cli.copy:copy", "Copy a crawl or a calendar to another database, a file or PostgreSQL."),
     "explain": ("tadoru.cli.explain:explain", "Say why a URL would or would not be crawled."),
     "plugins": ("tadoru.cli.plugins:plugins", "List the plugins that are installed."),
+    "doctor": ("tadoru.cli.doctor:doctor", "Check this installation, and say how to mend it."),
     "demo": ("tadoru.cli.demo:demo", "Try everything on a small bundled site."),
 }
 

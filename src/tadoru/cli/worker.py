@@ -60,6 +60,7 @@ def _work(options: WorkerOptions, events: EventsOptions, log_format: str, level:
 
     try:
         from tadoru.cluster.calendar import collecting
+        from tadoru.cluster.metrics_door import answering
         from tadoru.cluster.queue import speak_through
         from tadoru.cluster.worker import Duty, Worker
     except ModuleNotFoundError as error:
@@ -89,7 +90,8 @@ def _work(options: WorkerOptions, events: EventsOptions, log_format: str, level:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, *stop_signals()):
             loop.add_signal_handler(number, stop)
-        await worker.run()
+        async with answering(worker.metrics, options.metrics):
+            await worker.run()
 
     launch.tune()
     try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 
 from tadoru.clock import Clock
 from tadoru.cluster.desk import Desk
 from tadoru.cluster.worker import Side
+from tadoru.errors import StoreError
 from tadoru.jobs.events.work import Crew
 from tadoru.log import Log
 from tadoru.options import EventsOptions
@@ -14,7 +16,7 @@ from tadoru.store.events.open import open_events
 from tadoru.store.files import beside, open_files
 
 LOOK_AGAIN = 30.0
-"""Seconds until a database that has no calendar is looked at again."""
+"""Seconds until a database that has no calendar, or one that can not be used, is looked at again."""
 
 
 def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
@@ -24,8 +26,18 @@ def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
         log.write("debug", stage, **fields)
 
     async def collect(desk: Desk, stop: asyncio.Event) -> None:
-        while not desk.cluster.has_calendar():
-            await clock.sleep(LOOK_AGAIN)
+        while not stop.is_set():
+            try:
+                if desk.cluster.has_calendar():
+                    await _collect(stop)
+            except StoreError as error:
+                # The crawls go on: that the database is gone they notice themselves.
+                log.write("warning", str(error))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_AGAIN):
+                    await stop.wait()
+
+    async def _collect(stop: asyncio.Event) -> None:
         store = await asyncio.to_thread(open_events, options.database, clock)
         try:
             crew = Crew(store, open_files(options.files or beside(options.database)), clock, options, say)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from tadoru.clock import Clock
-from tadoru.cluster.queue import Queue, Work
+from tadoru.cluster.metrics import WorkerMetrics
+from tadoru.cluster.queue import Queue, Timing, Work
 from tadoru.cluster.sharing import options_from
 from tadoru.cluster.shift import Shift
 from tadoru.engine.crawl import Crawl, Ended
 from tadoru.jobs import launch
-from tadoru.jobs.audit.run import Prepared, finish, rejoin
+from tadoru.jobs.audit.run import Prepared, finish, rejoin, take_up_what_was_put_off
 from tadoru.jobs.launch import Plan
 from tadoru.log import Log
 from tadoru.options import AuditOptions
@@ -30,7 +30,16 @@ class Desk:
     """The work of one worker."""
 
     def __init__(
-        self, address: Callable[[str], str], cluster: Cluster, *, hosts: int, seconds: float, clock: Clock, log: Log
+        self,
+        address: Callable[[str], str],
+        cluster: Cluster,
+        *,
+        hosts: int,
+        seconds: float,
+        clock: Clock,
+        log: Log,
+        timing: Timing,
+        metrics: WorkerMetrics,
     ) -> None:
         self._address = address
         """Where a crawl is, by its name."""
@@ -39,15 +48,9 @@ class Desk:
         self._shifts: dict[str, Shift] = {}
         self._turn = asyncio.Lock()
         self._stopping = asyncio.Event()
-        self._before: Counter[str] = Counter()
-        self.slices = 0
-        """How many were done."""
-        self.queue = Queue(cluster.dsn, Work(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up))
-
-    @property
-    def pages(self) -> Counter[str]:
-        """What became of the pages that were asked for, by status."""
-        return sum((shift.pages for shift in self._shifts.values()), self._before.copy())
+        self._timing, self._metrics = timing, metrics
+        work = Work(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
+        self.queue = Queue(cluster.dsn, work, timing)
 
     @property
     def held(self) -> list[str]:
@@ -57,31 +60,34 @@ class Desk:
     # ---- what the queue hands out
     async def slice(self, crawl: str, host: str) -> None:
         """Ask one host of a crawl for a while."""
-        if self.cluster.crawl(crawl).state != OPEN:
+        if (found := self._open(crawl)) is None:
             return
-        shift = await self._shift(crawl)
+        shift = await self._shift(found)
+        self._metrics.slice_began(host)
+        is_done = False
         try:
+            self.cluster.carry_pace(crawl, host, shift.gap)
             await shift.ask(host, self._seconds, self._stopping)
-            if not self._stopping.is_set() and self.cluster.open_crawls() > 1:
-                await self._clock.sleep(
-                    shift.gap
-                )  # The next to ask this host may do it for another crawl, which has its own pace.
+            is_done = True
         finally:
-            self.slices += 1
+            self._metrics.slice_ended(host, failed=not is_done)
             await self._tidy()
-        await self._look(self.cluster.crawl(crawl))
+        if (found := self._open(crawl)) is not None:
+            await self._look(found)
 
     async def finish(self, crawl: str) -> None:
         """What is left when no host waits: resources, the analysis. Whatever turns up meanwhile is done here too."""
-        if self.cluster.crawl(crawl).state != OPEN:
+        if (found := self._open(crawl)) is None:
             return
         # In a thread: the analysis of a large site takes minutes, in which this worker has to be heard of.
-        if await asyncio.to_thread(launch.run_loop, self._finish(self.cluster.crawl(crawl))):
+        if await asyncio.to_thread(launch.run_loop, self._finish(found)):
             self.cluster.end_crawl(crawl, "done")
             self._log.write("info", f"The crawl {crawl} is done.")
 
     async def _finish(self, crawl: ClusterCrawl) -> bool:
         options, prepared = await self._prepared(crawl)
+        if not crawl.is_out_of_time and not prepared.nothing_to_do and await take_up_what_was_put_off(options):
+            return False  # For all workers, not for this one alone.
         began = self._clock.monotonic()
         ended = Ended(stopped=crawl.is_out_of_time, out_of_time=crawl.is_out_of_time, limit_reached=True)
         if not prepared.nothing_to_do and not crawl.is_out_of_time:
@@ -104,7 +110,7 @@ class Desk:
 
         asked = asyncio.create_task(stop_when_asked())
         try:
-            return await launch.crawl(plan, lambda _notice: None, steer=begun.append)
+            return await launch.crawl(plan, self._metrics.hear, steer=begun.append)
         finally:
             asked.cancel()
 
@@ -127,14 +133,28 @@ class Desk:
         while True:
             await self._clock.sleep(LOOK_EVERY)
             await self._tidy()
+            await self._end_what_was_stopped()
             if len(self.held) < self._hosts and not self._stopping.is_set():
                 await self.look()
 
+    async def _end_what_was_stopped(self) -> None:
+        """Somebody may stop a crawl in the middle of its slices."""
+        wanted = {crawl.name for crawl in self._all_open()}
+        for name, shift in list(self._shifts.items()):
+            if name not in wanted and not shift.is_over:
+                await shift.end()
+
     async def look(self) -> None:
         """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished."""
-        for crawl in self.cluster.crawls():
-            if crawl.state == OPEN:
-                await self._look(crawl)
+        for crawl in self._all_open():
+            await self._look(crawl)
+
+    def _open(self, name: str) -> ClusterCrawl | None:
+        """A crawl that is to be done; None when it was stopped or forgotten meanwhile."""
+        return next((crawl for crawl in self._all_open() if crawl.name == name), None)
+
+    def _all_open(self) -> list[ClusterCrawl]:
+        return [crawl for crawl in self.cluster.crawls() if crawl.state == OPEN]
 
     async def _look(self, crawl: ClusterCrawl) -> None:
         over = self._is_over(crawl)
@@ -154,16 +174,17 @@ class Desk:
     # ---- engines
     async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, Prepared]:
         options = replace(options_from(crawl.options, self._address(crawl.name)), max_time=None)
-        return options, await rejoin(options)
+        prepared = await rejoin(options)
+        # What it holds is for others when its slices are.
+        policy = replace(prepared.plan.policy, lease_ttl=self._timing.stalled)
+        return options, replace(prepared, plan=replace(prepared.plan, policy=policy))
 
-    async def _shift(self, crawl: str) -> Shift:
+    async def _shift(self, crawl: ClusterCrawl) -> Shift:
         async with self._turn:
-            shift = self._shifts.get(crawl)
+            shift = self._shifts.get(crawl.name)
             if shift is None or shift.is_over:
-                if shift is not None:
-                    self._before += shift.pages
-                _, prepared = await self._prepared(self.cluster.crawl(crawl))
-                shift = self._shifts[crawl] = Shift(prepared.plan, self._hosts, self._clock)
+                _, prepared = await self._prepared(crawl)
+                shift = self._shifts[crawl.name] = Shift(prepared.plan, self._hosts, self._clock, self._metrics.hear)
             return shift
 
     async def _tidy(self) -> None:
@@ -172,7 +193,6 @@ class Desk:
             for crawl, shift in list(self._shifts.items()):
                 if shift.is_over or shift.is_idle:
                     del self._shifts[crawl]
-                    self._before += shift.pages
                     if not shift.is_over:
                         await shift.end()
 
@@ -183,12 +203,12 @@ class Desk:
 
     async def end(self) -> None:
         """Put all engines away."""
-        for shift in self._shifts.values():
+        for shift in list(self._shifts.values()):
             if not shift.is_over:
                 await shift.end()
 
     async def drop(self) -> None:
         """The database is gone."""
         self._stopping.set()
-        for shift in self._shifts.values():
+        for shift in list(self._shifts.values()):
             await shift.drop()

@@ -53,6 +53,11 @@ class WorkerMetrics:
         self._trips, self._trip_seconds, self._last_trip = 0, 0.0, 0.0
         self._is_connected = False
 
+    @property
+    def pages(self) -> int:
+        """How many were read."""
+        return self._pages
+
     # ---- what happens
     def hear(self, notice: Notice) -> None:
         """What an engine announces."""

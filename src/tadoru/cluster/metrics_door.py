@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 
 from tadoru.cluster.metrics import WorkerMetrics
 from tadoru.errors import UsageError
@@ -44,6 +45,21 @@ async def serve_metrics(metrics: WorkerMetrics, host: str, port: int) -> asyncio
     except OSError as error:
         why = error.strerror or str(error)
         raise UsageError(f"Metrics can not be served at {host}:{port} ({why}): choose another place with --metrics.") from None
+
+
+@asynccontextmanager
+async def answering(metrics: WorkerMetrics, place: str | None) -> AsyncIterator[None]:
+    """Measure the loop and answer at a place for as long as this lasts; without a place nothing is done."""
+    if place is None:
+        yield
+        return
+    server = await serve_metrics(metrics, *address_in(place))
+    measuring = asyncio.create_task(metrics.measure())
+    try:
+        yield
+    finally:
+        measuring.cancel()
+        server.close()
 
 
 class _Door:

@@ -1,4 +1,4 @@
-"""The queue of the cluster: the only room that knows the task engine. What is put into it, and under which locks.
+"""The queue of the cluster, as the task engine keeps it. What is put into it, and under which locks.
 
 A slice has the host as its lock: no two of one host are done at a time, whichever crawls they belong to. Its queueing lock says
 that a host of a crawl waits in the queue once at most.
@@ -11,26 +11,40 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 import procrastinate
 from procrastinate import exceptions, schema
 
-from tadoru.errors import StoreError
+from tadoru.cluster.attempts import Again, OwnJobs, tried
 from tadoru.log import Log
 from tadoru.store.postgres.cluster import SCHEMA, SLICE, Cluster, slice_prefix
+from tadoru.store.postgres.cluster_tables import EngineSchema
+from tadoru.store.postgres.connection import Gone, with_defaults
 
 FINISH, SWEEP = "tadoru.finish", "tadoru.sweep"
 SLICES, CHORES = "slices", "chores"
-HEARTBEAT = 5.0
-STALLED = 20.0
-"""Seconds without a heartbeat after which a worker counts as gone, and what it was doing is for others."""
-ATTEMPTS = 5
-AGAIN = 2
-"""Seconds until a piece of work that failed is tried once more; longer each time."""
+PATIENCE = 20.0
+"""Seconds for which a connection to the database is waited for."""
+_FORGOTTEN = "procrastinate_jobs_worker_id_fkey"
 _CONNECTION = {
-    "options": f"-c search_path={SCHEMA}", "application_name": "tadoru-queue", "connect_timeout": 10,
-    "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000,
+    "options": f"-c search_path={SCHEMA}", "application_name": "tadoru-queue", "connect_timeout": "10",
+    "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3", "tcp_user_timeout": "20000",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """How soon a worker that is gone is noticed. All workers of a cluster should agree about it."""
+
+    heartbeat: float = 5.0
+    stalled: float = 20.0
+    """Seconds without a heartbeat after which a worker counts as gone, and what it was doing is for others."""
+    sweep: int = 5
+    """Seconds between two looks after workers that are gone."""
+    again: float = 2.0
+    """Seconds until work that failed is tried once more; longer each time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,30 +57,38 @@ class Work:
     sweep: Callable[[], Awaitable[None]]
     give_up: Callable[[str, str], None]
     """A crawl whose work failed too often, and why."""
+    later: Callable[[float], datetime]
+    """The moment in so many seconds, by the database's clock."""
 
 
 class Queue:
     """The queue, as those who put work in see it, and as a worker does."""
 
-    def __init__(self, dsn: str, work: Work | None = None) -> None:
-        connector = procrastinate.PsycopgConnector(conninfo=dsn, kwargs=_CONNECTION, min_size=1, max_size=4, timeout=20.0)
+    def __init__(self, dsn: str, work: Work | None = None, timing: Timing | None = None) -> None:
+        timing = timing or Timing()
+        connector = procrastinate.PsycopgConnector(
+            conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=PATIENCE
+        )
         self._app = procrastinate.App(connector=connector)
+        self._app.job_manager = self._jobs = OwnJobs(connector)
+        self._timing = timing
         if work is not None:
             self._register(work)
 
     def _register(self, work: Work) -> None:
-        again = procrastinate.RetryStrategy(max_attempts=ATTEMPTS, wait=AGAIN, linear_wait=AGAIN)
+        again = Again(work.later, self._timing.again)
 
         @self._app.task(name=SLICE, queue=SLICES, retry=again, pass_context=True)
         async def do_slice(context: procrastinate.JobContext, crawl: str, host: str) -> None:
-            await _tried(context, crawl, work.slice(crawl, host), work.give_up)
+            await tried(context, crawl, work.slice(crawl, host), work.give_up)
 
         @self._app.task(name=FINISH, queue=CHORES, retry=again, pass_context=True)
         async def do_finish(context: procrastinate.JobContext, crawl: str) -> None:
-            await _tried(context, crawl, work.finish(crawl), work.give_up)
+            await tried(context, crawl, work.finish(crawl), work.give_up)
 
-        @self._app.periodic(cron="* * * * * */5")
-        @self._app.task(name=SWEEP, queue=CHORES, queueing_lock=SWEEP, lock=SWEEP)
+        @self._app.periodic(cron=f"* * * * * */{self._timing.sweep}")
+        # Without a lock: a worker that is killed while it sweeps would keep all others from doing so, for ever.
+        @self._app.task(name=SWEEP, queue=CHORES, queueing_lock=SWEEP)
         async def do_sweep(timestamp: int) -> None:
             await work.sweep()
 
@@ -97,10 +119,8 @@ class Queue:
     async def take_back_stalled(self) -> int:
         """What workers that are gone were doing is to be done again; how much."""
         with _said():
-            stalled = list(await self._app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED))
-            for job in stalled:
-                await _take_back(self._app, job)
-        return len(stalled)
+            stalled = await self._jobs.get_stalled_jobs(seconds_since_heartbeat=self._timing.stalled)
+            return sum([await self._jobs.take_back(job) for job in stalled])
 
     async def run(self, name: str, hosts: int) -> None:
         """Do what comes, so many hosts at a time, until cancelled: what is begun then is ended first. Raises StoreError when the
@@ -114,30 +134,10 @@ class Queue:
         with _said():
             await self._app.run_worker_async(
                 queues=[queue], name=name, concurrency=at_once, install_signal_handlers=False, fetch_job_polling_interval=2.0,
-                update_heartbeat_interval=HEARTBEAT, stalled_worker_timeout=STALLED, delete_jobs="successful",
+                update_heartbeat_interval=self._timing.heartbeat, stalled_worker_timeout=self._timing.stalled,
+                delete_jobs="successful",
             )  # fmt: skip
-        raise StoreError("The queue of the cluster can not be reached: is the database running?")
-
-
-async def _tried(
-    context: procrastinate.JobContext, crawl: str, work: Awaitable[None], give_up: Callable[[str, str], None]
-) -> None:
-    try:
-        await work
-    except StoreError:
-        raise
-    except Exception as error:
-        if context.job.attempts + 1 >= ATTEMPTS:
-            give_up(crawl, f"{type(error).__name__}: {error}")
-        raise
-
-
-async def _take_back(app: procrastinate.App, job: procrastinate.jobs.Job) -> None:
-    """Into the queue again; where another of the same host waits already, that one is enough."""
-    try:
-        await app.job_manager.retry_job(job)
-    except exceptions.UniqueViolation:
-        await app.job_manager.finish_job(job, procrastinate.jobs.Status.ABORTED, delete_job=True)
+        raise Gone("The queue of the cluster can not be reached: is the database running?")
 
 
 async def _put(deferring: Awaitable[int]) -> bool:
@@ -156,7 +156,9 @@ def _said() -> Iterator[None]:
         yield
     except exceptions.ConnectorException as error:
         first = str(error.__cause__ or error).partition("\n")[0]
-        raise StoreError(f"The queue of the cluster can not be reached ({first}): is the database running?") from error
+        if _FORGOTTEN in first:
+            raise Gone("This worker was silent for so long that others have its work by now: it begins anew.") from error
+        raise Gone(f"The queue of the cluster can not be reached ({first}): is the database running?") from error
 
 
 class _Heard(logging.Handler):
@@ -168,8 +170,9 @@ class _Heard(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        # A job that failed is tried again, and a crawl that fails for good says so itself.
-        level = "debug" if record.levelno < logging.ERROR else "warning"
+        # A job that failed is tried again, and a crawl that fails for good says so itself; a task that nobody waits for was left
+        # behind by a database that went away, of which the worker speaks.
+        level = "debug" if record.levelno < logging.ERROR or record.name == "asyncio" else "warning"
         self._log.write(level, record.getMessage(), **({"error": f"{type(error).__name__}: {error}"} if error else {}))
 
 
@@ -182,6 +185,13 @@ def speak_through(log: Log) -> None:
         logger.propagate = False
 
 
+def engine_schema() -> EngineSchema:
+    """The tables that this version of the task engine wants."""
+    folder = Path(schema.SchemaManager.get_migrations_path())
+    changes = tuple(sorted(one.name for one in folder.glob("*.sql")))
+    return EngineSchema(schema.SchemaManager.get_schema(), changes, lambda name: (folder / name).read_text(encoding="utf-8"))
+
+
 def prepare(cluster: Cluster) -> None:
-    """Make the tables that are missing."""
-    cluster.prepare(schema.SchemaManager.get_schema())
+    """Make the tables that are missing, and bring those of an older program to what this one needs. Raises StoreError."""
+    cluster.prepare(engine_schema())

@@ -1,4 +1,4 @@
-"""What workers are told of a crawl: the options that say how it is done, without secrets and without what belongs to one machine."""
+"""What workers are told of a crawl: the options that say how it is done, without secrets and without what is one machine's."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.engine.crawl import Crawl
-from tadoru.engine.notices import Notice, PageDone
+from tadoru.engine.notices import Notify
 from tadoru.engine.roster import Roster
 from tadoru.errors import StoreError
 from tadoru.jobs import launch
@@ -21,9 +20,7 @@ from tadoru.jobs.launch import Plan
 class Shift:
     """An engine at work on a crawl."""
 
-    def __init__(self, plan: Plan, hosts: int, clock: Clock) -> None:
-        self.pages: Counter[str] = Counter()
-        """How many were asked for, by what became of them."""
+    def __init__(self, plan: Plan, hosts: int, clock: Clock, notify: Notify) -> None:
         self.held: set[str] = set()
         """The hosts it was given."""
         self.gap = plan.policy.delay
@@ -32,12 +29,8 @@ class Shift:
         self._crawls: list[Crawl] = []
         policy = replace(plan.policy, concurrency=max(plan.policy.concurrency, hosts))
         self._task = asyncio.create_task(
-            launch.crawl(replace(plan, policy=policy), self._hear, steer=self._crawls.append, roster=self._roster)
+            launch.crawl(replace(plan, policy=policy), notify, steer=self._crawls.append, roster=self._roster)
         )
-
-    def _hear(self, notice: Notice) -> None:
-        if isinstance(notice, PageDone):
-            self.pages[str(notice.status)] += 1
 
     @property
     def is_over(self) -> bool:

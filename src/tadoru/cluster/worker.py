@@ -17,6 +17,8 @@ from typing import Any
 from tadoru.clock import Clock
 from tadoru.cluster import queue
 from tadoru.cluster.desk import Desk
+from tadoru.cluster.metrics import WorkerMetrics
+from tadoru.cluster.queue import Timing
 from tadoru.errors import StoreError
 from tadoru.log import Log
 from tadoru.store.postgres.address import address_of
@@ -39,6 +41,7 @@ class Duty:
     seconds: float
     """For how long it asks one, before others have their turn."""
     name: str = ""
+    timing: Timing = Timing()
 
     @property
     def full_name(self) -> str:
@@ -50,6 +53,7 @@ class Worker:
 
     def __init__(self, duty: Duty, clock: Clock, log: Log, sides: tuple[Side, ...] = ()) -> None:
         self._duty, self._clock, self._log, self._sides = duty, clock, log, sides
+        self.metrics = WorkerMetrics(clock, duty.full_name)
         self._stop = asyncio.Event()
         self._pause = SHORTEST_PAUSE
 
@@ -73,6 +77,7 @@ class Worker:
             except StoreError as error:
                 if not queue_ready:
                     raise
+                self.metrics.disconnected()
                 self._log.write("warning", str(error))
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._pause):
@@ -84,7 +89,7 @@ class Worker:
         duty = self._duty
         desk = Desk(
             lambda crawl: address_of(duty.database, crawl), cluster, hosts=duty.hosts, seconds=duty.seconds, clock=self._clock,
-            log=self._log,
+            log=self._log, timing=duty.timing, metrics=self.metrics,
         )  # fmt: skip
         await desk.queue.open()
         self._log.write("info", f"Worker {duty.full_name} is at work.", database=cluster.shown, hosts=duty.hosts)
@@ -116,8 +121,7 @@ class Worker:
         """Everything that was begun is written and given back before the worker leaves."""
         desk.stop()
         doing.cancel()
-        with suppress(asyncio.CancelledError, StoreError):
-            await doing
+        await asyncio.wait([doing])  # Not `await doing`: whoever is told to stop at once while it waits must hear of it.
         with suppress(StoreError):
             await desk.end()
 
@@ -126,7 +130,10 @@ class Worker:
         number = 0
         try:
             while True:
-                if not cluster.beat(number, len(desk.held), desk.pages.total()):
+                began = self._clock.monotonic()
+                is_known = cluster.beat(number, len(desk.held), self.metrics.pages)
+                self.metrics.round_trip(self._clock.monotonic() - began)
+                if not is_known:
                     number = cluster.register(self._duty.full_name, platform.node(), os.getpid(), VERSION)
                 self._pause = SHORTEST_PAUSE
                 await self._clock.sleep(BEAT)

@@ -12,37 +12,23 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from tadoru.errors import UsageError
+from tadoru.store.postgres import cluster_tables
 from tadoru.store.postgres.address import Address, parse
 from tadoru.store.postgres.connection import PgConnection
 
-SCHEMA = "tadoru_cluster"
+SCHEMA = cluster_tables.SCHEMA
 OPEN = "open"
 CALENDAR = "public.tadoru_events_version"
 """The table that a calendar has."""
 SLICE = "tadoru.slice"
 """What the task engine calls asking one host of a crawl for a while."""
-PREPARING = 0x7AD0_0012
-"""The advisory lock of whoever makes the tables."""
-_TABLES = """
-CREATE TABLE crawls (
-    name TEXT PRIMARY KEY, job TEXT NOT NULL, options TEXT NOT NULL, state TEXT NOT NULL DEFAULT 'open',
-    error TEXT NOT NULL DEFAULT '',
-    added_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), ended_at TIMESTAMPTZ
-);
-CREATE TABLE workers (
-    id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name TEXT NOT NULL, machine TEXT NOT NULL, pid BIGINT NOT NULL,
-    version TEXT NOT NULL, hosts BIGINT NOT NULL DEFAULT 0, pages BIGINT NOT NULL DEFAULT 0,
-    rate DOUBLE PRECISION NOT NULL DEFAULT 0,
-    started_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp(), seen_at TIMESTAMPTZ NOT NULL DEFAULT clock_timestamp()
-);
-"""
 # By two indexes of the task engine's table: what waits is unique by one, what is done now by the other.
 _WAITING = """SELECT h.name FROM {crawl}.hosts h WHERE h.queued > 0
     AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.queueing_lock = %(prefix)s || h.name)
     AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'doing' AND j.lock = h.name)
     AND EXISTS (SELECT 1 FROM {crawl}.pages p WHERE p.host_id = h.id AND p.status = 'queued'
         AND p.not_before <= {crawl}.shared_now())
-    ORDER BY h.next_at, h.id LIMIT %(most)s - (
+    ORDER BY greatest(h.next_at, h.turn_at), h.id LIMIT %(most)s - (
         SELECT least(%(most)s, count(*)) FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.task_name = %(slice)s)"""
 # Pages a second lately: each beat moves it towards what was done since the one before, the more the longer that is ago.
 _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pages = %(pages)s,
@@ -50,6 +36,17 @@ _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pa
     FROM (SELECT greatest(extract(epoch FROM clock_timestamp() - seen_at)::float8, 0.001) AS seconds
         FROM workers WHERE id = %(worker)s) passed
     WHERE id = %(worker)s"""
+# When a host was last asked for another crawl, and from when on it may be asked for this one. A slot that is still held may be
+# that of a worker that was killed while it asked.
+_ASKED = """SELECT CASE WHEN slot_owner IS NULL THEN next_at - coalesce(gap, 0) ELSE least({crawl}.shared_now(), slot_until) END,
+    coalesce(gap, 0) FROM {crawl}.hosts WHERE name = %(host)s"""
+_CARRY = """UPDATE {crawl}.hosts h SET next_at = greatest(h.next_at, asked.free_at) FROM (
+        SELECT max(at + greatest(gap, %(delay)s, (SELECT coalesce(gap, 0) FROM {crawl}.hosts WHERE name = %(host)s))) AS free_at
+        FROM ({others}) AS other(at, gap)) AS asked
+    WHERE h.name = %(host)s AND asked.free_at > h.next_at"""
+_LATELY = """SELECT name FROM crawls WHERE name <> %s
+    AND (ended_at IS NULL OR ended_at > clock_timestamp() - interval '5 minutes')
+    AND to_regclass(format('%%I.hosts', 'crawl_' || name)) IS NOT NULL"""
 _COUNTS = "SELECT name, value FROM {crawl}.counters"
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
     extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""
@@ -105,26 +102,20 @@ class Cluster:
         self.dsn = found.dsn
         self._link = PgConnection(Address(found.dsn, found.crawl), schema=SCHEMA)
         self.shown = self._link.shown
+        self._engine = ""
 
     def close(self) -> None:
         self._link.close()
 
-    def prepare(self, tables_of_engine: str) -> None:
-        """Make the tables that are missing, ours and the task engine's."""
-        run = self._link.run
-        run("BEGIN")
-        try:
-            run("SELECT pg_advisory_xact_lock(%s)", [PREPARING])
-            run(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
-            if run("SELECT to_regclass(%s)", [f"{SCHEMA}.procrastinate_jobs"]).fetchall()[0][0] is None:
-                run(tables_of_engine)
-            if run("SELECT to_regclass(%s)", [f"{SCHEMA}.crawls"]).fetchall()[0][0] is None:
-                run(_TABLES)
-            run("COMMIT")
-        except BaseException:
-            if not self._link.driver.closed and self._link.in_transaction:
-                run("ROLLBACK")
-            raise
+    def prepare(self, engine: cluster_tables.EngineSchema) -> None:
+        """Make the tables that are missing, ours and the task engine's, and bring older ones up. Raises StoreError."""
+        cluster_tables.prepare(self._link, engine)
+        self._engine = engine.last
+
+    def later(self, seconds: float) -> datetime:
+        """The moment in so many seconds."""
+        moment: datetime = self._link.run("SELECT clock_timestamp() + make_interval(secs => %s)", [seconds]).fetchall()[0][0]
+        return moment
 
     # ---- crawls
     def put_crawl(self, name: str, job: str, options: Mapping[str, Any]) -> None:
@@ -146,11 +137,6 @@ class Cluster:
         rows = self._link.run(_CRAWLS).fetchall()
         return [ClusterCrawl(name, job, json.loads(options), *rest) for name, job, options, *rest in rows]
 
-    def open_crawls(self) -> int:
-        """How many are being crawled."""
-        count: int = self._link.run("SELECT count(*) FROM crawls WHERE state = 'open'").fetchall()[0][0]
-        return count
-
     def end_crawl(self, name: str, state: str, error: str = "") -> None:
         self._link.run(
             "UPDATE crawls SET state = %s, error = %s, ended_at = clock_timestamp() WHERE name = %s", [state, error, name]
@@ -162,6 +148,13 @@ class Cluster:
         text = _WAITING.format(crawl=f'"crawl_{crawl}"')
         values = {"prefix": slice_prefix(crawl), "most": most, "slice": SLICE}
         return [row[0] for row in self._link.run(text, values).fetchall()]
+
+    def carry_pace(self, crawl: str, host: str, delay: float) -> None:
+        """A host that was asked for other crawls lately is left alone for this one, too, as long as either of them would."""
+        others = [row[0] for row in self._link.run(_LATELY, [crawl]).fetchall()]
+        if others:
+            asked = " UNION ALL ".join(_ASKED.format(crawl=f'"crawl_{other}"') for other in others)
+            self._link.run(_CARRY.format(crawl=f'"crawl_{crawl}"', others=asked), {"host": host, "delay": delay})
 
     def counts(self, crawl: str) -> dict[str, int]:
         """The counters of a crawl."""
@@ -176,7 +169,8 @@ class Cluster:
     def register(self, name: str, machine: str, pid: int, version: str) -> int:
         """A worker begins; its number."""
         rows = self._link.run(
-            "INSERT INTO workers(name, machine, pid, version) VALUES (%s, %s, %s, %s) RETURNING id", [name, machine, pid, version]
+            "INSERT INTO workers(name, machine, pid, version, engine) VALUES (%s, %s, %s, %s, %s) RETURNING id",
+            [name, machine, pid, version, self._engine],
         )
         number: int = rows.fetchall()[0][0]
         return number
