@@ -1,0 +1,129 @@
+"""A cluster to which everything happens: `python -m bench.chaos [--minutes 5] [--workers 3] [--hosts 40] [--pages 8] [--seed 1]`.
+
+Sites on loopback are crawled once into a file, undisturbed, and then again and again by workers on PostgreSQL, until the time is
+over. Meanwhile, every few seconds, a worker is killed, stands still for longer than it may, or the database restarts or crashes;
+clocks of new workers are up to five minutes off. Every crawl has to end with what the undisturbed one found. The summary says how
+often what happened, how many requests were made for it beyond those of the undisturbed crawl, and the shortest gap of a host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.acceptance.command import Tadoru
+from tests.cluster.crew import Crew, crew_on, gaps, kept, kill
+from tests.cluster.hamlets import build, host_of
+from tests.support.planted_server import Town
+from tests.support.postgres import PostgresServer
+
+DELAY = 0.2
+LONGEST = 300.0
+"""Seconds after which a crawl counts as stuck."""
+
+
+class Fate:
+    """What happens to the workers and the database."""
+
+    def __init__(self, crew: Crew, postgres: PostgresServer, workers: int, rng: random.Random) -> None:
+        self._crew, self._postgres, self._rng = crew, postgres, rng
+        self._workers = [self._start() for _ in range(workers)]
+        self.happened: Counter[str] = Counter()
+
+    def _start(self) -> subprocess.Popen[str]:
+        return self._crew.hand(clock_off=self._rng.uniform(-300, 300), hosts=6)
+
+    def strike(self) -> None:
+        """One thing at random."""
+        name, chance = "", self._rng.random()
+        at = self._rng.randrange(len(self._workers))
+        if chance < 0.6:
+            name = "killed"
+            kill(self._workers[at])
+            self._workers[at] = self._start()
+        elif chance < 0.8:
+            name = "stood still"
+            self._workers[at].send_signal(signal.SIGSTOP)
+            time.sleep(self._rng.uniform(0.5, 4.0))
+            self._workers[at].send_signal(signal.SIGCONT)
+        else:
+            name = "database restarted" if chance < 0.9 else "database crashed"
+            self._postgres.restart("fast" if chance < 0.9 else "immediate")
+            self._crew.reconnect()
+        self.happened[name] += 1
+
+
+def crawl(crew: Crew, fate: Fate, name: str, options: Sequence[str], rng: random.Random) -> None:
+    """One crawl, struck every few seconds until it is done."""
+    crew.hand_over(name, *options)
+    began = time.monotonic()
+    while crew.cluster.crawl(name).state == "open":
+        if time.monotonic() - began > LONGEST:
+            raise SystemExit(f"The crawl {name} is stuck. What the workers said:\n{crew.logs}")
+        time.sleep(rng.uniform(0.5, 4.0))
+        fate.strike()
+    found = crew.cluster.crawl(name)
+    if found.state != "done":
+        raise SystemExit(f"The crawl {name} failed: {found.error}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--workers", type=int, default=3)
+    parser.add_argument("--hosts", type=int, default=40)
+    parser.add_argument("--pages", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    rng = random.Random(asked.seed)
+    with tempfile.TemporaryDirectory(prefix="tadoru-chaos-") as place:
+        folder, tables = Path(place), Path(place) / "postgresql"
+        folder.chmod(0o755)  # The server runs as another user.
+        tables.mkdir()
+        tadoru = Tadoru(folder)
+        with Town(folder, "bakery.example") as town:
+            options = ("--proxy", town.proxy, "--allow-private", "--delay", str(DELAY), *build(town, asked.hosts, asked.pages))
+            done = tadoru("audit", "-d", "quiet.db", "--processes", "1", "-q", *options)
+            if done.code:
+                raise SystemExit(done.err)
+            expected, quiet = kept(folder / "quiet.db"), len(town.requests)
+            postgres = PostgresServer(tables)
+            try:
+                with crew_on(postgres, tadoru) as crew:
+                    run(crew, Fate(crew, postgres, asked.workers, rng), town, expected, quiet, options, asked.minutes * 60, rng)
+            finally:
+                postgres.stop()
+
+
+def run(
+    crew: Crew, fate: Fate, town: Town, expected: dict[str, list[tuple[object, ...]]], quiet: int, options: Sequence[str],
+    seconds: float, rng: random.Random,
+) -> None:  # fmt: skip
+    """Crawl until the time is over, and say what came of it."""
+    began, crawls, wrong = time.monotonic(), 0, 0
+    while time.monotonic() - began < seconds:
+        crawls += 1
+        first = len(town.requests)
+        crawl(crew, fate, f"c{crawls}", options, rng)
+        found = crew.found(f"c{crawls}")
+        different = [name for name in expected if found[name] != expected[name]]
+        wrong += bool(different)
+        asked = town.requests[first:]
+        print(
+            f"crawl {crawls}: {'as undisturbed' if not different else f'DIFFERENT: {different}'}, {len(asked):,} requests "
+            f"({quiet:,} undisturbed), shortest gap {min(gaps(asked, host_of).values()):.3f} s of {DELAY} s",
+            flush=True,
+        )
+    happened = ", ".join(f"{number} times {name}" for name, number in sorted(fate.happened.items()))
+    print(f"{crawls} crawls in {(time.monotonic() - began) / 60:.1f} minutes, {wrong} of them wrong; {happened}.")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""The cluster that a test works with, and a town of many hosts for it to crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.command import Tadoru
+from tests.cluster.crew import Crew, crew_on
+from tests.support.planted_server import Town
+from tests.support.postgres import server
+
+
+@pytest.fixture
+def tadoru(tmp_path: Path) -> Tadoru:
+    return Tadoru(tmp_path)
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Iterator[Town]:
+    with Town(tmp_path, "bakery.example") as serving:
+        yield serving
+
+
+@pytest.fixture
+def crew(tadoru: Tadoru, town: Town) -> Iterator[Crew]:
+    with crew_on(server(), tadoru, town.environment) as working:
+        yield working

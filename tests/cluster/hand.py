@@ -1,0 +1,51 @@
+"""A worker as a process with a test's timing, on a machine whose wall clock may be wrong: `python -m tests.cluster.hand JSON`.
+
+It is the worker that `tadoru worker` starts, without the command around it. A clock that is minutes off is what the operating
+system would tell everybody in such a process, libraries included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+import time
+from dataclasses import fields
+from datetime import timedelta
+
+from procrastinate import utils
+
+from tadoru.clock import SystemClock
+from tadoru.cluster.queue import Timing, speak_through
+from tadoru.cluster.worker import Duty, Worker
+from tadoru.jobs import launch
+from tadoru.log import Log
+
+
+def put_clock_off(seconds: float) -> None:
+    """From now on the wall clock of this process is off by so much; what measures durations is not."""
+    right, moment = SystemClock().now, utils.utcnow
+    start = right() - time.monotonic()
+    setattr(time, "time", lambda: start + time.monotonic() + seconds)  # noqa: B010 - the system's own
+    utils.utcnow = lambda: moment() + timedelta(seconds=seconds)
+
+
+async def work(duty: Duty) -> None:
+    clock = SystemClock()
+    log = Log(sys.stderr, clock, form="text", level="info")
+    speak_through(log)
+    worker = Worker(duty, clock, log)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
+    await worker.run()
+
+
+def main() -> None:
+    given = json.loads(sys.argv[1])
+    put_clock_off(given.pop("clock_off", 0.0))
+    timing = Timing(**{one.name: given.pop(one.name) for one in fields(Timing) if one.name in given})
+    launch.run_loop(work(Duty(timing=timing, **given)))
+
+
+if __name__ == "__main__":
+    main()

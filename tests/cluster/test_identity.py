@@ -1,0 +1,49 @@
+"""However many workers do a crawl, it is the crawl that one command would have done into a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.command import Tadoru
+from tests.cluster.crew import Crew, kept
+from tests.cluster.hamlets import build
+from tests.support.planted_server import Town
+from tests.support.planted_worlds import WORLDS
+
+Tables = dict[str, list[tuple[Any, ...]]]
+
+
+def alone(tadoru: Tadoru, town: Town, name: str, *arguments: str) -> Tables:
+    """What one command keeps in a file."""
+    done = tadoru("audit", "-d", f"{name}.db", "--processes", "1", "-q", *access(town), *arguments, env=town.environment)
+    assert done.code == 0, done.err
+    return kept(tadoru.folder / f"{name}.db")
+
+
+def access(town: Town) -> tuple[str, ...]:
+    return ("--proxy", town.proxy, "--allow-private", "--delay", "0")
+
+
+def assert_same(found: Tables, expected: Tables, what: str) -> None:
+    assert found.keys() == expected.keys()
+    for name in expected:
+        assert found[name] == expected[name], f"{name} of {what}"
+
+
+@pytest.mark.parametrize("world", ["hamlets", "bakery"])
+def test_one_two_and_four_workers_find_what_a_file_keeps(world: str, tadoru: Tadoru, town: Town, crew: Crew) -> None:
+    if world == "bakery":
+        bakery = WORLDS["the bakery"](False)
+        bakery.serve(town)
+        given = (bakery.start, *bakery.options)
+    else:
+        given = (*build(town, hosts=8, pages=4)[:6], "--follow-external-hosts")
+    expected = alone(tadoru, town, world, *given)
+    for workers, more in ((1, 1), (2, 1), (4, 2)):
+        for _ in range(more):
+            crew.worker("--hosts", "2")
+        crew.hand_over(f"by-{workers}", *access(town), *given)
+        crew.until_done(f"by-{workers}")
+        assert_same(crew.found(f"by-{workers}"), expected, f"{world} by {workers}")

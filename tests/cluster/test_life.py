@@ -1,0 +1,149 @@
+"""The life of a worker: it waits for work, leaves in good order, says in one sentence why it can not begin, and gives up what
+can not be done."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import closing
+
+import pytest
+
+from tadoru.store.postgres.cluster_view import ClusterView
+from tests.acceptance.command import Tadoru, finished
+from tests.cluster.crew import Crew, hired, until
+from tests.cluster.hamlets import build
+from tests.cluster.test_identity import access
+from tests.support.planted_server import Town
+from tests.support.postgres import server
+
+BARE = ("--sitemap", "off", "--resources", "0")
+
+
+def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, crew: Crew) -> None:
+    starts = build(town, hosts=2, pages=3)
+    gate = town.hold(f"{starts[0]}2")
+    worker = crew.worker()
+    until(crew.cluster.workers, "a worker without anything to do")
+    crew.hand_over("site", *access(town), *BARE, *starts)
+    town.wait_for(lambda town: town.hits(f"{starts[0]}2") > 0)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.stderr is not None
+    while "Stopping" not in worker.stderr.readline():
+        assert worker.poll() is None
+    gate.release()
+    done = finished(worker)
+    assert (done.code, "everything is written" in done.err) == (0, True), done.err
+    assert crew.cluster.workers() == []
+    assert crew.sql('SELECT count(*) FROM "crawl_site".workers') == [(0,)]
+    assert crew.sql("""SELECT count(*) FROM "crawl_site".pages WHERE status = 'processing'""") == [(0,)]
+    assert crew.sql("SELECT count(*) FROM procrastinate_jobs WHERE status = 'doing'") == [(0,)]
+    assert crew.sql("SELECT count(*) FROM procrastinate_workers") == [(0,)]
+    page = f"""SELECT status FROM "crawl_site".pages WHERE url = '{starts[0]}2'"""
+    assert crew.sql(page) == [("completed",)], "what was in flight is written"
+    with hired(crew.database):
+        crew.until_done("site")
+    assert town.hits(f"{starts[0]}2") == 1
+
+
+def test_a_second_signal_stops_a_worker_at_once(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=2)
+    town.hold(start)
+    crew.hand_over("site", *access(town), *BARE, start)
+    worker = crew.worker()
+    town.wait_for(lambda town: town.hits(start) > 0)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.stderr is not None
+    while "Stopping" not in worker.stderr.readline():
+        assert worker.poll() is None
+    worker.send_signal(signal.SIGTERM)
+    done = finished(worker)
+    assert (done.code, done.err.count("\n")) == (130, 1), done.err
+    assert "Stopped at once" in done.err
+
+
+def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=9)
+    last = f"{start}8"
+    crew.hand_over("site", "--proxy", town.proxy, "--allow-private", "--delay", "0.5", *BARE, start)
+    with closing(ClusterView(crew.database)) as view, hired(crew.database, seconds=600.0):
+        town.wait_for(lambda town: town.hits(f"{start}1") > 0)
+        view.stop("site")
+        until(lambda: crew.cluster.jobs().get("tadoru.slice doing", 0) == 0, "the end of its slice")
+        assert town.hits(last) == 0, "it ends long before its time"
+        view.resume("site")
+        crew.until_done("site")
+        view.forget("site")
+    assert (town.hits(f"{start}1"), town.hits(last)) == (1, 1)
+
+
+def test_a_slice_of_a_crawl_that_was_forgotten_is_nothing_to_do(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=2)
+    crew.hand_over("site", *access(town), *BARE, start)
+    crew.hand_over("gone", *access(town), *BARE, start)
+    crew.sql("""INSERT INTO procrastinate_jobs(queue_name, task_name, lock, queueing_lock, args) VALUES
+        ('slices', 'tadoru.slice', 'x', 'x', '{"crawl": "gone", "host": "x"}') RETURNING id""")
+    crew.sql("DELETE FROM crawls WHERE name = 'gone' RETURNING name")
+    with hired(crew.database):
+        crew.until_done("site")
+        until(lambda: crew.sql("SELECT count(*) FROM procrastinate_jobs WHERE lock = 'x'") == [(0,)], "the slice")
+
+
+def test_a_crawl_whose_work_fails_every_time_is_given_up_with_the_reason(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=2)
+    crew.hand_over("site", *access(town), *BARE, start)
+    crew.cluster.put_crawl("site", "audit", {**crew.cluster.crawl("site").options, "threshold": ["none-such=1"]})
+    with hired(crew.database):
+        until(lambda: crew.cluster.crawl("site").state == "failed", "giving up")
+    assert "none-such" in crew.cluster.crawl("site").error
+    attempts = crew.sql("SELECT status::text, attempts FROM procrastinate_jobs WHERE task_name = 'tadoru.slice'")
+    assert attempts == [("failed", 5)]
+    assert town.hits(start) == 0
+
+
+SENTENCES = {
+    "crawl.db": (2, "A worker needs a database on PostgreSQL"),
+    "postgresql://ann:secret@127.0.0.1:1/none": (1, "can not be reached"),
+    "postgresql://127.0.0.1:port/none": (2, "The database address can not be read"),
+}
+
+
+@pytest.mark.parametrize("database", SENTENCES)
+def test_a_database_that_is_none_is_one_sentence(database: str, tadoru: Tadoru) -> None:
+    code, words = SENTENCES[database]
+    done = tadoru("worker", "-d", database)
+    assert (done.code, done.out) == (code, "")
+    assert words in done.sentence
+    assert "secret" not in done.err
+
+
+def test_a_user_who_may_make_no_tables_is_told_in_one_sentence(tadoru: Tadoru) -> None:
+    database = server().new_database()
+    with server().connect() as sql:
+        sql.execute("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN")
+    try:
+        done = tadoru("worker", "-d", database.replace("tadoru@", "guest@"))
+        assert (done.code, done.out) == (1, "")
+        assert "permission denied for database" in done.sentence
+        assert "check the address, the user and its rights" in done.sentence
+    finally:
+        server().drop(database)
+
+
+def test_a_package_that_is_missing_is_one_sentence(tadoru: Tadoru, crew: Crew) -> None:
+    program = (
+        "import sys; sys.modules['procrastinate'] = None; sys.argv = ['tadoru', *sys.argv[1:]]\n"
+        "from tadoru.__main__ import main; main()"
+    )
+    for arguments in (("worker", "-d", crew.database), ("audit", "--detach", "-d", crew.address("a"), "https://a.example")):
+        done = tadoru.python(program, *arguments)
+        assert (done.code, done.out) == (2, ""), done.err
+        assert "(procrastinate): pip install 'tadoru[cluster]'" in done.sentence
+
+
+def test_a_crawl_with_credentials_is_not_left_to_workers(tadoru: Tadoru, crew: Crew) -> None:
+    secret = ("--auth-type", "bearer", "--auth-token", "secret")
+    done = tadoru("audit", "--detach", "-d", crew.address("a"), *secret, "https://a.example")
+    assert (done.code, done.out) == (2, ""), done.err
+    assert "run it without --detach" in done.sentence
+    assert "secret" not in done.err
+    assert crew.cluster.crawls() == []
