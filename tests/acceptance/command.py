@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support import warm
+
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
 PATIENCE = 60.0
 """Seconds after which a command that does not end fails its test."""
@@ -55,10 +57,7 @@ class Tadoru:
     def start(self, *arguments: str, env: Mapping[str, str] | None = None, **options: Any) -> subprocess.Popen[str]:
         """Start it and let it run."""
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | options
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "tadoru", *arguments],
-            env=self.environment(env), cwd=self.folder, encoding="utf-8", **pipes,
-        )  # fmt: skip
+        return warm.start(arguments, self.environment(env), self.folder, encoding="utf-8", **pipes)
 
     def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, stdin: str | None = None, **options: Any) -> Done:
         """Run it to its end."""

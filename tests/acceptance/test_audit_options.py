@@ -359,3 +359,22 @@ def test_secrets_are_not_in_the_configuration_that_is_kept(tadoru: Tadoru, site:
     [(config,)] = select(tadoru.folder, "value FROM crawl_meta WHERE key = 'config'")
     assert json.loads(config)["auth_value"] == "***"
     assert json.loads(config)["auth_header"] == "X-Key"
+
+
+def test_the_bad_lines_of_a_seed_file_are_told_by_their_numbers(tadoru: Tadoru) -> None:
+    lines = ["# hosts", "https://one.example/", "", "ftp://two.example/", "https://one.example/#again", "http://a b/"]
+    (tadoru.folder / "seeds.txt").write_text("\n".join(lines))
+    done = tadoru("audit", "--seed-file", "seeds.txt")
+    assert done.code == 2
+    assert done.sentence.startswith("2 lines of the seed file seeds.txt are no URLs: 4, 6. The first: ")
+
+
+def test_the_plan_of_a_broad_crawl_names_its_bounds_and_not_all_of_its_starts(tadoru: Tadoru) -> None:
+    (tadoru.folder / "seeds.txt").write_text("".join(f"https://host-{number}.example/\n" * 2 for number in range(5_000)))
+    done = tadoru("audit", "--seed-file", "seeds.txt", "--follow-external-hosts", "--pages-per-host", "7", "--dry-run")
+    assert done.code == 0, done.err
+    said = done.out.splitlines()
+    assert sum(line.startswith("start") for line in said) == 10
+    assert "             and 4990 more" in said
+    assert "per host     at most 7 requests for pages" in said
+    assert "per domain   at most 100 hosts, and those that were named" in said

@@ -120,11 +120,9 @@ def test_without_a_state_file_the_sentence_names_one_to_go_on_with(tadoru: Tador
 
 
 def test_a_time_limit_stops_the_crawl_and_says_so(tadoru: Tadoru, site: Site) -> None:
-    done = tadoru(
-        "links", site.url("/calendar/2024/1"), "--delay", "50ms", "--depth", "1000", "--max-time", "500ms", "-f", "json"
-    )
+    done = tadoru("links", site.url("/calendar/2024/1"), "--delay", "50ms", "--depth", "1000", "--max-time", "2s", "-f", "json")
     assert (done.code, done.result["stopped"]) == (0, "time limit")
-    assert 2 <= len(site.paths) <= 15
+    assert 2 <= len(site.paths) <= 50
 
 
 def test_a_finished_crawl_without_a_state_file_leaves_nothing_behind(tadoru: Tadoru, site: Site) -> None:

@@ -22,8 +22,10 @@ def test_two_commands_at_once_are_as_polite_as_one_and_ask_for_nothing_twice(tad
     assert [one.code for one in done] == [0, 0], [one.err for one in done]
 
     gaps = sorted(after.at - before.at for before, after in pairwise(site.requests))
-    assert gaps[0] >= 0.1
-    assert gaps[len(gaps) // 20] >= 0.18
+    # One that the site sees late makes one gap shorter, but not all of them together.
+    assert gaps[0] > 0.05
+    assert gaps[len(gaps) // 3] >= 0.18
+    assert sum(gaps) > 59.5 * 0.2
     assert set(Counter(site.paths).values()) == {1}
     assert len(site.paths) == 61, "sixty pages and robots.txt"
     assert {seen.headers["user-agent"] for seen in site.requests} == {"one", "two"}, "both took part"

@@ -55,7 +55,7 @@ async def test_what_a_dead_engine_was_asking_for_others_is_asked_by_one_that_wai
         done, _ = await asyncio.wait({running}, timeout=0.2)
         assert not done
         clock.ahead = 61.0
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await running
         await lost.close()
     assert site.paths[0] == "/robots.txt"
@@ -91,7 +91,7 @@ async def test_an_engine_that_was_declared_dead_joins_again_and_records_nothing_
         other = asyncio.create_task(setup.run(clock=clock, lease_ttl=60.0))
         await site.requested("/tree/40/3/2", times=2)
         store = setup.store(clock)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             # Until the sleeper has noticed; nothing announces it.
             while store.sql.execute("SELECT count(*) FROM workers").fetchone()[0] < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0)
@@ -133,7 +133,7 @@ async def test_a_store_that_breaks_ends_the_crawl_with_its_error(tmp_path: Path)
         await vandal.close()
         gate.release()
         with pytest.raises(StoreError, match=r"crawl\.db"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 await running
 
 

@@ -77,7 +77,7 @@ async def test_when_time_is_up_what_is_in_flight_is_finished_and_the_rest_is_kep
     async with Site() as site:
         gate = site.hold("/tree/50/3/0")
         setup = await set_up(site, tmp_path, "/tree/50/3/0", ignore_robots=True, max_time=1.0)
-        clock = FastClock(20.0)
+        clock = FastClock(5.0)
         running = asyncio.create_task(setup.run(clock=clock))
         await site.requested("/tree/50/3/0")
         while clock.monotonic() < 1.5:

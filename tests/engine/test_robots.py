@@ -167,13 +167,13 @@ async def test_robots_ignored_on_request_are_not_even_asked_for() -> None:
 
 async def test_the_crawl_delay_is_kept_between_requests() -> None:
     async with Site() as site:
-        site.robots("User-agent: *\nCrawl-delay: 0.1\n")
+        site.robots("User-agent: *\nCrawl-delay: 0.2\n")
         await crawl(site, "/tree/5/4/0", concurrency=8)
         asked = [seen.at for seen in site.requests[1:]]
     assert len(asked) == 5
     # A request that the site sees late makes one gap shorter, but not all of them together.
     assert min(after - before for before, after in itertools.pairwise(asked)) > 0.05
-    assert asked[-1] - asked[0] > 3.5 * 0.1
+    assert asked[-1] - asked[0] > 3.5 * 0.2
 
 
 async def test_a_crawl_delay_beyond_a_minute_counts_as_a_minute(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ async def test_a_crawl_delay_beyond_a_minute_counts_as_a_minute(tmp_path: Path) 
         setup = await set_up(site, tmp_path, "/tree/2/1/0")
         clock = FastClock(1000.0)
         await setup.run(clock=clock)
-        assert 60 <= clock.monotonic() < 3600
+        assert 60 <= clock.monotonic() < 86400
         (host,) = (row for row in setup.store(clock).sql.execute("SELECT gap, base FROM hosts"))
     assert host == (60.0, 60.0)
     assert site.hits("/tree/2/1/1") == 1

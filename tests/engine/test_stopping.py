@@ -64,7 +64,7 @@ async def test_stopping_does_not_wait_for_a_turn_that_is_far_off(tmp_path: Path)
         crawls: list[Crawl] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested("/robots.txt")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             while not crawls[0]._visit._waiting:  # noqa: ASYNC110 - nothing announces that a visit waits for its turn
                 await asyncio.sleep(0)
             crawls[0].stop()
@@ -82,7 +82,7 @@ async def test_stopping_does_not_wait_for_a_slow_robots_txt(tmp_path: Path) -> N
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested("/robots.txt")
         crawls[0].stop()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(45):
             await running
         gate.release()
         await finish_and_compare(site, setup, 5)
@@ -125,7 +125,7 @@ async def test_cancelling_after_stopping_ends_it_at_once(tmp_path: Path, held: s
         crawls[0].stop()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(45):
                 await running
         assert (await counts(setup)).queued == 1
 
@@ -176,7 +176,7 @@ async def test_a_listener_that_fails_ends_the_crawl_with_its_error_and_loses_not
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/20/3/0")
         with pytest.raises(LookupError, match="listener"):
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(45):
                 await launch.crawl(setup.prepared.plan, listen)
         assert (await counts(setup)).processing == 0
         await finish_and_compare(site, setup, 20)

@@ -19,9 +19,9 @@ async def test_what_takes_too_long_is_cut_short_and_that_is_no_error() -> None:
 
 async def test_time_stands_still_while_something_waits() -> None:
     allowance, reached = Allowance(), False
-    async with allowance.of(0.1):
+    async with allowance.of(0.5):
         with allowance.standing_still(), suppress(TimeoutError):
-            async with asyncio.timeout(0.2):
+            async with asyncio.timeout(0.6):
                 await asyncio.Event().wait()
         reached = True
     assert reached

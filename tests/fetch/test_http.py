@@ -14,6 +14,7 @@ import pytest
 import trustme
 
 from tadoru.errors import UsageError
+from tadoru.fetch.connect import IDLE_HOSTS
 from tadoru.fetch.http import HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
@@ -271,7 +272,7 @@ async def test_a_slow_site_ends_in_the_timeout_of_its_phase(
     began = loop.time()
     failure = failed(await fetcher.fetch(Request(url=site.url(f"/bad/{behaviour}"), timeout=SOON)))
     assert failure.kind == kind
-    assert SOON <= loop.time() - began < 20 * SOON
+    assert SOON <= loop.time() - began < 100 * SOON
 
 
 @asynccontextmanager
@@ -314,8 +315,8 @@ async def test_waiting_for_a_free_connection_is_not_the_sites_time(site: Site) -
     async with fetching(site, connections=1) as fetcher:
         first = asyncio.create_task(fetcher.fetch(Request(url=site.url("/a"), timeout=30)))
         await site.requested("/a")
-        second = asyncio.create_task(fetcher.fetch(Request(url=site.url("/b"), timeout=SOON)))
-        done, _ = await asyncio.wait([second], timeout=2 * SOON)
+        second = asyncio.create_task(fetcher.fetch(Request(url=site.url("/b"), timeout=5 * SOON)))
+        done, _ = await asyncio.wait([second], timeout=6 * SOON)
         assert not done
         gate.release()
         assert good(await second).status == 200
@@ -367,6 +368,19 @@ async def test_resolving_is_timed_apart_and_its_answer_is_shared_and_reused(site
 
 
 # -- pooled connections -----------------------------------------------------------------------------------------------
+
+
+async def test_connections_are_kept_open_to_a_bounded_number_of_hosts(site: Site) -> None:
+    async def loopback(host: str) -> list[str]:
+        return ["127.0.0.1"]
+
+    site.reply("/", body=b"ok")
+    urls = [f"http://{number}.example:{site.port}/" for number in range(IDLE_HOSTS + 3)]
+    async with fetching(site, resolver=loopback, exemptions=Exemptions.for_urls(urls)) as fetcher:
+        for url in (*urls, urls[0], urls[-1]):
+            good(await fetcher.fetch(Request(url=url)))
+    # The first ones had to go, and were connected to again; the last one was still there.
+    assert site.connections == IDLE_HOSTS + 4
 
 
 async def test_a_pooled_connection_that_the_server_closes_is_replaced_by_a_new_one_and_the_request_repeated(

@@ -17,6 +17,7 @@ from tadoru.serve.service import Service
 from tadoru.store.access.values import By
 from tadoru.store.service import open_service
 from tests.support.calendar import Calendar
+from tests.support.ready_made import put_ready_made
 
 BASE = "http://127.0.0.1:8000"
 
@@ -27,6 +28,7 @@ class Desk:
     def __init__(self, path: Path | str, *, clock: Clock | None = None, private: bool = False, **options: Any) -> None:
         self.said = io.StringIO()
         clock = clock or SystemClock()
+        put_ready_made(path)
         self.store = open_service(str(path), clock)
         self.calendar = Calendar.__new__(Calendar)
         self.calendar.path, self.calendar.store = str(path), self.store

@@ -27,6 +27,7 @@ from tadoru.serve.roles import LIVE
 from tadoru.serve.service import Service
 from tadoru.store.access.values import By
 from tadoru.store.service import ServiceStore, open_service
+from tests.support.ready_made import put_ready_made
 
 BY = By(who="test")
 QUICK = Terms(every=0.01)
@@ -47,7 +48,7 @@ class Said(io.StringIO):
 
     def wait_for(self, part: str) -> None:
         with self._changed:
-            assert self._changed.wait_for(lambda: part in self.getvalue(), timeout=30), self.getvalue()
+            assert self._changed.wait_for(lambda: part in self.getvalue(), timeout=60), self.getvalue()
 
 
 class Hall:
@@ -91,7 +92,7 @@ class Client:
         self.connection = connection
 
     async def hear(self) -> dict[str, Any]:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             found: dict[str, Any] = json.loads(await self.connection.recv())
             return found
 
@@ -113,7 +114,7 @@ class Client:
 
     async def closed(self) -> int | None:
         """The code that it is closed with."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await self.connection.wait_closed()
         return self.connection.close_code
 
@@ -132,6 +133,7 @@ class _Server(uvicorn.Server):
 def opened(database: str, terms: Terms = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[Hall]:
     """A service on a database, until the block ends."""
     clock, said = clock or SystemClock(), Said()
+    put_ready_made(database)
     store = open_service(database, clock)
     chosen: dict[str, Any] = {"rate_limit": 0, "key_rate_limit": 0} | options
     log = Log(said, clock, form="json", level="info")
