@@ -23,6 +23,10 @@ message once, and then what is new. Messages are kept for a day. When yours is o
 REST. Who is so slow, or was away for so long, that {THIN} messages or more wait, gets only the newest progress of each crawl, and
 everything else.
 
+A process of the service holds 2,000 connections, 50 of one person or key, 200 from one address, and takes 120 messages a minute
+on each. With `--workers` these bounds hold for each process; rate limits, which count the opening of a connection too, hold for
+all of them together.
+
 ```json
 {{"kind": "subscribe", "subjects": ["crawl/12", "source/*"], "after": 4711}}
 ```

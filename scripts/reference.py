@@ -19,7 +19,7 @@ from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
-from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions
+from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
 from tadoru.serve.graphql.telling import page as graphql_page
 from tadoru.serve.roles import ROLES, ROUTES, SCOPES, Role
 from tadoru.settings import JOBS, Setting
@@ -36,6 +36,7 @@ def pages() -> dict[str, str]:
         "docs.md": _options("docs", DocsOptions()),
         "events.md": _options("events", EventsOptions()),
         "serve.md": _options("serve", ServeOptions()),
+        "worker.md": _options("worker", WorkerOptions()),
         "access.md": _access(),
         "live.md": f"{NOTE}\n{live_messages.page()}",
         "graphql.md": f"{NOTE}\n{graphql_page()}",

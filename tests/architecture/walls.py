@@ -48,6 +48,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "charset_normalizer": ("parse/decode.py",),
     "click": ("cli/",),
     "ftfy": ("parse/normal_text.py",),
+    "httpx": ("jobs/events/search/typesense_engine.py",),
     "markdown_it": ("serve/docs_sites/markup.py",),
     "mcp": ("jobs/docs/mcp.py",),
     "meilisearch": ("jobs/events/search/meilisearch_engine.py",),

@@ -35,6 +35,8 @@ class StubEngine:
         self.requests = 0
         self.faults: dict[int, int | str] = {}
         """By the number of the request, from 0: a status, `close` before the answer, or `lost`: done, and then no answer."""
+        self.retry_after = ""
+        """What an answer says about when to come again, when a status is laid on."""
         self.on_request: Callable[[int], None] = lambda number: None
         self.largest = 10_000_000
         self._lock = threading.Lock()
@@ -85,6 +87,8 @@ class StubEngine:
         request.send_response(status)
         request.send_header("Content-Type", "text/plain" if isinstance(said, str) else "application/json")
         request.send_header("Content-Length", str(len(text)))
+        if self.retry_after and isinstance(fault, int):
+            request.send_header("Retry-After", self.retry_after)
         request.end_headers()
         request.wfile.write(text)
 

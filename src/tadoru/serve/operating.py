@@ -9,12 +9,12 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from tadoru.errors import StoreError
+from tadoru.jobs.exposition import MEDIA_TYPE, metric
 from tadoru.serve.problems import problem
 from tadoru.serve.service import Service, service_of
 from tadoru.store.events.health import SourceHealth, Totals
 
 router = APIRouter(include_in_schema=False)
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @router.get("/healthz")
@@ -45,11 +45,11 @@ async def description(request: Request) -> Response:
 def metrics(service: Annotated[Service, Depends(service_of)]) -> Response:
     """Numbers, in the text format of Prometheus."""
     lines = [*_of_all(service.store.totals()), *_of_sources(service.store.health())]
-    return PlainTextResponse("\n".join(lines) + "\n", media_type=METRICS_TYPE)
+    return PlainTextResponse("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
 
 
 def _of_all(totals: Totals) -> Iterator[str]:
-    yield from _metric("tadoru_events", "Events by status.", [({"status": name}, n) for name, n in totals.events.items()])
+    yield from metric("tadoru_events", "Events by status.", [({"status": name}, n) for name, n in totals.events.items()])
     for name, words, value in (
         ("tadoru_events_archived", "Events that are long over.", totals.archived),
         ("tadoru_events_vanished", "Events that their sources no longer name.", totals.vanished),
@@ -58,13 +58,13 @@ def _of_all(totals: Totals) -> Iterator[str]:
         ("tadoru_reviews_open", "Questions that wait for a person.", totals.open_reviews),
         ("tadoru_sources", "Sources.", totals.sources),
     ):
-        yield from _metric(name, words, [({}, value)])
+        yield from metric(name, words, [({}, value)])
 
 
 def _of_sources(health: tuple[SourceHealth, ...]) -> Iterator[str]:
     def each(name: str, words: str, value: Any) -> Iterator[str]:
         rows = [({"source": str(one.source_id), "name": one.name}, value(one)) for one in health]
-        yield from _metric(name, words, [(labels, number) for labels, number in rows if number is not None])
+        yield from metric(name, words, [(labels, number) for labels, number in rows if number is not None])
 
     yield from each("tadoru_source_enabled", "Is it collected?", lambda one: int(one.enabled))
     yield from each("tadoru_source_rows", "What it says at present.", lambda one: one.rows)
@@ -77,17 +77,3 @@ def _of_sources(health: tuple[SourceHealth, ...]) -> Iterator[str]:
         "tadoru_source_last_success_timestamp_seconds", "When it was last collected.",
         lambda one: None if one.last_success is None else round(one.last_success.timestamp()),
     )  # fmt: skip
-
-
-def _metric(name: str, words: str, rows: list[tuple[dict[str, str], int]]) -> Iterator[str]:
-    if not rows:
-        return
-    yield f"# HELP {name} {words}"
-    yield f"# TYPE {name} gauge"
-    for labels, value in rows:
-        told = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels.items())
-        yield f"{name}{{{told}}} {value}" if told else f"{name} {value}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

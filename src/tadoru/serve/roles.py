@@ -295,8 +295,14 @@ CRAWL_PAGES: tuple[Route, ...] = (
     _page("GET", f"{_CRAWL}/exports", Role.VIEWER, "A crawl as files."),
 )
 
+# ---- The cluster ----------------------------------------------------------------------------------------------------
+CLUSTER: tuple[Route, ...] = (
+    _route("GET", f"{_API}/cluster", *_READ, "Read the workers, crawls and queue of the cluster in the same database."),
+    _page("GET", "/manage/cluster", Role.VIEWER, "Workers, crawls and queue of the cluster."),
+)
+
 # ---- In a frame on another site -------------------------------------------------------------------------------------
 EMBED: tuple[Route, ...] = (_page("GET", "/embed", Role.PUBLIC, "The calendar for a frame on another site."),)
 
-ROUTES: tuple[Route, ...] = OPERATING + REST + FEEDS + PAGES + EMBED + LIVE + ASKING + DOCS_SITES + CRAWLS + CRAWL_PAGES
+ROUTES: tuple[Route, ...] = OPERATING + REST + FEEDS + PAGES + EMBED + LIVE + ASKING + DOCS_SITES + CRAWLS + CRAWL_PAGES + CLUSTER
 """Every route of the service."""

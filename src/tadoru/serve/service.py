@@ -15,6 +15,7 @@ from tadoru.options import EventsOptions, ServeOptions
 from tadoru.store.service import ServiceStore
 
 if TYPE_CHECKING:
+    from tadoru.serve.cluster_watch import ClusterWatch
     from tadoru.serve.crawling.dispatcher import Dispatcher
     from tadoru.serve.rest.running import Collecting
 
@@ -35,6 +36,8 @@ class Service:
     """Runs crawls, where the application does (`serve.crawling`)."""
     collecting: Collecting | None = None
     """Collections that were started here; made with the first (`rest.running`)."""
+    cluster: ClusterWatch | None = None
+    """Looks at the cluster in the same database; made with the first look (`cluster_watch`)."""
     limits_table: str | None = None
     """Where the processes of one service count requests together (`access.shared_buckets`)."""
     at_end: list[Callable[[], None]] = field(default_factory=list)

@@ -17,7 +17,9 @@ _UNSPACED = (
     r"\u3005-\u3007\u3031-\u3035\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     r"\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_RUN = re.compile(f"[{_UNSPACED}]+")
+UNSPACED = f"[{_UNSPACED}]"
+"""One character of a script without spaces, for other patterns."""
+_RUN = re.compile(f"{UNSPACED}+")
 _CAMEL = re.compile(r"\b(?=[A-Za-z0-9]*[a-z][A-Z])[A-Za-z0-9]{3,60}\b")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # A hyphen before a word of three letters or more, or of a script without spaces, excludes it; `-o` and `--depth` are options

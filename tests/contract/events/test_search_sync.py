@@ -215,6 +215,23 @@ def test_a_fault_at_any_request_is_got_over(
     assert at >= 3
 
 
+@pytest.mark.parametrize(
+    "said, least, most",
+    [("90", 90, 100), ("0", 1, 10), ("86400", 300, 310), ("Tue, 14 Nov 2023 22:15:00 GMT", 90, 110), ("soon", 1, 10)],
+)
+def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
+    small: EventsStore, kind: str, stub: StubEngine, clock: FakeClock, said: str, least: int, most: int
+) -> None:
+    collect = Collector(small, PlainJudge())
+    collect.run(collect.source(), many(3))
+    sync(small, kind, stub)
+    small.edit_event(1, {"title": "夜市"}, PlainJudge(), by="mika")
+    stub.faults, stub.retry_after, before = {stub.requests + 1: 429}, said, clock.now()
+    sync(small, kind, stub)
+    assert least <= clock.now() - before <= most
+    assert told(stub) == public(small)
+
+
 def test_an_engine_that_is_down_loses_nothing(small: EventsStore, kind: str, clock: FakeClock) -> None:
     collect, judge = Collector(small, PlainJudge()), PlainJudge()
     collect.run(collect.source(), many(3))

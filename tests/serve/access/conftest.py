@@ -26,6 +26,7 @@ from tadoru.serve.service import Service
 from tadoru.store.access.values import By
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
+from tests.support.ready_made import put_ready_made
 
 PASSWORD = "correct horse battery"
 BY = By(who="test")
@@ -171,6 +172,7 @@ def clock() -> FakeClock:
 @pytest.fixture
 def open_house(tmp_path: Path, clock: FakeClock) -> Iterator[OpenHouse]:
     """Makes a service with options."""
+    put_ready_made(tmp_path / "events.db")
     store = open_service(str(tmp_path / "events.db"), clock, password_cost=CHEAP)
     yield lambda **options: House(store, clock, **options)
     store.close()

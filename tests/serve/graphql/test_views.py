@@ -29,7 +29,7 @@ def camel(name: str) -> str:
 
 def plain_fields() -> str:
     names = [camel(name) for name in models.Event.model_fields if name != "occurrences"]
-    return " ".join([*names, "occurrences { startsAt endsAt allDay hasTime }"])
+    return " ".join([*names, "occurrences { startsAt endsAt allDay hasTime } matches { field text marks { start end } }"])
 
 
 def as_rest(value: Any) -> Any:
@@ -52,6 +52,8 @@ def without_ids(item: dict[str, Any]) -> dict[str, Any]:
         ('city: "盛岡", all: true', "city=盛岡&all=true"),
         ('from: "2050-08-02", to: "2050-08-05"', "from=2050-08-02&to=2050-08-05"),
         ('category: "music", sort: "updated"', "category=music&sort=updated"),
+        ('sort: "-starts", first: 2', "sort=-starts&limit=2"),
+        ('sort: "relevance", q: "音楽会"', "sort=relevance&q=音楽会"),
         ('near: "39.70,141.15,10"', "near=39.70,141.15,10"),
         ('source: "2", updatedSince: "2000-01-01"', "source=2&updated_since=2000-01-01"),
         ('status: "hidden"', "status=hidden"),

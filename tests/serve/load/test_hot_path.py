@@ -73,11 +73,11 @@ async def test_who_no_longer_waits_hinders_nobody() -> None:
 
     def slow() -> str:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return "late"
 
     asked = asyncio.create_task(threads.run(slow))
-    await asyncio.to_thread(begun.wait, 10)
+    await asyncio.to_thread(begun.wait, 60)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked

@@ -17,6 +17,7 @@ from tadoru.serve.pages.words_public import PUBLIC
 
 ROOT = Path(tadoru.serve.__file__).parent
 _MADE = (
+    "sort.",
     "status.",
     "type.",
     "frequency.",

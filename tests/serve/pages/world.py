@@ -164,7 +164,7 @@ class _Server(uvicorn.Server):
 def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **more: Any) -> Iterator[World]:
     """A service; `more` are options of it. Crawls are processes of their own: with these the clock is the machine's."""
     clock = clock or SetClock()
-    database = str(folder / "events.db")
+    database = more.pop("database", str(folder / "events.db"))
     store = open_service(database, clock)
     events = EventsOptions(database=database, timezone="Asia/Tokyo", delay=0.0, allow_private=True)
     options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0, **more)

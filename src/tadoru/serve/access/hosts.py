@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from tadoru.options import ServeOptions
 
+_LONGEST = 300
+"""Characters of a name with its port; what is longer is no name, and is not remembered."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(\d{1,5}))?")
 
 
@@ -22,6 +25,11 @@ def own_names(options: ServeOptions) -> frozenset[str]:
 
 def is_ours(host: str, names: frozenset[str]) -> bool:
     """Is this Host header one to answer for? An address always is: nobody can make a browser believe a false one."""
+    return len(host) <= _LONGEST and _is_ours(host, names)
+
+
+@lru_cache(maxsize=512)
+def _is_ours(host: str, names: frozenset[str]) -> bool:
     match = _HOST.fullmatch(host)
     if match is None:
         return False

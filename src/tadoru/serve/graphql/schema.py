@@ -36,8 +36,15 @@ def _events_of(info: Asked, root: strawberry.Parent[Any]) -> Any:
     return _with_sources(info, [one for one in found if one is not None])
 
 
+def _matches_of(root: strawberry.Parent[Any]) -> Any:
+    """Of a list that is searched; one event by itself has none."""
+    return root.get("matches", [])
+
+
 Source = object_of(models_admin.Source)
-Event = object_of(models.Event, {"source": field(_source_of, Source, "Event.source")})
+Match = object_of(models.Match)
+MATCHES = strawberry.field(resolver=_matches_of, graphql_type=list_of(Match), description="Where the words of q stand in it.")
+Event = object_of(models.Event, {"source": field(_source_of, Source, "Event.source"), "matches": MATCHES})
 Run = object_of(models_admin.Run, {"source": field(_source_of, Source, "Run.source")})
 Review = object_of(models.Review, {"events": field(_events_of, list_of(Event), "Review.events")})
 Status = object_of(models_admin.Status)
@@ -66,7 +73,8 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     first: int = A_PAGE,
     after: str | None = None,
 ) -> Any:
-    """Events in the order of time (or of change): each once, at the first of its times that fits."""
+    """Events in the order of time (starts), of change (updated) or the best first (relevance, with q), with a minus the other way
+    around: each once, at the first of its times that fits."""
     given = {
         "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "source": source, "sort": sort,
         "updated_since": updated_since, "status": status, "all": every, "limit": first, "cursor": after,

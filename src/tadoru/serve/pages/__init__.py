@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends
 
 from tadoru.serve.pages import (
     access,
+    cluster,
     crawls,
     crawls_compare,
     crawls_form,
@@ -31,7 +32,7 @@ __all__ = ["error_page", "router"]
 router = APIRouter(include_in_schema=False, dependencies=[Depends(note_position)])
 _ROOMS = (
     public, interface, entering, desk, sources, reviews, editing, access,
-    embedding, crawls_form, crawls, crawls_reading, crawls_compare, docs,
+    embedding, crawls_form, crawls, crawls_reading, crawls_compare, cluster, docs,
 )  # fmt: skip
 for _room in _ROOMS:
     router.include_router(_room.router)

@@ -13,6 +13,8 @@ from tadoru.store.events.listing import EventFilter
 
 LONGEST = 200
 """Characters of a field; nobody means more."""
+SORTS = ("starts", "-starts", "relevance")
+"""The orders of a list, named as the interface names them; the last is for lists that are searched."""
 YEARS = range(1900, 2200)
 """Further away there are no events, and no dates that every database can hold."""
 
@@ -26,6 +28,8 @@ class Chosen:
     q: str = ""
     since: str = ""
     until: str = ""
+    sort: str = ""
+    """One of SORTS; the first of them when nothing is said."""
 
     @property
     def is_any(self) -> bool:
@@ -37,7 +41,8 @@ class Chosen:
         return tuple(filter(None, (self.city, self.category, self.q, self.since, self.until)))
 
     def query(self, *, days: bool = True, **more: str) -> str:
-        """It as the end of an address, with a question mark when there is anything to say."""
+        """It as the end of an address, with a question mark when there is anything to say. Its order is said only as `sort`:
+        feeds and months have one of their own."""
         given = {"city": self.city, "category": self.category, "q": self.q}
         if days:
             given |= {"from": self.since, "to": self.until}
@@ -50,7 +55,8 @@ def read(asked: Mapping[str, str], cities: tuple[str, ...] = ()) -> Chosen:
     fields = {"city": "city", "category": "category", "q": "q", "since": "from", "until": "to"}
     given = {name: asked.get(key, "").replace("\0", "").strip()[:LONGEST] for name, key in fields.items()}
     given["city"] = city_named(given["city"], cities) or given["city"]
-    return Chosen(**given)
+    sorts = SORTS[1:] if given["q"] else SORTS[1:2]
+    return Chosen(**given, sort=asked["sort"] if asked.get("sort") in sorts else "")
 
 
 def filter_of(chosen: Chosen, say: Say, *, today: date) -> tuple[EventFilter, str]:

@@ -14,6 +14,7 @@ from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.collect import log_key
 from tadoru.model.event import RunStatus
 from tadoru.serve.pages.charting import Chart, runs_chart
+from tadoru.serve.pages.cluster import cluster_line
 from tadoru.serve.pages.crawls_desk import crawl_desk
 from tadoru.serve.pages.crawls_showing import reason_in
 from tadoru.serve.pages.public import today_of
@@ -86,7 +87,7 @@ def dashboard(request: Request) -> Response:
     return render(
         request, "dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), trouble=trouble[:8], runs=runs,
         names={one.source_id: one.name for one in health}, crawls=crawl_desk(service, today_of(service)),
-        reason_in=reason_in,
+        reason_in=reason_in, cluster_line=cluster_line(service, say),
     )  # fmt: skip
 
 

@@ -33,15 +33,18 @@ PLACE = "/manage/events"
 
 @router.get("/manage/events")
 def events_page(request: Request) -> Response:
-    """Events in any state, in the order of their last change."""
+    """Events in any state, in the order of their last change: the latest first, unless it is asked for the other way."""
     service, telling = service_of(request), telling_of(request)
     asked = request.query_params
     say, status = telling.say, asked.get("status", "")
     statuses = tuple(one for one in EventStatus if one.value == status) or tuple(EventStatus)
     source, q = number_in(asked.get("source")), asked.get("q", "").replace("\0", "").strip()[:200]
+    sort = "updated" if asked.get("sort") == "updated" else "-updated"
     wanted = EventFilter(q=q or None, source_id=source, statuses=statuses, archived=None)
     try:
-        page = service.store.events_by_change(wanted, limit=A_PAGE, cursor=asked.get("cursor") or None)
+        page = service.store.events_by_change(
+            wanted, limit=A_PAGE, cursor=asked.get("cursor") or None, backwards=sort == "-updated"
+        )
     except UsageError as error:
         raise Refused(400, str(error)) from None
     items = [
@@ -54,7 +57,8 @@ def events_page(request: Request) -> Response:
         request, "events.html", place=PLACE, items=items, q=q, state=status, source=source or "",
         statuses=[("", say("status.any")), *((one.value, say(f"status.{one.value}")) for one in EventStatus)],
         sources=[("", say("events.any_source")), *((key, name) for key, name in names_of(service).items())],
-        next_url=f"{PLACE}?{query}" if page.next_cursor else "",
+        next_url=f"{PLACE}?{query}" if page.next_cursor else "", sort=sort,
+        sorts=[(one, say(f"sort.{one}")) for one in ("-updated", "updated")],
     )  # fmt: skip
 
 

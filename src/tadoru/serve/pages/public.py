@@ -15,16 +15,18 @@ from markupsafe import Markup
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus
 from tadoru.parse.normal_text import is_html, sanitise_html
-from tadoru.serve.pages.choosing import YEARS, Chosen, day_of, filter_of, read
+from tadoru.serve.pages.choosing import SORTS, YEARS, Chosen, day_of, filter_of, read
 from tadoru.serve.pages.rendering import caller_of, remember_language, render, static_files, telling_of
-from tadoru.serve.pages.showing import fill, grouped, is_web, next_month, next_time, on_day, weeks_of
+from tadoru.serve.pages.showing import Group, best_first, fill, grouped, is_web, next_month, next_time, on_day, weeks_of
 from tadoru.serve.pages.structured import event_json_ld
+from tadoru.serve.pages.telling import Telling
 from tadoru.serve.problems import Refused
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, origin, service_of
 from tadoru.store.events.drafts import zone
 from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.values import Event, Listed, Source
+from tadoru.store.events.search_rank import events_by_relevance
+from tadoru.store.events.values import Event, Listed, Page, Source
 from tadoru.store.events.walking import Told, told, walk
 
 router = APIRouter(include_in_schema=False)
@@ -66,7 +68,7 @@ def _list(request: Request, action: str, *, is_search: bool) -> Response:
     next_cursor = None
     if not problem and (chosen.q or not is_search):
         try:
-            page = service.store.events(wanted, limit=A_PAGE, cursor=cursor or None)
+            page = _in_order(service, wanted, chosen.sort, cursor or None)
             items, next_cursor = page.items, page.next_cursor
         except UsageError as error:
             problem = str(error)
@@ -76,10 +78,24 @@ def _list(request: Request, action: str, *, is_search: bool) -> Response:
     return render(
         request, "list.html", status=400 if problem else 200, place="/" if not is_search else "", problem=problem, heading=title,
         action=action, filters=chosen, cities=cities, categories=categories, is_search=is_search, today=today,
-        groups=grouped(items, None if cursor else wanted.since, telling),
-        next_url=action + chosen.query(cursor=next_cursor) if next_cursor else "",
-        first_url=action + chosen.query() if cursor else "", feed_query=chosen.query(),
+        groups=_groups(items, chosen, wanted.since if not cursor or chosen.sort else None, telling),
+        next_url=action + chosen.query(sort=chosen.sort, cursor=next_cursor) if next_cursor else "",
+        first_url=action + chosen.query(sort=chosen.sort) if cursor else "", feed_query=chosen.query(),
+        sorts=[(one if one != SORTS[0] else "", telling.say(f"sort.{one}")) for one in (SORTS if chosen.q else SORTS[:2])],
+        next_words=telling.say(f"sort.next.{chosen.sort or SORTS[0]}"),
     )  # fmt: skip
+
+
+def _in_order(service: Service, wanted: EventFilter, sort: str, cursor: str | None) -> Page:
+    if sort == "relevance":
+        return events_by_relevance(service.store, wanted, limit=A_PAGE, cursor=cursor)
+    return service.store.events(wanted, limit=A_PAGE, cursor=cursor, backwards=sort == "-starts")
+
+
+def _groups(items: tuple[Listed, ...], chosen: Chosen, since: date | None, telling: Telling) -> list[Group]:
+    if chosen.sort == "relevance":
+        return best_first(items, chosen.q, telling)
+    return grouped(items, since, telling, q=chosen.q, backwards=chosen.sort == "-starts")
 
 
 def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -19,6 +19,7 @@ from markupsafe import Markup
 
 from tadoru.serve.access.cookies import csrf_token, is_secure
 from tadoru.serve.access.who import NOBODY, Caller
+from tadoru.serve.cluster_watch import can_have_cluster
 from tadoru.serve.pages.language import COOKIE, KEEPS, chosen, language_of
 from tadoru.serve.pages.live import live_script
 from tadoru.serve.pages.telling import Telling
@@ -31,8 +32,8 @@ _DESK = (
     ("/manage", "nav.dashboard", Role.VIEWER), ("/manage/events", "nav.events", Role.VIEWER),
     ("/manage/sources", "nav.sources", Role.VIEWER), ("/manage/reviews", "nav.reviews", Role.VIEWER),
     ("/manage/runs", "nav.runs", Role.VIEWER), ("/manage/crawls", "nav.crawls", Role.VIEWER),
-    ("/manage/docs", "nav.docs", Role.VIEWER), ("/manage/keys", "nav.keys", Role.ADMIN),
-    ("/manage/users", "nav.users", Role.ADMIN), ("/manage/log", "nav.log", Role.ADMIN),
+    ("/manage/cluster", "nav.cluster", Role.VIEWER), ("/manage/docs", "nav.docs", Role.VIEWER),
+    ("/manage/keys", "nav.keys", Role.ADMIN), ("/manage/users", "nav.users", Role.ADMIN), ("/manage/log", "nav.log", Role.ADMIN),
 )  # fmt: skip
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 
@@ -79,7 +80,7 @@ def render(
     done = f"done.{request.query_params.get('done', '')}"
     frame: dict[str, Any] = {
         "lang": telling.lang, "other_lang": other, "other_language_url": _with_language(request, place, other),
-        "caller": caller_of(request), "desk_places": _DESK, "place": place,
+        "caller": caller_of(request), "desk_places": _places(request), "place": place,
         "problem": told(problem, telling.lang), "site_name": options.site_name,
         "contact": options.contact,
         "done": telling.say(done) if done in CATALOGUE and not problem else "", "zone_name": telling.here,
@@ -92,6 +93,12 @@ def render(
     response.headers["Vary"] = "Accept, Accept-Language, Cookie"
     remember_language(request, response)
     return response
+
+
+def _places(request: Request) -> list[tuple[str, str, Role]]:
+    """Where the desk leads: to the cluster only where there can be one."""
+    has_cluster = can_have_cluster(service_of(request))
+    return [one for one in _DESK if has_cluster or one[0] != "/manage/cluster"]
 
 
 def remember_language(request: Request, response: Response) -> None:

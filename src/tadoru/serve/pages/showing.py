@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
+from tadoru.jobs.events.publish.matches import FIELDS, matches_of
 from tadoru.serve.pages.telling import Telling
+from tadoru.store.events.search_marks import pieces
 from tadoru.store.events.values import Event, EventTime, Listed
 from tadoru.store.events.walking import Told
 
@@ -25,11 +27,13 @@ class Card:
     price: str
     is_cancelled: bool
     is_gone: bool
+    excerpt: tuple[tuple[str, bool], ...] = ()
+    """Of a search: a text in pieces, each with whether it is what was looked for."""
 
 
 @dataclass(slots=True)
 class Group:
-    """The events of a day; without a day, those that had begun before."""
+    """The events of a day; without a day, those that had begun before, or all of a list that is not in the order of time."""
 
     day: date | None
     items: list[Card] = field(default_factory=list)
@@ -64,21 +68,48 @@ def place_of(event: Event) -> str:
     return " · ".join(part for part in (event.venue, event.city if event.city not in event.venue else "") if part)
 
 
-def grouped(items: Iterable[Listed], since: date | None, telling: Telling) -> list[Group]:
-    """A list by days. What had begun before the list does comes first, without a day."""
+def with_excerpt(shown: Card, event: Event, q: str) -> Card:
+    """What was looked for, where the title does not say it already."""
+    found = [one for one in matches_of(texts_of(event), q) if one.field not in ("title", "city", "category")]
+    return replace(shown, excerpt=tuple(pieces(found[-1]))) if found else shown
+
+
+def texts_of(event: Event) -> dict[str, str]:
+    """The texts of an event that are searched."""
+    return {name: getattr(event, name) for name in FIELDS}
+
+
+def best_first(items: Iterable[Listed], q: str, telling: Telling) -> list[Group]:
+    """A list that is not in the order of time: each event says its day."""
+    cards = []
+    for one in items:
+        if one.time is not None:
+            shown = replace(card(one.event, one.time, telling), at=telling.when(one.time, one.event.timezone))
+            cards.append(with_excerpt(shown, one.event, q))
+    return [Group(None, cards)] if cards else []
+
+
+def grouped(
+    items: Iterable[Listed], since: date | None, telling: Telling, *, q: str = "", backwards: bool = False
+) -> list[Group]:
+    """A list by days. What had begun before the list does stands at its beginning in time, without a day."""
     groups: list[Group] = []
     before = Group(None)
     for one in items:
         if one.time is None:
             continue
         shown = card(one.event, one.time, telling)
+        if q:
+            shown = with_excerpt(shown, one.event, q)
         if since is not None and one.time.local_date < since:
             before.items.append(shown)
         elif groups and groups[-1].day == one.time.local_date:
             groups[-1].items.append(shown)
         else:
             groups.append(Group(one.time.local_date, [shown]))
-    return [before, *groups] if before.items else groups
+    if not before.items:
+        return groups
+    return [*groups, before] if backwards else [before, *groups]
 
 
 def weeks_of(year: int, month: int) -> list[list[Cell]]:

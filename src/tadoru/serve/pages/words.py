@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tadoru.serve.pages.words_cluster import CLUSTER
 from tadoru.serve.pages.words_crawled import CRAWLED
 from tadoru.serve.pages.words_crawls import CRAWLS
 from tadoru.serve.pages.words_desk import DESK
@@ -16,9 +17,10 @@ from tadoru.serve.pages.words_embed import EMBED
 from tadoru.serve.pages.words_interface import INTERFACE
 from tadoru.serve.pages.words_live import LIVE
 from tadoru.serve.pages.words_public import PUBLIC
+from tadoru.serve.pages.words_sorting import SORTING
 
 LANGUAGES = ("en", "ja")
-CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK | LIVE | INTERFACE | CRAWLS | CRAWLED | DOCS | EMBED
+CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK | LIVE | INTERFACE | CRAWLS | CRAWLED | DOCS | EMBED | SORTING | CLUSTER
 Say = Callable[..., str]
 
 

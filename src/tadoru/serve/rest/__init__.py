@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from tadoru.serve.rest import crawls, crawls_files, crawls_reading, docs_sites, events, reviews, runs, sources
+from tadoru.serve.rest import cluster, crawls, crawls_files, crawls_reading, docs_sites, events, reviews, runs, sources
 
 router = APIRouter()
-for room in (events, sources, runs, reviews, docs_sites, crawls, crawls_reading, crawls_files):
+for room in (events, sources, runs, reviews, docs_sites, crawls, crawls_reading, crawls_files, cluster):
     router.include_router(room.router)

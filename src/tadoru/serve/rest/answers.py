@@ -6,6 +6,7 @@ their own, which is known before they are written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from tadoru.serve.rest.models import Problem
 from tadoru.serve.roles import Role
 
 VARY = "Accept, Authorization, Cookie"
+_PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
 _WORDS = {
     400: "The request can not be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
     404: "There is no such thing.", 405: "The address does not take that method.", 409: "Something stands against it.",
@@ -100,6 +102,9 @@ def next_page(request: Request, cursor: str | int | None) -> str | None:
     """The same address, further on."""
     if cursor is None:
         return None
+    asked: str = request.scope["query_string"].decode("latin-1")
+    if "cursor" not in asked and _PLAIN.fullmatch(asked):  # Nothing in it has to be written anew.
+        return f"{request.scope['path']}?{asked}{'&' if asked else ''}cursor={cursor}"
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
     return f"{request.url.path}?{urlencode([*rest, ('cursor', str(cursor))])}"
 

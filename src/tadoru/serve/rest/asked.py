@@ -11,7 +11,16 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from tadoru.jobs.events.publish.cities import city_named
 from tadoru.model.event import EventStatus
@@ -36,12 +45,22 @@ def _written(value: Any) -> Any:
     return value
 
 
-DayGiven = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY), BeforeValidator(_written)]
+def _near(day: date) -> date:
+    """A day that can be counted with. Said in a sentence: a schema has no bounds for days."""
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"This day is too far away: give one from {FIRST_DAY} to {LAST_DAY}.")
+    return day
+
+
+DayGiven = Annotated[date, BeforeValidator(_written), AfterValidator(_near)]
 MomentGiven = Annotated[
     datetime,
     BeforeValidator(_written),
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}]}),
 ]
+
+
+Sort = Literal["starts", "-starts", "updated", "-updated", "relevance", "starts_at", "-starts_at", "updated_at", "-updated_at"]
 
 
 class Chosen(BaseModel):
@@ -96,16 +115,32 @@ class Chosen(BaseModel):
 class Listed(Chosen):
     """Which events, how many, and in what order."""
 
-    sort: Literal["starts", "updated"] = Field(
-        "starts", description="The order: of time, or of the last change (for who keeps a copy; it takes no from, to or all)."
+    sort: Sort = Field(
+        "starts",
+        description="The order: of time, of the last change (for who keeps a copy; it takes no from, to or all), or the best "
+        "first (relevance, with q). A minus turns it around: the last first. The names of the fields mean the same: -starts_at.",
     )
     limit: int = Field(20, ge=1, le=200, description="At most so many.")
     cursor: str | None = Field(None, max_length=200, description="Where the list goes on, as `next` says.")
 
+    @property
+    def order(self) -> Literal["starts", "updated", "relevance"]:
+        """By what it is sorted, in whichever direction."""
+        by: Any = self.sort.removeprefix("-").removesuffix("_at")
+        return by  # type: ignore[no-any-return]
+
+    @property
+    def is_backwards(self) -> bool:
+        return self.sort.startswith("-")
+
     @model_validator(mode="after")
     def _an_order(self) -> Listed:
-        if self.sort == "updated" and (self.since or self.until):
+        if self.order == "updated" and (self.since or self.until):
             raise ValueError("A list in the order of changes has no period: leave out from and to, or sort.")
+        if self.order == "relevance" and not (self.q or "").strip():
+            raise ValueError("A list by relevance needs words to look for: give q, or another sort.")
+        if self.order != "updated" and self.status == "quarantine" and self.sort != "starts":
+            raise ValueError("What is in quarantine may have no time: sort it by updated or -updated.")
         return self
 
 
@@ -131,7 +166,8 @@ def filter_of(chosen: Chosen, caller: Caller, service: Service) -> EventFilter:
     statuses = (EventStatus(chosen.status or "active"),)
     if statuses != (EventStatus.ACTIVE,) and not caller.may(Role.VIEWER, "events:read"):
         raise Refused(403, "What is hidden or in quarantine is for those who are signed in: leave out status, or sign in.")
-    since, is_period = chosen.since, not (chosen.every or getattr(chosen, "sort", "") == "updated")
+    by_change = isinstance(chosen, Listed) and chosen.order == "updated"
+    since, is_period = chosen.since, not (chosen.every or by_change)
     if since is None and is_period and statuses == (EventStatus.ACTIVE,):
         since = today(service)
         if chosen.until is not None and chosen.until < since:

@@ -29,6 +29,7 @@ TAGS = {
     "runs": "The log of collecting, and how the sources do.",
     "reviews": "Questions that only a person can answer.",
     "crawls": "Crawls of sites: start, watch, stop and read them.",
+    "cluster": "Several machines that crawl together: workers, crawls, queue.",
     "docs-sites": "Documentation sites that were made into Markdown.",
     "search": "Finding things by their words.",
 }

@@ -15,7 +15,8 @@ from tadoru.errors import UsageError
 from tadoru.jobs.events.by_hand import FLAGS, changes_of, draft_of_new, known_field, owned_fields
 from tadoru.jobs.events.dedupe.judge import EventJudge
 from tadoru.jobs.events.publish.documents import document
-from tadoru.jobs.events.publish.page import DocumentPage, page_by_change, page_by_time
+from tadoru.jobs.events.publish.matches import match_json, matches_of
+from tadoru.jobs.events.publish.page import DocumentPage, page_by_change, page_by_relevance, page_by_time
 from tadoru.jobs.events.publish.records import story_json
 from tadoru.model.event import EventStatus
 from tadoru.serve.access.audit import note
@@ -27,6 +28,7 @@ from tadoru.serve.rest.direct import Direct
 from tadoru.serve.rest.models import LARGEST, Event, EventChange, EventPage, Names, NewEvent, Story
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
+from tadoru.store.events.listing import EventFilter, Listing
 from tadoru.store.events.walking import Told, told
 
 router = APIRouter(tags=["events"])
@@ -47,7 +49,7 @@ MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was me
 
 @first.get("/api/v1/events", response_model=EventPage, responses=UNCHANGED | problems(), summary="List events")
 def list_events(request: Request, who: Asker, service: The) -> Response:
-    """Events in the order of time (or of change): each once, at the first of its times that fits."""
+    """Events in the order of time, of change, or of how well they fit: each once, at the first of its times that fits."""
     return _listed(request, _asked(request, Exactly), who, service)
 
 
@@ -80,13 +82,22 @@ def _listed(request: Request, asked: Listed, who: Caller, service: Service) -> R
 def read_page(asked: Listed, who: Caller, service: Service) -> DocumentPage:
     """A page of events. A city that nothing takes place in may be half a name."""
     store, chosen = service.store, filter_of(asked, who, service)
-    by_change = asked.sort == "updated" or asked.status == "quarantine"
-    read = page_by_change if by_change else page_by_time
     with refusing(422):
-        page = read(store, chosen, limit=asked.limit, cursor=asked.cursor)
+        page = _read(asked, store, chosen)
         if not page.items and chosen.city is not None and (whole := with_city(store, chosen)) != chosen:
-            page = read(store, whole, limit=asked.limit, cursor=asked.cursor)
+            page = _read(asked, store, whole)
+    for item in page.items:
+        item["matches"] = [match_json(one) for one in matches_of(item, asked.q)] if asked.q else []
     return page
+
+
+def _read(asked: Listed, store: Listing, chosen: EventFilter) -> DocumentPage:
+    """In the order that is asked for. What is in quarantine may have no time, and is listed by its changes."""
+    if asked.order == "relevance":
+        return page_by_relevance(store, chosen, limit=asked.limit, cursor=asked.cursor)
+    by_change = asked.order == "updated" or asked.status == "quarantine"
+    read = page_by_change if by_change else page_by_time
+    return read(store, chosen, limit=asked.limit, cursor=asked.cursor, backwards=asked.is_backwards)
 
 
 @router.get(

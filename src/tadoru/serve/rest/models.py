@@ -126,10 +126,35 @@ class Event(Out):
     }]})  # fmt: skip
 
 
+class Mark(Out):
+    """A part of a text: its first character, and the one behind its last."""
+
+    start: int
+    end: int
+
+
+class Match(Out):
+    """A field of an event in which words of `q` stand."""
+
+    field: Literal["title", "venue", "address", "city", "category", "organizer", "description"]
+    text: str = Field(description="The field or a part of it, as plain text: escape it where you show it.")
+    marks: list[Mark] = Field(description="Where the words stand in the text.")
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"field": "title", "text": "夏の花火大会", "marks": [{"start": 2, "end": 4}]},
+    ]})  # fmt: skip
+
+
+class ListedEvent(Event):
+    """An event of a list."""
+
+    matches: list[Match] = Field(description="Where the words of q stand; empty without q.")
+
+
 class EventPage(Out):
     """A part of a list."""
 
-    items: list[Event]
+    items: list[ListedEvent]
     next: str | None = Field(description="Where the list goes on; null at its end.")
 
 

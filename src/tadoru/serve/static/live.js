@@ -6,13 +6,15 @@
 // data-live-notices       inside: a list that gets each notice as a line
 // data-live-refresh       the place is made anew by the server when something happened (by its id, or its order)
 // data-live-reload        the page is loaded anew, once, when what it is about has ended
+// data-live-every="5"     places to refresh are made anew every so many seconds, where no message tells
 //
 // Nothing here is needed to use a page, and nothing of it is ever markup: texts are set as texts.
 (() => {
   "use strict";
   const script = document.currentScript;
   const places = () => [...document.querySelectorAll("[data-live]")];
-  if (window.tadoruLive || !("WebSocket" in window) || !places().length) return;
+  const every = Number(document.querySelector("[data-live-every]")?.dataset.liveEvery || 0);
+  if (window.tadoruLive || !("WebSocket" in window) || (!places().length && !every)) return;
   window.tadoruLive = true;
 
   const words = JSON.parse(script.dataset.words || "{}");
@@ -41,7 +43,7 @@
 
   function connect() {
     clearTimeout(timer);
-    if (socket || isOver || isReloading || document.hidden || tries > 12) return;
+    if (socket || isOver || isReloading || document.hidden || tries > 12 || !places().length) return;
     try {
       socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/ws");
     } catch {
@@ -142,5 +144,6 @@
   document.addEventListener("visibilitychange", () => (document.hidden ? disconnect() : ((tries = 0), connect())));
   window.addEventListener("pagehide", disconnect);
   window.addEventListener("pageshow", connect);
+  if (every) setInterval(() => { if (!document.hidden && !isReloading) refresh(); }, every * 1000);
   connect();
 })();

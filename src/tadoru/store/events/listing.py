@@ -12,7 +12,7 @@ import binascii
 import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
@@ -69,26 +69,38 @@ class EventFilter:
     ids: tuple[int, ...] | None = None
 
 
+class _Walk(NamedTuple):
+    """Where a list goes on, how far, and in which direction."""
+
+    after: tuple[Any, Any] | None
+    limit: int | None
+    backwards: bool
+
+
 class Listing(Names):
     """Reading events."""
 
-    def events(self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None) -> Page:
-        """A page in the order of time."""
+    def events(
+        self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None, backwards: bool = False
+    ) -> Page:
+        """A page in the order of time, or `backwards`: the same events, the last one first."""
         chosen = chosen or EventFilter()
         after = place_of(cursor) if cursor else None
+        queries = self.time_queries(chosen, after, limit + 1, backwards=backwards)
         with self.read() as sql:
-            found = [row for query in self.time_queries(chosen, after, limit + 1) for row in sql.execute(query)]
-            found.sort(key=lambda row: (row.starts_at, row.event_id))
+            found = [row for query in queries for row in sql.execute(query)]
+            found.sort(key=lambda row: (row.starts_at, row.event_id), reverse=backwards)
             rows = found[:limit]
-            items = self._listed(sql, [(row.event_id, row.number) for row in rows])
+            items = self.listed(sql, [(row.event_id, row.number) for row in rows])
         more = len(found) > limit
         return Page(items=items, next_cursor=cursor_of(rows[-1].starts_at, rows[-1].event_id) if more else None)
 
     def events_by_change(
-        self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True
-    ) -> Page:
+        self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True,
+        backwards: bool = False,
+    ) -> Page:  # fmt: skip
         """A page in the order of the last change, of every event that fits, at whatever time: also those without one, and
-        absorbed ones unless they are not wanted."""
+        absorbed ones unless they are not wanted. `backwards`: the latest change first."""
         chosen = chosen or EventFilter()
         query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
         if asked := query_of(chosen.q or ""):
@@ -97,12 +109,11 @@ class Listing(Names):
             query = query.where(events.c.city == chosen.city)
         if not absorbed:
             query = query.where(events.c.merged_into.is_(None))
-        if cursor:
-            query = query.where(tuple_(events.c.updated_at, events.c.id) > tuple_(*_bound(place_of(cursor), events.c.updated_at)))
-        query = query.order_by(events.c.updated_at, events.c.id).limit(limit + 1)
+        after = place_of(cursor) if cursor else None
+        query = _walked(query, events.c.updated_at, events.c.id, after, backwards=backwards).limit(limit + 1)
         with self.read() as sql:
             found = sql.execute(query).all()
-            items = self._listed(sql, [(row.id, 0) for row in found[:limit]])
+            items = self.listed(sql, [(row.id, 0) for row in found[:limit]])
         last = found[:limit][-1] if len(found) > limit else None
         return Page(items=items, next_cursor=cursor_of(last.updated_at, last.id) if last else None)
 
@@ -120,7 +131,9 @@ class Listing(Names):
             at: datetime | None = sql.execute(select(func.max(events.c.updated_at, type_=events.c.updated_at.type))).scalar()
             return at
 
-    def time_queries(self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None) -> list[Select[Any]]:
+    def time_queries(
+        self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *, backwards: bool = False
+    ) -> list[Select[Any]]:
         """What begins in the period, and what is under way when it begins."""
         asked = query_of(chosen.q) if isinstance(chosen.q, str) else None
         times: Any = occurrences
@@ -129,32 +142,30 @@ class Listing(Names):
             times, words = self._found(asked, is_whole=limit is None)
         starts = select(times.c.event_id, times.c.number, times.c.starts_at).join(events, events.c.id == times.c.event_id)
         starts = starts.where(*self._conditions(chosen), *words, events.c.merged_into.is_(None))
+        walk = _Walk(after, limit, backwards)
         if chosen.since is None:
-            return [self._narrowed(starts, times, chosen, after, limit).where(times.c.number == 0)]
-        later = self._narrowed(starts, times, chosen, after, limit)
+            return [self._narrowed(starts, times, chosen, walk).where(times.c.number == 0)]
+        later = self._narrowed(starts, times, chosen, walk)
         later = later.where(times.c.local_date >= chosen.since, times.c.starts_at >= begin_of(chosen.since))
-        under_way = self._narrowed(starts, times, chosen, after, limit, walks=False).where(
+        under_way = self._narrowed(starts, times, chosen, walk, by_index=False).where(
             times.c.local_date < chosen.since, times.c.last_date >= chosen.since, times.c.last_date > times.c.local_date
         )
         first = _is_first(times, chosen.since)
         return [later.where(first), under_way.where(first)]
 
     def _narrowed(
-        self, query: Select[Any], times: Any, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *,
-        walks: bool = True,
-    ) -> Select[Any]:  # fmt: skip
-        """In order, and only where and when was asked for. A list `walks` along the index of its order; what is under way is
+        self, query: Select[Any], times: Any, chosen: EventFilter, walk: _Walk, *, by_index: bool = True
+    ) -> Select[Any]:
+        """In order, and only where and when was asked for. A list walks along the index of its order; what is under way is
         looked up by its last day, where SQLite would guess wrong and walk through all that a city ever had."""
         city, at = times.c.city, times.c.starts_at
-        if not walks and self.is_sqlite:
+        if not by_index and self.is_sqlite:
             city, at = _by_no_index(city), _by_no_index(at)
         if chosen.city is not None:
             query = query.where(city == chosen.city)
         if chosen.until is not None:
             query = query.where(times.c.local_date <= chosen.until, at < end_of(chosen.until))
-        if after is not None:
-            query = query.where(tuple_(at, times.c.event_id) > tuple_(*_bound(after, times.c.starts_at)))
-        return query.order_by(at, times.c.event_id).limit(limit)
+        return _walked(query, at, times.c.event_id, walk.after, backwards=walk.backwards).limit(walk.limit)
 
     def _found(self, asked: Query, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
         """The times to list and what to ask of them: PostgreSQL knows which way is the shortest, SQLite is told."""
@@ -186,7 +197,8 @@ class Listing(Names):
             wanted.append(events.c.id.in_(chosen.ids))
         return wanted + within(chosen.box, chosen.near, exact=self.has_postgis)
 
-    def _listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[Listed, ...]:
+    def listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[Listed, ...]:
+        """Events and the numbers of their times, read."""
         rows = event_rows(sql, [event_id for event_id, _ in places])
         # Not pairs: SQLite looks for a list of pairs in the whole table.
         query = select(occurrences).where(occurrences.c.number.in_({number for _, number in places}))
@@ -227,6 +239,16 @@ def end_of(day: Any) -> Any:
 
 def _named(name: str) -> BindParameter[Any]:
     return bindparam(name, type_=occurrences.c.starts_at.type, required=False)
+
+
+def _walked(
+    query: Select[Any], at: ColumnElement[Any], number: ColumnElement[Any], after: tuple[Any, Any] | None, *, backwards: bool
+) -> Select[Any]:
+    """In the order of a time and, where times are equal, of numbers; behind a place when there is one."""
+    if after is not None:
+        here, there = tuple_(at, number), tuple_(*_bound(after, at))
+        query = query.where(here < there if backwards else here > there)
+    return query.order_by(at.desc(), number.desc()) if backwards else query.order_by(at, number)
 
 
 def _bound(place: tuple[Any, Any], column: ColumnElement[Any]) -> tuple[Any, Any]:

@@ -66,11 +66,11 @@ def is_plain(chosen: EventFilter) -> bool:
     return all(getattr(chosen, name) == value for name, value in _PLAIN)
 
 
-def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None) -> RowPage:
-    """The rows of a page in the order of time, of a question that `is_plain`."""
+def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> RowPage:
+    """The rows of a page in the order of time or `backwards`, of a question that `is_plain`."""
     after = place_of(cursor) if cursor else None
     given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(chosen, name)) is not None}
-    shape = (*given, chosen.archived, after is not None)
+    shape = (*given, chosen.archived, after is not None, backwards)
     given["limit"] = limit + 1
     if after is not None:
         given["after_at"], given["after_id"] = after
@@ -80,10 +80,12 @@ def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | 
         given["end"] = end_of(chosen.until)
     kept = _kept.setdefault(store, {})
     if shape not in kept:
-        kept[shape] = [_ready(store, query) for query in _statements(store, chosen, is_further=after is not None)]
+        kept[shape] = [
+            _ready(store, query) for query in _statements(store, chosen, is_further=after is not None, backwards=backwards)
+        ]
     found = _by_driver(store, kept[shape], given) if store.is_sqlite else _by_engine(store, kept[shape], given)
     place = len(EVENT_COLUMNS)
-    found.sort(key=lambda row: (row[place], row[0]))
+    found.sort(key=lambda row: (row[place], row[0]), reverse=backwards)
     rows = found[:limit]
     return RowPage(rows, cursor_of(moment(rows[-1][place]), rows[-1][0]) if len(found) > limit else None)
 
@@ -120,7 +122,7 @@ def _ready(store: Listing, query: Select[Any]) -> Ready:
     )  # fmt: skip
 
 
-def _statements(store: Listing, chosen: EventFilter, *, is_further: bool) -> list[Select[Any]]:
+def _statements(store: Listing, chosen: EventFilter, *, is_further: bool, backwards: bool) -> list[Select[Any]]:
     """The queries of a list with names in the place of values."""
     named: dict[str, Any] = {name: bindparam(name, required=False) for name in _NAMED if getattr(chosen, name) is not None}
     at = bindparam("after_at", required=False, type_=occurrences.c.starts_at.type)
@@ -129,5 +131,6 @@ def _statements(store: Listing, chosen: EventFilter, *, is_further: bool) -> lis
     bare = NullType()
     columns = [type_coerce(events.c[name], bare) for name in EVENT_COLUMNS]
     columns += [type_coerce(occurrences.c[name], bare) for name in TIME_COLUMNS]
-    queries: list[Any] = list(store.time_queries(EventFilter(**named, archived=chosen.archived), after, limit))
+    asked = EventFilter(**named, archived=chosen.archived)
+    queries: list[Any] = list(store.time_queries(asked, after, limit, backwards=backwards))
     return [query.with_only_columns(*columns) for query in queries]

@@ -64,6 +64,12 @@ class Phrase(NamedTuple):
     is_open: bool
 
     @property
+    def is_run(self) -> bool:
+        """Whether it ends with a pair of a run without spaces."""
+        last = self.words[-1]
+        return len(last) == 2 and _is_unspaced(last)
+
+    @property
     def line(self) -> str:
         """What is to be found in the searched text."""
         return f" {' '.join(self.words)}{'' if self.is_open else ' '}"

@@ -15,6 +15,7 @@ from typing import Any
 from tadoru.jobs.events.publish.documents import document, local, stamp, time_of
 from tadoru.store.events.listing import EventFilter, Listing
 from tadoru.store.events.page_rows import EVENT_COLUMNS, RowPage, is_plain, moment, page_rows
+from tadoru.store.events.search_rank import events_by_relevance
 from tadoru.store.events.values import EventTime, Page
 from tadoru.store.events.walking import Told, told_all
 
@@ -31,16 +32,24 @@ class DocumentPage:
     """When one of these changed last."""
 
 
-def page_by_time(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
-    """The events of a list in the order of time, each at the first of its times that fits."""
+def page_by_time(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> DocumentPage:
+    """The events of a list in the order of time, each at the first of its times that fits; `backwards` the last one first."""
     if is_plain(chosen):
-        return _from_rows(store, page_rows(store, chosen, limit=limit, cursor=cursor))
-    return _documents(store, store.events(chosen, limit=limit, cursor=cursor))
+        return _from_rows(store, page_rows(store, chosen, limit=limit, cursor=cursor, backwards=backwards))
+    return _documents(store, store.events(chosen, limit=limit, cursor=cursor, backwards=backwards))
 
 
-def page_by_change(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
-    """The events that fit, whenever they take place, in the order of their last change."""
-    return _documents(store, store.events_by_change(chosen, limit=limit, cursor=cursor, absorbed=False))
+def page_by_change(
+    store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
+) -> DocumentPage:
+    """The events that fit, whenever they take place, in the order of their last change; `backwards` the latest first."""
+    found = store.events_by_change(chosen, limit=limit, cursor=cursor, absorbed=False, backwards=backwards)
+    return _documents(store, found)
+
+
+def page_by_relevance(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None) -> DocumentPage:
+    """The events of a list that is searched, the best first."""
+    return _documents(store, events_by_relevance(store, chosen, limit=limit, cursor=cursor))
 
 
 def _documents(store: Listing, page: Page) -> DocumentPage:

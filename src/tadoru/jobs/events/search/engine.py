@@ -25,6 +25,9 @@ class EngineError(TadoruError):
 class EngineBusy(EngineError):
     """The engine can not do it now: it is down, too slow, or has too much to do."""
 
+    retry_after: str | None = None
+    """The header of its answer that says when to come again, as it came."""
+
 
 class EngineUnheard(EngineBusy):
     """The engine gave no answer of its own: it may have done it, or not."""
@@ -94,8 +97,15 @@ def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = N
     return TypesenseEngine(url, key, name)
 
 
-def sentence(engine: str, status: int | None, said: str, key: str) -> EngineError:
+def sentence(engine: str, status: int | None, said: str, key: str, retry_after: str | None = None) -> EngineError:
     """An answer that is no success, as an error of ours. What the engine said is shortened, and never has the key."""
+    error = _sentence(engine, status, said, key)
+    if isinstance(error, EngineBusy):
+        error.retry_after = retry_after
+    return error
+
+
+def _sentence(engine: str, status: int | None, said: str, key: str) -> EngineError:
     detail = " ".join((said.replace(key, "…") if key else said).split())[:200].rstrip(".")
     match status:
         case None:

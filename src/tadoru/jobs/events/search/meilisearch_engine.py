@@ -44,7 +44,9 @@ class MeilisearchEngine:
         try:
             yield
         except self._api_error as error:
-            raise sentence("Meilisearch", error.status_code, f"{error.code}: {error.message}", self._key) from None
+            answer: Any = getattr(error.__cause__, "response", None)
+            later = answer.headers.get("Retry-After") if answer is not None else None
+            raise sentence("Meilisearch", error.status_code, f"{error.code}: {error.message}", self._key, later) from None
         except self._error as error:
             raise sentence("Meilisearch", None, type(error).__name__, self._key) from None
         except ValueError as error:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from tadoru.clock import Clock
 from tadoru.jobs.events.search.documents import FORM, is_public, search_document
 from tadoru.jobs.events.search.engine import Engine, EngineBusy, EngineUnheard, Ticket, TooLarge
+from tadoru.rules.retry import parse_retry_after
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.search_changes import Target
 from tadoru.store.events.walking import told_all
@@ -23,6 +24,8 @@ AT_ONCE = 1000
 """Documents in one request."""
 TRIES = 6
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
+_LONGEST_ASKED = 300.0
+"""Seconds that an engine may ask us to wait (Retry-After): what it can not take then is told the next time."""
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 2.0
 _TASK_PATIENCE = 900.0
 HOLD = 60.0
@@ -130,8 +133,8 @@ class Sync:
                 await self._live()
 
     async def _try(self, call: Callable[[], T], *, is_once: bool = False) -> T:
-        """Again after a while, when the engine is busy: a second, then twice as long. What `is_once` is not asked for again
-        when it may have been done."""
+        """Again after a while, when the engine is busy: a second, then twice as long, or as long as the engine says. What
+        `is_once` is not asked for again when it may have been done."""
         wait = _FIRST_WAIT
         for left in range(self._tries - 1, -1, -1):
             try:
@@ -139,10 +142,18 @@ class Sync:
             except EngineBusy as error:
                 if not left or (is_once and isinstance(error, EngineUnheard)):
                     raise
-            await self._live()
-            await self._clock.sleep(wait)
+                asked = parse_retry_after(error.retry_after, self._clock.now()) or 0.0
+            await self._pause(max(wait, min(asked, _LONGEST_ASKED)))
             wait = min(_LONGEST_WAIT, wait * 2)
         raise AssertionError("unreachable")
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, and let nobody think meanwhile that this worker is gone."""
+        while seconds > 0:
+            await self._live()
+            part = min(seconds, HOLD / 2)
+            await self._clock.sleep(part)
+            seconds -= part
 
     async def _live(self) -> None:
         if not await asyncio.to_thread(self._store.renew, self._worker, HOLD):

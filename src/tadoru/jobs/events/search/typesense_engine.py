@@ -37,6 +37,7 @@ class TypesenseEngine:
 
     def __init__(self, url: str, key: str, index: str) -> None:
         try:
+            import httpx
             import typesense
             from typesense.exceptions import ObjectNotFound, TypesenseClientError
             from typesense.http_backend import backend_errors
@@ -47,18 +48,24 @@ class TypesenseEngine:
         at = urlsplit(url)
         assert at.hostname is not None
         port = at.port or (443 if at.scheme == "https" else 80)
+        self._later: str | None = None
+        # The client's errors do not have the headers of an answer: they are heard of on the way.
+        self._http = httpx.Client(timeout=_PATIENCE, event_hooks={"response": [self._heard]})
         with warnings.catch_warnings():  # The client warns of parts of itself that are not used here.
             warnings.simplefilter("ignore", DeprecationWarning)
             self._client = typesense.Client({
                 "nodes": [{"host": at.hostname, "port": port, "protocol": at.scheme, "path": at.path}],
                 "api_key": key, "connection_timeout_seconds": _PATIENCE, "num_retries": 0, "retry_interval_seconds": 0.0,
-            })  # fmt: skip
+            }, http_client=self._http)  # fmt: skip
             self._sides = (f"{index}_a", f"{index}_b")
             self._side = self._sides[0]
             self._collections = {name: self._client.collections[name] for name in (index, *self._sides)}
         self._gone, self._error, self._unheard = ObjectNotFound, TypesenseClientError, backend_errors("HTTPError")
         self._key, self._index = key, index
         self.name = f"typesense {url} {index}"
+
+    def _heard(self, answer: Any) -> None:
+        self._later = answer.headers.get("Retry-After")
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -68,7 +75,7 @@ class TypesenseEngine:
             raise
         except self._error as error:
             status = error.args[0] if error.args and isinstance(error.args[0], int) else None
-            raise sentence("Typesense", status, str(error.args[-1] if error.args else ""), self._key) from None
+            raise sentence("Typesense", status, str(error.args[-1] if error.args else ""), self._key, self._later) from None
         except self._unheard as error:
             raise sentence("Typesense", None, type(error).__name__, self._key) from None
 
@@ -142,6 +149,7 @@ class TypesenseEngine:
 
     def close(self) -> None:
         self._client.api_call.close()
+        self._http.close()
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:
