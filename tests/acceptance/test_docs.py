@@ -1,4 +1,4 @@
-"""The documents are true: the reference is fresh, commands in the README run, links between files lead somewhere."""
+"""The documents are true: the reference is fresh, and what the README says can be done is done."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.command import CHECKOUT, PATIENCE, Tadoru
+from tadoru.store.postgres.cluster import OPEN, Cluster
+from tests.acceptance.command import CHECKOUT, PATIENCE, Tadoru, finished
+from tests.support.postgres import server
 from tests.support.site import Site
 
 README = (CHECKOUT / "README.md").read_text("utf-8")
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
 HOSTS = re.compile(r"https?://(?:example\.com|127\.0\.0\.1:8123)")
 
 
@@ -41,6 +42,9 @@ RUNS = [
 ]
 """The commands of each block: they belong together, and are typed one after the other."""
 
+CLUSTER = next(run for run in RUNS if run[0].startswith("worker "))
+"""These are typed on several machines."""
+
 
 @pytest.fixture
 def example(site: Site) -> Site:
@@ -65,7 +69,7 @@ def test_the_readme_has_commands_to_run() -> None:
     assert any("--fail-on" in command for command in commands)
 
 
-@pytest.mark.parametrize("commands", RUNS, ids=lambda commands: commands[0][:40])
+@pytest.mark.parametrize("commands", [run for run in RUNS if run != CLUSTER], ids=lambda commands: commands[0][:40])
 def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tadoru: Tadoru, example: Site) -> None:
     for command in commands:
         arguments = shlex.split(HOSTS.sub(example.base, command), comments=True)
@@ -77,6 +81,36 @@ def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tado
         crawls = arguments[0] in ("links", "audit", "docs", "explain") and "--dry-run" not in arguments and not reads
         crawls = crawls or arguments[:3] == ["events", "sources", "test"]  # The run after it uses what the test has fetched.
         assert (len(example.paths) > asked) == crawls, command
+
+
+def test_the_commands_of_a_cluster_do_what_the_readme_says(tadoru: Tadoru, example: Site) -> None:
+    database = server().new_database()
+
+    def typed(command: str) -> list[str]:
+        placed = re.sub(
+            r"postgresql://me@db\.internal/tadoru(\?(?=crawl))?", lambda at: database + ("&" if at[1] else ""), command
+        )
+        return shlex.split(placed, comments=True)
+
+    worker, hand_over, status, report = CLUSTER
+    (tadoru.folder / "sites.txt").write_text(f"{example.url('/')}\n", "utf-8")
+    at_work = tadoru.start(*typed(worker))
+    try:
+        handed = tadoru(*typed(hand_over), env={"TADORU_DELAY": "0"})
+        assert handed.code == 0, handed.err
+        cluster = Cluster(database)
+        while cluster.crawl("sites").state == OPEN:
+            assert at_work.poll() is None
+        cluster.close()
+        assert "sites" in tadoru(*typed(status)).out
+        told = tadoru(*typed(report))
+        assert (told.code, "response-client-error" in told.out) == (0, True), told.out
+    finally:
+        at_work.terminate()
+        ended = finished(at_work)
+    assert ended.code == 0, ended.err
+    assert example.hits("/docs/a") == 1
+    server().drop(database)
 
 
 def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
@@ -94,14 +128,6 @@ def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
     assert site.startswith("3 ")
     assert site.endswith(f" {pages}")
     assert events == "['Summer concert']"
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_links_between_documents_lead_somewhere(name: str) -> None:
-    text = (CHECKOUT / name).read_text("utf-8")
-    targets = [target for target in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in target]
-    assert [target for target in targets if not (CHECKOUT / target).exists()] == []
-    assert targets or name in ("CHANGELOG.md", "SECURITY.md")
 
 
 @pytest.mark.parametrize("name", ["links-report.png", "audit-report.png"])

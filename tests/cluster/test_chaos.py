@@ -80,7 +80,7 @@ def test_clocks_that_are_minutes_off_change_nothing(tadoru: Tadoru, town: Town, 
 def test_a_worker_that_is_cut_off_is_replaced_and_comes_back(tadoru: Tadoru, tmp_path: Path) -> None:
     with separate_network() as network, OpenTown(tmp_path, "bakery.example") as town:
         starts = build(town, hosts=5, pages=4)
-        expected = alone(tadoru, town, "quiet", *starts)
+        expected = alone(tadoru, town, "quiet", "--proxy", f"http://{network.site}:{town.port}", *starts)
         first = len(town.requests)
         folder = Path(tempfile.mkdtemp(prefix="tadoru-pg-"))
         postgres = PostgresServer(folder, listen_addresses=network.database)

@@ -72,6 +72,8 @@ def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Cre
         assert town.hits(last) == 0, "it ends long before its time"
         view.resume("site")
         crew.until_done("site")
+        doing = "SELECT count(*) FROM procrastinate_jobs WHERE args ? 'crawl' AND status = 'doing'"
+        until(lambda: crew.sql(doing) == [(0,)], "the end of its last work")
         view.forget("site")
     assert (town.hits(f"{start}1"), town.hits(last)) == (1, 1)
 

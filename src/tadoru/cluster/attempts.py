@@ -4,7 +4,7 @@ something is done."""
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 
 import procrastinate
 from procrastinate import exceptions, jobs, manager, retry
@@ -14,6 +14,8 @@ from tadoru.store.postgres.connection import Gone
 
 ATTEMPTS = 5
 LONGEST_WAIT = 60.0
+AT_ONCE = datetime(2000, 1, 1, tzinfo=UTC)
+"""Past by any clock: the task engine would take this machine's, which may be minutes ahead of the database's."""
 NOT_ITS_FAULT = (Gone, NewerFormat)
 """The database is away, or another worker has to do it: that says nothing about a crawl."""
 
@@ -30,7 +32,7 @@ class Again(retry.BaseRetryStrategy):
         try:
             return procrastinate.RetryDecision(retry_at=self._later(min(self._seconds * (job.attempts + 1), LONGEST_WAIT)))
         except StoreError:
-            return procrastinate.RetryDecision()  # There is no database to write it to.
+            return procrastinate.RetryDecision(retry_at=AT_ONCE)  # There is no database to write it to.
 
 
 def is_last(job: jobs.Job) -> bool:
@@ -64,7 +66,7 @@ class OwnJobs(manager.JobManager):
         lock: str | None = None,
     ) -> None:  # fmt: skip
         if await self._is_held(job):
-            await super().retry_job(job, retry_at, priority, queue, lock)
+            await super().retry_job(job, retry_at or AT_ONCE, priority, queue, lock)
 
     async def take_back(self, job: jobs.Job) -> bool:
         """Put the work of a worker that is gone into the queue again; where another of the same host waits already, that one is
@@ -73,7 +75,7 @@ class OwnJobs(manager.JobManager):
             return False
         try:
             try:
-                await super().retry_job(job)
+                await super().retry_job(job, AT_ONCE)
             except exceptions.UniqueViolation:
                 await super().finish_job(job, jobs.Status.ABORTED, delete_job=True)
         except exceptions.ConnectorException:

@@ -25,7 +25,7 @@ from tadoru.store.postgres.connection import Gone, with_defaults
 
 FINISH, SWEEP = "tadoru.finish", "tadoru.sweep"
 SLICES, CHORES = "slices", "chores"
-PATIENCE = 20.0
+PATIENCE = 10.0
 """Seconds for which a connection to the database is waited for."""
 _FORGOTTEN = "procrastinate_jobs_worker_id_fkey"
 _CONNECTION = {
