@@ -17,6 +17,7 @@ settings.load_profile("gate")
 
 # A shell that starts us in the background leaves Ctrl-C ignored, and every command that a test starts would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # And `nohup` does that to this one.
 
 # Before anything reads them: a configured shell must not change what the tests see.
 for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_"))]:

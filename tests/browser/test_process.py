@@ -142,7 +142,7 @@ async def test_a_browser_that_hangs_is_given_up(site: Site, monkeypatch: pytest.
     site.reply("/stuck.js", body="p.textContent = 'done'", content_type="text/javascript")
     before = descendants(os.getpid())
     running = browser_for(site)
-    rendering = asyncio.create_task(render(running, site.url("/stuck"), timeout=0.5))
+    rendering = asyncio.create_task(render(running, site.url("/stuck"), timeout=2.0))
     await site.requested("/stuck.js")
     stopped = {pid for pid in descendants(os.getpid()) - before if "chrom" in command(pid)}
     for pid in stopped:

@@ -22,7 +22,7 @@ _HELD = """SELECT count(*), sum(CASE WHEN purpose = 'page' THEN 1 ELSE 0 END), h
     GROUP BY host_id"""
 _TAKEN = "UPDATE hosts SET queued = queued - ?, leased = leased + ?, turn_at = ? WHERE id = ?"
 _HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at, asked, leased FROM hosts"
-_NAMED = f"{_HOST} WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
+_NAMED = f"{_HOST} INDEXED BY sqlite_autoindex_hosts_1 WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
 _WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND (? = 0 OR asked + leased < ?) AND EXISTS (
     SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
     ORDER BY max(next_at, turn_at), id LIMIT ?"""

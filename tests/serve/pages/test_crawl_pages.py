@@ -220,7 +220,8 @@ def test_a_crawl_is_started_with_nothing_but_a_keyboard(browser: Browser, shop: 
         page.goto(shop.url("/manage/crawls/new?job=links"))
         page.locator("#f-starts").focus()
         page.keyboard.type(shop.site.url("/nowhere"))
-        page.keyboard.press("Enter")
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
         assert "クロールを追加しました" in text(page)
         crawl = shop.store.crawls(limit=1)[0]
         assert (crawl.job, crawl.starts) == ("links", (shop.site.url("/nowhere"),))
