@@ -153,7 +153,7 @@ def svg(runs: Sequence[Run]) -> str:
 
 def _dot(place: str, words: str) -> str:
     x, y = place.split(",")
-    return f'<circle cx="{x}" cy="{y}" r="4"/><text x="{float(x) - 6}" y="{float(y) + 18}" text-anchor="end">{words}</text>'
+    return f'<circle cx="{x}" cy="{y}" r="4"/><text x="{float(x) - 6}" y="{float(y) - 8}" text-anchor="end">{words}</text>'
 
 
 def main() -> None:
