@@ -32,7 +32,7 @@ async def queue_parts(server: PostgresServer) -> dict[str, Any]:
     """For every length of the queue: seconds of the database's CPU, of ours, and of the wall, for one slice."""
     cluster = Cluster(server.new_database())
     queue.prepare(cluster)
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"look": await _look(cluster, server)}  # With an empty queue.
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(conninfo=cluster.dsn, kwargs={"options": f"-c search_path={SCHEMA}"})
     )
@@ -66,7 +66,6 @@ async def queue_parts(server: PostgresServer) -> dict[str, Any]:
             print(
                 f"  a slice, {length:6} waiting            worker {worker_cpu * 1e6:8.1f} µs  database {database * 1e6:8.1f} µs"
             )
-    found["look"] = await _look(cluster, server)
     cluster.close()
     return found
 
