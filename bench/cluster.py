@@ -16,12 +16,14 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.scaling_site import Request, Sites, requests, serving
+from tadoru.store.postgres.cluster import OPEN, Cluster
+from tadoru.store.postgres.cluster_view import ClusterView
 from tests.support.postgres import PostgresServer
 
 COMMAND = [sys.executable, "-m", "tadoru"]
@@ -95,17 +97,15 @@ def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_o
 
 def wait_until_done(database: str, name: str) -> tuple[int, ...]:
     """How many pages each worker did."""
-    from tadoru.store.postgres.cluster import OPEN, Cluster
-
     cluster = Cluster(database)
     while cluster.crawl(name).state == OPEN:
         time.sleep(0.25)
     found = cluster.crawl(name)
     if found.state != "done":
         raise SystemExit(f"The crawl failed: {found.error}")
-    pages = tuple(worker.pages for worker in cluster.workers())
     cluster.close()
-    return pages
+    with closing(ClusterView(database)) as view:
+        return tuple(worker.pages for worker in view.look().workers)
 
 
 def rate(asked: Sequence[Request]) -> float:

@@ -13,13 +13,13 @@ from tests.support.postgres import server
 
 def test_an_installation_that_works_is_told_so(tadoru: Tadoru) -> None:
     database = server().new_database()
-    done = tadoru("doctor", "-d", database, "--json")
+    done = tadoru("doctor", "-d", database, "--format", "json")
     server().drop(database)
-    found = {one["name"]: one for one in json.loads(done.out)}
+    found = {one["what"]: one for one in json.loads(done.out)}
     assert done.code == 0, done.out
-    assert not [one for one in found.values() if one["state"] == "wrong"]
-    assert found["This folder"]["words"].startswith(str(tadoru.folder))
-    assert found["Database"]["words"].startswith("PostgreSQL ")
+    assert not [one for one in found.values() if one["state"] == "bad"]
+    assert found["folder"]["words"].startswith(str(tadoru.folder))
+    assert found["database"]["words"].startswith("PostgreSQL ")
     assert not list(tadoru.folder.iterdir()), "nothing is left behind"
 
 
@@ -27,11 +27,11 @@ def test_what_is_wrong_is_told_with_what_to_do_and_an_exit_code(tadoru: Tadoru) 
     (tadoru.folder / "tadoru.toml").write_text("[audit]\ndeelay = 1\n", "utf-8")
     done = tadoru("doctor", "-d", "postgresql://nobody@127.0.0.1:1/none", env={"TADORU_CHROMIUM": "/nowhere/browser"})
     assert done.code == 1
-    wrong = {line.split()[1]: line for line in done.out.splitlines() if line.startswith("!!")}
-    assert set(wrong) == {"Configuration", "Browser", "Database"}
-    assert "deelay" in wrong["Configuration"]
-    assert "/nowhere/browser" in wrong["Browser"]
-    assert "can not be reached" in wrong["Database"]
+    wrong = {line.split()[1]: line for line in done.out.splitlines() if line.startswith("BAD")}
+    assert set(wrong) == {"configuration", "browser", "database"}
+    assert "deelay" in wrong["configuration"]
+    assert "/nowhere/browser" in wrong["browser"]
+    assert "can not be reached" in wrong["database"]
     assert "Correct or unset it." in done.out
 
 
@@ -45,5 +45,5 @@ def test_a_file_that_holds_no_crawl_is_told(tadoru: Tadoru, content: bytes | Non
         path.write_bytes(content)
     done = tadoru("doctor", "-d", "site.db")
     assert done.code == 1
-    assert [line for line in done.out.splitlines() if line.startswith("!!") and "Database" in line and words in line]
+    assert [line for line in done.out.splitlines() if line.startswith("BAD") and "database" in line and words in line]
     assert path.exists() == (content is not None)

@@ -95,7 +95,7 @@ def test_a_worker_that_is_cut_off_is_replaced_and_comes_back(tadoru: Tadoru, tmp
                 name = crew.database.partition("@/")[2].partition("?")[0]
                 from_there = f"postgresql://tadoru@{network.database}:5432/{name}?tcp_user_timeout=2000&connect_timeout=2"
                 crew.hand(prefix=network.inside, database=from_there, hosts=2, name="cut-off")
-                until(lambda: any(worker.pages for worker in crew.cluster.workers()), f"its first pages {crew.logs}")
+                until(lambda: crew.sql("SELECT count(*) FROM workers WHERE pages > 0") == [(1,)], f"its first pages {crew.logs}")
                 network.cut()
                 other = crew.hand(hosts=4, name="other")
                 crew.until_done("site")

@@ -17,13 +17,14 @@ from tests.support.planted_server import Town
 from tests.support.postgres import server
 
 BARE = ("--sitemap", "off", "--resources", "0")
+SLICES = "SELECT count(*) FROM procrastinate_jobs WHERE task_name = 'tadoru.slice' AND status = 'doing'"
 
 
 def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, crew: Crew) -> None:
     starts = build(town, hosts=2, pages=3)
     gate = town.hold(f"{starts[0]}2")
     worker = crew.worker()
-    until(crew.cluster.workers, "a worker without anything to do")
+    until(lambda: crew.sql("SELECT count(*) FROM workers") == [(1,)], "a worker without anything to do")
     crew.hand_over("site", *access(town), *BARE, *starts)
     town.wait_for(lambda town: town.hits(f"{starts[0]}2") > 0)
     worker.send_signal(signal.SIGTERM)
@@ -33,7 +34,7 @@ def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, cr
     gate.release()
     done = finished(worker)
     assert (done.code, "everything is written" in done.err) == (0, True), done.err
-    assert crew.cluster.workers() == []
+    assert crew.sql("SELECT count(*) FROM workers") == [(0,)]
     assert crew.sql('SELECT count(*) FROM "crawl_site".workers') == [(0,)]
     assert crew.sql("""SELECT count(*) FROM "crawl_site".pages WHERE status = 'processing'""") == [(0,)]
     assert crew.sql("SELECT count(*) FROM procrastinate_jobs WHERE status = 'doing'") == [(0,)]
@@ -68,7 +69,7 @@ def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Cre
     with closing(ClusterView(crew.database)) as view, hired(crew.database, seconds=600.0):
         town.wait_for(lambda town: town.hits(f"{start}1") > 0)
         view.stop("site")
-        until(lambda: crew.cluster.jobs().get("tadoru.slice doing", 0) == 0, "the end of its slice")
+        until(lambda: crew.sql(SLICES) == [(0,)], "the end of its slice")
         assert town.hits(last) == 0, "it ends long before its time"
         view.resume("site")
         crew.until_done("site")

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from tadoru.cli.events_reading import SETTINGS, format_option, write_json
 from tadoru.cli.options import GroupedCommand
-from tadoru.log import printable
+from tadoru.cli.table import write_pairs
 
-_MARKS = {"ok": "ok", "absent": "-", "wrong": "!!"}
+if TYPE_CHECKING:
+    from tadoru.jobs.checkup import Checked
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Check this installation.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=GroupedCommand, short_help="Check this installation.", context_settings=SETTINGS,
     examples=(
-        ("tadoru doctor", "browser, folder, clock, certificates, extras"),
+        ("tadoru doctor", "browser, folder, clock, certificates, packages"),
         ("tadoru doctor -d postgresql://me@localhost/sites", "and whether that database can be used"),
     ),
 )  # fmt: skip
 @click.option("-d", "--database", metavar="FILE|URL", help="Try this database as well.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of lines.")
-def doctor(database: str | None, as_json: bool) -> int:
-    """Check this installation and say how to mend what is wrong. The exit code is 1 when something is; what is only not installed
-    is no fault.
-    """
+@format_option("text", "json")
+def doctor(database: str | None, form: str) -> int:
+    """Check this installation and say how to mend what is wrong. The exit code is 1 when something is bad."""
     from tadoru.clock import SystemClock
-    from tadoru.jobs.doctor import State, diagnose
+    from tadoru.jobs.doctor import diagnose
 
-    found = list(diagnose(Path.cwd(), database, os.environ, SystemClock()))
-    if as_json:
-        json.dump([asdict(one) for one in found], sys.stdout, ensure_ascii=False, indent=2)
-        sys.stdout.write("\n")
+    return tell(list(diagnose(Path.cwd(), database, os.environ, SystemClock())), form)
+
+
+def tell(found: Sequence[Checked], form: str) -> int:
+    """What a doctor found, and the exit code."""
+    from tadoru.jobs.checkup import State
+
+    if form == "json":
+        write_json([{"what": one.what, "state": one.state.value, "words": one.words} for one in found])
     else:
-        wide = max(len(one.name) for one in found)
-        for one in found:
-            sys.stdout.write(printable(f"{_MARKS[one.state]:<3} {one.name:<{wide}}  {one.words}") + "\n")
-            if one.mend:
-                sys.stdout.write(printable(f"{'':<4}{'':<{wide}}  {one.mend}") + "\n")
-    return 1 if any(one.state is State.WRONG for one in found) else 0
+        signs = {State.GOOD: "ok", State.DOUBTFUL: "look", State.BAD: "BAD"}
+        write_pairs(sys.stdout, ((f"{signs[one.state]:4}  {one.what}", one.words) for one in found))
+    return 1 if any(one.state is State.BAD for one in found) else 0

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.copy import TableProgress
+from tadoru.cli.doctor import tell
 from tadoru.cli.events import Place, files_of
-from tadoru.cli.events_reading import SETTINGS, existing, format_option, write_json
+from tadoru.cli.events_reading import SETTINGS, existing, format_option
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.options import GroupedCommand
-from tadoru.cli.table import clean, write_pairs
+from tadoru.cli.table import clean
 from tadoru.errors import TadoruError, UsageError
 
 if TYPE_CHECKING:
-    from tadoru.jobs.events.doctor import Checked
+    from tadoru.jobs.checkup import Checked
     from tadoru.options import EventsOptions
 
 _LENGTHS = {"d": 1, "w": 7, "m": 30, "y": 365}
@@ -155,20 +156,15 @@ def copy(place: Place, /, target: str) -> int:
 def doctor(place: Place, /, form: str) -> int:
     """Check database, files, time zones, clock, packages, sources and runs. The exit code is 1 when something is bad."""
     from tadoru.clock import SystemClock
-    from tadoru.jobs.events.doctor import State, check_machine
+    from tadoru.jobs.events.doctor import check_machine
 
     options = place.options()
-    found = [*check_machine(options, SystemClock()), *_with_database(place, options)]
-    if form == "json":
-        write_json([{"what": one.what, "state": one.state.value, "words": one.words} for one in found])
-    else:
-        signs = {State.GOOD: "ok", State.DOUBTFUL: "look", State.BAD: "BAD"}
-        write_pairs(sys.stdout, ((f"{signs[one.state]:4}  {one.what}", one.words) for one in found))
-    return 1 if any(one.state is State.BAD for one in found) else 0
+    return tell([*check_machine(options, SystemClock()), *_with_database(place, options)], form)
 
 
 def _with_database(place: Place, options: EventsOptions) -> list[Checked]:
-    from tadoru.jobs.events.doctor import Checked, State, check_collecting, check_database, check_files
+    from tadoru.jobs.checkup import Checked, State
+    from tadoru.jobs.events.doctor import check_collecting, check_database, check_files
 
     try:
         found = [check_files(files_of(options))]

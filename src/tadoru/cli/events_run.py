@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -17,7 +16,6 @@ from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log, printable
 from tadoru.options import EventsOptions
 from tadoru.settings import JOBS
-from tadoru.signals import stop_signals
 
 if TYPE_CHECKING:
     from tadoru.jobs.events.collect import Collected
@@ -182,7 +180,7 @@ def _collect(
     """Work until it is done; a first signal lets what was begun finish, a second one does not."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.events.work import Crew
-    from tadoru.jobs.launch import run_loop
+    from tadoru.jobs.launch import on_signals, run_loop
 
     async def main() -> tuple[Tally, bool]:
         crew = Crew(store, files_of(options), SystemClock(), options, voice.say, accept_drops=accept_drop)
@@ -199,11 +197,9 @@ def _collect(
                 sys.stderr.write("\nStopping when what was begun is done; once more to stop now.\n")
                 crew.stop()
 
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, *stop_signals()):
-            loop.add_signal_handler(number, stop)
-        async with crew.at_work():
-            tally = await work(crew)
+        with on_signals(stop):
+            async with crew.at_work():
+                tally = await work(crew)
         return tally, signals > 0
 
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log
 from tadoru.options import EventsOptions, WorkerOptions
 from tadoru.settings import JOBS
-from tadoru.signals import stop_signals
 
 
 @click.command(
@@ -87,11 +85,9 @@ def _work(options: WorkerOptions, events: EventsOptions, log_format: str, level:
                 log.write("info", "Stopping: what is begun is written first; once more to stop now.")
                 worker.stop()
 
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, *stop_signals()):
-            loop.add_signal_handler(number, stop)
-        async with answering(worker.metrics, options.metrics):
-            await worker.run()
+        with launch.on_signals(stop):
+            async with answering(worker.metrics, options.metrics):
+                await worker.run()
 
     launch.tune()
     try:

@@ -19,7 +19,7 @@ from procrastinate import exceptions, schema
 
 from tadoru.cluster.attempts import Again, OwnJobs, tried
 from tadoru.log import Log
-from tadoru.store.postgres.cluster import SCHEMA, SLICE, Cluster, slice_prefix
+from tadoru.store.postgres.cluster import SCHEMA, SLICE, STALLED, Cluster, slice_prefix
 from tadoru.store.postgres.cluster_tables import EngineSchema
 from tadoru.store.postgres.connection import Gone, with_defaults
 
@@ -39,8 +39,7 @@ class Timing:
     """How soon a worker that is gone is noticed. All workers of a cluster should agree about it."""
 
     heartbeat: float = 5.0
-    stalled: float = 20.0
-    """Seconds without a heartbeat after which a worker counts as gone, and what it was doing is for others."""
+    stalled: float = STALLED
     sweep: int = 5
     """Seconds between two looks after workers that are gone."""
     again: float = 2.0

@@ -2,203 +2,131 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
-from importlib.util import find_spec
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tadoru import config
-from tadoru.clock import Clock, to_datetime
+from tadoru.clock import Clock
 from tadoru.errors import BrowserMissing, StoreError, TadoruError, UsageError
 from tadoru.fetch import chromium
+from tadoru.jobs.checkup import PACKAGES, Checked, State, check_clock, check_packages, check_zones
 from tadoru.settings import JOBS
 from tadoru.store import examine
 from tadoru.store.open import open_existing
 from tadoru.store.postgres.address import is_postgresql
 from tadoru.version import VERSION
 
-EXTRAS: tuple[tuple[str, str, str], ...] = (
-    ("render", "playwright", "pages that need a browser"),
-    ("serve", "fastapi", "the service: pages, feeds, REST"),
-    ("postgres", "psycopg", "crawls and calendars on PostgreSQL"),
-    ("cluster", "procrastinate", "workers on several machines"),
-    ("mcp", "mcp", "answering agents from documentation"),
-    ("search", "meilisearch", "Meilisearch and Typesense"),
-    ("notify", "apprise", "telling people when something breaks"),
-    ("parquet", "pyarrow", "exports as Parquet"),
-    ("xlsx", "xlsxwriter", "exports as spreadsheets"),
-    ("warc", "warcio", "exports as WARC"),
-    ("xpath", "lxml", "values by XPath"),
-    ("s3", "boto3", "files kept in a bucket"),
-)
 ENOUGH_SPACE = 1 << 30
 ENOUGH_FILES = 1024
-BUILT = 1_760_000_000.0
-"""A moment that is over: a clock before it is wrong."""
 SKEW = 5.0
 
 
-class State(StrEnum):
-    """How a check came out."""
-
-    OK = "ok"
-    ABSENT = "absent"
-    """Not there, and needed for one thing only."""
-    WRONG = "wrong"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the diagnosis."""
-
-    name: str
-    state: State
-    words: str
-    mend: str = ""
-    """What to do about it."""
-
-
-def diagnose(folder: Path, database: str | None, environment: Mapping[str, str], clock: Clock) -> Iterator[Finding]:
+def diagnose(folder: Path, database: str | None, environment: Mapping[str, str], clock: Clock) -> Iterator[Checked]:
     """Everything, one after the other."""
-    checks: list[Callable[[], Iterator[Finding]]] = [
-        _python, lambda: _folder(folder), lambda: _configuration(folder, environment), lambda: _clock(clock), _network,
-        lambda: _browser(environment), _extras,
-    ]  # fmt: skip
+    yield Checked("Tadoru", State.GOOD, f"{VERSION} on Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.platform}")
+    yield _sqlite()
+    yield from _folder(folder)
+    yield _configuration(folder, environment)
+    yield check_clock(clock)
+    yield check_zones("UTC")
+    yield _certificates()
+    yield _browser(environment)
+    yield from check_packages(PACKAGES)
     if database is not None:
-        checks.append(lambda: _database(database, clock))
-    for check in checks:
-        yield from check()
+        yield from _database(database, clock)
 
 
-def _python() -> Iterator[Finding]:
-    yield Finding("Tadoru", State.OK, f"{VERSION} on Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.platform}")
+def _sqlite() -> Checked:
     version, is_old = examine.sqlite_version()
     if is_old:
-        yield Finding("SQLite", State.WRONG, version, "Use a Python with SQLite 3.35 or newer.")
-    else:
-        yield Finding("SQLite", State.OK, version)
+        return Checked("SQLite", State.BAD, f"{version}: use a Python with 3.35 or newer.")
+    return Checked("SQLite", State.GOOD, version)
 
 
-def _folder(folder: Path) -> Iterator[Finding]:
+def _folder(folder: Path) -> Iterator[Checked]:
     try:
         examine.try_folder(folder)
     except StoreError as error:
-        yield Finding("This folder", State.WRONG, str(error))
+        yield Checked("folder", State.BAD, str(error))
         return
     free = shutil.disk_usage(folder).free
-    words = f"{folder} can be written to, {free / 2**30:,.1f} GB free"
+    words = f"{folder} can be written to, {free / 2**30:,.1f} GiB free"
     if free < ENOUGH_SPACE:
-        yield Finding("This folder", State.WRONG, words, "Free some space: a crawl takes about 20 KB a page.")
+        yield Checked("folder", State.DOUBTFUL, f"{words}: a crawl takes about 20 KB a page.")
     else:
-        yield Finding("This folder", State.OK, words)
+        yield Checked("folder", State.GOOD, words)
     if sys.platform != "win32":
         import resource
 
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if files < ENOUGH_FILES:
-            yield Finding("Open files", State.WRONG, f"only {files} at a time", f"Run `ulimit -n {ENOUGH_FILES}` first.")
+            yield Checked("open files", State.DOUBTFUL, f"only {files} at a time: run `ulimit -n {ENOUGH_FILES}` first.")
 
 
-def _configuration(folder: Path, environment: Mapping[str, str]) -> Iterator[Finding]:
+def _configuration(folder: Path, environment: Mapping[str, str]) -> Checked:
     found = None
     for job in JOBS:
         try:
             found = config.resolve(job, {}, environment, None, folder).file or found
         except TadoruError as error:
-            yield Finding("Configuration", State.WRONG, str(error))
-            return
-    yield Finding("Configuration", State.OK, f"{found} is fine" if found else "none in this folder, which is fine")
+            return Checked("configuration", State.BAD, str(error))
+    return Checked("configuration", State.GOOD, f"{found} is fine" if found else "none in this folder, which is fine")
 
 
-def _clock(clock: Clock) -> Iterator[Finding]:
-    now = clock.now()
-    shown = f"{to_datetime(now).isoformat(timespec='seconds')}"
-    if now < BUILT:
-        yield Finding("Clock", State.WRONG, f"it says {shown}", "Set it: certificates and leases depend on the time.")
-    else:
-        yield Finding("Clock", State.OK, shown)
-    try:
-        ZoneInfo("Asia/Tokyo")
-    except ZoneInfoNotFoundError:
-        yield Finding("Time zones", State.WRONG, "there are none", "Run `pip install tzdata`.")
-
-
-def _network() -> Iterator[Finding]:
+def _certificates() -> Checked:
     trusted = len(ssl.create_default_context().get_ca_certs())
     paths = ssl.get_default_verify_paths()
-    if trusted or any(os.environ.get(name) for name in (paths.openssl_cafile_env, paths.openssl_capath_env)):
-        yield Finding("Certificates", State.OK, f"{trusted} authorities are trusted")
-    elif paths.capath and any(Path(paths.capath).iterdir()):
-        yield Finding("Certificates", State.OK, f"those in {paths.capath} are trusted")
-    else:
-        yield Finding("Certificates", State.WRONG, "no authority is trusted", "Run `apt-get install ca-certificates`.")
+    if trusted:
+        return Checked("certificates", State.GOOD, f"{trusted} authorities are trusted")
+    if paths.capath and any(Path(paths.capath).iterdir()):
+        return Checked("certificates", State.GOOD, f"those in {paths.capath} are trusted")
+    return Checked("certificates", State.BAD, "no authority is trusted: run `apt-get install ca-certificates`.")
 
 
-def _browser(environment: Mapping[str, str]) -> Iterator[Finding]:
+def _browser(environment: Mapping[str, str]) -> Checked:
     try:
         program = chromium.find(environment)
     except BrowserMissing as error:
-        yield Finding("Browser", State.WRONG, str(error), "Correct or unset it.")
-        return
+        return Checked("browser", State.BAD, f"{error} Correct or unset it.")
     if program is None:
-        yield Finding("Browser", State.ABSENT, "none; only --render needs one", _sentence(chromium.HOW_TO_INSTALL))
-        return
+        return Checked("browser", State.GOOD, f"none, which only --render needs: {chromium.HOW_TO_INSTALL}.")
     try:
         asked = [program, "--version"]
         said = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=True).stdout.strip()  # noqa: S603
     except (OSError, subprocess.SubprocessError) as error:
-        yield Finding("Browser", State.WRONG, f"{program} does not start ({error})", _sentence(chromium.HOW_TO_INSTALL))
-        return
-    yield Finding("Browser", State.OK, f"{said.splitlines()[0] if said else program}")
+        return Checked("browser", State.BAD, f"{program} does not start ({error}): {chromium.HOW_TO_INSTALL}.")
+    return Checked("browser", State.GOOD, said.splitlines()[0] if said else program)
 
 
-def _extras() -> Iterator[Finding]:
-    for extra, module, purpose in EXTRAS:
-        if find_spec(module) is None:
-            yield Finding(extra, State.ABSENT, f"not installed: {purpose}", f"Run `pip install 'tadoru[{extra}]'`.")
-        else:
-            yield Finding(extra, State.OK, purpose)
-
-
-def _database(database: str, clock: Clock) -> Iterator[Finding]:
+def _database(database: str, clock: Clock) -> Iterator[Checked]:
     try:
         if is_postgresql(database):
             yield from _server(database, clock)
         else:
             store = open_existing(database, clock)
             store.sql.close()
-            yield Finding("Database", State.OK, f"{database} holds a crawl that can be read")
-    except UsageError as error:
-        yield Finding("Database", State.WRONG, str(error))
-    except StoreError as error:
-        yield Finding("Database", State.WRONG, str(error))
+            yield Checked("database", State.GOOD, f"{database} holds a crawl that can be read")
+    except (UsageError, StoreError) as error:
+        yield Checked("database", State.BAD, str(error))
     except ModuleNotFoundError:
-        yield Finding("Database", State.WRONG, "PostgreSQL can not be spoken to", "Run `pip install 'tadoru[postgres]'`.")
+        yield Checked("database", State.BAD, "PostgreSQL needs psycopg: pip install 'tadoru[postgres]'.")
 
 
-def _server(database: str, clock: Clock) -> Iterator[Finding]:
+def _server(database: str, clock: Clock) -> Iterator[Checked]:
     found = examine.ask_server(database, clock)
     words = f"PostgreSQL {found.version}, {found.encoding}"
     if found.is_old:
-        yield Finding("Database", State.WRONG, words, f"Use PostgreSQL {examine.OLDEST_SERVER} or newer.")
+        yield Checked("database", State.BAD, f"{words}: use {examine.OLDEST_SERVER} or newer.")
     elif found.encoding != "UTF8":
-        yield Finding("Database", State.WRONG, words, "Make a database with ENCODING 'UTF8'.")
+        yield Checked("database", State.BAD, f"{words}: make a database with ENCODING 'UTF8'.")
     elif not found.may_create:
-        yield Finding("Database", State.WRONG, f"{words}: no schema may be made", "GRANT CREATE ON DATABASE … TO this user.")
+        yield Checked("database", State.BAD, f"{words}: no schema may be made; GRANT CREATE ON DATABASE … TO this user.")
     else:
-        yield Finding("Database", State.OK, words)
+        yield Checked("database", State.GOOD, words)
     if abs(found.ahead) > SKEW:
-        side = "ahead of" if found.ahead > 0 else "behind"
-        words = f"the database's is {abs(found.ahead):,.0f} s {side} this machine's"
-        yield Finding("Clocks", State.ABSENT, words, "Crawls go by the database's; run NTP on both all the same.")
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."
+        words = f"This machine's differs from the database's by {abs(found.ahead):,.0f} s: set it by NTP."
+        yield Checked("clock", State.DOUBTFUL, words)

@@ -257,7 +257,7 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, sib
         else:
             task.cancel()
 
-    with _on_signals(asked_to_stop):
+    with on_signals(asked_to_stop):
         let_signals_through()
         try:
             ended = await task
@@ -271,7 +271,7 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, sib
 
 
 @contextmanager
-def _on_signals(call: Callable[[], None]) -> Iterator[None]:
+def on_signals(call: Callable[[], None]) -> Iterator[None]:
     """Call it for every signal that asks to stop."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *stop_signals())}

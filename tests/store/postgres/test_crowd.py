@@ -27,7 +27,7 @@ HOSTS = [f"{number}.example" for number in range(6)]
 ROOT = Path(__file__).parents[3]
 # A worker that has leased, and whose transaction is still open when it dies.
 _DIES = """
-import asyncio, sys, time
+import asyncio, signal, sys
 from tadoru.clock import SystemClock
 from tadoru.store.postgres.store import PostgresStore
 
@@ -37,7 +37,7 @@ async def main():
     store.link.run("BEGIN")
     found = await store.lease(worker, {}, new_hosts=6, per_host=2, limit=0)
     print(len(found.leases), flush=True)
-    time.sleep(600)
+    signal.pause()
 
 asyncio.run(main())
 """

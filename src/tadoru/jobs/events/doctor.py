@@ -5,93 +5,35 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from importlib import metadata
-from importlib.util import find_spec
+from datetime import timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
-from tadoru.clock import Clock, to_datetime
+from tadoru.clock import Clock
 from tadoru.errors import TadoruError
+from tadoru.jobs.checkup import Checked, State, check_clock, check_packages, check_zones
 from tadoru.options import EventsOptions
 from tadoru.store.events.connect import is_postgresql
 from tadoru.store.events.open import EventsStore
 from tadoru.store.files import Files
 
-PACKAGES = {
-    "psycopg": ("postgres", "PostgreSQL"),
-    "boto3": ("s3", "object storage"),
-    "apprise": ("notify", "notifications"),
-    "lxml": ("xpath", "XPath selectors"),
-}
-"""Module → the extra that brings it, and what it is for."""
+PACKAGES = ("psycopg", "boto3", "apprise", "lxml")
 _PROBE = "var/doctor-check.txt"
 _LITTLE_ROOM = 500 * 1024 * 1024
 _SKEW = timedelta(seconds=5)
 _STUCK = timedelta(hours=6)
 _LATE = timedelta(days=1)
 _NAMED = 5
-_SANE = datetime(2025, 1, 1, tzinfo=UTC)
-
-
-class State(StrEnum):
-    """How something is."""
-
-    GOOD = "good"
-    DOUBTFUL = "doubtful"
-    """It works; somebody should look."""
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """One thing that was looked at."""
-
-    what: str
-    state: State
-    words: str
 
 
 def check_machine(options: EventsOptions, clock: Clock) -> Iterator[Checked]:
     """What can be checked without the database."""
-    now = to_datetime(clock.now())
-    if now < _SANE:
-        yield Checked("clock", State.BAD, f"It says {now:%Y-%m-%d}, which is long over: set it.")
-    else:
-        yield Checked("clock", State.GOOD, f"{now:%Y-%m-%d %H:%M} UTC")
-    yield _zones(options.timezone)
-    yield from _packages(options)
-
-
-def _zones(own: str) -> Checked:
-    try:
-        for name in ("Asia/Tokyo", "Europe/London", own):
-            ZoneInfo(name)
-    except (KeyError, ValueError, OSError) as error:
-        return Checked("time zones", State.BAD, f"{error}: install the package tzdata.")
-    try:
-        version = f", data {metadata.version('tzdata')}"
-    except metadata.PackageNotFoundError:
-        version = ""
-    return Checked("time zones", State.GOOD, f"this installation is in {own}{version}")
-
-
-def _packages(options: EventsOptions) -> Iterator[Checked]:
-    needed = {
+    yield check_clock(clock)
+    yield check_zones(options.timezone)
+    uses = {
         "psycopg": is_postgresql(options.database), "boto3": (options.files or "").startswith("s3://"),
         "apprise": bool(options.notify),
     }  # fmt: skip
-    missing = [name for name in PACKAGES if find_spec(name) is None]
-    for name in missing:
-        extra, purpose = PACKAGES[name]
-        if needed.get(name):
-            yield Checked("packages", State.BAD, f"{purpose} needs {name}: pip install 'tadoru[{extra}]'.")
-    there = [purpose for name, (_, purpose) in PACKAGES.items() if name not in missing]
-    not_there = [f"{PACKAGES[name][1]} (tadoru[{PACKAGES[name][0]}])" for name in missing]
-    words = f"for {', '.join(there)}" if there else "none of the optional ones"
-    yield Checked("packages", State.GOOD, words + (f"; not installed: {', '.join(not_there)}" if not_there else ""))
+    yield from check_packages(PACKAGES, [name for name, is_used in uses.items() if is_used])
 
 
 def check_files(files: Files) -> Checked:

@@ -18,6 +18,8 @@ from tadoru.store.postgres.connection import PgConnection
 
 SCHEMA = cluster_tables.SCHEMA
 OPEN = "open"
+STALLED = 20.0
+"""Seconds without a heartbeat after which a worker counts as gone, and what it was doing is for others."""
 CALENDAR = "public.tadoru_events_version"
 """The table that a calendar has."""
 SLICE = "tadoru.slice"
@@ -50,8 +52,6 @@ _LATELY = """SELECT name FROM crawls WHERE name <> %s
 _COUNTS = "SELECT name, value FROM {crawl}.counters"
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
     extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""
-_WORKERS = """SELECT id, name, machine, pid, version, hosts, pages, started_at, seen_at,
-    clock_timestamp() - seen_at < interval '30 seconds' FROM workers ORDER BY id"""
 
 
 def slice_prefix(crawl: str) -> str:
@@ -77,21 +77,6 @@ class ClusterCrawl(NamedTuple):
     def is_out_of_time(self) -> bool:
         most = self.options.get("max_time")
         return most is not None and self.age >= float(most)
-
-
-class ClusterWorker(NamedTuple):
-    """A worker, as it last said."""
-
-    id: int
-    name: str
-    machine: str
-    pid: int
-    version: str
-    hosts: int
-    pages: int
-    started_at: datetime
-    seen_at: datetime
-    is_alive: bool
 
 
 class Cluster:
@@ -182,16 +167,6 @@ class Cluster:
     def leave(self, worker: int) -> None:
         self._link.run("DELETE FROM workers WHERE id = %s", [worker])
 
-    def workers(self) -> list[ClusterWorker]:
-        return [ClusterWorker(*row) for row in self._link.run(_WORKERS).fetchall()]
-
     def forget_workers(self) -> None:
         """Those that were not heard of for an hour."""
         self._link.run("DELETE FROM workers WHERE seen_at < clock_timestamp() - interval '1 hour'")
-
-    def jobs(self) -> dict[str, int]:
-        """How many slices and other jobs wait, and how many are being done."""
-        rows = self._link.run(
-            "SELECT task_name || ' ' || status, count(*) FROM procrastinate_jobs WHERE status IN ('todo', 'doing') GROUP BY 1"
-        )
-        return dict(rows.fetchall())

@@ -14,7 +14,7 @@ from psycopg import sql as names
 
 from tadoru.errors import UsageError
 from tadoru.store.postgres.address import parse
-from tadoru.store.postgres.cluster import SCHEMA
+from tadoru.store.postgres.cluster import SCHEMA, STALLED
 from tadoru.store.postgres.cluster_values import ClusterSeen, CrawlSeen, HostSeen, QueueSeen, WorkerSeen
 from tadoru.store.postgres.connection import PgConnection, said
 
@@ -23,8 +23,6 @@ MOST_HOSTS = 10
 MOST_WORKERS = 500
 GONE = 30.0
 """Seconds after which a worker that says nothing counts as gone."""
-STALLED = 20.0
-"""The same for what it was doing, as the task engine counts."""
 SLOW_GAP = 5.0
 """Seconds between two requests from which on a host is worth naming."""
 _BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '10s'; SET LOCAL timezone = 'UTC'"
