@@ -6,7 +6,7 @@ from tadoru.clock import SystemClock
 from tadoru.cluster import queue
 from tadoru.store.base import PageStatus, Target
 from tadoru.store.postgres import cluster as tables
-from tadoru.store.postgres.cluster import SLICE, Cluster, slice_prefix
+from tadoru.store.postgres.cluster import Cluster, slice_prefix
 from tadoru.store.postgres.store import PostgresStore
 from tests.support.postgres import server
 
@@ -22,7 +22,7 @@ async def test_a_look_goes_along_the_index_of_hosts_that_wait() -> None:
         names = [f"host-{number}.example" for number in range(HOSTS)]
         await store.add([Target(f"https://{name}/", name, PageStatus.QUEUED) for name in names], seed=False)
         text = tables._WAITING.format(crawl='"crawl_wide"')
-        values = {"prefix": slice_prefix("wide"), "most": 20, "slice": SLICE}
+        values = {"prefix": slice_prefix("wide"), "most": 20}
         plan = "\n".join(row[0] for row in cluster._link.run(f"EXPLAIN (ANALYZE, TIMING off) {text}", values).fetchall())
         await store.close()
         assert "hosts_waiting" in plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from tadoru.clock import Clock
@@ -20,7 +20,7 @@ from tadoru.options import AuditOptions
 from tadoru.store.postgres.cluster import OPEN, Cluster, ClusterCrawl
 
 LINED_UP = 200
-"""Slices that wait in the queue at most: the frontier waits in the crawl, where it costs nothing."""
+"""Slices that wait in the queue at most, of all crawls: the frontier waits in the crawl, where it costs nothing."""
 LOOK_EVERY = 1.0
 """Seconds between two looks of a worker that has places left."""
 BUSY_ELSEWHERE = 0.5
@@ -47,6 +47,7 @@ class Desk:
         self._hosts, self._seconds, self._clock, self._log = hosts, seconds, clock, log
         self._shifts: dict[str, Shift] = {}
         self._turn = asyncio.Lock()
+        self._looking = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._timing, self._metrics = timing, metrics
         work = Work(slice=self.slice, finish=self.finish, sweep=self.sweep, give_up=self.give_up, later=cluster.later)
@@ -72,8 +73,7 @@ class Desk:
         finally:
             self._metrics.slice_ended(host, failed=not is_done)
             await self._tidy()
-        if (found := self._open(crawl)) is not None:
-            await self._look(found)
+        await self._look_at(crawl)
 
     async def finish(self, crawl: str) -> None:
         """What is left when no host waits: resources, the analysis. Whatever turns up meanwhile is done here too."""
@@ -146,8 +146,15 @@ class Desk:
 
     async def look(self) -> None:
         """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished."""
-        for crawl in self._all_open():
-            await self._look(crawl)
+        found = self._all_open()
+        for crawl in found:
+            await self._look(crawl, LINED_UP // len(found))
+
+    async def _look_at(self, name: str) -> None:
+        found = self._all_open()
+        for crawl in found:
+            if crawl.name == name:
+                await self._look(crawl, LINED_UP // len(found))
 
     def _open(self, name: str) -> ClusterCrawl | None:
         """A crawl that is to be done; None when it was stopped or forgotten meanwhile."""
@@ -156,20 +163,16 @@ class Desk:
     def _all_open(self) -> list[ClusterCrawl]:
         return [crawl for crawl in self.cluster.crawls() if crawl.state == OPEN]
 
-    async def _look(self, crawl: ClusterCrawl) -> None:
-        over = self._is_over(crawl)
+    async def _look(self, crawl: ClusterCrawl, most: int) -> None:
+        counts = self.cluster.counts(crawl.name)
+        over = _is_over(crawl, counts)
         if over:
             await self.queue.put_finish(crawl.name)
-        elif over is None:
-            await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, LINED_UP))
-
-    def _is_over(self, crawl: ClusterCrawl) -> bool | None:
-        """None when there is something to ask for, False when only others' answers are waited for."""
-        counts = self.cluster.counts(crawl.name)
-        limit = int(crawl.options.get("limit") or 0)
-        if crawl.is_out_of_time or 0 < limit <= counts.get("counted", 0) or not counts.get("queued", 0):
-            return not counts.get("processing", 0)
-        return None
+        elif over is None and counts["lined up"] <= most // 4:
+            async with self._looking:
+                with self.cluster.looking() as is_alone:
+                    if is_alone:
+                        await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, max(most, 1)))
 
     # ---- engines
     async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, Prepared]:
@@ -212,3 +215,11 @@ class Desk:
         self._stopping.set()
         for shift in list(self._shifts.values()):
             await shift.drop()
+
+
+def _is_over(crawl: ClusterCrawl, counts: Mapping[str, int]) -> bool | None:
+    """None when there is something to ask for, False when only others' answers are waited for."""
+    limit = int(crawl.options.get("limit") or 0)
+    if crawl.is_out_of_time or 0 < limit <= counts.get("counted", 0) or not counts.get("queued", 0):
+        return not counts.get("processing", 0)
+    return None

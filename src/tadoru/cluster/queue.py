@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import procrastinate
+import psycopg
+import psycopg_pool
 from procrastinate import exceptions, schema
 
 from tadoru.cluster.attempts import Again, OwnJobs, tried
@@ -66,7 +69,7 @@ class Queue:
     def __init__(self, dsn: str, work: Work | None = None, timing: Timing | None = None) -> None:
         timing = timing or Timing()
         connector = procrastinate.PsycopgConnector(
-            conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=PATIENCE
+            pool_factory=_pool, conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=PATIENCE
         )
         self._app = procrastinate.App(connector=connector)
         self._app.job_manager = self._jobs = OwnJobs(connector)
@@ -101,13 +104,15 @@ class Queue:
 
     async def put_slices(self, crawl: str, hosts: Iterable[str]) -> int:
         """A slice for each host that has none waiting; how many."""
-        put = 0
-        for host in hosts:
-            task = self._app.configure_task(
+        slices = [
+            self._app.configure_task(
                 SLICE, allow_unknown=True, queue=SLICES, lock=host, queueing_lock=f"{slice_prefix(crawl)}{host}"
-            )
-            put += await _put(task.defer_async(crawl=crawl, host=host))
-        return put
+            ).make_new_job(crawl=crawl, host=host)
+            for host in hosts
+        ]
+        if not slices or await _put(self._jobs.batch_defer_jobs_async(slices)):
+            return len(slices)
+        return sum([await _put(self._jobs.defer_job_async(one)) for one in slices])  # One of them waits already.
 
     async def put_finish(self, crawl: str) -> None:
         """What is left when no host waits any more."""
@@ -139,7 +144,17 @@ class Queue:
         raise Gone("The queue of the cluster can not be reached: is the database running?")
 
 
-async def _put(deferring: Awaitable[int]) -> bool:
+def _pool(**given: Any) -> psycopg_pool.AsyncConnectionPool:
+    """Every request of the task engine is one statement: it needs no transaction around it, and no question before it whether the
+    connection still lives. When it does not, the worker hears of it and begins anew."""
+    return psycopg_pool.AsyncConnectionPool(**{**given, "check": None, "configure": _without_transactions})
+
+
+async def _without_transactions(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.set_autocommit(True)
+
+
+async def _put(deferring: Awaitable[object]) -> bool:
     with _said():
         try:
             await deferring

@@ -7,7 +7,8 @@ here.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ STALLED = 20.0
 """Seconds without a heartbeat after which a worker counts as gone, and what it was doing is for others."""
 CALENDAR = "public.tadoru_events_version"
 """The table that a calendar has."""
+LOOKING = 0x7AD0_0014
+"""The advisory lock of whoever fills the queue."""
 SLICE = "tadoru.slice"
 """What the task engine calls asking one host of a crawl for a while."""
 # By two indexes of the task engine's table: what waits is unique by one, what is done now by the other.
@@ -30,8 +33,9 @@ _WAITING = """SELECT h.name FROM {crawl}.hosts h WHERE h.queued > 0
     AND NOT EXISTS (SELECT 1 FROM procrastinate_jobs j WHERE j.status = 'doing' AND j.lock = h.name)
     AND EXISTS (SELECT 1 FROM {crawl}.pages p WHERE p.host_id = h.id AND p.status = 'queued'
         AND p.not_before <= {crawl}.shared_now())
-    ORDER BY greatest(h.next_at, h.turn_at), h.id LIMIT %(most)s - (
-        SELECT least(%(most)s, count(*)) FROM procrastinate_jobs j WHERE j.status = 'todo' AND j.task_name = %(slice)s)"""
+    ORDER BY greatest(h.next_at, h.turn_at), h.id LIMIT (
+        SELECT %(most)s - least(%(most)s, count(*)) FROM procrastinate_jobs j
+        WHERE j.status = 'todo' AND starts_with(j.queueing_lock, %(prefix)s))"""
 # Pages a second lately: each beat moves it towards what was done since the one before, the more the longer that is ago.
 _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pages = %(pages)s,
     rate = rate + (1 - exp(-passed.seconds / 15)) * (greatest(%(pages)s - pages, 0) / passed.seconds - rate)
@@ -49,7 +53,8 @@ _CARRY = """UPDATE {crawl}.hosts h SET next_at = greatest(h.next_at, asked.free_
 _LATELY = """SELECT name FROM crawls WHERE name <> %s
     AND (ended_at IS NULL OR ended_at > clock_timestamp() - interval '5 minutes')
     AND to_regclass(format('%%I.hosts', 'crawl_' || name)) IS NOT NULL"""
-_COUNTS = "SELECT name, value FROM {crawl}.counters"
+_COUNTS = """SELECT name, value FROM {crawl}.counters UNION ALL
+    SELECT 'lined up', count(*) FROM procrastinate_jobs WHERE status = 'todo' AND starts_with(queueing_lock, %s)"""
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
     extract(epoch FROM clock_timestamp() - added_at)::float8 FROM crawls ORDER BY added_at, name"""
 
@@ -129,10 +134,20 @@ class Cluster:
 
     def waiting_hosts(self, crawl: str, most: int) -> list[str]:
         """Hosts of a crawl that have something to ask for, and that nobody has or is to have; those that wait longest first. No
-        more than `most` wait in the queue, of all crawls together."""
+        more than `most` of the crawl wait in the queue then."""
         text = _WAITING.format(crawl=f'"crawl_{crawl}"')
-        values = {"prefix": slice_prefix(crawl), "most": most, "slice": SLICE}
+        values = {"prefix": slice_prefix(crawl), "most": most}
         return [row[0] for row in self._link.run(text, values).fetchall()]
+
+    @contextmanager
+    def looking(self) -> Iterator[bool]:
+        """Whether nobody else looks for waiting hosts now: what several find at once only one can put into the queue."""
+        is_alone: bool = self._link.run("SELECT pg_try_advisory_lock(%s)", [LOOKING]).fetchall()[0][0]
+        try:
+            yield is_alone
+        finally:
+            if is_alone:
+                self._link.run("SELECT pg_advisory_unlock(%s)", [LOOKING])
 
     def carry_pace(self, crawl: str, host: str, delay: float) -> None:
         """A host that was asked for other crawls lately is left alone for this one, too, as long as either of them would."""
@@ -142,8 +157,8 @@ class Cluster:
             self._link.run(_CARRY.format(crawl=f'"crawl_{crawl}"', others=asked), {"host": host, "delay": delay})
 
     def counts(self, crawl: str) -> dict[str, int]:
-        """The counters of a crawl."""
-        return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"')).fetchall())
+        """The counters of a crawl, and how many of its slices are `lined up` in the queue."""
+        return dict(self._link.run(_COUNTS.format(crawl=f'"crawl_{crawl}"'), [slice_prefix(crawl)]).fetchall())
 
     def has_calendar(self) -> bool:
         """Whether there is a calendar in the same database."""

@@ -72,7 +72,8 @@ def _kind(error: psycopg.Error) -> type[StoreError]:
 def _sentence(error: psycopg.Error, where: str) -> str:
     first = str(error).strip().partition("\n")[0].rstrip(".")
     if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
-        return f"The database {where} can not be reached ({first}): is it running, and is the address right?"
+        detail = first.removeprefix("connection failed: ")
+        return f"The database {where} can not be reached ({detail}): check the address, and that the server is running."
     if error.sqlstate in _WENT:
         return f"The database {where} went away ({first}): run the same command again when it is back."
     if error.sqlstate in ("53100", "53200"):
