@@ -20,7 +20,8 @@ from tadoru.serve.graphql.rights import Asked, field
 from tadoru.serve.graphql.types import list_of, object_of, page, page_of
 from tadoru.serve.rest import models, models_admin, reading
 from tadoru.serve.rest.asked import Exactly
-from tadoru.serve.rest.events import read_page, shown
+from tadoru.serve.rest.events import shown
+from tadoru.serve.rest.lists import read_page
 from tadoru.serve.rest.register import found_source
 
 

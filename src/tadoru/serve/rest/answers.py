@@ -21,7 +21,6 @@ from pydantic_core import to_json
 from tadoru.errors import UsageError
 from tadoru.serve.access.who import Caller
 from tadoru.serve.problems import MEDIA_TYPE, Refused
-from tadoru.serve.rest.models import Problem
 from tadoru.serve.roles import Role
 
 VARY = "Accept, Authorization, Cookie"
@@ -42,7 +41,6 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 UNCHANGED: dict[int | str, dict[str, Any]] = {304: {"description": "What the caller has is still right."}}
-PROBLEM_SCHEMA = Problem.model_json_schema()
 
 
 def entity_tag(*parts: bytes) -> str:

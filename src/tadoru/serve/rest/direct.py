@@ -14,32 +14,18 @@ from fastapi.routing import APIRoute
 
 from tadoru.serve.access.guard import guard
 from tadoru.serve.access.who import caller
-from tadoru.serve.rest.threads import Threads
-from tadoru.serve.service import Service, service_of
-
-AT_ONCE = 4
-"""Threads; more of them would be slower."""
+from tadoru.serve.service import service_of
 
 
 class Direct(APIRoute):
-    """Its function takes the request, the caller and the service, and is run in a thread."""
+    """Its function takes the request, the caller and the service."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """What answers a request."""
-        endpoint: Callable[..., Response] = self.endpoint
+        endpoint: Callable[..., Coroutine[Any, Any, Response]] = self.endpoint
 
         async def handle(request: Request) -> Response:
             await guard(request)
-            return await _threads(request).run(endpoint, request, await caller(request), service_of(request))
+            return await endpoint(request, await caller(request), service_of(request))
 
         return handle
-
-
-def _threads(request: Request) -> Threads:
-    """Those of the service; they end with it."""
-    threads: Threads | None = getattr(request.app.state, "list_threads", None)
-    if threads is None:
-        service: Service = request.app.state.service
-        request.app.state.list_threads = threads = Threads(AT_ONCE)
-        service.at_end.append(threads.close)
-    return threads

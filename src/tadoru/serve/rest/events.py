@@ -15,20 +15,19 @@ from tadoru.errors import UsageError
 from tadoru.jobs.events.by_hand import FLAGS, changes_of, draft_of_new, known_field, owned_fields
 from tadoru.jobs.events.dedupe.judge import EventJudge
 from tadoru.jobs.events.publish.documents import document
-from tadoru.jobs.events.publish.matches import match_json, matches_of
-from tadoru.jobs.events.publish.page import DocumentPage, page_by_change, page_by_relevance, page_by_time
+from tadoru.jobs.events.publish.page import DocumentPage
 from tadoru.jobs.events.publish.records import story_json
 from tadoru.model.event import EventStatus
 from tadoru.serve.access.audit import note
 from tadoru.serve.access.who import Caller, caller
 from tadoru.serve.problems import Refused, prefers_html
 from tadoru.serve.rest.answers import UNCHANGED, done, json_answer, next_page, problems, refusing
-from tadoru.serve.rest.asked import Exactly, Listed, filter_of, with_city
+from tadoru.serve.rest.asked import Exactly, Listed
 from tadoru.serve.rest.direct import Direct
+from tadoru.serve.rest.lists import lists_of, read_page
 from tadoru.serve.rest.models import LARGEST, Event, EventChange, EventPage, Names, NewEvent, Story
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service, service_of
-from tadoru.store.events.listing import EventFilter, Listing
 from tadoru.store.events.walking import Told, told
 
 router = APIRouter(tags=["events"])
@@ -48,9 +47,9 @@ MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was me
 
 
 @first.get("/api/v1/events", response_model=EventPage, responses=UNCHANGED | problems(), summary="List events")
-def list_events(request: Request, who: Asker, service: The) -> Response:
+async def list_events(request: Request, who: Asker, service: The) -> Response:
     """Events in the order of time, of change, or of how well they fit: each once, at the first of its times that fits."""
-    return _listed(request, _asked(request, Exactly), who, service)
+    return _listed(request, await lists_of(request).read(_asked(request, Exactly), who), who)
 
 
 @router.get("/events", response_model=EventPage, responses=UNCHANGED | problems(), summary="List events, or show the page")
@@ -60,7 +59,7 @@ def seed_events(request: Request, who: Asker, service: The) -> Response:
 
     if prefers_html(request):
         return public.list_page(request)
-    return _listed(request, _asked(request, Listed), who, service)
+    return _listed(request, read_page(_asked(request, Listed), who, service), who)
 
 
 def _asked(request: Request, kind: type[Listed]) -> Listed:
@@ -72,32 +71,10 @@ def _asked(request: Request, kind: type[Listed]) -> Listed:
         raise RequestValidationError(wrong) from None
 
 
-def _listed(request: Request, asked: Listed, who: Caller, service: Service) -> Response:
-    page = read_page(asked, who, service)
+def _listed(request: Request, page: DocumentPage, who: Caller) -> Response:
     next_url = next_page(request, page.next_cursor)
     body = {"items": page.items, "next": next_url}
     return json_answer(request, who, body, modified=page.modified, next_url=next_url)
-
-
-def read_page(asked: Listed, who: Caller, service: Service) -> DocumentPage:
-    """A page of events. A city that nothing takes place in may be half a name."""
-    store, chosen = service.store, filter_of(asked, who, service)
-    with refusing(422):
-        page = _read(asked, store, chosen)
-        if not page.items and chosen.city is not None and (whole := with_city(store, chosen)) != chosen:
-            page = _read(asked, store, whole)
-    for item in page.items:
-        item["matches"] = [match_json(one) for one in matches_of(item, asked.q)] if asked.q else []
-    return page
-
-
-def _read(asked: Listed, store: Listing, chosen: EventFilter) -> DocumentPage:
-    """In the order that is asked for. What is in quarantine may have no time, and is listed by its changes."""
-    if asked.order == "relevance":
-        return page_by_relevance(store, chosen, limit=asked.limit, cursor=asked.cursor)
-    by_change = asked.order == "updated" or asked.status == "quarantine"
-    read = page_by_change if by_change else page_by_time
-    return read(store, chosen, limit=asked.limit, cursor=asked.cursor, backwards=asked.is_backwards)
 
 
 @router.get(

@@ -2,11 +2,13 @@
 
 The statements are those of `listing`, with names in the place of values: one is built for each kind of question and kept, so that
 nothing is built or compiled again, and the values come as the driver has them. On SQLite they are handed to the driver itself,
-which takes a fifth of the time. What is made of the rows is the caller's affair (`jobs.events.publish.page`).
+which takes a fifth of the time; `AtOnce` spares the thread as well. What is made of the rows is the caller's affair
+(`jobs.events.publish.page`).
 """
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, fields
@@ -26,6 +28,8 @@ EVENT_COLUMNS = tuple(
     "archived_at times extra".split()
 )
 TIME_COLUMNS = ("starts_at", "ends_at", "has_time")
+STEPS, TURNS = 20_000, 4
+"""What a moment is: so many steps of SQLite's machine, so often. Together about five milliseconds."""
 _NAMED = ("city", "since", "until", "category")
 """What of a filter has a name in the statements that are kept; the rest of it is as it is by default."""
 _PLAIN = tuple(
@@ -68,6 +72,58 @@ def is_plain(chosen: EventFilter) -> bool:
 
 def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> RowPage:
     """The rows of a page in the order of time or `backwards`, of a question that `is_plain`."""
+    statements, given = _question(store, chosen, limit, cursor, backwards=backwards)
+    found = _by_driver(store, statements, given) if store.is_sqlite else _by_engine(store, statements, given)
+    return _page(found, limit, backwards=backwards)
+
+
+class AtOnce:
+    """A page of a list in a moment or not at all, for a thread that nothing may hold up: of a file only, on a connection of its
+    own. Whoever asks from several threads makes them wait for one another, which costs more than the question."""
+
+    def __init__(self, store: Listing, *, steps: int = STEPS) -> None:
+        self._store = store
+        with store.translated():
+            self._kept = store.engine.raw_connection()
+            link = self._kept.driver_connection
+            assert isinstance(link, sqlite3.Connection)
+            link.execute("PRAGMA busy_timeout = 0")
+        self._link = link
+        self._turns = 0
+        link.set_progress_handler(self._is_too_long, steps)
+
+    def page_rows(self, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> RowPage | None:
+        """As `page_rows` would answer; None when it takes longer than a moment, or somebody has to be waited for."""
+        statements, given = _question(self._store, chosen, limit, cursor, backwards=backwards)
+        self._turns = 0
+        with self._store.translated():
+            try:
+                self._link.execute("BEGIN")
+                found = [row for one in statements for row in self._link.execute(one.text, one.values(given)).fetchall()]
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname.startswith(("SQLITE_INTERRUPT", "SQLITE_BUSY")):
+                    return None
+                raise
+            finally:
+                if self._link.in_transaction:
+                    self._turns = 0  # To end it is not part of the question.
+                    self._link.execute("ROLLBACK")
+        return _page(found, limit, backwards=backwards)
+
+    def _is_too_long(self) -> bool:
+        # The driver counts the steps of a statement over all the times that it ran: the first turn is another's.
+        self._turns += 1
+        return self._turns > TURNS
+
+    def close(self) -> None:
+        """The connection goes: its settings are nobody else's."""
+        self._kept.invalidate()
+
+
+def _question(
+    store: Listing, chosen: EventFilter, limit: int, cursor: str | None, *, backwards: bool
+) -> tuple[list[Ready], dict[str, Any]]:
+    """The statements, and what their names stand for."""
     after = place_of(cursor) if cursor else None
     given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(chosen, name)) is not None}
     shape = (*given, chosen.archived, after is not None, backwards)
@@ -83,7 +139,10 @@ def page_rows(store: Listing, chosen: EventFilter, *, limit: int, cursor: str | 
         kept[shape] = [
             _ready(store, query) for query in _statements(store, chosen, is_further=after is not None, backwards=backwards)
         ]
-    found = _by_driver(store, kept[shape], given) if store.is_sqlite else _by_engine(store, kept[shape], given)
+    return kept[shape], given
+
+
+def _page(found: list[Any], limit: int, *, backwards: bool) -> RowPage:
     place = len(EVENT_COLUMNS)
     found.sort(key=lambda row: (row[place], row[0]), reverse=backwards)
     rows = found[:limit]

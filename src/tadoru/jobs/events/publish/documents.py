@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
+from tadoru.clock import iso
 from tadoru.store.events.drafts import zone
 from tadoru.store.events.values import Event, EventTime
 from tadoru.store.events.walking import Told
@@ -30,7 +31,7 @@ _AS_THEY_ARE = tuple(
 
 def stamp(at: datetime | None) -> str | None:
     """A time of ours: UTC."""
-    return at.astimezone(UTC).isoformat(timespec="seconds").removesuffix("+00:00") + "Z" if at else None
+    return iso(at, "seconds") if at else None
 
 
 def local(at: datetime | None, of: str) -> str | None:

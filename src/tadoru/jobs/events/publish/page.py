@@ -7,6 +7,7 @@ takes a fraction of the time; a test holds both ways to the same answer.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -14,7 +15,7 @@ from typing import Any
 
 from tadoru.jobs.events.publish.documents import document, local, stamp, time_of
 from tadoru.store.events.listing import EventFilter, Listing
-from tadoru.store.events.page_rows import EVENT_COLUMNS, RowPage, is_plain, moment, page_rows
+from tadoru.store.events.page_rows import EVENT_COLUMNS, AtOnce, RowPage, is_plain, moment, page_rows
 from tadoru.store.events.search_rank import events_by_relevance
 from tadoru.store.events.values import EventTime, Page
 from tadoru.store.events.walking import Told, told_all
@@ -37,6 +38,16 @@ def page_by_time(store: Listing, chosen: EventFilter, *, limit: int, cursor: str
     if is_plain(chosen):
         return _from_rows(store, page_rows(store, chosen, limit=limit, cursor=cursor, backwards=backwards))
     return _documents(store, store.events(chosen, limit=limit, cursor=cursor, backwards=backwards))
+
+
+def page_at_once(
+    quick: AtOnce, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
+) -> DocumentPage | None:
+    """The same as `page_by_time` where that is a matter of a moment, else None."""
+    if not is_plain(chosen):
+        return None
+    page = quick.page_rows(chosen, limit=limit, cursor=cursor, backwards=backwards)
+    return None if page is None or any(row[_TIMES] > 1 for row in page.rows) else _finished(page, {})
 
 
 def page_by_change(
@@ -64,7 +75,10 @@ def _documents(store: Listing, page: Page) -> DocumentPage:
 
 def _from_rows(store: Listing, page: RowPage) -> DocumentPage:
     series = [row[0] for row in page.rows if row[_TIMES] > 1]
-    known = told_all(store, series) if series else {}
+    return _finished(page, told_all(store, series) if series else {})
+
+
+def _finished(page: RowPage, known: Mapping[int, Told]) -> DocumentPage:
     items = [_document(row, known[row[0]].times if row[0] in known else ()) for row in page.rows]
     modified = max((row[_UPDATED] for row in page.rows), default=None)
     return DocumentPage(items=items, next_cursor=page.next_cursor, modified=moment(modified) if modified else None)

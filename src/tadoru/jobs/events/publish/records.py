@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tadoru.clock import iso
 from tadoru.jobs.events.publish.documents import document, local, stamp
 from tadoru.model.event import EventDraft
 from tadoru.store.events.health import SourceHealth, Totals
@@ -54,7 +55,7 @@ def change_json(one: SourceChange) -> dict[str, Any]:
 
 def exact(at: Any) -> str | None:
     """A time of ours with its fractions: UTC."""
-    return at.isoformat().replace("+00:00", "Z") if at else None
+    return iso(at) if at else None
 
 
 def run_json(one: RunLog) -> dict[str, Any]:
