@@ -67,7 +67,6 @@ class Desk:
         self._metrics.slice_began(host)
         is_done = False
         try:
-            self.cluster.carry_pace(crawl, host, shift.gap)
             await shift.ask(host, self._seconds, self._stopping)
             is_done = True
         finally:

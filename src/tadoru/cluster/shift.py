@@ -23,7 +23,6 @@ class Shift:
     def __init__(self, plan: Plan, hosts: int, clock: Clock, notify: Notify) -> None:
         self.held: set[str] = set()
         """The hosts it was given."""
-        self.gap = plan.policy.delay
         self._clock = clock
         self._roster = Roster()
         self._crawls: list[Crawl] = []

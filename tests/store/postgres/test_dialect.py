@@ -26,6 +26,7 @@ SAME_MEANING = {
     "SELECT 1 WHERE a IS NOT b AND c IS NOT NULL": "SELECT 1 WHERE a IS DISTINCT FROM b AND c IS NOT NULL",
     "SELECT 1 WHERE a GLOB 'x*'": "SELECT 1 WHERE glob_matches(a, 'x*')",
     "SELECT 1 WHERE a LIKE 'x%'": "SELECT 1 WHERE a ILIKE 'x%%'",
+    "SELECT 1 FROM sqlite_schema WHERE name = 'an_index'": "SELECT 1 FROM pg_class WHERE oid = to_regclass('an_index')",
     "DELETE FROM temp.aside": "DELETE FROM pg_temp.aside",
     "SELECT id FROM pages WHERE url = ?": "SELECT id FROM pages WHERE md5(url)::uuid = md5(%s)::uuid",
     "INSERT OR IGNORE INTO a VALUES (?) RETURNING b": "INSERT INTO a VALUES (%s) ON CONFLICT DO NOTHING RETURNING b",

@@ -42,17 +42,6 @@ _BEAT = """UPDATE workers SET seen_at = clock_timestamp(), hosts = %(hosts)s, pa
     FROM (SELECT greatest(extract(epoch FROM clock_timestamp() - seen_at)::float8, 0.001) AS seconds
         FROM workers WHERE id = %(worker)s) passed
     WHERE id = %(worker)s"""
-# When a host was last asked for another crawl, and from when on it may be asked for this one. A slot that is still held may be
-# that of a worker that was killed while it asked.
-_ASKED = """SELECT CASE WHEN slot_owner IS NULL THEN next_at - coalesce(gap, 0) ELSE least({crawl}.shared_now(), slot_until) END,
-    coalesce(gap, 0) FROM {crawl}.hosts WHERE name = %(host)s"""
-_CARRY = """UPDATE {crawl}.hosts h SET next_at = greatest(h.next_at, asked.free_at) FROM (
-        SELECT max(at + greatest(gap, %(delay)s, (SELECT coalesce(gap, 0) FROM {crawl}.hosts WHERE name = %(host)s))) AS free_at
-        FROM ({others}) AS other(at, gap)) AS asked
-    WHERE h.name = %(host)s AND asked.free_at > h.next_at"""
-_LATELY = """SELECT name FROM crawls WHERE name <> %s
-    AND (ended_at IS NULL OR ended_at > clock_timestamp() - interval '5 minutes')
-    AND to_regclass(format('%%I.hosts', 'crawl_' || name)) IS NOT NULL"""
 _COUNTS = """SELECT name, value FROM {crawl}.counters UNION ALL
     SELECT 'lined up', count(*) FROM procrastinate_jobs WHERE status = 'todo' AND starts_with(queueing_lock, %s)"""
 _CRAWLS = """SELECT name, job, options, state, error, added_at, ended_at,
@@ -148,13 +137,6 @@ class Cluster:
         finally:
             if is_alone:
                 self._link.run("SELECT pg_advisory_unlock(%s)", [LOOKING])
-
-    def carry_pace(self, crawl: str, host: str, delay: float) -> None:
-        """A host that was asked for other crawls lately is left alone for this one, too, as long as either of them would."""
-        others = [row[0] for row in self._link.run(_LATELY, [crawl]).fetchall()]
-        if others:
-            asked = " UNION ALL ".join(_ASKED.format(crawl=f'"crawl_{other}"') for other in others)
-            self._link.run(_CARRY.format(crawl=f'"crawl_{crawl}"', others=asked), {"host": host, "delay": delay})
 
     def counts(self, crawl: str) -> dict[str, int]:
         """The counters of a crawl, and how many of its slices are `lined up` in the queue."""

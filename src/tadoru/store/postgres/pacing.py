@@ -5,13 +5,16 @@ Asking in vain writes nothing. Who reads an answer that another transaction is j
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from tadoru.rules.pace import MAX_HOLD, Pace
 from tadoru.store.base import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
 from tadoru.store.hosts import Hosts
+from tadoru.store.postgres.connection import Values
 from tadoru.store.postgres.database import PgDatabase
 from tadoru.store.postgres.dialect import plain
+from tadoru.store.postgres.neighbours import Neighbours
 
 # A wait that is too long to be true was written before the clock was put back.
 _TAKE = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
@@ -63,17 +66,23 @@ _FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL O
 class PgHosts(PgDatabase, Hosts):
     """The politeness half of the store."""
 
-    async def _of_host(self, statement: str, values: dict[str, object]) -> Any:
-        """The row that a statement about a host answers with; the host is made known when it is new."""
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return Neighbours(self.link)
+
+    async def _of_host(self, statement: str, values: dict[str, object], *before: tuple[str, Values]) -> Any:
+        """The row that a statement about a host answers with, after others; the host is made known when it is new."""
         given = {name: plain(value) for name, value in values.items()}
-        if not (rows := await self.at_once((statement, given))):
+        if not (rows := await self.at_once(*before, (statement, given))):
             async with self._turn:
                 self.know_hosts([str(given["host"])])
-            rows = await self.at_once((statement, given))
+            rows = await self.at_once(*before, (statement, given))
         return rows[0]
 
     async def take_slot(self, worker: int, host: str, hold: float) -> float:
-        return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}))[0])
+        async with self._turn:
+            before = self._neighbours.before_asking(host, self.clock.monotonic())
+        return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}, *before))[0])
 
     async def sent(self, worker: int, host: str) -> None:
         await self.at_once((_SENT, {"worker": worker, "host": plain(host)}))

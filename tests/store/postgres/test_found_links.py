@@ -1,0 +1,58 @@
+"""The links that lead to a page, and the graph: reports and exports read them of a crawl on PostgreSQL as of a file."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tadoru.store.base import Completed, PageFacts
+from tadoru.store.open import open_store
+from tadoru.store.sqlite import SqliteStore
+from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
+from tests.support.clock import FakeClock
+from tests.support.pg_crawls import crawl_on
+from tests.support.postgres import server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    clock = FakeClock()
+    if request.param == "sqlite":
+        store = SqliteStore(str(tmp_path / "crawl.db"), clock)
+        yield store
+        await store.close()
+        return
+    with crawl_on(server(), clock) as address:
+        opened = open_store(address, clock)
+        assert isinstance(opened, SqliteStore)
+        yield opened
+        await opened.close()
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["settled", "killed"])
+async def test_the_links_to_a_page_are_found_also_when_nobody_has_made_an_index(store: SqliteStore, settled: bool) -> None:
+    await store.add([target("s")], seed=True)
+    await crawl(store, {"s": ["a", "b"], "a": ["b"]})
+    if settled:
+        await store.settle()
+    page = (await rows(store))["b"].page_id
+    assert [(link.source_url, link.text) for link in store.inlinks(page, 9)] == [
+        (url("s"), f"to {url('b')}"),
+        (url("a"), f"to {url('b')}"),
+    ]
+
+
+async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: SqliteStore) -> None:
+    worker = await started(store, "s")
+    lease = await lease_one(store, worker)
+    a, b, a_again, b_again = to("a", "b", "a", "b")
+    links = [
+        a._replace(rel="nofollow", position=0), b._replace(rel="external NoFollow", position=1), a_again._replace(position=2),
+        b_again._replace(rel="nofollow", position=3),
+    ]  # fmt: skip
+    await store.finish(worker, [Completed(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None)
+    found = {name: row.page_id for name, row in (await rows(store)).items()}
+    edges = {target_id: bool(nofollow) for target_id, nofollow in store.graph_edges(found["s"])}
+    assert edges == {found["a"]: False, found["b"]: True}
