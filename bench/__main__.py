@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import report, site
+from bench import everything, report, site
 from bench.install import Unavailable, debian
 from bench.measure import milliseconds, run
 from bench.peers import AUDIT_PEERS, PEERS
@@ -42,7 +42,7 @@ def arguments(given: list[str]) -> argparse.Namespace:
     if unknown := only - set(names):
         parser.error(f"no such peer: {', '.join(sorted(unknown))}")
     full = not chosen.quick and not chosen.only and not chosen.site
-    name = "AUDIT.md" if chosen.audit else "RESULTS.md"
+    name = "AUDIT.md" if chosen.audit else "LINKS.md"
     chosen.peers = [peer for peer in (AUDIT_PEERS if chosen.audit else PEERS) if peer.name.lower() in only]
     chosen.site = chosen.site or ("generated" if chosen.quick else "both")
     chosen.pages = chosen.pages or (600 if chosen.quick else 4000)
@@ -130,6 +130,8 @@ def startup() -> str:
 
 
 def main(given: list[str]) -> int:
+    if given[:1] == ["--everything"]:
+        return everything.main(given[1:])
     chosen = arguments(given)
     chosen.cache.mkdir(parents=True, exist_ok=True)
     ready: dict[str, Ready] = {}

@@ -1,4 +1,4 @@
-"""Turns the runs of one sitting into a table, for the terminal and for `RESULTS.md`. Measures nothing."""
+"""Turns the runs of one sitting into a table, for the terminal and for a file. Measures nothing."""
 
 from __future__ import annotations
 
