@@ -13,11 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import procrastinate
-import psycopg
-import psycopg_pool
 from procrastinate import exceptions, schema
 
 from tadoru.cluster.attempts import Again, OwnJobs, tried
@@ -25,6 +22,7 @@ from tadoru.log import Log
 from tadoru.store.postgres.cluster import SCHEMA, SLICE, STALLED, Cluster, slice_prefix
 from tadoru.store.postgres.cluster_tables import EngineSchema
 from tadoru.store.postgres.connection import Gone, with_defaults
+from tadoru.store.postgres.pool import pool
 
 FINISH, SWEEP = "tadoru.finish", "tadoru.sweep"
 SLICES, CHORES = "slices", "chores"
@@ -69,7 +67,7 @@ class Queue:
     def __init__(self, dsn: str, work: Work | None = None, timing: Timing | None = None) -> None:
         timing = timing or Timing()
         connector = procrastinate.PsycopgConnector(
-            pool_factory=_pool, conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=PATIENCE
+            pool_factory=pool, conninfo=with_defaults(dsn, _CONNECTION), min_size=1, max_size=4, timeout=PATIENCE
         )
         self._app = procrastinate.App(connector=connector)
         self._app.job_manager = self._jobs = OwnJobs(connector)
@@ -142,16 +140,6 @@ class Queue:
                 delete_jobs="successful",
             )  # fmt: skip
         raise Gone("The queue of the cluster can not be reached: is the database running?")
-
-
-def _pool(**given: Any) -> psycopg_pool.AsyncConnectionPool:
-    """Every request of the task engine is one statement: it needs no transaction around it, and no question before it whether the
-    connection still lives. When it does not, the worker hears of it and begins anew."""
-    return psycopg_pool.AsyncConnectionPool(**{**given, "check": None, "configure": _without_transactions})
-
-
-async def _without_transactions(connection: psycopg.AsyncConnection[Any]) -> None:
-    await connection.set_autocommit(True)
 
 
 async def _put(deferring: Awaitable[object]) -> bool:

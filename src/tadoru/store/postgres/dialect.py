@@ -31,6 +31,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 
 _HINTS = re.compile(r"\s(?:INDEXED BY \w+|NOT INDEXED)\b|\sWITHOUT ROWID\b|\sLIMIT -1\b")
 _CROSSED = re.compile(r"CROSS JOIN (?=[\w.]+(?: \w+)? ON\b)")
+_SCHEMA = re.compile(r"\bsqlite_schema WHERE name = ('\w+')")
 _TEMP = re.compile(r"\btemp\.(?=\w)")
 _UNLIKE = re.compile(r"\bIS NOT (?!NULL\b|DISTINCT\b|TRUE\b|FALSE\b)", re.IGNORECASE)
 _GLOB = re.compile(r"([\w.]+) GLOB ('[^']*'|\?)")
@@ -54,6 +55,7 @@ def translated(statement: str) -> str:
     """The same for PostgreSQL, with the driver's names of values."""
     text = _HINTS.sub("", statement)
     text = _CROSSED.sub("JOIN ", text)
+    text = _SCHEMA.sub(r"pg_class WHERE oid = to_regclass(\1)", text)
     text = _TEMP.sub("pg_temp.", text)
     text = _UNLIKE.sub("IS DISTINCT FROM ", text)
     text = _GLOB.sub(r"glob_matches(\1, \2)", text)
