@@ -18,10 +18,12 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 
 from tadoru.clock import SystemClock, to_datetime
+from tadoru.demo.changes import Changes
 from tadoru.demo.dates import monday_after
 from tadoru.demo.pages import Answer
 from tadoru.demo.routes import Town
@@ -38,8 +40,9 @@ class SiteServer(ThreadingMixIn, TCPServer):
     allow_reuse_address = True
     request_queue_size = 64
 
-    def __init__(self, port: int, today: date) -> None:
+    def __init__(self, port: int, today: date, changes: Path | None = None) -> None:
         super().__init__((HOST, port), SiteHandler)
+        self.changes = Changes(changes)
         monday = monday_after(today)
         self.address = f"http://{HOST}:{self.server_address[1]}"
         self.town = Town.build(self.address, monday)
@@ -64,7 +67,7 @@ class SiteHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a GET."""
-        answer = self.server.town.answer(self.path)
+        answer = self.server.changes.answer(self.path) or self.server.town.answer(self.path)
         tag = f'"{hashlib.sha256(answer.body).hexdigest()[:16]}"'
         if answer.status == 200 and self._has(tag):
             answer = Answer(status=304)
@@ -98,10 +101,10 @@ class SiteHandler(BaseHTTPRequestHandler):
         """The crawl says what it does; the server need not."""
 
 
-def open_server(port: int) -> SiteServer:
+def open_server(port: int, changes: Path | None = None) -> SiteServer:
     """The server for today, bound and not yet serving. Raises UsageError when the port can not be had."""
     try:
-        return SiteServer(port, to_datetime(SystemClock().now()).date())
+        return SiteServer(port, to_datetime(SystemClock().now()).date(), changes)
     except OSError as error:
         raise UsageError(f"Port {port} of {HOST} can not be used ({error.strerror}); give another --port, or none.") from None
 
