@@ -37,6 +37,11 @@ class SystemClock:
         await asyncio.sleep(seconds)
 
 
+def iso(moment: datetime, timespec: str = "auto") -> str:
+    """A time as JSON has it, everywhere: ISO 8601 in UTC, with a `Z`."""
+    return moment.astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")
+
+
 def to_datetime(seconds: float) -> datetime:
     """Epoch seconds as an aware UTC time."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -263,7 +263,9 @@ def test_a_full_disk_is_exit_1_and_the_same_command_goes_on(kilobytes: int, tado
     assert everything(tmp_path / "crawl.db") == everything(tmp_path / "quiet.db")
 
 
+@pytest.mark.slow
 def test_a_database_that_another_program_holds_is_named_after_half_a_minute_of_patience(tadoru: Tadoru, site: Site) -> None:
+    """Every run of the tests waits so long once, for the state of `links` (test_errors)."""
     crawled(tadoru, site, 20)
     held = []
     for name in ("crawl.db", "new.db"):

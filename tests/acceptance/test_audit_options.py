@@ -378,3 +378,13 @@ def test_the_plan_of_a_broad_crawl_names_its_bounds_and_not_all_of_its_starts(ta
     assert "             and 4990 more" in said
     assert "per host     at most 7 requests for pages" in said
     assert "per domain   at most 100 hosts, and those that were named" in said
+
+
+def test_going_on_without_the_credentials_of_an_earlier_run_is_said(tadoru: Tadoru, site: Site) -> None:
+    site.page("/")
+    audit = ("audit", "-d", "x.db", "--delay", "0")
+    first = tadoru(*audit, site.url("/"), "-H", "X-Staging: hidden word")
+    again = tadoru(*audit, "--recrawl", "-H", "X-Staging: hidden word")
+    without = tadoru(*audit, "--recrawl")
+    assert ["Credentials are not kept" in done.err for done in (first, again, without)] == [False, False, True]
+    assert b"hidden word" not in (tadoru.folder / "x.db").read_bytes()

@@ -48,7 +48,7 @@ def test_the_status_for_programs_is_one_document(tadoru: Tadoru, seen: SeenClust
     assert (done.code, done.err) == (0, "")
     assert done.result["queue"] == {"waiting": 2, "again": 0, "running": 1, "stalled": 1, "failed": 1}
     assert [one["name"] for one in done.result["workers"]] == ["attic-1", "den-1", "den-2"]
-    assert done.result["at"].endswith("+00:00")
+    assert done.result["at"].endswith("Z")
     assert seen.database not in done.out
 
 

@@ -73,7 +73,7 @@ def test_a_comparison_is_written_to_a_file(form: str, begins: str, tadoru: Tador
     asyncio.run(audited(tadoru.folder / "before.db", SITE))
     asyncio.run(audited(tadoru.folder / "after.db", {}))
     done = tadoru("compare", "before.db", "after.db", "-f", form, "-o", "changes")
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (done.code, done.out, done.err) == (0, "", "Wrote changes.\n")
     assert (tadoru.folder / "changes").read_text("utf-8").startswith(begins)
 
 
@@ -110,7 +110,7 @@ def test_a_crawl_that_was_stopped_removes_nothing(tadoru: Tadoru, site: Site) ->
         (("site.db", "copy.db", "--fail-on", "brokn"), "did you mean “broken”?"),
         (("site.db", "copy.db", "--map", "("), "--map takes REGEX=REPLACEMENT"),
         (("site.db", "copy.db", "-o", "nowhere/x"), "there is no folder nowhere"),
-        (("site.db", "copy.db", "--examples", "many"), "is not a valid integer"),
+        (("site.db", "copy.db", "--examples", "many"), "--examples must be a whole number from 0 to 10,000."),
     ],
     ids=" ".join,
 )

@@ -178,6 +178,17 @@ def test_a_port_in_use_is_one_sentence(more: list[str], checkout: Path, tmp_path
 
 
 @pytest.mark.parametrize(
+    "more, said",
+    [(["--changes", "."], "give --serve-only too"), (["--serve-only", "--changes", "nowhere"], "There is no folder nowhere")],
+    ids=["with jobs", "without a folder"],
+)
+def test_changes_that_can_not_be_served_are_one_sentence(more: list[str], said: str, checkout: Path, tmp_path: Path) -> None:
+    done = run(checkout, tmp_path, "demo", *more)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
     "text, short",
     [
         ("a\nb\nc\n", "a\nb\nc"),

@@ -38,7 +38,9 @@ def test_a_crawled_site_is_searched_and_listed(tadoru: Tadoru, site: Site, book:
     listed = tadoru("docs", "list", "sites", "--json")
     (card,) = json.loads(listed.out)
     assert (card["pages"], card["url"]) == (4, site.url("/"))
-    assert "4 pages" in tadoru("docs", "list", "sites").out
+    headings, row = tadoru("docs", "list", "sites").out.splitlines()
+    assert headings.split() == ["Folder", "Pages", "Tokens", "Checked", "Title", "URL"]
+    assert row.split()[:2] == ["sites/one", "4"]
 
 
 def test_every_site_below_a_folder_is_refreshed_with_its_own_options(
@@ -69,7 +71,7 @@ def test_a_folder_without_sites_is_said_so(tadoru: Tadoru) -> None:
     (tadoru.folder / ".context").mkdir()
     for words in (("list",), ("refresh",)):
         done = tadoru("docs", *words)
-        assert (done.code, done.sentence) == (2, "There is no crawled site in .context: crawl one first, tadoru docs URL.")
+        assert (done.code, done.sentence) == (2, "There is no crawled site in .context: make one with `tadoru docs URL`.")
 
 
 @asynccontextmanager

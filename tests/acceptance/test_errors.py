@@ -19,7 +19,7 @@ BAD_USAGE = {
     "another scheme": (["ftp://example.com/"], "ftp: URLs can not be crawled"),
     "a password in the URL": (["http://ann:s3cret@example.com/"], "must not hold a user name or password"),
     "two URLs": (["example.com", "example.org"], "--list"),
-    "an unknown option": (["example.com", "--max-dept", "3"], "'--max-depth'"),
+    "an unknown option": (["example.com", "--max-dept", "3"], "did you mean --max-depth?"),
     "an option without its value": (["example.com", "--depth"], "--depth"),
     "a word for a number": (["example.com", "--depth", "deep"], "--depth must be a whole number from 0"),
     "a number out of bounds": (["example.com", "-c", "101"], "--concurrency must be a whole number from 1 to 100"),

@@ -327,7 +327,7 @@ def test_only_what_is_due_is_collected(calendar: Calendar, site: Site) -> None:
     site.reply("/a.ics", body=ics(meeting(1)), content_type="text/calendar")
     calendar.add(site.url("/a.ics"), "ics")
     assert calendar.run("--due").out.startswith("1 source")
-    assert calendar.run("--due").out.startswith("0 sources")
+    assert calendar.run("--due").out == "No source is due. `tadoru events status` says when each will be.\n"
     assert site.hits("/a.ics") == 1
 
 
@@ -336,6 +336,7 @@ def test_a_test_shows_what_would_be_read_and_the_run_uses_what_it_fetched(calend
     number = calendar.add(site.url("/a.ics"), "ics")
     done = calendar("sources", "test", str(number), "--delay", "0")
     assert done.code == 0, done.err
+    assert "1 event, 0 that lack something, in 1 document.\n" in done.out
     assert "Market 1" in done.out
     assert calendar.events() == []
     assert "1 events read, 1 new" in calendar.run().out
@@ -352,3 +353,13 @@ def test_titles_with_commas_and_formulas_come_through_unharmed(calendar: Calenda
     listed = calendar("list", "--all", "--format", "csv").out
     assert "'=HYPERLINK" in listed
     assert "'+1 夏の集い" in listed
+
+
+def test_storage_that_can_not_be_reached_is_one_sentence_however_many_sources_there_are(calendar: Calendar, site: Site) -> None:
+    for name in ("a", "b", "c"):
+        site.reply(f"/{name}.ics", body=ics(meeting(1)), content_type="text/calendar")
+        calendar.add(site.url(f"/{name}.ics"), "ics")
+    keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
+    done = calendar.run("--files", "s3://bucket/prefix", env=keys | {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    assert done.code == 1
+    assert done.sentence.startswith("s3://bucket/prefix can not be used")

@@ -83,7 +83,7 @@ def test_the_zone_of_the_installation_is_that_of_what_is_added(tadoru: Tadoru) -
         (["--title", "x", "--starts", "2050-08-01", "--timezone", "Tokyo"], "timezone Tokyo must be the name of a time zone"),
         (["--title", "x", "--starts", "2050-08-01", "--lat", "north"], "The position can not be read: give both"),
         (["--title", "x", "--starts", "2050-08-01 10:00", "--ends", "?"], "The end ? can not be read, or is not after the start"),
-        (["--starts", "2050-08-01"], "Missing option '--title'."),
+        (["--starts", "2050-08-01"], "“tadoru events add” needs --title: for example `tadoru events "),
     ],
 )
 def test_what_can_not_be_read_is_not_added(
@@ -173,7 +173,7 @@ def test_a_hidden_event_is_not_in_the_calendar_until_it_is_put_back(tadoru: Tado
         (["edit", "99", "--set", "venue=x"], "There is no event 99: "),
         (["hide", "99"], "There is no event 99: "),
         (["unhide", "4"], "Event 4 is in quarantine: "),
-        (["hide", "one"], "Invalid value for 'ID': 'one' is not a valid integer."),
+        (["hide", "one"], "ID must be a whole number."),
     ],
 )
 def test_bad_input_changes_nothing(

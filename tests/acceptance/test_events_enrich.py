@@ -52,7 +52,7 @@ def with_llm(llm: LanguageModel, *more: str) -> tuple[str, ...]:
 
 def test_a_model_is_trained_described_and_used(calendar: Calendar, site: Site, model: str) -> None:
     shown = calendar("enrich", "show", model)
-    assert "macro-F1" in shown.out
+    assert "Macro-F1" in shown.out
     assert "examples.csv" in shown.out
     described = json.loads(calendar("enrich", "show", model, "--format", "json").out)
     assert described["counts"] == {"Music": 12, "Trade": 12}
@@ -117,7 +117,7 @@ def test_a_model_learns_from_what_sources_said_and_not_from_itself(calendar: Cal
 def test_evaluating_tells_how_good_a_model_would_be(calendar: Calendar, examples: Path) -> None:
     done = calendar("enrich", "evaluate", str(examples), "--group", "town")
     assert done.code == 0, done.err
-    assert "macro-F1  " in done.out
+    assert "Macro-F1  " in done.out
     assert "1.000 over all categories" in done.out
     assert json.loads(calendar("enrich", "evaluate", str(examples), "--format", "json").out)["groups"] == 24
 

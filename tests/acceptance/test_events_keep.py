@@ -110,6 +110,15 @@ def test_a_backup_of_the_database_alone_is_one_file(tadoru: Tadoru, calendar: Ca
     assert (again.code, again.sentence) == (2, "The database new.db is not empty: copy into a new one.")
 
 
+def test_a_search_engine_is_told_everything_again_after_a_backup_was_put_back(tmp_path: Path, calendar: Calendar) -> None:
+    worker = calendar.store.join(60)
+    assert calendar.store.lease_target("engine", worker) is not None
+    calendar.store.backup(str(tmp_path / "saved.db"))
+    restore(tmp_path / "saved.db", str(tmp_path / "new.db"), Folder(tmp_path))
+    with closing(open_events(str(tmp_path / "new.db"))) as store:
+        assert store.search_targets() == (), "what the engine was told since the backup is not known"
+
+
 def test_a_database_goes_to_a_server_and_back(tadoru: Tadoru, calendar: Calendar) -> None:
     address = server().new_database()
     try:
@@ -150,7 +159,7 @@ def test_nothing_of_a_strange_archive_is_written_elsewhere(tmp_path: Path, calen
         (["backup", "saved.tar.gz"], "A backup that ends in .tar.gz holds the files too: add --files, or give a name that"),
         (["backup", "events.db"], "events.db exists already: give another name."),
         (["backup", "nowhere/saved.db"], "The backup nowhere/saved.db can not be written: there is no folder nowhere."),
-        (["restore", "missing.db"], "The backup missing.db can not be read (No such file or directory)."),
+        (["restore", "missing.db"], "The backup missing.db can not be read (No such file or directory): check its name."),
         (["restore", "words.txt"], "words.txt is no backup: give a file that `tadoru events backup` wrote."),
         (["restore", "events.db"], "events.db is a database in use, and no backup: make one with"),
         (["restore", "empty.tar.gz"], "empty.tar.gz is no backup: there is no events.db in it."),

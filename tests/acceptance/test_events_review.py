@@ -149,7 +149,7 @@ def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
         (["review", "merge", "3", "--keep", "2"], "Review 3 is not about event 2: it is about 1, 4."),
         (["review", "fix", "3", "--set", "title=x"], "Review 3 is not about a row that lacks something: answer it with"),
         (["review", "fix", "1", "--set", "starts=いつか"], "This is no event yet: The start can not be read"),
-        (["review", "fix", "1"], "Missing option '--set'."),
+        (["review", "fix", "1"], "“tadoru events review fix” needs --set: for example `tadoru events "),
         (["review", "retry"], "Say which review is to be tried again: its ID, or --all."),
         (["review", "retry", "1", "--all"], "Say which review is to be tried again: its ID, or --all."),
         (["merges", "undo", "99"], "There is no merge 99: "),

@@ -91,8 +91,8 @@ def test_the_database_stays_as_it_was(database: str, tadoru: Tadoru) -> None:
 REFUSED = [
     pytest.param(["missing.db", "-f", "csv"], "There is no crawl in missing.db: give the database that", id="no database"),
     pytest.param(["text", "-f", "csv"], "text is not a SQLite database", id="something else"),
-    pytest.param(["site.db"], "Missing option '-f' / '--format'", id="no form"),
-    pytest.param(["site.db", "-f", "pdf"], "'pdf' is not one of", id="an unknown form"),
+    pytest.param(["site.db"], "“tadoru export” needs --format (csv, jsonl,", id="no form"),
+    pytest.param(["site.db", "-f", "pdf"], "--format must be one of csv, jsonl,", id="an unknown form"),
     pytest.param(
         ["site.db", "-f", "csv", "-t", "page"], "There is no table “page”: did you mean “pages”?", id="an unknown table"
     ),
@@ -130,7 +130,7 @@ def test_a_full_disk_behind_stdout_is_one_sentence(large: str, tadoru: Tadoru) -
 def test_a_full_disk_under_a_file_is_one_sentence_and_leaves_nothing(form: str, large: str, tadoru: Tadoru) -> None:
     limit = 50_000  # More than SQLite needs beside the database, less than the export.
     done = tadoru(
-        "export", large, "-f", form, "-t", "pages", "-o", "out",
+        "export", large, "-f", form, "-t", "pages", "-o", "out", "-q",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )  # fmt: skip
     assert done.code == 1

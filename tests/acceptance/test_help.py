@@ -1,4 +1,4 @@
-"""What a person reads first: help that fits and shows how, completion for shells, and every way to start."""
+"""What a person reads first: help that fits and shows how, and every way to start."""
 
 from __future__ import annotations
 
@@ -23,33 +23,20 @@ def test_help_fits_the_terminal_and_a_hundred_columns(command: list[str], column
 def test_help_lists_the_commands_and_examples_and_is_what_no_command_gets(tadoru: Tadoru) -> None:
     done = tadoru("--help")
     assert all(f"\n  {name} " in done.out for name in ("links", "explain", "demo"))
-    assert "\nExamples:\n  tadoru links https://example.com " in done.out
+    assert "\nExamples:\n  tadoru demo " in done.out
     assert tadoru().out == done.out
 
 
-def test_help_of_links_has_every_option_in_its_group_and_examples(tadoru: Tadoru) -> None:
-    text = tadoru("links", "--help").out
-    headings = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
-    assert headings == ["What to crawl:", "Politeness:", "Access:", "Checking:", "Output:", "This command:", "Examples:"]
-    assert all(f" {setting.flags[0]}" in text for setting in JOBS["links"])
-    assert "--max-depth" not in text, "the seeds' names work and are not shown"
-    assert "tadoru links https://example.com --check --fail-on broken" in text
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_can_complete(shell: str, tadoru: Tadoru) -> None:
-    done = tadoru(env={"_TADORU_COMPLETE": f"{shell}_source"})
-    assert done.code == 0
-    assert "_TADORU_COMPLETE" in done.out
-
-
-def test_completion_knows_commands_and_options(tadoru: Tadoru) -> None:
-    def completed(words: str, number: int) -> str:
-        env = {"_TADORU_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(number)}
-        return tadoru(env=env).out
-
-    assert completed("tadoru li", 1) == "plain,links\n"
-    assert "plain,--fail-on\n" in completed("tadoru links --fa", 2)
+def test_help_shows_what_most_people_need_and_help_all_has_every_option_in_its_group(tadoru: Tadoru) -> None:
+    short, whole = tadoru("links", "--help").out, tadoru("links", "--help-all").out
+    headings = [line for line in whole.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["Examples:", "What to crawl:", "Politeness:", "Access:", "Checking:", "Output:", "This command:"]
+    assert all(f" {setting.flags[0]}" in whole for setting in JOBS["links"])
+    assert " --depth" in short
+    assert " --strip-sessions" not in short
+    assert " --help-all" in short
+    assert "--max-depth" not in whole, "the seeds' names work and are not shown"
+    assert "tadoru links https://example.com --check --fail-on broken" in short
 
 
 @pytest.mark.parametrize("flag", ["-V", "--version"])

@@ -13,7 +13,7 @@ from scripts.database import public
 from tests.acceptance.command import CHECKOUT, Tadoru
 from tests.support.site import Site
 
-DOCUMENTS = ("docs/how-to/query.md", "README.md")
+DOCUMENTS = ("README.md", *sorted(f"docs/how-to/{page.name}" for page in (CHECKOUT / "docs/how-to").glob("*.md")))
 FENCED = re.compile(r"^```sql\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 QUERIES = [
     pytest.param(query, id=f"{name} line {text[: match.start()].count(chr(10)) + 2}")

@@ -98,7 +98,7 @@ def test_a_report_does_not_change_the_crawl(site: Tadoru) -> None:
         ),
         pytest.param(
             ["site.db", "--suppress", "none.txt"],
-            "The suppression file none.txt can not be read (No such file or directory).",
+            "The suppression file none.txt can not be read (No such file or directory): check its name.",
             id="no suppression file",
         ),
         pytest.param(

@@ -134,9 +134,19 @@ def test_a_link_of_the_command_makes_the_first_admin(tadoru: Tadoru) -> None:
     assert "There is no user ben" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
     listed = tadoru("serve", "-d", "events.db", "users", "list").out.splitlines()
     assert [line.split() for line in listed] == [
-        ["NAME", "ROLE", "SIGNS", "IN", "BY", "LAST", "SIGN-IN"],
+        ["Name", "Role", "Signs", "in", "by", "Last", "sign-in"],
         ["mia", "admin", "link"],
     ]
+
+
+def test_while_there_is_no_admin_a_link_for_somebody_new_makes_one(tadoru: Tadoru) -> None:
+    """The service says so at its start, also when editors are there already."""
+    assert tadoru("serve", "users", "add", "mia", "--role", "editor", "-d", "events.db").code == 0
+    assert tadoru("serve", "users", "link", "mia", "-d", "events.db").code == 0
+    assert "/welcome?token=" in tadoru("serve", "users", "link", "admin", "-d", "events.db").out
+    assert "There is no user ben" in tadoru("serve", "users", "link", "ben", "-d", "events.db").sentence
+    lines = tadoru("serve", "users", "list", "-d", "events.db").out.splitlines()
+    assert [line.split()[:2] for line in lines[1:]] == [["admin", "admin"], ["mia", "editor"]]
 
 
 def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:

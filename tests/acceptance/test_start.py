@@ -150,6 +150,18 @@ def test_a_failed_install_shows_its_end_and_the_next_start_tries_again(home: Pat
     assert start(home / "tadoru", "-V", PATH=str(bare_path)).stdout == VERSION_LINE
 
 
+def test_where_there_is_uv_it_installs_the_lock_and_nothing_that_the_project_says_to_uv(home: Path, bare_path: Path) -> None:
+    # Constraints of the project are no requirements with hashes, and uv refuses a lock beside them.
+    add_python(bare_path)
+    make = f'for last; do :; done; exec "{sys.executable}" -m venv --without-pip "$last"'
+    add_command(bare_path, "uv", f'echo "$*" >>"{home}/asked"\ncase "$1" in venv) {make};; esac')
+    assert start(home / "tadoru", "-V", PATH=str(bare_path)).stdout == VERSION_LINE
+    made, installed = (home / "asked").read_text().splitlines()
+    assert made.startswith("venv ")
+    assert installed.startswith("pip install --no-config ")
+    assert "--require-hashes" in installed
+
+
 @pytest.fixture(scope="module")
 def ready(checkout: Path) -> Path:
     """This checkout's own `./tadoru`; it was set up by `./test`, and is left as it is otherwise."""

@@ -59,7 +59,7 @@ def test_one_signal_finishes_what_is_in_flight_and_the_same_command_goes_on(
     }
     resumed = tadoru(*command)
     assert resumed.code == 0, resumed.err
-    assert resumed.err == f"Resuming the crawl of {slow.url()}.\n"
+    assert resumed.err == f"Going on with the crawl of {slow.url()}.\n"
     assert paths(resumed.result) == PAGES
     assert all(slow.hits(path) == 1 for path in PAGES), "what was finished is not asked for again"
 

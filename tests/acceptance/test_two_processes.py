@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -53,7 +55,7 @@ def test_a_live_command_takes_over_the_work_of_a_killed_one_at_once(tadoru: Tado
     site.wait_for(lambda site: site.hits(held) == 1)
     second = tadoru.start("links", site.url("/tree/40/3/0"), *arguments, "-u", "second", "-v")
     assert second.stderr is not None
-    assert "Resuming" in second.stderr.readline()
+    assert "Going on with" in second.stderr.readline()
     first.send_signal(signal.SIGKILL)
     finished(first)
     # A lease lasts a minute and the patience of this wait is half of it: only a death that was noticed gets here.
@@ -93,3 +95,14 @@ def test_killing_the_parent_leaves_no_orphans_and_nothing_is_lost(tadoru: Tadoru
     for gate in gates:
         gate.release()
     assert len(pages(tadoru(*arguments).result)) == 30
+
+
+def test_a_crawl_that_goes_on_alone_goes_at_the_pace_of_its_own_command(tadoru: Tadoru, site: Site) -> None:
+    site.page("/", links=["/a", "/b"])
+    for path in ("/a", "/b"):
+        site.page(path)
+    command = ("links", site.url("/"), "--state", "x.db", "-f", "json")
+    for delay, limit in (("0.2", 1), ("0.1", 2), ("0", 3)):
+        assert tadoru(*command, "--delay", delay, "--limit", str(limit)).result["total_processed"] == limit
+        with closing(sqlite3.connect(tadoru.folder / "x.db")) as sql:
+            assert sql.execute("SELECT gap, base FROM hosts").fetchall() == [(float(delay), float(delay))]

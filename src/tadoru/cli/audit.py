@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.inputs import check_writable, read_seeds
-from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.inputs import check_database, check_writable, read_seeds
+from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.config import CREDENTIALS, Effective, shown
 from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.options import AuditOptions
@@ -22,17 +23,21 @@ if TYPE_CHECKING:
     from tadoru.jobs.audit.run import Prepared
 
 EXAMPLES = (
-    ("tadoru audit https://example.com", "every problem of the site, kept in ./tadoru.db"),
+    ("tadoru audit https://example.com", "its problems, kept in ./tadoru.db"),
     ("tadoru audit -d site.db", "go on with a crawl"),
     ("tadoru audit -d site.db --recrawl", "ask again, for what changed"),
     ("tadoru audit https://example.com --report report.html", "a page to send to somebody"),
-    ("tadoru audit https://example.com --fail-on error --baseline last.db", "fail a build on new errors"),
+    ("tadoru audit example.com --fail-on error --baseline last.db", "fail a build on new errors"),
 )
+MOST_USED = (
+    "depth", "limit", "scope", "include", "exclude", "recrawl", "sitemap", "delay", "concurrency", "ignore_robots",
+    "render", "check_external", "fail_on", "baseline", "database", "report", "config_file", "verbose", "quiet",
+)  # fmt: skip
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["audit"], examples=EXAMPLES, short_help="Find every problem of a site.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=GroupedCommand, groups=JOBS["audit"], sections={"What to crawl": ["seed_file"], "Output": ["detach"]},
+    most_used=MOST_USED, examples=EXAMPLES, short_help="Find every problem of a site.",
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="[URL]")
 @job_options("audit", AuditOptions())
@@ -106,6 +111,7 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     from tadoru.rules.url import typed
     from tadoru.store.postgres.address import is_postgresql
 
+    check_database(options.database)
     database = Path(options.database)
     starts = [typed(url) for url in urls]
     is_file = not is_postgresql(options.database)
@@ -186,6 +192,8 @@ def _say_how_it_begins(options: AuditOptions, prepared: Prepared, display: Displ
         display.note(f"The last crawl of {prepared.starts[0]} is not finished: going on with it first.")
     elif prepared.resumed:
         display.note(f"Going on with the crawl of {prepared.starts[0]}.")
+    if prepared.lacks_credentials:
+        display.note("An earlier run signed in to the site. Credentials are not kept: give them again, or it may refuse pages.")
 
 
 def _refuse_nothing(prepared: Prepared) -> None:

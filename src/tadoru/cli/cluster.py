@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from tadoru.cli.events_reading import SETTINGS, format_option, span_text
-from tadoru.cli.options import GroupedCommand, effective, job_options
+from tadoru.cli.forms import format_option, span_text
+from tadoru.cli.help import CommandGroup
+from tadoru.cli.options import effective, job_options
 from tadoru.cli.table import Column, clean, write_pairs, write_table
-from tadoru.clock import Clock
+from tadoru.clock import Clock, iso
 from tadoru.errors import UsageError
 from tadoru.options import WorkerOptions
 
@@ -51,13 +52,16 @@ def opened(config_file: str | None, given: dict[str, Any]) -> Iterator[ClusterVi
         yield view
 
 
-@click.group(short_help="See a cluster of workers.", context_settings=SETTINGS)
+@click.group(
+    cls=CommandGroup, short_help="See a cluster of workers.",
+    examples=(("tadoru cluster status -d postgresql://me@db.internal/tadoru", "who does what"),),
+)  # fmt: skip
 def cluster() -> None:
     """Who works for the cluster in a PostgreSQL database, at what, and what is wrong. `tadoru worker` makes a cluster."""
 
 
 @cluster.command(
-    "status", cls=GroupedCommand, short_help="Workers, crawls, queue, hosts in trouble.", context_settings=SETTINGS,
+    "status", short_help="Workers, crawls, queue, hosts in trouble.",
     examples=(
         ("tadoru cluster status -d postgresql://me@db/tadoru", "as it is now"),
         ("tadoru cluster status --watch", "again and again"),
@@ -112,7 +116,7 @@ def write_line(out: TextIO, found: ClusterSeen) -> None:
 
 
 def _moment(value: Any) -> str:
-    return str(value.isoformat())
+    return iso(value)
 
 
 def write_text(out: TextIO, found: ClusterSeen) -> None:
@@ -134,9 +138,9 @@ def write_text(out: TextIO, found: ClusterSeen) -> None:
 
 def _workers(found: ClusterSeen) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
     columns = (
-        Column("WORKER", may_shrink=True), Column("MACHINE", may_shrink=True), Column("STATE"), Column("VERSION"),
-        Column("SINCE", to_right=True), Column("SEEN", to_right=True), Column("HOSTS", to_right=True),
-        Column("PAGES", to_right=True), Column("PAGES/S", to_right=True),
+        Column("Worker", may_shrink=True), Column("Machine", may_shrink=True), Column("State"), Column("Version"),
+        Column("Since", to_right=True), Column("Seen", to_right=True), Column("Hosts", to_right=True),
+        Column("Pages", to_right=True), Column("Pages/s", to_right=True),
     )  # fmt: skip
     return columns, [
         (
@@ -149,24 +153,24 @@ def _workers(found: ClusterSeen) -> tuple[tuple[Column, ...], list[tuple[str, ..
 
 
 def _crawls(found: ClusterSeen) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
-    numbers = ("DONE", "QUEUED", "IN FLIGHT", "ERRORS", "HOSTS", "AGE")
-    columns = (Column("CRAWL", may_shrink=True), Column("STATE"), *(Column(name, to_right=True) for name in numbers))
+    numbers = ("Done", "Queued", "In flight", "Errors", "Hosts", "Age")
+    columns = (Column("Crawl", may_shrink=True), Column("State"), *(Column(name, to_right=True) for name in numbers))
     rows: list[tuple[str, ...]] = []
     for one in found.crawls:
         counts = (one.done, one.queued, one.in_flight, one.errors, one.hosts_waiting)
         told = [f"{count:,}" if one.has_data else "–" for count in counts]
         rows.append((one.name, one.state, *told, _age(found.at, one.added_at)))
     if any(one.error for one in found.crawls):
-        columns = (*columns, Column("WHY", may_shrink=True))
+        columns = (*columns, Column("Why", may_shrink=True))
         rows = [(*row, one.error) for row, one in zip(rows, found.crawls, strict=True)]
     return columns, rows
 
 
 def _hosts(found: ClusterSeen) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
     columns = (
-        Column("HOST", may_shrink=True), Column("CRAWL", may_shrink=True), Column("TROUBLE", may_shrink=True),
-        Column("QUEUED", to_right=True), Column("GAP", to_right=True), Column("ANSWERS IN", to_right=True),
-        Column("NEXT IN", to_right=True),
+        Column("Host", may_shrink=True), Column("Crawl", may_shrink=True), Column("Trouble", may_shrink=True),
+        Column("Queued", to_right=True), Column("Gap", to_right=True), Column("Answers in", to_right=True),
+        Column("Next in", to_right=True),
     )  # fmt: skip
     return columns, [
         (
@@ -190,7 +194,7 @@ def _seconds(value: float | None) -> str:
 
 
 @cluster.command(
-    "stop", cls=GroupedCommand, short_help="Stop a crawl.", context_settings=SETTINGS,
+    "stop", short_help="Stop a crawl.",
     examples=(("tadoru cluster stop shops", "what it found stays; `tadoru cluster resume shops` goes on"),),
 )  # fmt: skip
 @click.argument("crawl")
@@ -203,7 +207,7 @@ def stop(crawl: str, config_file: str | None, **given: Any) -> int:
     return 0
 
 
-@cluster.command("resume", cls=GroupedCommand, short_help="Go on with a crawl.", context_settings=SETTINGS)
+@cluster.command("resume", short_help="Go on with a crawl.", examples=(("tadoru cluster resume shops", "where it was stopped"),))
 @click.argument("crawl")
 @database_options
 def resume(crawl: str, config_file: str | None, **given: Any) -> int:
@@ -216,7 +220,9 @@ def resume(crawl: str, config_file: str | None, **given: Any) -> int:
     return 0
 
 
-@cluster.command("forget", cls=GroupedCommand, short_help="Take a crawl out of the cluster.", context_settings=SETTINGS)
+@cluster.command(
+    "forget", short_help="Take a crawl out of the cluster.", examples=(("tadoru cluster forget shops", "what it found stays"),)
+)
 @click.argument("crawl")
 @database_options
 def forget(crawl: str, config_file: str | None, **given: Any) -> int:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
 from tadoru.errors import GateExceeded, UsageError
 
 if TYPE_CHECKING:
@@ -29,12 +29,11 @@ MOST_SHOWN = 10_000
 
 @click.command(
     cls=GroupedCommand, examples=EXAMPLES, short_help="Say what changed between two crawls.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.argument("names", nargs=-1, metavar="DB[@RUN] [DB[@RUN]]")
-@click.option("-f", "--format", "form", type=click.Choice(FORMS), default="text", help="How to show it [text].")
+@click.option("-f", "--format", "form", type=click.Choice(FORMS), default="text", help="How to show it. [text]")
 @click.option("-o", "--output", metavar="FILE", help="Write it to this file.")
-@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", help="The language [en].")
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", help="The language. [en]")
 @click.option(
     "--map", "maps", multiple=True, metavar="REGEX=REPLACEMENT",
     help="Rewrite the URLs of both before matching them (repeatable); an equals sign in the expression is \\x3d.",
@@ -67,6 +66,8 @@ def compare(
     colour = not to_file and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     order = Order(names=names, maps=maps, form=form, lang=lang, shown=shown, fail_on=fail_on, colour=colour)
     exceeded = run_loop(_write(order, output if to_file else None))
+    if to_file:
+        sys.stderr.write(f"Wrote {output}.\n")
     if exceeded:
         raise GateExceeded(" ".join(exceeded))
     return 0

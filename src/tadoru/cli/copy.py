@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.completing import FileName
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.inputs import check_database, check_writable
 from tadoru.cli.table import clean
 from tadoru.errors import UsageError
 
@@ -47,15 +48,14 @@ class TableProgress:
 
 @click.command(
     cls=GroupedCommand, short_help="Copy a crawl or a calendar to another database.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
         ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "a crawl, from a file to a server"),
         ("tadoru copy 'postgresql://me@localhost/sites?crawl=site' site.db", "and back"),
         ("tadoru copy var/tadoru.db postgresql://me@localhost/events", "the database of events, or of the service"),
     ),
 )  # fmt: skip
-@click.argument("since", metavar="FROM")
-@click.argument("to", metavar="TO")
+@click.argument("since", metavar="FROM", type=FileName("FILE"))
+@click.argument("to", metavar="TO", type=FileName("FILE"))
 def copy(since: str, to: str) -> int:
     """Copy a crawl, or the database of events or of the service, into a new database of either kind, losing nothing.
 
@@ -71,6 +71,7 @@ def copy(since: str, to: str) -> int:
     if found.kind is Kind.EVENTS and names_crawl(to):
         raise UsageError("TO is the address of a crawl, and there are events in FROM: leave ?crawl= out of it.")
     if not is_postgresql(to):
+        check_database(to, "TO")
         check_writable(Path(to), "TO")
     (_copy_events if found.kind is Kind.EVENTS else _copy_crawl)(since, to, found)
     return 0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.main import run
 from tadoru.errors import UsageError
 
@@ -148,17 +149,29 @@ JOBS = (
 )
 
 
-@click.command(short_help="Try everything on a small bundled site.", context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--keep", metavar="DIR", default="tadoru-demo", help="Write the results to this folder.  [./tadoru-demo]")
+@click.command(
+    cls=GroupedCommand, short_help="Try everything on a small bundled site.",
+    examples=(
+        ("tadoru demo", "every job, and what it leaves in ./tadoru-demo"),
+        ("tadoru demo --serve", "and then the pages of the service, filled with it"),
+        ("tadoru demo --serve-only --port 8080", "a site to try your own commands on"),
+    ),
+)  # fmt: skip
+@click.option("--keep", metavar="DIR", default="tadoru-demo", help="Write the results to this folder. [./tadoru-demo]")
 @click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, help="Serve the site on this port; 0: a free one.")
 @click.option("--serve-only", is_flag=True, help="Only serve the site, until Ctrl-C: to look at it, or to try commands on it.")
+@click.option("--changes", metavar="DIR", help="With --serve-only: files in this folder take the place of the site's own.")
 @click.option("--serve", is_flag=True, help="Then show the results on the pages of `tadoru serve`, until Ctrl-C.")
-def demo(keep: str, port: int, serve_only: bool, serve: bool) -> int:
+def demo(keep: str, port: int, serve_only: bool, changes: str | None, serve: bool) -> int:
     """Serve a small bundled site on loopback and run every job on it. Needs no network and no service."""
     if serve_only and serve:
         raise UsageError("--serve-only serves the site, --serve the results: choose one of them.")
+    if changes is not None and not serve_only:
+        raise UsageError("--changes is for a site that stays: give --serve-only too.")
     if serve_only:
-        return _serve(port)
+        return _serve(port, changes)
+    if serve:
+        import tadoru.serve.app  # noqa: F401 - a package that is missing is told now, not when all jobs are done.
     folder = _folder(keep)
     from tadoru.demo.site import running_site
 
@@ -189,10 +202,12 @@ def _show(folder: Path) -> int:
     return 0
 
 
-def _serve(port: int) -> int:
+def _serve(port: int, changes: str | None) -> int:
     from tadoru.demo.site import open_server
 
-    with open_server(port) as server:
+    if changes is not None and not Path(changes).is_dir():
+        raise UsageError(f"There is no folder {changes}: make it, then put the pages into it that you want to change.")
+    with open_server(port, Path(changes) if changes else None) as server:
         print(f"{server.address}/", flush=True)
         _note("Serving the demo site until Ctrl-C. In another terminal, try:")
         _note(f"  tadoru links {server.address}/ --delay 0 --check")

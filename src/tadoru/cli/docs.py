@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ import click
 
 from tadoru.cli.docs_list import docs_list, docs_refresh
 from tadoru.cli.docs_search import docs_search
-from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.config import shown
 from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
 from tadoru.log import printable
@@ -24,13 +26,15 @@ if TYPE_CHECKING:
     from tadoru.jobs.docs.run import Finished, Prepared
 
 EXAMPLES = (
-    ("tadoru docs https://docs.example.com", "the site as Markdown in .context/docs-example-com"),
+    ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),
     ("tadoru docs https://docs.example.com --diff", "later: only what changed"),
     ("tadoru docs https://example.com/docs/ --scope path -d 5", "only below /docs/, five links deep"),
-    ("tadoru docs search .context/docs-example-com “rate limit”", "find something in it"),
-    ("tadoru docs list", "the sites that are there"),
-    ("tadoru docs refresh .context", "update them all, for cron"),
+    ('tadoru docs search .context/docs-example-com "rate limit"', "find something in it"),
 )
+MOST_USED = (
+    "depth", "limit", "scope", "include", "exclude", "delay", "ignore_robots", "render", "output", "diff", "pages",
+    "merge", "chunk_tokens", "config_file", "verbose", "quiet",
+)  # fmt: skip
 OTHERS = {"search": docs_search, "list": docs_list, "refresh": docs_refresh}
 SHOWN_CHANGES = 20
 
@@ -44,20 +48,32 @@ class DocsCommand(GroupedCommand):
         other = OTHERS.get(args[0]) if args else None
         if other is not None:
             return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        if args and args[0].isalpha() and args[0] != "localhost":  # Neither a URL nor the name of a host.
+            from tadoru.cli.mistakes import likely, no_such_command
+
+            if likely(args[0], OTHERS) is not None:
+                raise no_such_command("tadoru docs", args[0], OTHERS)
         return super().make_context(info_name, args, parent, **extra)
+
+    def command_rows(self, ctx: click.Context) -> Sequence[tuple[str, str]]:
+        return [(name, command.get_short_help_str(limit=90)) for name, command in OTHERS.items()]
+
+
+def _names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What a shell may complete in the place of a URL."""
+    return [name for name in OTHERS if name.startswith(incomplete)]
 
 
 @click.command(
-    cls=DocsCommand, groups=JOBS["docs"], examples=EXAMPLES, short_help="A documentation site as Markdown.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=DocsCommand, groups=JOBS["docs"], most_used=MOST_USED, examples=EXAMPLES, short_help="A documentation site as Markdown.",
 )  # fmt: skip
-@click.argument("url", metavar="URL | search | list | refresh")
+@click.argument("url", metavar="URL | search | list | refresh", shell_complete=_names)
 @job_options("docs", DocsOptions())
 @running_options
 def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
     """Read a documentation site into a folder, as Markdown for people and for language models.
 
-    The same command again goes on with a crawl that was stopped, or reads the site again; --diff asks only for what changed.
+    The same command again goes on, or reads the site again; --diff asks only for what changed.
     """
     options, settled = effective("docs", DocsOptions, values, config_file)
     if "depth" in settled.sources and "sitemap" not in settled.sources:

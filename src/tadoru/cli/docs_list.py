@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.table import Column, write_table
 from tadoru.errors import TadoruError, UsageError
 from tadoru.log import printable
 
 if TYPE_CHECKING:
     from tadoru.jobs.docs.library import SiteCard
 
-_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
-
 
 @click.command(
     "list", cls=GroupedCommand, examples=(("tadoru docs list", "the sites in .context"),), short_help="List crawled sites.",
-    context_settings=_SETTINGS,
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
-@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of lines.")
-def docs_list(folders: tuple[str, ...], as_json: bool) -> int:
+@format_option("text", "json", or_json=True)
+def docs_list(folders: tuple[str, ...], form: str) -> int:
     """List the crawled sites below folders; .context when left out."""
     cards = _cards(folders)
-    if as_json:
-        sys.stdout.write(json.dumps([card.as_json() for card in cards], ensure_ascii=False, indent=2) + "\n")
+    if form == "json":
+        write_json([card.as_json() for card in cards])
         return 0
-    for card in cards:
-        sys.stdout.write(
-            f"{_shown(card.folder)}  {card.pages:,} pages, about {card.tokens:,} tokens, "
-            f"checked {card.last_checked[:10] or 'never'}\n"
-            f"  {printable(card.title)}  {printable(card.url)}\n"
-        )
+    columns = (
+        Column("Folder"), Column("Pages", to_right=True), Column("Tokens", to_right=True), Column("Checked"),
+        Column("Title", may_shrink=True), Column("URL", may_shrink=True),
+    )  # fmt: skip
+    write_table(sys.stdout, columns, map(_row, cards))
     return 0
+
+
+def _row(card: SiteCard) -> tuple[str, ...]:
+    checked = card.last_checked[:16].replace("T", " ") or "never"
+    return str(_shown(card.folder)), f"{card.pages:,}", f"{card.tokens:,}", checked, card.title, card.url
 
 
 @click.command(
     "refresh", cls=GroupedCommand, examples=(("tadoru docs refresh .context", "every site in it, for cron"),),
-    short_help="Update crawled sites.", context_settings=_SETTINGS,
+    short_help="Update crawled sites.",
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
 @click.option("-q", "--quiet", is_flag=True, help="Say only what went wrong.")
@@ -85,5 +87,5 @@ def _cards(folders: tuple[str, ...]) -> list[SiteCard]:
             raise UsageError(f"There is no folder {root}: give one that `tadoru docs URL` wrote, or the folder above it.")
     cards = Library(roots).sites()
     if not cards:
-        raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: make one with tadoru docs URL.")
+        raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: make one with `tadoru docs URL`.")
     return cards

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.errors import UsageError
 from tadoru.log import printable
 
@@ -16,19 +16,18 @@ EXAMPLES = (
     ('tadoru docs search .context/docs-example-com "rate limit"', "the sections about it"),
     ("tadoru docs search .context/docs-example-com 設定 -n 3", "words of any script"),
     ('tadoru docs search site "exact phrase" -- -without', "a word that must not be there"),
-    ("tadoru docs search site install --json | jq -r .hits[0].file", "for scripts"),
+    ("tadoru docs search site install -f json | jq -r .hits[0].file", "for scripts"),
 )
 
 
 @click.command(
     "search", cls=GroupedCommand, examples=EXAMPLES, short_help="Search a crawled site.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.argument("folder", metavar="DIR")
 @click.argument("words", nargs=-1, required=True, metavar="QUERY")
-@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="How many sections at most [10].")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
-def docs_search(folder: str, words: tuple[str, ...], limit: int, as_json: bool) -> int:
+@click.option("-n", "--limit", type=click.IntRange(1, 200), default=10, metavar="N", help="How many sections at most. [10]")
+@format_option("text", "json", or_json=True)
+def docs_search(folder: str, words: tuple[str, ...], limit: int, form: str) -> int:
     """Find the sections of a crawled site that say something about a subject. Exits 0 also when there are none."""
     from tadoru.jobs.docs.search import search_site
 
@@ -36,9 +35,8 @@ def docs_search(folder: str, words: tuple[str, ...], limit: int, as_json: bool) 
     if not root.is_dir():
         raise UsageError(f"There is no folder {folder}: give the one that `tadoru docs URL` wrote.")
     found = search_site(root, _query(words), limit)
-    if as_json:
-        answer = {"query": found.query, "how": found.how, "hits": [hit.as_json() for hit in found.hits]}
-        sys.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+    if form == "json":
+        write_json({"query": found.query, "how": found.how, "hits": [hit.as_json() for hit in found.hits]})
         return 0
     if not found.hits:
         sys.stderr.write("Nothing found: try fewer or other words.\n")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.events_reading import SETTINGS, format_option, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.table import write_pairs
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Check this installation.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Check this installation.",
     examples=(
         ("tadoru doctor", "browser, folder, clock, certificates, packages"),
         ("tadoru doctor -d postgresql://me@localhost/sites", "and whether that database can be used"),
     ),
 )  # fmt: skip
-@click.option("-d", "--database", metavar="FILE|URL", help="Try this database as well.")
+@click.option("-d", "--database", metavar="FILE|URL", help="Try this database as well. [TADORU_DATABASE]")
 @format_option("text", "json")
 def doctor(database: str | None, form: str) -> int:
     """Check this installation and say how to mend what is wrong. The exit code is 1 when something is bad."""
     from tadoru.clock import SystemClock
     from tadoru.jobs.doctor import diagnose
 
-    return tell(list(diagnose(Path.cwd(), database, os.environ, SystemClock())), form)
+    return tell(list(diagnose(Path.cwd(), database or os.environ.get("TADORU_DATABASE"), os.environ, SystemClock())), form)
 
 
 def tell(found: Sequence[Checked], form: str) -> int:

@@ -5,17 +5,16 @@ Each command lives in a module of its own and is imported when it is called.
 
 from __future__ import annotations
 
-import difflib
 import getpass
-import importlib
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from tadoru.cli.help import CommandGroup
+from tadoru.cli.inputs import check_database
 from tadoru.cli.options import effective
-from tadoru.errors import UsageError
 from tadoru.options import EventsOptions
 
 if TYPE_CHECKING:
@@ -56,7 +55,9 @@ class Place:
     def options(self, values: dict[str, Any] | None = None) -> EventsOptions:
         """Every option from flags, variables, files and defaults."""
         options, _ = effective("events", EventsOptions, values or {}, self.config_file)
-        return options if self.database is None else replace(options, database=self.database)
+        options = options if self.database is None else replace(options, database=self.database)
+        check_database(options.database)
+        return options
 
     def open(self, options: EventsOptions | None = None) -> AbstractContextManager[EventsStore]:
         """The database, made when it is not there."""
@@ -80,40 +81,16 @@ def person() -> str:
         return "person"
 
 
-class EventsGroup(click.Group):
-    """Knows its commands by name and imports the one that is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
-            hint = f"did you mean “{near[0]}”?" if near else "“tadoru events --help” lists them."
-            raise UsageError(f"There is no command “tadoru events {cmd_name}”; {hint}")
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            formatter.write_dl([
-                ("tadoru events sources add --name Town --type ics --url https://town.example/calendar.ics", "a source"),
-                ("tadoru events run --all", "collect"),
-                ("tadoru events list --city 盛岡市 --from 2026-08-01 --format ics", "the calendar"),
-                ("tadoru events worker", "collect for ever, each source when it is due"),
-            ], col_max=60)  # fmt: skip
-
-
 @click.group(
-    cls=EventsGroup, short_help="One calendar from many sources.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=CommandGroup, places=COMMANDS, short_help="One calendar from many sources.",
+    examples=(
+        ("tadoru events sources add --name Town --type ics --url https://town.example/calendar.ics", "a source"),
+        ("tadoru events run --all", "collect"),
+        ("tadoru events list --city 盛岡市 --from 2026-08-01 --format ics", "the calendar"),
+        ("tadoru events worker", "collect for ever, each source when it is due"),
+    ),
 )  # fmt: skip
-@click.option("-d", "--database", metavar="FILE|URL", help="The events: a file, or postgresql://… [./var/tadoru.db].")
+@click.option("-d", "--database", metavar="FILE|URL", help="The events: a file, or postgresql://…. [./var/tadoru.db]")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
 @click.pass_context
 def events(ctx: click.Context, database: str | None, config_file: str | None) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.events import Place, person
-from tadoru.cli.events_reading import SETTINGS, event_when, existing, format_option, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.events_reading import event_when, existing
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.table import clean
 from tadoru.errors import UsageError
 
@@ -45,7 +46,12 @@ def _texts(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Add an event by hand.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Add an event by hand.",
+    sections={
+        "What": ["title", "category", "price", "organizer", "url", "image", "description"],
+        "When": ["starts", "ends", "timezone", "all_day"],
+        "Where": ["venue", "address", "city", "lat", "lon"],
+    },
     examples=(("tadoru events add --title 朝市 --starts '2026-08-01 6:00' --venue 駅前広場", "an event"),),
 )  # fmt: skip
 @_texts
@@ -69,7 +75,7 @@ def add(place: Place, /, all_day: bool, form: str, **given: str | None) -> int:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Change an event by hand.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Change an event by hand.",
     examples=(
         ("tadoru events edit 12 --set venue=市民会館 --set price=無料", "two fields that are yours now"),
         ("tadoru events edit 12 --set 'starts=2026-08-02 10:00'", "another time; it keeps its length"),
@@ -121,7 +127,7 @@ def _release(store: EventsStore, event: Event, names: list[str]) -> Event:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Take an event out of the calendar.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Take an event out of the calendar.",
     examples=(("tadoru events hide 12", "it stays known, and is not shown"),),
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
@@ -134,7 +140,7 @@ def hide(place: Place, event_id: int) -> int:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Put it back.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Put it back.",
     examples=(("tadoru events list --hidden --all", "what is hidden"), ("tadoru events unhide 12", "show it again")),
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.events import Place
-from tadoru.cli.events_reading import SETTINGS, existing, format_option, write_json
+from tadoru.cli.events_reading import existing
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
 from tadoru.cli.table import Column, clean, write_pairs, write_table
 from tadoru.errors import UsageError
 
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.train import Evaluation, Sample
 
 _TEXT = click.option(
-    "--text", "text", metavar="COLUMNS", help="The columns of title, description and venue, with commas [by their usual names]."
+    "--text", "text", metavar="COLUMNS", help="The columns of title, description and venue, with commas. [by their usual names]"
 )
-_CATEGORY = click.option("--category", metavar="COLUMN", help="The column of the category [by its usual names].")
+_CATEGORY = click.option("--category", metavar="COLUMN", help="The column of the category. [by its usual names]")
 _GROUP = click.option(
     "--group", metavar="COLUMN", help="Rows that are alike in this column are tried together, such as those of a municipality."
 )
@@ -33,13 +34,16 @@ _FROM_DATABASE = click.option(
 )
 
 
-@click.group(short_help="Models of categories.", context_settings=SETTINGS)
+@click.group(
+    cls=CommandGroup, short_help="Models of categories.",
+    examples=(("tadoru events enrich train events.csv -o categories.npz", "from a table with titles and categories"),),
+)  # fmt: skip
 def enrich() -> None:
     """Make and try models that give events a category where their source gives none."""
 
 
 @enrich.command(
-    cls=GroupedCommand, short_help="Make a model.", context_settings=SETTINGS,
+    short_help="Make a model.",
     examples=(
         ("tadoru events enrich train events.csv -o categories.npz", "from a table with titles and categories"),
         ("tadoru events enrich train --from-database -o categories.npz", "from what is collected"),
@@ -75,7 +79,7 @@ def train(place: Place, /, files: tuple[str, ...], from_database: bool, output: 
 
 
 @enrich.command(
-    cls=GroupedCommand, short_help="Try what a model would do.", context_settings=SETTINGS,
+    short_help="Try what a model would do.",
     examples=(("tadoru events enrich evaluate events.csv --group city", "no city is on both sides"),),
 )  # fmt: skip
 @click.argument("files", metavar="[FILE.csv]...", nargs=-1)
@@ -100,7 +104,7 @@ def evaluate(place: Place, /, files: tuple[str, ...], from_database: bool, form:
 
 
 @enrich.command(
-    cls=GroupedCommand, short_help="What is known of a model.", context_settings=SETTINGS,
+    short_help="What is known of a model.",
     examples=(("tadoru events enrich show categories.npz", "its categories, and how it was made"),),
 )  # fmt: skip
 @click.argument("file", metavar="FILE")
@@ -117,10 +121,10 @@ def show(file: str, form: str) -> int:
         write_json({"digest": model.digest, "classes": list(model.classes), **asdict(known)})
         return 0
     tried = "not tried" if known.macro_f1 is None else f"{known.macro_f1:.3f} (accuracy {known.accuracy:.3f})"
-    pairs = [("model", model.digest), ("made", known.trained_on), ("from", known.source), ("events", f"{known.rows:,}")]
-    write_pairs(sys.stdout, [*pairs, ("macro-F1", tried)])
+    pairs = [("Model", model.digest), ("Made", known.trained_on), ("From", known.source), ("Events", f"{known.rows:,}")]
+    write_pairs(sys.stdout, [*pairs, ("Macro-F1", tried)])
     sys.stdout.write("\n")
-    columns = (Column("category"), Column("events", to_right=True))
+    columns = (Column("Category"), Column("Events", to_right=True))
     write_table(sys.stdout, columns, [(name, f"{count:,}") for name, count in known.counts.items()])
     return 0
 
@@ -150,7 +154,7 @@ def _tell(line: str) -> None:
 
 
 def write_evaluation(evaluation: Evaluation) -> None:
-    columns = (Column("category"), *(Column(name, to_right=True) for name in ("events", "precision", "recall", "F1")))
+    columns = (Column("Category"), *(Column(name, to_right=True) for name in ("Events", "Precision", "Recall", "F1")))
     rows = [
         (one.category, f"{one.count:,}", f"{one.precision:.2f}", f"{one.recall:.2f}", f"{one.f1:.2f}")
         for one in evaluation.scores
@@ -160,8 +164,8 @@ def write_evaluation(evaluation: Evaluation) -> None:
     shares = ", ".join(f"{least:.0%} sure: {share:.0%} ({right:.0%} right)" for least, share, right in evaluation.sure)
     of_parts = f"{evaluation.macro_f1_of_parts:.3f} as the mean of the parts"
     write_pairs(sys.stdout, [
-        ("macro-F1", f"{evaluation.macro_f1:.3f} over all categories, {of_parts}"),
-        ("accuracy", f"{evaluation.accuracy:.3f}; always the most frequent category: {evaluation.majority:.3f}"),
-        ("events that get a category", shares),
-        ("groups", f"{evaluation.groups:,}"),
+        ("Macro-F1", f"{evaluation.macro_f1:.3f} over all categories, {of_parts}"),
+        ("Accuracy", f"{evaluation.accuracy:.3f}; always the most frequent category: {evaluation.majority:.3f}"),
+        ("Events that get a category", shares),
+        ("Groups", f"{evaluation.groups:,}"),
     ])  # fmt: skip

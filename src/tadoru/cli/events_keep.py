@@ -14,9 +14,10 @@ import click
 from tadoru.cli.copy import TableProgress
 from tadoru.cli.doctor import tell
 from tadoru.cli.events import Place, files_of
-from tadoru.cli.events_reading import SETTINGS, existing, format_option
+from tadoru.cli.events_reading import existing
+from tadoru.cli.forms import format_option
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
 from tadoru.cli.table import clean
 from tadoru.errors import TadoruError, UsageError
 
@@ -43,13 +44,13 @@ class Days(click.ParamType[timedelta]):
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Put away what is old.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Put away what is old.",
     examples=(("tadoru events prune --dry-run", "what would go"), ("tadoru events prune --snapshots-after 30d", "keep less")),
 )  # fmt: skip
-@click.option("--snapshots-after", type=Days(), default="90d", show_default=True, metavar="TIME",
-              help="Remove snapshots and run logs that are older.")  # fmt: skip
-@click.option("--archive-after", type=Days(), default="180d", show_default=True, metavar="TIME",
-              help="Archive events that have been over for longer; they are still found with --all.")  # fmt: skip
+@click.option("--snapshots-after", type=Days(), default="90d", metavar="TIME",
+              help="Remove snapshots and run logs that are older. [90d]")  # fmt: skip
+@click.option("--archive-after", type=Days(), default="180d", metavar="TIME",
+              help="Archive events that have been over for longer; they are still found with --all. [180d]")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.pass_obj
 def prune(place: Place, /, snapshots_after: timedelta, archive_after: timedelta, dry_run: bool) -> int:
@@ -68,7 +69,7 @@ def prune(place: Place, /, snapshots_after: timedelta, archive_after: timedelta,
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Write everything into one file.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Write everything into one file.",
     examples=(
         ("tadoru events backup events-2026-08-01.db", "the database"),
         ("tadoru events backup events-2026-08-01.tar.gz --files", "with snapshots and run logs"),
@@ -100,7 +101,7 @@ def backup(place: Place, /, file: str, with_files: bool) -> int:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Put a backup back.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Put a backup back.",
     examples=(("tadoru events -d new.db restore events-2026-08-01.tar.gz", "into a new database"),),
 )  # fmt: skip
 @click.argument("file", metavar="FILE")
@@ -122,7 +123,7 @@ def restore(place: Place, /, file: str) -> int:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Copy everything into another database.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Copy everything into another database.",
     examples=(("tadoru events -d var/tadoru.db copy postgresql://me@localhost/events", "from a file to a server"),),
 )  # fmt: skip
 @click.argument("target", metavar="FILE|URL")
@@ -148,7 +149,7 @@ def copy(place: Place, /, target: str) -> int:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Check that all is there.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="Check that all is there.",
     examples=(("tadoru events doctor", "what is well, and what to do about the rest"),),
 )  # fmt: skip
 @format_option("text", "json")

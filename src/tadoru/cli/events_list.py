@@ -14,9 +14,10 @@ from zoneinfo import ZoneInfo
 import click
 
 from tadoru.cli.events import Place
-from tadoru.cli.events_reading import SETTINGS, existing, format_option, when_text, write_json
+from tadoru.cli.events_reading import existing, when_text
+from tadoru.cli.forms import Form, format_option, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
 from tadoru.errors import UsageError
 from tadoru.log import printable
 
@@ -34,22 +35,26 @@ EXAMPLES = (
 )
 
 
-@click.command("list", cls=GroupedCommand, examples=EXAMPLES, short_help="The calendar.", context_settings=SETTINGS)
+@click.command(
+    "list", cls=GroupedCommand, examples=EXAMPLES, short_help="The calendar.",
+    sections={
+        "Which events": ["city", "since", "until", "category", "words", "source_id", "every", "hidden", "limit"],
+        "Output": ["form", "output", "bom", "lang"],
+    },
+)  # fmt: skip
 @click.option("--city", metavar="NAME", help="Only in this city; 盛岡 finds 盛岡市.")
-@click.option("--from", "since", metavar="DATE", help="From this day on, such as 2026-08-01 [today].")
+@click.option("--from", "since", metavar="DATE", help="From this day on, such as 2026-08-01. [today]")
 @click.option("--to", "until", metavar="DATE", help="Until this day, included.")
 @click.option("--category", metavar="NAME", help="Only of this category.")
 @click.option("--q", "words", metavar="WORDS", help="Only with all of these words in them.")
 @click.option("--source", "source_id", type=int, metavar="ID", help="Only what this source speaks of.")
 @click.option("--all", "every", is_flag=True, help="Also what is past or archived.")
 @click.option("--hidden", is_flag=True, help="What was hidden by hand, instead of the calendar.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
-@click.option(
-    "-f", "--format", "form", type=click.Choice(FORMS), help="The form; without it, what the name of --output says, or table."
-)
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("-f", "--format", "form", type=Form(FORMS), help="The form; without it, what the name of --output says, or table.")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
 @click.option("--bom", is_flag=True, help="Begin a CSV with a byte order mark, which Excel needs.")
-@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="Of our own words in an ICS.")
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", help="Of our own words in an ICS. [en]")
 @click.pass_obj
 def list_events(
     place: Place, city: str | None, since: str | None, until: str | None, category: str | None, words: str | None,
@@ -192,7 +197,6 @@ def _date(text: str, flag: str) -> date:
 
 @click.command(
     cls=GroupedCommand, examples=(("tadoru events show 12", "who says what about event 12"),), short_help="One event.",
-    context_settings=SETTINGS,
 )  # fmt: skip
 @click.argument("event_id", type=int, metavar="ID")
 @format_option("text", "json")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from tadoru.cli.events import Place
 from tadoru.errors import UsageError
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
     from tadoru.store.events.open import EventsStore
     from tadoru.store.events.values import Event, EventTime
 
-SETTINGS: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
@@ -35,16 +31,6 @@ def existing(place: Place) -> Iterator[tuple[EventsStore, EventsOptions]]:
         raise UsageError(f"There is no database {options.database}: {hint}")
     with place.open(options) as store:
         yield store, options
-
-
-def format_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """`--format`, the first being what a person reads."""
-    return click.option("-f", "--format", "form", type=click.Choice(forms), default=forms[0], show_default=True, help="The form.")
-
-
-def write_json(value: Any) -> None:
-    """One JSON value on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
 def write_array(items: list[dict[str, Any]]) -> None:
@@ -94,18 +80,3 @@ def event_when(event: Event) -> str:
 def _day(day: date, after: date | None = None) -> str:
     is_same_year = after is not None and after.year == day.year
     return (f"{day:%m-%d}" if is_same_year else day.isoformat()) + f" {_DAYS[day.weekday()]}"
-
-
-def stamp_text(at: datetime | None, of: str) -> str:
-    """A time of ours, for people: in the installation's zone."""
-    from tadoru.store.events.drafts import zone
-
-    return f"{at.astimezone(zone(of)):%Y-%m-%d %H:%M}" if at else ""
-
-
-def span_text(seconds: float) -> str:
-    """A length of time, roughly."""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size or (seconds >= size and unit != "d"):
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"

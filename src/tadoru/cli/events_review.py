@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from tadoru.cli.events import Place, person
-from tadoru.cli.events_reading import SETTINGS, event_when, existing, format_option, stamp_text, write_array, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.events_reading import event_when, existing, write_array
+from tadoru.cli.forms import format_option, stamp_text, write_json
+from tadoru.cli.help import CommandGroup
 from tadoru.cli.table import Column, clean, write_table
 from tadoru.errors import TadoruError, UsageError
 
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 _REASONS = ("dedupe_conflict", "missing_required", "parse_error")
 
 
-@click.group(context_settings=SETTINGS, short_help="Questions for a person.")
+@click.group(
+    cls=CommandGroup, short_help="Questions for a person.",
+    examples=(
+        ("tadoru events review list", "what waits for an answer"), ("tadoru events review show 3", "both sides, field by field"),
+        ("tadoru events review merge 3", "they are one event"),
+    ),
+)  # fmt: skip
 def review() -> None:
     """Questions that only a person can answer.
 
@@ -34,12 +41,12 @@ def review() -> None:
 
 
 @review.command(
-    "list", cls=GroupedCommand, short_help="What waits for an answer.", context_settings=SETTINGS,
+    "list", short_help="What waits for an answer.",
     examples=(("tadoru events review list --reason dedupe_conflict", "which may be one event"),),
 )  # fmt: skip
 @click.option("--reason", type=click.Choice(_REASONS), help="Only for this reason.")
 @click.option("--all", "every", is_flag=True, help="Also what was answered.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @format_option("table", "json")
 @click.pass_obj
 def list_reviews(place: Place, /, reason: str | None, every: bool, limit: int | None, form: str) -> int:
@@ -79,7 +86,7 @@ def _row(one: Review, about: Mapping[int, Told], zone: str) -> list[str]:
 
 
 @review.command(
-    "show", cls=GroupedCommand, short_help="One question, with both sides.", context_settings=SETTINGS,
+    "show", short_help="One question, with both sides.",
     examples=(("tadoru events review show 3", "both sides, field by field"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
@@ -100,11 +107,11 @@ def show_review(place: Place, /, review_id: int, form: str) -> int:
 
 
 @review.command(
-    "merge", cls=GroupedCommand, short_help="They are one event.", context_settings=SETTINGS,
+    "merge", short_help="They are one event.",
     examples=(("tadoru events review merge 3 --keep 12", "event 12 takes in the other"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
-@click.option("--keep", type=int, metavar="EVENT", help="The event that stays [the older one].")
+@click.option("--keep", type=int, metavar="EVENT", help="The event that stays. [the older one]")
 @click.pass_obj
 def merge_review(place: Place, /, review_id: int, keep: int | None) -> int:
     """They are one event. Nothing is lost: `tadoru events merges undo` takes it back."""
@@ -120,7 +127,7 @@ def merge_review(place: Place, /, review_id: int, keep: int | None) -> int:
 
 
 @review.command(
-    "keep-apart", cls=GroupedCommand, short_help="They are different events.", context_settings=SETTINGS,
+    "keep-apart", short_help="They are different events.",
     examples=(("tadoru events review keep-apart 3", "and do not ask again"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
@@ -136,7 +143,7 @@ def keep_apart(place: Place, /, review_id: int) -> int:
 
 
 @review.command(
-    "fix", cls=GroupedCommand, short_help="Say what is missing.", context_settings=SETTINGS,
+    "fix", short_help="Say what is missing.",
     examples=(("tadoru events review fix 3 --set 'starts=2026-08-01 10:00'", "the row is an event now"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
@@ -159,7 +166,7 @@ def fix(place: Place, /, review_id: int, pairs: tuple[str, ...]) -> int:
 
 
 @review.command(
-    "retry", cls=GroupedCommand, short_help="Read the row again.", context_settings=SETTINGS,
+    "retry", short_help="Read the row again.",
     examples=(("tadoru events review retry --all", "after the settings of a source were changed"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID", required=False)
@@ -214,7 +221,7 @@ def _rules(store: EventsStore, one: Review, options: EventsOptions) -> SourceRul
 
 
 @review.command(
-    "dismiss", cls=GroupedCommand, short_help="Leave everything as it is.", context_settings=SETTINGS,
+    "dismiss", short_help="Leave everything as it is.",
     examples=(("tadoru events review dismiss 3", "and do not ask again"),),
 )  # fmt: skip
 @click.argument("review_id", type=int, metavar="ID")
@@ -227,9 +234,14 @@ def dismiss(place: Place, /, review_id: int) -> int:
     return 0
 
 
-@click.group(invoke_without_command=True, context_settings=SETTINGS, short_help="What was merged.")
+@click.group(
+    cls=CommandGroup, invoke_without_command=True, short_help="What was merged.",
+    examples=(
+        ("tadoru events merges --event 12", "what event 12 took in, and why"), ("tadoru events merges undo 7", "take it back"),
+    ),
+)  # fmt: skip
 @click.option("--event", "event_id", type=int, metavar="ID", help="Only merges of this event.")
-@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True, metavar="N", help="At most so many.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, metavar="N", help="At most so many. [50]")
 @format_option("table", "json")
 @click.pass_context
 def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -> int:
@@ -254,7 +266,7 @@ def merges(ctx: click.Context, /, event_id: int | None, limit: int, form: str) -
 
 
 @merges.command(
-    cls=GroupedCommand, short_help="Take a merge back.", context_settings=SETTINGS,
+    short_help="Take a merge back.",
     examples=(("tadoru events merges undo 7", "both are events again, and are kept apart"),),
 )  # fmt: skip
 @click.argument("merge_id", type=int, metavar="MERGE")

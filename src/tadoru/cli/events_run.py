@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.events import Place, files_of
-from tadoru.cli.options import GroupedCommand, job_options
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.options import job_options
 from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log, printable
 from tadoru.options import EventsOptions
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from tadoru.jobs.events.work import Crew, Tally
     from tadoru.store.events.open import EventsStore
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _SHARED = tuple(setting.name for setting in JOBS["events"] if setting.name not in ("database",))
+MOST_USED = (
+    "every", "due", "source_ids", "accept_drop", "timezone", "notify", "enrich", "category_model", "search_engine", "search_url",
+    "delay", "allow_private", "verbose", "quiet",
+)  # fmt: skip
 _RUNNING = (
     click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines."),
     click.option("-v", "--verbose", count=True, help="Say more (-v sources, -vv stages)."),
@@ -81,7 +85,8 @@ class Voice:
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["events"], context_settings=SETTINGS, short_help="Collect once.",
+    cls=GroupedCommand, groups=JOBS["events"], most_used=MOST_USED, short_help="Collect once.",
+    sections={"What to collect": ["every", "due", "source_ids", "accept_drop"]},
     examples=(
         ("tadoru events run --all", "every source"),
         ("tadoru events run --due", "those whose time has come, for cron"),
@@ -116,7 +121,9 @@ def run(
             return await (crew.run_due(voice.done) if due else crew.run(chosen, voice.done))
 
         tally = _collect(store, options, voice, work, accept_drop=accept_drop)
-    if not quiet:
+    if due and not quiet and not (tally.collected or tally.busy):
+        sys.stdout.write("No source is due. `tadoru events status` says when each will be.\n")
+    elif not quiet:
         _summary(tally)
     for source in tally.busy:
         sys.stderr.write(f"tadoru: Source {source.id} is being collected by another worker.\n")
@@ -147,8 +154,11 @@ def _summary(tally: Tally) -> None:
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["events"], context_settings=SETTINGS, short_help="Collect for ever.",
-    examples=(("tadoru events worker --notify mailto://…", "and tell when something goes wrong"),),
+    cls=GroupedCommand, groups=JOBS["events"], most_used=MOST_USED, short_help="Collect for ever.",
+    examples=(
+        ("tadoru events worker", "until Ctrl-C; start it on as many machines as you like"),
+        ("tadoru events worker --notify mailto://me@mail.example", "and tell when something goes wrong"),
+    ),
 )  # fmt: skip
 @job_options("events", EventsOptions(), _SHARED)
 @_running

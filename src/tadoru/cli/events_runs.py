@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.events import Place
-from tadoru.cli.events_reading import SETTINGS, existing, format_option, span_text, stamp_text, write_array, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.events_reading import existing, write_array
+from tadoru.cli.forms import format_option, span_text, stamp_text, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.table import Column, write_pairs, write_table
 
 if TYPE_CHECKING:
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="The log of collecting.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="The log of collecting.",
     examples=(
         ("tadoru events runs --source 3", "what became of source 3"), ("tadoru events runs -f json", "all, for a program"),
     ),
 )  # fmt: skip
 @click.option("--source", "source_id", type=int, metavar="ID", help="Only of this source.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many [50 in a table, all in JSON].")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most so many. [50 in a table, all in JSON]")
 @format_option("table", "json")
 @click.pass_obj
 def runs(place: Place, /, source_id: int | None, limit: int | None, form: str) -> int:
@@ -61,12 +62,10 @@ def _run_row(one: RunLog, names: dict[int, str], zone: str) -> list[str]:
 
 
 @click.command(
-    cls=GroupedCommand, short_help="How the sources do.", context_settings=SETTINGS,
+    cls=GroupedCommand, short_help="How the sources do.",
     examples=(("tadoru events status", "failures, delays, what waits"), ("tadoru events status -f json", "for a monitor")),
 )  # fmt: skip
-@click.option(
-    "--days", type=click.IntRange(1, 90), default=30, show_default=True, metavar="N", help="Count runs of so many days."
-)
+@click.option("--days", type=click.IntRange(1, 90), default=30, metavar="N", help="Count runs of so many days. [30]")
 @format_option("table", "json")
 @click.pass_obj
 def status(place: Place, /, days: int, form: str) -> int:

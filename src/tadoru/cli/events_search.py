@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from tadoru.cli.events import Place
-from tadoru.cli.options import GroupedCommand, job_options
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.options import job_options
 from tadoru.errors import UsageError
 from tadoru.options import EventsOptions
 from tadoru.settings import JOBS
@@ -20,7 +21,6 @@ _OWN = tuple(setting.name for setting in JOBS["events"] if setting.name.startswi
 
 @click.command(
     "search-sync", cls=GroupedCommand, groups=JOBS["events"], short_help="Bring a search engine up to date.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
         ("tadoru events search-sync --search-engine meilisearch --search-url http://127.0.0.1:7700", "what changed"),
         ("tadoru events search-sync --full", "everything, into a new index that then takes the old one's place"),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tadoru.cli.events_reading import event_when, stamp_text
+from tadoru.cli.events_reading import event_when
 from tadoru.cli.events_story import reason_text, source_name
+from tadoru.cli.forms import stamp_text
 from tadoru.cli.table import Column, clean, write_pairs, write_table
 from tadoru.parse.normal_text import plain_text
 from tadoru.store.events.walking import told_all

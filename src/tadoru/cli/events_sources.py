@@ -10,22 +10,26 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.events import Place, person
+from tadoru.cli.forms import format_option, stamp_text
+from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
+from tadoru.cli.table import Column, write_table
 from tadoru.errors import UsageError
 from tadoru.log import printable
 from tadoru.options import EventsOptions
+from tadoru.settings import JOBS
 
 if TYPE_CHECKING:
     from tadoru.store.events.open import EventsStore
+    from tadoru.store.events.values import Source, SourceState
 
-SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 TYPES = "rss|ics|api|html|csv"
 _FIELDS = (
     click.option("--city", metavar="NAME", help="Where its events take place, when they do not say it."),
-    click.option("--frequency", metavar="high|normal|low", help="Every 3, 12 or 24 hours [normal]."),
-    click.option("--low-hours", type=int, metavar="N", help="Hours between two runs of low frequency, 24 to 72 [24]."),
+    click.option("--frequency", metavar="high|normal|low", help="Every 3, 12 or 24 hours. [normal]"),
+    click.option("--low-hours", type=int, metavar="N", help="Hours between two runs of low frequency, 24 to 72. [24]"),
     click.option("--timezone", metavar="ZONE", help="Where its dates are meant, such as Asia/Tokyo."),
-    click.option("--priority", type=int, metavar="N", help="The greater one is collected first, and believed first [0]."),
+    click.option("--priority", type=int, metavar="N", help="The greater one is collected first, and believed first. [0]"),
     click.option("--depends-on", type=int, metavar="ID", help="Collect it after this one."),
     click.option("--licence", metavar="TEXT", help="The licence of its data, such as CC BY 4.0."),
     click.option("--terms-url", metavar="URL", help="Its terms of use."),
@@ -35,6 +39,12 @@ _FIELDS = (
     click.option("--allow-private", is_flag=True, default=None, help="Let it lead to private and loopback addresses."),
 )
 
+_SECTIONS = {
+    "What it is": ("name", "kind", "url", "city", "timezone", "licence", "terms_url", "notes"),
+    "When to collect it": ("frequency", "low_hours", "priority", "depends_on", "disabled"),
+    "How to read it": ("pairs", "secret", "allow_private"),
+}
+
 
 def _fields(function: Any) -> Any:
     for option in reversed(_FIELDS):
@@ -42,12 +52,25 @@ def _fields(function: Any) -> Any:
     return function
 
 
-@click.group(context_settings=SETTINGS, short_help="Where events are collected from.")
+@click.group(
+    cls=CommandGroup, short_help="Where events are collected from.",
+    examples=(
+        ("tadoru events sources add --name Town --type ics --url https://town.example/events.ics", "a new one"),
+        ("tadoru events sources test 1", "what would be read, without storing it"),
+        ("tadoru events sources list", "how they do"),
+    ),
+)  # fmt: skip
 def sources() -> None:
-    """Where events are collected from: add, test, list, show, edit, enable, disable, remove, import, history."""
+    """Where events are collected from."""
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(
+    short_help="Add a source.", sections=_SECTIONS,
+    examples=(
+        ("tadoru events sources add --name Town --type ics --url https://town.example/events.ics --city 盛岡市", "a calendar"),
+        ("tadoru events sources add --name Hall --type html --url https://hall.example/ --frequency low", "a page"),
+    ),
+)  # fmt: skip
 @click.option("--name", required=True, metavar="NAME", help="What to call it.")
 @click.option("--type", "kind", required=True, metavar=TYPES, help="What it is written in.")
 @click.option("--url", required=True, metavar="URL", help="Where it is.")
@@ -55,11 +78,7 @@ def sources() -> None:
 @click.option("--disabled", is_flag=True, help="Do not collect it yet.")
 @click.pass_obj
 def add(place: Place, /, name: str, kind: str, url: str, pairs: tuple[str, ...], disabled: bool, **given: Any) -> int:
-    """Add a source. It is collected by the next `tadoru events run`.
-
-    \b
-    tadoru events sources add --name Town --type ics --url https://town.example/events.ics --city 盛岡市
-    """
+    """Add a source. It is collected by the next `tadoru events run`."""
     from tadoru.jobs.events import sources as register
     from tadoru.jobs.events.settings import from_pairs
     from tadoru.jobs.launch import run_loop
@@ -72,8 +91,8 @@ def add(place: Place, /, name: str, kind: str, url: str, pairs: tuple[str, ...],
     return 0
 
 
-@sources.command("list", context_settings=SETTINGS)
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show them.")
+@sources.command("list", short_help="List the sources.", examples=(("tadoru events sources list", "with how they do"),))
+@format_option("table", "json")
 @click.pass_obj
 def list_sources(place: Place, form: str) -> int:
     """List the sources, with how they do."""
@@ -93,24 +112,30 @@ def list_sources(place: Place, form: str) -> int:
     if not found:
         sys.stdout.write("There are no sources yet: add one with `tadoru events sources add`.\n")
         return 0
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("ID", "Name", "Type", "City", "Every", "Events", "State"):
-        table.add_column(column, overflow="fold", justify="right" if column in ("ID", "Events") else "left")
-    for source in found:
-        known = states[source.id]
-        words = "disabled" if not source.enabled else "well" if known.last_success and not known.failures else "not yet collected"
-        if known.failures:
-            words = f"failed {known.failures}×: {known.last_error}"
-        cells = (source.name, source.type.value, source.city, source.frequency)
-        table.add_row(str(source.id), *map(printable, cells), str(health[source.id].rows), printable(words))
-    Console().print(table)
+    columns = (
+        Column("ID", to_right=True), Column("Name", may_shrink=True), Column("Type"), Column("City", may_shrink=True),
+        Column("Every"), Column("Events", to_right=True), Column("State", may_shrink=True),
+    )  # fmt: skip
+    lines = (
+        (
+            str(source.id), source.name, source.type.value, source.city, source.frequency, f"{health[source.id].rows:,}",
+            _state_of(source, states[source.id]),
+        )
+        for source in found
+    )  # fmt: skip
+    write_table(sys.stdout, columns, lines)
     return 0
 
 
-@sources.command(context_settings=SETTINGS)
+def _state_of(source: Source, known: SourceState) -> str:
+    if known.failures:
+        return f"failed {known.failures}×: {known.last_error}"
+    if not source.enabled:
+        return "disabled"
+    return "well" if known.last_success else "not yet collected"
+
+
+@sources.command(short_help="Show a source.", examples=(("tadoru events sources show 3", "all that is known of source 3"),))
 @click.argument("source_id", type=int, metavar="ID")
 @click.pass_obj
 def show(place: Place, source_id: int) -> int:
@@ -122,11 +147,17 @@ def show(place: Place, source_id: int) -> int:
     return _json(source_json(source) | {"state": state_json(state)})
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(
+    short_help="Change a source.", sections=_SECTIONS,
+    examples=(
+        ("tadoru events sources edit 3 --frequency high", "every three hours"),
+        ("tadoru events sources edit 3 --set selectors.title=h2", "a setting of its reader"),
+    ),
+)  # fmt: skip
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("--name", metavar="NAME")
-@click.option("--type", "kind", metavar=TYPES)
-@click.option("--url", metavar="URL")
+@click.option("--name", metavar="NAME", help="What to call it.")
+@click.option("--type", "kind", metavar=TYPES, help="What it is written in.")
+@click.option("--url", metavar="URL", help="Where it is.")
 @_fields
 @click.pass_obj
 def edit(place: Place, /, source_id: int, kind: str | None, pairs: tuple[str, ...], **given: Any) -> int:
@@ -148,7 +179,7 @@ def edit(place: Place, /, source_id: int, kind: str | None, pairs: tuple[str, ..
     return 0
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(short_help="Collect sources again.", examples=(("tadoru events sources enable 3 4", "from now on"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
 def enable(place: Place, source_ids: tuple[int, ...]) -> int:
@@ -161,7 +192,7 @@ def enable(place: Place, source_ids: tuple[int, ...]) -> int:
     return 0
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(short_help="Leave sources alone.", examples=(("tadoru events sources disable 3", "until it is enabled again"),))
 @click.argument("source_ids", type=int, metavar="ID...", nargs=-1, required=True)
 @click.pass_obj
 def disable(place: Place, source_ids: tuple[int, ...]) -> int:
@@ -173,7 +204,7 @@ def disable(place: Place, source_ids: tuple[int, ...]) -> int:
     return 0
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(short_help="Forget a source.", examples=(("tadoru events sources remove 3", "asks before it does"),))
 @click.argument("source_id", type=int, metavar="ID")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
@@ -194,8 +225,11 @@ def remove(place: Place, source_id: int, yes: bool) -> int:
     return 0
 
 
-@sources.command("import", context_settings=SETTINGS)
-@click.argument("file", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@sources.command(
+    "import", short_help="Add the sources of a file.",
+    examples=(("tadoru events sources import sources.yml", "YAML, OPML or CSV"),),
+)  # fmt: skip
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.pass_obj
 def import_sources(place: Place, file: Path) -> int:
     """Add the sources of a YAML, OPML or CSV file. All are checked before the first is added; known ones are left alone."""
@@ -206,6 +240,8 @@ def import_sources(place: Place, file: Path) -> int:
         text = file.read_text("utf-8")
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not UTF-8 text: save it as UTF-8 and try again.") from None
+    except OSError as error:
+        raise UsageError(f"{file} can not be read ({error.strerror}): check its name.") from None
     entries = imports.read_sources(text, file.name)
     with place.open() as store:
         added, known = run_loop(_import(store, entries))
@@ -241,9 +277,9 @@ async def _import(store: EventsStore, entries: list[Any]) -> tuple[int, int]:
     return added, len(ready) - added
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(short_help="Who changed what.", examples=(("tadoru events sources history 3", "of source 3, and when"),))
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show it.")
+@format_option("table", "json")
 @click.pass_obj
 def history(place: Place, source_id: int, form: str) -> int:
     """Who changed what about a source, and when."""
@@ -255,16 +291,26 @@ def history(place: Place, source_id: int, form: str) -> int:
         raise UsageError(f"There never was a source {source_id}: list them with `tadoru events sources list`.")
     if form == "json":
         return _json([change_json(one) for one in changes])
-    for one in changes:
-        old, new = (json.dumps(value, ensure_ascii=False, default=str) for value in (one.old, one.new))
-        sys.stdout.write(printable(f"{one.at:%Y-%m-%d %H:%M:%S} {one.by:<12} {one.field}: {old} → {new}") + "\n")
+    columns = (
+        Column("When"),
+        Column("Who"),
+        Column("Field"),
+        Column("Before", may_shrink=True),
+        Column("After", may_shrink=True),
+    )
+    zone = place.options().timezone
+    rows = ((stamp_text(one.at, zone), one.by, one.field, _shown(one.old), _shown(one.new)) for one in changes)
+    write_table(sys.stdout, columns, rows)
     return 0
 
 
-@sources.command(context_settings=SETTINGS)
+@sources.command(
+    short_help="Fetch a source, and store nothing.", groups=JOBS["events"],
+    examples=(("tadoru events sources test 3", "what would be read"), ("tadoru events sources test 3 -f json", "all of it")),
+)  # fmt: skip
 @click.argument("source_id", type=int, metavar="ID")
-@click.option("--limit", type=int, default=10, metavar="N", help="Events to show [10].")
-@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", help="How to show them.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=10, metavar="N", help="Events to show. [10]")
+@format_option("table", "json")
 @job_options("events", EventsOptions(), ("delay", "timeout", "ignore_robots", "user_agent", "proxy", "insecure"))
 @click.pass_obj
 def test(place: Place, /, source_id: int, limit: int, form: str, **given: Any) -> int:
@@ -287,3 +333,7 @@ def _json(value: Any) -> int:
     json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=str)
     sys.stdout.write("\n")
     return 0
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tadoru.cli.events_reading import event_when, stamp_text, when_text
+from tadoru.cli.events_reading import event_when, when_text
+from tadoru.cli.forms import stamp_text
 from tadoru.cli.table import clean, write_pairs
 from tadoru.parse.normal_text import plain_text
 

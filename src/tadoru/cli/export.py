@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.help import GroupedCommand
 from tadoru.clock import Clock, SystemClock, to_datetime
 from tadoru.errors import TadoruError, UsageError
 from tadoru.jobs.audit.export.choose import FORMS, Order, statuses, tables
@@ -38,7 +38,11 @@ EXAMPLES = (
 
 @click.command(
     cls=GroupedCommand, examples=EXAMPLES, short_help="Write a crawl in another form.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    sections={
+        "What to write": ["form", "table", "output"],
+        "Only some of it": ["status", "check", "severity", "internal", "url"],
+        "How to write it": ["gzip", "raw", "bom", "base_url", "limit_nodes"],
+    },
 )  # fmt: skip
 @click.argument("database", metavar="DB")
 @click.option("-f", "--format", "form", type=click.Choice(tuple(FORMS)), required=True, help="The form.")
@@ -64,13 +68,13 @@ EXAMPLES = (
 @click.option("--gzip", is_flag=True, help="Compress csv, jsonl, sitemap or dot.")
 @click.option("--raw", is_flag=True, help="csv: every text as it is, also when a spreadsheet would take it for a formula.")
 @click.option("--bom", is_flag=True, help="csv: begin with the mark by which Excel knows UTF-8.")
-@click.option("--base-url", metavar="URL", help="sitemap: the folder of the site that it will be served from [its root].")
+@click.option("--base-url", metavar="URL", help="sitemap: the folder of the site that it will be served from. [its root]")
 @click.option(
     "--limit-nodes",
     type=click.IntRange(min=1),
     default=Order.__dataclass_fields__["limit_nodes"].default,
     metavar="N",
-    help="dot: at most so many pages, those that most leads to [2000].",
+    help="dot: at most so many pages, those that most leads to. [2000]",
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
 def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, ...], quiet: bool, **values: Any) -> int:

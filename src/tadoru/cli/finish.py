@@ -19,13 +19,14 @@ from tadoru.options import LinksOptions
 
 def judge_and_write(result: CrawlResult, options: LinksOptions, database: str, display: Display) -> list[str]:
     """Write the report where it was asked for; the sentences of the gates that were exceeded."""
-    result = _suppressed(result, options, display)
+    result, accepted = _suppressed(result, options, display)
     report = LinksReport(
         result=result,
         edges=lambda: stored_edges(database),
         broken=result.bad_links,
         show_external=options.include_external or options.check,
         checked=options.check or options.fragments or options.fail_on is not None,
+        accepted=accepted,
     )
     to_file = options.output not in (None, "-")
     with opened_output(options.output if to_file else None) as out:
@@ -44,11 +45,12 @@ def read_suppressions(options: LinksOptions) -> Suppressions | None:
     return Suppressions.parse(read_file(options.suppress), options.suppress)
 
 
-def _suppressed(result: CrawlResult, options: LinksOptions, display: Display) -> CrawlResult:
+def _suppressed(result: CrawlResult, options: LinksOptions, display: Display) -> tuple[CrawlResult, int]:
+    """The result without what is known, and how much that was."""
     suppressions = read_suppressions(options)
     if suppressions is None:
-        return result
+        return result, 0
     outcome = suppressions.apply(result.bad_links)
     for entry in outcome.unused:
         display.note(f"{options.suppress}, line {entry.line}: nothing matched “{entry.text}”; it can go.")
-    return result.with_bad_links(outcome.kept)
+    return result.with_bad_links(outcome.kept), outcome.suppressed

@@ -46,9 +46,9 @@ def _lines(name: str) -> Iterator[tuple[int, str]]:
                 if text and not text.startswith("#"):
                     yield number, text
     except UnicodeDecodeError:
-        raise UsageError(f"The seed file {name} can not be read (not UTF-8 text).") from None
+        raise UsageError(f"The seed file {name} can not be read (not UTF-8 text): save it as UTF-8.") from None
     except OSError as error:
-        raise UsageError(f"The seed file {name} can not be read ({error.strerror}).") from None
+        raise UsageError(f"The seed file {name} can not be read ({error.strerror}): check its name.") from None
 
 
 def _bad_lines(name: str, bad: list[tuple[int, UsageError]]) -> str:
@@ -58,6 +58,13 @@ def _bad_lines(name: str, bad: list[tuple[int, UsageError]]) -> str:
     numbers = ", ".join(str(number) for number, _ in bad[:MOST_LINES])
     more = f" and {len(bad) - MOST_LINES} more" if len(bad) > MOST_LINES else ""
     return f"{len(bad)} lines of the seed file {name} are no URLs: {numbers}{more}. The first: {error}"
+
+
+def check_database(name: str, flag: str = "--database") -> None:
+    """Raises UsageError for the address of a kind of database that we do not know: it would become a file with an odd name."""
+    scheme, is_address, _ = name.partition("://")
+    if is_address and not scheme.startswith("postgres"):
+        raise UsageError(f"{flag} {scheme}://… can not be used: give the name of a file, or postgresql://user@host/name.")
 
 
 def check_writable(path: Path, flag: str) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 
 import click
 
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable, read_seeds
-from tadoru.cli.options import GroupedCommand, effective, job_options, print_config, running_options
+from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
 from tadoru.options import LinksOptions
 from tadoru.settings import JOBS
@@ -25,11 +26,15 @@ EXAMPLES = (
     ("tadoru links https://example.com -f html -o links.html", "a page with a picture of the site"),
     ("tadoru links https://example.com --state site.db", "a crawl that can be resumed"),
 )
+MOST_USED = (
+    "depth", "limit", "scope", "include", "exclude", "delay", "concurrency", "ignore_robots", "header", "check", "fragments",
+    "ignore", "fail_on", "format", "output", "include_external", "state", "config_file", "verbose", "quiet",
+)  # fmt: skip
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["links"], examples=EXAMPLES, short_help="Map a site's links.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=GroupedCommand, groups=JOBS["links"], sections={"What to crawl": ["seed_file"]}, most_used=MOST_USED, examples=EXAMPLES,
+    short_help="Map a site's links.",
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="URL")
 @job_options("links", LinksOptions())
@@ -88,7 +93,7 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
         prepared = launch.run_loop(prepare(options, urls, database.name, durable=database.kept))
         if prepared.resumed:
-            display.note(f"Resuming the crawl of {prepared.starts[0]}.")
+            display.note(f"Going on with the crawl of {prepared.starts[0]}.")
         began = clock.monotonic()
         with display:
             ended = launch.run(prepared.plan, display.notify, display.watch)

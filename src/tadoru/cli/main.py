@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import io
 import os
 import signal
@@ -12,13 +10,12 @@ import traceback
 from collections.abc import Sequence
 from itertools import pairwise
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 import click
 
-from tadoru.clock import SystemClock
+from tadoru.cli.help import CommandGroup, Helped
 from tadoru.errors import TadoruError, UsageError
-from tadoru.log import Log, printable
 from tadoru.signals import stop_signals
 from tadoru.version import VERSION
 
@@ -37,36 +34,28 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "copy": ("tadoru.cli.copy:copy", "Copy a crawl or a calendar to another database, a file or PostgreSQL."),
     "explain": ("tadoru.cli.explain:explain", "Say why a URL would or would not be crawled."),
     "plugins": ("tadoru.cli.plugins:plugins", "List the plugins that are installed."),
+    "completion": ("tadoru.cli.completion:completion", "Let your shell complete commands, options and files."),
     "doctor": ("tadoru.cli.doctor:doctor", "Check this installation, and say how to mend it."),
     "demo": ("tadoru.cli.demo:demo", "Try everything on a small bundled site."),
 }
 
 
-class LazyGroup(click.Group):
-    """Knows its commands by name and imports the one that is called."""
+class Tadoru(CommandGroup):
+    """All commands."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    def refuse(self, ctx: click.Context, args: list[str]) -> NoReturn:
+        from tadoru.cli.mistakes import address_for_command, elsewhere, no_such_command
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            if near:
-                hint = f"did you mean “tadoru {near[0]}”?"
-            elif "." in name or "://" in name:
-                hint = f"to map its links: tadoru links {name}"
-            else:
-                hint = "tadoru --help lists the commands."
-            raise UsageError(f"There is no command “{name}”; {hint}")
-        return super().resolve_command(ctx, args)
+        if name == "help":
+            raise UsageError(f"Ask the command itself: `{' '.join(['tadoru', *args[1:], '--help'])}`.")
+        if "." in name or "://" in name or name.partition(":")[0] == "localhost":
+            raise address_for_command(name)
+        groups = {group: self.get_command(ctx, group) for group in ("events", "serve", "cluster", "docs")}
+        below = [
+            group for group, command in groups.items() if isinstance(command, Helped) and name in dict(command.command_rows(ctx))
+        ]
+        raise elsewhere(name, below) if below else no_such_command(ctx.command_path, name, COMMANDS)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -78,28 +67,20 @@ class LazyGroup(click.Group):
             return 0
         return result
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Examples"):
-            formatter.write_dl([
-                ("tadoru links https://example.com", "the site as a tree"),
-                ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
-                ("tadoru demo", "see it work, without network"),
-            ], col_max=60)  # fmt: skip
-
 
 @click.group(
-    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, invoke_without_command=True
-)
+    cls=Tadoru, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    examples=(
+        ("tadoru demo", "see it work, without network"),
+        ("tadoru links https://example.com", "the site as a tree"),
+        ("tadoru links https://example.com --check --fail-on broken", "fail a build on broken links"),
+        ("tadoru audit https://example.com", "what is wrong with it"),
+        ("tadoru docs https://docs.example.com", "a documentation site as Markdown"),
+    ),
+)  # fmt: skip
 @click.version_option(VERSION, "-V", "--version", message="tadoru %(version)s")
-@click.pass_context
-def tadoru(ctx: click.Context) -> None:
-    """Tadoru: one polite crawler, several jobs."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+def tadoru() -> None:
+    """Tadoru: one polite crawler, several jobs. Each command has a --help of its own."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -142,12 +123,21 @@ def run(arguments: list[str]) -> int:
     try:
         result = tadoru.main(arguments, prog_name="tadoru", standalone_mode=False)
         return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:  # A group without a command: what there is.
+        sys.stdout.write(error.ctx.get_help() + "\n")
+        return 0
     except click.ClickException as error:
-        return _say(arguments, error.format_message(), 2)
+        from tadoru.cli.mistakes import sentence
+
+        return _say(arguments, sentence(error), 2)
     except TadoruError as error:
         return _say(arguments, str(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
         return _say(arguments, "Interrupted.", 130)
+    except ModuleNotFoundError as error:
+        from tadoru.cli.mistakes import missing_package
+
+        return _say(arguments, *missing_package(error))
     except OSError as error:
         return _say(arguments, f"Failed: {error.strerror or error}.", 1)
     except Exception as error:
@@ -169,6 +159,9 @@ def _leave(stream: TextIO) -> None:
 
 def _say(arguments: Sequence[str], message: str, code: int) -> int:
     """One sentence on stderr, in the form that the person chose for log lines."""
+    from tadoru.clock import SystemClock
+    from tadoru.log import Log, printable  # Late: who only completes a word or reads the help has no use for it.
+
     sentence = printable(" ".join(message.split()))
     log = Log(sys.stderr, SystemClock(), form="json")
     if "--log-format=json" in arguments or ("--log-format", "json") in pairwise(arguments):

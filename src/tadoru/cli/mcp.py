@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.help import GroupedCommand
 
 if TYPE_CHECKING:
     from tadoru.jobs.docs.mcp import Refresh
@@ -24,13 +24,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @click.command(
     "mcp", cls=GroupedCommand, examples=EXAMPLES, short_help="Answer an agent's questions from crawled sites (MCP).",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
 @click.argument("folders", nargs=-1, metavar="[DIR]...")
 @click.option("--http", is_flag=True, help="Streamable HTTP instead of stdin and stdout.")
-@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen with --http [127.0.0.1].")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen with --http. [127.0.0.1]")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, metavar="N", help="The port with --http; 0: a free one [8765]."
+    "--port", type=click.IntRange(0, 65535), default=8765, metavar="N", help="The port with --http; 0: a free one. [8765]"
 )
 def mcp(folders: tuple[str, ...], http: bool, host: str, port: int) -> int:
     """Serve crawled documentation to agents: list_sites, search_docs, get_page, list_headings, refresh_site.

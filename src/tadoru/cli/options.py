@@ -1,21 +1,25 @@
-"""From the settings table to click: flags, their help in groups, and the values that were really given."""
+"""From the settings table to click: flags, what a shell may complete after them, and the values that were really given."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from tadoru import config
+from tadoru.cli.completing import values
 from tadoru.config import Effective, Options
 from tadoru.errors import UsageError
 from tadoru.settings import JOBS, Setting
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Parsed(click.ParamType[Any]):
@@ -25,36 +29,14 @@ class Parsed(click.ParamType[Any]):
         self.name = setting.metavar or "value"
         self._setting = setting
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return values(self.name, incomplete)
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
             return self._setting.parse(value)
         except UsageError as error:
             raise UsageError(f"{self._setting.flags[0]} {error}.") from None
-
-
-class GroupedCommand(click.Command):
-    """A command whose help shows its options in their groups, and its examples."""
-
-    def __init__(
-        self, *args: Any, groups: Sequence[Setting] = (), examples: Sequence[tuple[str, str]] = (), **kwargs: Any
-    ) -> None:
-        super().__init__(*args, **kwargs)
-        self._group_of = {setting.name: setting.group for setting in groups}
-        self._examples = examples
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
-                rows.setdefault(self._group_of.get(parameter.name or "", "This command"), []).append(record)
-        rows["This command"] = rows.pop("This command")  # Last: what is about the job comes first.
-        for group, records in rows.items():
-            with formatter.section(group):
-                formatter.write_dl(records)
-        if self._examples:
-            with formatter.section("Examples"):
-                formatter.write_dl(list(self._examples), col_max=60)
 
 
 def job_options(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
 import click
 
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.help import GroupedCommand
 from tadoru.errors import ConfigError
 from tadoru.log import printable
 from tadoru.plugins import GROUP, Plugin, declared
@@ -17,15 +17,13 @@ from tadoru.plugins import GROUP, Plugin, declared
 @click.command(
     cls=GroupedCommand, short_help="List the plugins that are installed.",
     examples=(("tadoru plugins", "the checks that other packages add"),),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="One JSON array instead of lines.")
-def plugins(as_json: bool) -> int:
+@format_option("text", "json", or_json=True)
+def plugins(form: str) -> int:
     """List the plugins that are installed, with the checks they add to `tadoru audit`."""
     found = [_described(plugin) for plugin in declared()]
-    if as_json:
-        json.dump(found, sys.stdout, ensure_ascii=False, indent=2)
-        sys.stdout.write("\n")
+    if form == "json":
+        write_json(found)
         return 0
     if not found:
         sys.stdout.write(f"No plugins are installed. A package adds checks by an entry point of the group {GROUP}.\n")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.options import GroupedCommand
 from tadoru.log import printable
 
 EXAMPLES = (
@@ -22,7 +22,10 @@ EXAMPLES = (
 
 @click.command(
     cls=GroupedCommand, examples=EXAMPLES, short_help="Tell what an audit found.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    sections={
+        "Output": ["form", "output", "lang", "list_all"],
+        "Only some of it": ["groups", "severity", "checks", "suppress", "baseline"],
+    },
 )  # fmt: skip
 @click.argument("database", metavar="DB")
 @click.option(
@@ -30,8 +33,8 @@ EXAMPLES = (
     help="The form; without it, what the name of --output says, or text.",
 )  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", help="Write to a file instead of stdout.")
-@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", show_default=True, help="The language.")
-@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only checks of this group; may be repeated.")
+@click.option("--lang", type=click.Choice(["en", "ja"]), default="en", help="The language. [en]")
+@click.option("--group", "groups", multiple=True, metavar="NAME", help="Only checks of this group (repeatable).")
 @click.option(
     "--severity", type=click.Choice(["error", "warning", "notice", "info"]), default="info",
     help="Only findings as grave as this, or graver.",

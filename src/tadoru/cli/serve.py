@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shlex
 import sys
@@ -16,8 +15,9 @@ import click
 
 from tadoru import config
 from tadoru.cli.events import person
-from tadoru.cli.events_reading import SETTINGS
-from tadoru.cli.options import GroupedCommand, effective, job_options, print_config
+from tadoru.cli.help import CommandGroup
+from tadoru.cli.inputs import check_database
+from tadoru.cli.options import effective, job_options, print_config
 from tadoru.errors import UsageError
 from tadoru.options import EventsOptions, ServeOptions
 from tadoru.settings import JOBS
@@ -32,6 +32,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "crawls": ("tadoru.cli.serve_crawls:crawls", "Crawls of the service: add, list, remove."),
     "backup": ("tadoru.cli.serve_crawls:backup", "Copy everything into a folder, while it runs."),
 }
+
+MOST_USED = (
+    "database", "host", "port", "workers", "base_url", "trusted_proxy", "rate_limit", "site_name", "timezone", "lang",
+    "config_file", "quiet",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +65,12 @@ def at_keyboard() -> By:
     return By(who=f"{person()} (command line)")
 
 
-class ServeGroup(GroupedCommand, click.Group):
-    """The command itself, and its sub-commands, which are imported when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            raise UsageError(f"There is no command “tadoru serve {cmd_name}”; “tadoru serve --help” lists them.")
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        GroupedCommand.format_options(self, ctx, formatter)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
-
-
 @click.group(
-    cls=ServeGroup, groups=JOBS["serve"], context_settings=SETTINGS, invoke_without_command=True,
+    cls=CommandGroup, places=COMMANDS, groups=JOBS["serve"], most_used=MOST_USED, invoke_without_command=True,
     short_help="Publish the calendar.",
     examples=(
         ("tadoru serve", "on http://127.0.0.1:8000, for this machine"),
-        ("tadoru serve --base-url https://events.example --trusted-proxy 127.0.0.1", "behind a proxy"),
+        ("tadoru serve --base-url https://events.example", "behind a proxy"),
         ("tadoru serve users link admin", "a link to sign in with, once"),
         ("tadoru serve keys add ci --scope events:read", "a key for a program"),
     ),
@@ -103,6 +89,7 @@ def serve(
     At the first start a link to sign in is shown, on a terminal only. Otherwise `tadoru serve users link admin` prints one.
     """
     options, settled = effective("serve", ServeOptions, given, config_file)
+    check_database(options.database)
     if ctx.invoked_subcommand is not None:
         ctx.obj = Desk(options)
         return None
@@ -135,11 +122,14 @@ def _answer(options: ServeOptions, config_file: str | None, log_format: str, lev
         if (error.name or "").partition(".")[0] == "tadoru":
             raise
         raise UsageError("The service needs more packages: install them with `pip install 'tadoru[serve]'`.") from None
+    from tadoru.store.service import open_service
+
     with closing(listen(options)) as listening:
         port = listening.getsockname()[1]
         here = address(options, port)
-        sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
-        _invite(replace(options, port=port), here)
+        with closing(open_service(options.database)) as store:  # Before anything is promised.
+            sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
+            _invite(store, options.database, here)
         sys.stderr.flush()
         start = Start(
             options=replace(options, port=port), events=_events_options(options, config_file),
@@ -148,21 +138,19 @@ def _answer(options: ServeOptions, config_file: str | None, log_format: str, lev
         run(start, listening)
 
 
-def _invite(options: ServeOptions, here: str) -> None:
+def _invite(store: ServiceStore, database: str, here: str) -> None:
     """While nobody has ever signed in, say how to."""
     from tadoru.store.events.connect import described
-    from tadoru.store.service import open_service
 
-    with closing(open_service(options.database)) as store:
-        known = [user for user in store.users() if user.revoked_at is None]
-        if any(user.has_password or user.last_sign_in for user in known):
-            return
-        if not sys.stderr.isatty():
-            place = "" if options.database == ServeOptions().database else f"-d {shlex.quote(described(options.database))} "
-            sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
-            return
-        admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", at_keyboard())
-        sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {link_address(here, store, admin.name)}\n")
+    known = [user for user in store.users() if user.revoked_at is None]
+    if any(user.has_password or user.last_sign_in for user in known):
+        return
+    if not sys.stderr.isatty():
+        place = "" if database == ServeOptions().database else f"-d {shlex.quote(described(database))} "
+        sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
+        return
+    admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", at_keyboard())
+    sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {link_address(here, store, admin.name)}\n")
 
 
 def link_address(here: str, store: ServiceStore, name: str) -> str:

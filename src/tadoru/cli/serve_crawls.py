@@ -7,24 +7,28 @@ from pathlib import Path
 
 import click
 
-from tadoru.cli.events_reading import SETTINGS, format_option, stamp_text, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, stamp_text, write_json
+from tadoru.cli.help import CommandGroup, GroupedCommand
 from tadoru.cli.serve import Desk, at_keyboard
 from tadoru.cli.serve_users import database_option
 from tadoru.cli.table import Column, clean, write_table
+from tadoru.clock import iso
 
 
-@click.group(short_help="Crawls of the service.", context_settings=SETTINGS)
+@click.group(
+    cls=CommandGroup, short_help="Crawls of the service.",
+    examples=(("tadoru serve crawls add site.db", "show a crawl that is there"),),
+)  # fmt: skip
 def crawls() -> None:
     """The crawls that the service shows and runs. New ones are started on its pages, or over REST."""
 
 
 @crawls.command(
-    "add", cls=GroupedCommand, short_help="Show a crawl that is there.", context_settings=SETTINGS,
+    "add", short_help="Show a crawl that is there.",
     examples=(("tadoru serve crawls add site.db", "what `tadoru audit` or `tadoru links --state` wrote"),
               ("tadoru serve crawls add .context/docs-python-org", "a site of `tadoru docs`")),
 )  # fmt: skip
-@click.argument("path")
+@click.argument("path", metavar="FILE|DIR")
 @click.option("--name", default="", metavar="TEXT", help="What to call it; its start when left out.")
 @database_option
 @click.pass_obj
@@ -38,7 +42,7 @@ def add(desk: Desk, /, path: str, name: str, database: str | None) -> int:
     return 0
 
 
-@crawls.command("list", cls=GroupedCommand, short_help="Which crawls there are.", context_settings=SETTINGS)
+@crawls.command("list", short_help="Which crawls there are.", examples=(("tadoru serve crawls list", "the newest first"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
@@ -50,20 +54,20 @@ def list_crawls(desk: Desk, /, form: str, database: str | None) -> int:
         write_json([
             {
                 "id": one.id, "name": one.name, "job": one.job, "starts": list(one.starts), "state": one.state.value,
-                "place": one.place, "every": one.every, "error": one.error or None, "created_at": one.created_at.isoformat(),
-                "ended_at": one.ended_at.isoformat() if one.ended_at else None,
+                "place": one.place, "every": one.every, "error": one.error or None, "created_at": iso(one.created_at),
+                "ended_at": iso(one.ended_at) if one.ended_at else None,
             }
             for one in found
         ])  # fmt: skip
         return 0
     zone = desk.options.timezone
     columns = (
-        Column("ID"), Column("NAME", may_shrink=True), Column("JOB"), Column("STATE"), Column("PAGES"), Column("ENDED"),
-        Column("PLACE", may_shrink=True),
+        Column("ID", to_right=True), Column("Name", may_shrink=True), Column("Job"), Column("State"),
+        Column("Pages", to_right=True), Column("Ended"), Column("Place", may_shrink=True),
     )  # fmt: skip
     rows = (
         (
-            str(one.id), one.name, one.job, one.state.value, str(one.progress.get("pages", "")),
+            str(one.id), one.name, one.job, one.state.value, _count(one.progress.get("pages")),
             stamp_text(one.ended_at, zone), one.place,
         )
         for one in found
@@ -73,7 +77,9 @@ def list_crawls(desk: Desk, /, form: str, database: str | None) -> int:
     return 0
 
 
-@crawls.command("remove", cls=GroupedCommand, short_help="Forget a crawl.", context_settings=SETTINGS)
+@crawls.command(
+    "remove", short_help="Forget a crawl.", examples=(("tadoru serve crawls remove 4", "with the files made for it"),)
+)
 @click.argument("number", type=int, metavar="ID")
 @database_option
 @click.pass_obj
@@ -90,10 +96,10 @@ def remove(desk: Desk, /, number: int, database: str | None) -> int:
 
 
 @click.command(
-    "backup", cls=GroupedCommand, short_help="Copy everything, while it runs.", context_settings=SETTINGS,
+    "backup", cls=GroupedCommand, short_help="Copy everything, while it runs.",
     examples=(("tadoru serve backup backup-2026-08-01", "and RESTORE.txt in it says how to put it back"),),
 )  # fmt: skip
-@click.argument("folder")
+@click.argument("folder", metavar="DIR")
 @database_option
 @click.pass_obj
 def backup(desk: Desk, /, folder: str, database: str | None) -> int:
@@ -104,3 +110,7 @@ def backup(desk: Desk, /, folder: str, database: str | None) -> int:
         back_up(store, Path(folder), lambda what: None)
     sys.stderr.write(f"Everything is in {clean(folder)}; RESTORE.txt there says how to put it back.\n")
     return 0
+
+
+def _count(number: object) -> str:
+    return f"{number:,}" if isinstance(number, int) else ""

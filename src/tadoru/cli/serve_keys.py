@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from tadoru.cli.events_keep import Days
-from tadoru.cli.events_reading import SETTINGS, format_option, stamp_text, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, stamp_text, write_json
+from tadoru.cli.help import CommandGroup
 from tadoru.cli.serve import Desk, at_keyboard
 from tadoru.cli.serve_users import database_option
 from tadoru.cli.table import Column, clean, write_table
+from tadoru.clock import iso
 
 
 class Lifetime(Days):
@@ -23,19 +24,22 @@ class Lifetime(Days):
         return timedelta.max if str(value).lower() == "never" else super().convert(value, param, ctx)
 
 
-@click.group(short_help="Keys for programs.", context_settings=SETTINGS)
+@click.group(
+    cls=CommandGroup, short_help="Keys for programs.",
+    examples=(("tadoru serve keys add ci --scope events:read", "prints it, this once"),),
+)  # fmt: skip
 def keys() -> None:
     """Keys for programs: each may do what its scopes say, and no more."""
 
 
 @keys.command(
-    "add", cls=GroupedCommand, short_help="Make a key.", context_settings=SETTINGS,
+    "add", short_help="Make a key.",
     examples=(("tadoru serve keys add ci --scope events:read --scope sources:read --expires 90d", "for reading, for a season"),),
 )  # fmt: skip
 @click.argument("name")
 @click.option("--scope", "scopes", multiple=True, metavar="SCOPE", help="What it may do, such as events:read (repeatable).")
 @click.option("--user", metavar="NAME", help="Whose it is: it can do no more than they, and ends with them.")
-@click.option("--expires", type=Lifetime(), default="365d", show_default=True, metavar="TIME", help="When it ends; or never.")
+@click.option("--expires", type=Lifetime(), default="365d", metavar="TIME", help="When it ends; or never. [365d]")
 @database_option
 @click.pass_obj
 def add(desk: Desk, /, name: str, scopes: tuple[str, ...], user: str | None, expires: timedelta, database: str | None) -> int:
@@ -50,7 +54,7 @@ def add(desk: Desk, /, name: str, scopes: tuple[str, ...], user: str | None, exp
     return 0
 
 
-@keys.command("list", cls=GroupedCommand, short_help="Which keys there are.", context_settings=SETTINGS)
+@keys.command("list", short_help="Which keys there are.", examples=(("tadoru serve keys list", "and when each was last used"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
@@ -63,7 +67,7 @@ def list_keys(desk: Desk, /, form: str, database: str | None) -> int:
             {
                 "id": one.id, "name": one.name, "prefix": f"tdr_{one.prefix}", "scopes": list(one.scopes),
                 "user": one.user_name or None,
-                "created_at": one.created_at.isoformat(), "expires_at": _iso(one.expires_at),
+                "created_at": iso(one.created_at), "expires_at": _iso(one.expires_at),
                 "last_used_at": _iso(one.last_used_at),
                 "revoked": one.revoked_at is not None, "valid": one.is_valid(now),
             }
@@ -72,8 +76,8 @@ def list_keys(desk: Desk, /, form: str, database: str | None) -> int:
         return 0
     zone = desk.options.timezone
     columns = (
-        Column("KEY"), Column("NAME", may_shrink=True), Column("SCOPES", may_shrink=True), Column("USER"), Column("ENDS"),
-        Column("LAST USE"),
+        Column("Key"), Column("Name", may_shrink=True), Column("Scopes", may_shrink=True), Column("User"), Column("Ends"),
+        Column("Last use"),
     )  # fmt: skip
     rows = (
         (
@@ -87,7 +91,7 @@ def list_keys(desk: Desk, /, form: str, database: str | None) -> int:
     return 0
 
 
-@keys.command("revoke", cls=GroupedCommand, short_help="End a key.", context_settings=SETTINGS)
+@keys.command("revoke", short_help="End a key.", examples=(("tadoru serve keys revoke tdr_4f9c", "by what it begins with"),))
 @click.argument("key")
 @database_option
 @click.pass_obj
@@ -100,4 +104,4 @@ def revoke(desk: Desk, /, key: str, database: str | None) -> int:
 
 
 def _iso(at: datetime | None) -> str | None:
-    return at.isoformat() if at else None
+    return iso(at) if at else None

@@ -8,10 +8,11 @@ from typing import Any
 
 import click
 
-from tadoru.cli.events_reading import SETTINGS, format_option, stamp_text, write_json
-from tadoru.cli.options import GroupedCommand
+from tadoru.cli.forms import format_option, stamp_text, write_json
+from tadoru.cli.help import CommandGroup
 from tadoru.cli.serve import Desk, at_keyboard, link_address
 from tadoru.cli.table import Column, clean, write_table
+from tadoru.clock import iso
 from tadoru.errors import UsageError
 
 
@@ -20,19 +21,23 @@ def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("-d", "--database", metavar="FILE|URL", help="The database of the service.")(function)
 
 
-@click.group(short_help="Who may sign in.", context_settings=SETTINGS)
+@click.group(
+    cls=CommandGroup, short_help="Who may sign in.",
+    examples=(
+        ("tadoru serve users link admin", "a link to sign in with, once"),
+        ("tadoru serve users add mia --role editor", "somebody else"),
+    ),
+)  # fmt: skip
 def users() -> None:
     """Who may sign in, and what they may do there: a viewer reads, an editor edits, an admin keeps users and keys."""
 
 
 @users.command(
-    "add", cls=GroupedCommand, short_help="Let somebody in.", context_settings=SETTINGS,
+    "add", short_help="Let somebody in.",
     examples=(("tadoru serve users add mia --role editor", "then give her the link of `tadoru serve users link mia`"),),
 )  # fmt: skip
 @click.argument("name")
-@click.option(
-    "--role", type=click.Choice(["viewer", "editor", "admin"]), default="viewer", show_default=True, help="What they may."
-)
+@click.option("--role", type=click.Choice(["viewer", "editor", "admin"]), default="viewer", help="What they may. [viewer]")
 @click.option("--password-stdin", is_flag=True, help="Read a password from stdin, one line.")
 @database_option
 @click.pass_obj
@@ -46,7 +51,7 @@ def add(desk: Desk, /, name: str, role: str, password_stdin: bool, database: str
     return 0
 
 
-@users.command("list", cls=GroupedCommand, short_help="Who may sign in.", context_settings=SETTINGS)
+@users.command("list", short_help="Who may sign in.", examples=(("tadoru serve users list", "with their roles"),))
 @format_option("table", "json")
 @database_option
 @click.pass_obj
@@ -57,13 +62,13 @@ def list_users(desk: Desk, /, form: str, database: str | None) -> int:
     if form == "json":
         write_json([
             {
-                "name": one.name, "role": one.role, "created_at": one.created_at.isoformat(),
-                "last_sign_in": one.last_sign_in.isoformat() if one.last_sign_in else None, "revoked": one.revoked_at is not None,
+                "name": one.name, "role": one.role, "created_at": iso(one.created_at),
+                "last_sign_in": iso(one.last_sign_in) if one.last_sign_in else None, "revoked": one.revoked_at is not None,
             }
             for one in found
         ])  # fmt: skip
         return 0
-    columns = (Column("NAME", may_shrink=True), Column("ROLE"), Column("SIGNS IN BY"), Column("LAST SIGN-IN"))
+    columns = (Column("Name", may_shrink=True), Column("Role"), Column("Signs in by"), Column("Last sign-in"))
     zone = desk.options.timezone
     rows = (
         (
@@ -77,23 +82,28 @@ def list_users(desk: Desk, /, form: str, database: str | None) -> int:
     return 0
 
 
-@users.command("link", cls=GroupedCommand, short_help="Print a link to sign in with, once.", context_settings=SETTINGS)
+@users.command(
+    "link",
+    short_help="Print a link to sign in with, once.",
+    examples=(("tadoru serve users link mia", "it is valid for an hour"),),
+)
 @click.argument("name")
 @database_option
 @click.pass_obj
 def link(desk: Desk, /, name: str, database: str | None) -> int:
-    """Print a link that signs NAME in, once, within an hour; earlier ones are void. While there are no users, NAME becomes an
-    admin."""
+    """Print a link that signs NAME in, once, within an hour; earlier ones are void. While there is no admin, a NAME that nobody
+    has becomes one."""
     from tadoru.serve.access.hosts import address
 
     with desk.store(database, new=True) as store:
-        if not store.has_users():
+        known = [user for user in store.users() if user.revoked_at is None]
+        if store.user(name) not in known and all(user.role != "admin" for user in known):
             store.add_user(name, "admin", at_keyboard())
         sys.stdout.write(link_address(address(desk.options), store, name) + "\n")
     return 0
 
 
-@users.command("revoke", cls=GroupedCommand, short_help="Let somebody in no more.", context_settings=SETTINGS)
+@users.command("revoke", short_help="Let somebody in no more.", examples=(("tadoru serve users revoke mia", "at once"),))
 @click.argument("name")
 @database_option
 @click.pass_obj

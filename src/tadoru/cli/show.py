@@ -115,7 +115,7 @@ class Display:
         self._rate.see(now, done)
         rate = self._rate.value
         goal = min(done + waiting, self._limit) if self._limit else done + waiting
-        words = f"{done} pages, {waiting} waiting, {rate:.1f}/s"
+        words = f"{done} page{'' if done == 1 else 's'}, {waiting} waiting, {rate:.1f}/s"
         if rate > 0 and goal > done:
             words += f", about {_span((goal - done) / rate)} left"
         self.details = _details(metrics, use)

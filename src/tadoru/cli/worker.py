@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from tadoru import config
-from tadoru.cli.options import GroupedCommand, effective, job_options, print_config
+from tadoru.cli.help import GroupedCommand
+from tadoru.cli.options import effective, job_options, print_config
 from tadoru.errors import Interrupted, UsageError
 from tadoru.log import Log
 from tadoru.options import EventsOptions, WorkerOptions
@@ -21,7 +22,6 @@ from tadoru.settings import JOBS
 
 @click.command(
     cls=GroupedCommand, groups=JOBS["worker"], short_help="Crawl and collect for a cluster of machines.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
         ("tadoru worker -d postgresql://me@db.internal/tadoru", "on as many machines as you like"),
         ("tadoru audit -d 'postgresql://me@db.internal/tadoru?crawl=site' --detach https://example.com", "something to do"),
@@ -57,16 +57,19 @@ def _work(options: WorkerOptions, events: EventsOptions, log_format: str, level:
     from tadoru.jobs import launch
 
     try:
-        from tadoru.cluster.calendar import collecting
         from tadoru.cluster.metrics_door import answering
         from tadoru.cluster.queue import speak_through
-        from tadoru.cluster.worker import Duty, Worker
+        from tadoru.cluster.worker import Duty, Side, Worker
     except ModuleNotFoundError as error:
         raise UsageError(f"A worker needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
     clock = SystemClock()
     log = Log(sys.stderr, clock, form=log_format, level=level)
     speak_through(log)
-    sides = (collecting(events, clock, log),) if options.events else ()
+    sides: tuple[Side, ...] = ()
+    if options.events:
+        from tadoru.cluster.calendar import collecting
+
+        sides = (collecting(events, clock, log),)
 
     async def main() -> None:
         worker = Worker(

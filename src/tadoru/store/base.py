@@ -189,6 +189,13 @@ class CrawlStore(Protocol):
         """Remember a host's pace for every worker, and leave the host alone for `pause` seconds. The base never goes down."""
         ...
 
+    async def lower_paces(self, delay: float) -> None:
+        """A run begins: hosts that an earlier one asked more slowly are asked with this delay, but for those that want patience.
+
+        When somebody is at work already nothing happens: who joins may slow the others down, and not hurry them.
+        """
+        ...
+
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.
 

@@ -232,6 +232,11 @@ class Database:
             row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
+    def all_meta(self) -> dict[str, str]:
+        """Everything that is noted about the crawl."""
+        with translated(self.path):
+            return dict(self.sql.execute("SELECT key, value FROM crawl_meta"))
+
     async def set_meta(self, key: str, value: str) -> None:
         async with self.write() as sql:
             sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))

@@ -192,7 +192,8 @@ class Dump(Database):
     def graph_edges(self, page_id: int) -> Iterator[tuple[int, bool]]:
         """Where the links of a page lead, each target once, and whether all links to it are `nofollow`."""
         return self._stream(
-            """SELECT r.target_id, min(' ' || lower(rel.text) || ' ' LIKE '% nofollow %') FROM link_relations r
+            """SELECT +r.target_id, min(CASE WHEN ' ' || lower(rel.text) || ' ' LIKE '% nofollow %' THEN 1 ELSE 0 END)
+            FROM link_relations r
             JOIN texts rel ON rel.id = r.rel_id WHERE r.source_id = ? GROUP BY +r.target_id""",  # +: not by the index of targets
             (page_id,),
         )

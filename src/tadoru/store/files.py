@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -128,14 +129,15 @@ class ObjectStorage:
         self._bucket, self._prefix = parts.netloc, parts.path.strip("/")
         if not self._bucket:
             raise UsageError(f"{place} names no bucket: write it as s3://bucket/prefix.")
+        # Looked for before anything begins, and imported, which takes long, when there is something to put or get.
+        if find_spec("boto3") is None:
+            raise UsageError("Object storage needs one more package: install it with `pip install 'tadoru[s3]'`.")
         self.name = place
 
     @cached_property
     def _client(self) -> Any:
-        try:
-            import boto3
-        except ImportError as error:
-            raise UsageError("Object storage needs one more package: install it with `pip install 'tadoru[s3]'`.") from error
+        import boto3
+
         return boto3.client("s3")
 
     def _key(self, key: str) -> str:

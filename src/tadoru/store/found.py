@@ -20,7 +20,8 @@ _INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r
     WHERE r.target_id = ? ORDER BY r.source_id, r.position LIMIT ?"""
 # A crawl that was killed has no index on the targets of its links. Neither may a report lock the crawl for as long as making one
 # takes, nor look through all links for each page.
-_COPY = """CREATE TEMP TABLE IF NOT EXISTS report_links(target_id, source_id, position, kind, text_id, rel_id,
+_COPY = """CREATE TEMP TABLE IF NOT EXISTS report_links(
+    target_id BIGINT, source_id BIGINT, position BIGINT, kind TEXT, text_id BIGINT, rel_id BIGINT,
     PRIMARY KEY (target_id, source_id, position)) WITHOUT ROWID"""
 _FILL = """INSERT OR IGNORE INTO temp.report_links SELECT target_id, source_id, position, kind, text_id, rel_id
     FROM link_relations ORDER BY target_id, source_id, position"""

@@ -15,6 +15,8 @@ _SENT = """UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_o
 _PACE = "SELECT gap, base, latency, baseline, strikes FROM hosts WHERE id = ?"
 _SET_PACE = """UPDATE hosts SET gap = max(?, coalesce(base, 0)), base = max(?, coalesce(base, 0)), latency = ?, baseline = ?,
     strikes = ?, next_at = max(next_at, ?) WHERE id = ?"""
+_LOWER = """UPDATE hosts SET gap = CASE WHEN strikes > 0 THEN gap ELSE ? END, base = ?
+    WHERE base > ? AND NOT EXISTS (SELECT 1 FROM workers)"""
 _CLAIM = "INSERT OR REPLACE INTO robots(origin, owner, claimed_until) VALUES (?, ?, ?)"
 
 
@@ -55,6 +57,10 @@ class Hosts(Database):
         async with self.write() as sql:
             number, until = self.host_id(host), self.clock.now() + pause if pause > 0 else 0.0
             sql.execute(_SET_PACE, (pace.gap, pace.base, pace.latency, pace.baseline, pace.strikes, until, number))
+
+    async def lower_paces(self, delay: float) -> None:
+        async with self.write() as sql:
+            sql.execute(_LOWER, (delay, delay, delay))
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
         async with self.write() as sql:

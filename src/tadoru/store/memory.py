@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.model.web import FailureKind
@@ -109,6 +110,11 @@ class MemoryStore(MemoryBounds, MemorySideWork):
             self._pages.move(page, PageStatus.QUEUED)
         self.keep_within(self.hosts)
         return len(within)
+
+    async def lower_paces(self, delay: float) -> None:
+        for host in [] if self._workers else self.hosts.values():
+            if host.pace is not None and host.pace.base > delay:
+                host.pace = replace(host.pace, base=delay, gap=host.gap if host.pace.strikes else delay)
 
     async def reconsider(self, decide: Decide, *, max_depth: int | None) -> int:
         asked = [(page, decide(page.url, page.seed)) for page in self._pages.by_url.values()]

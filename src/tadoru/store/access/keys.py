@@ -35,7 +35,7 @@ class Keys(AuditLog):
         if not name or not name.isprintable():
             raise UsageError("A key needs a name that says what it is for.")
         if not scopes:
-            raise UsageError("A key needs at least one scope: without, it could do nothing.")
+            raise UsageError("A key needs at least one scope, such as events:read.")
         if expires_at is not None and expires_at <= self.now():
             raise UsageError("That key would be over already: give a later time.")
         prefix, secret, whole = new_key()

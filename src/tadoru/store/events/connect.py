@@ -182,6 +182,7 @@ def _postgresql_sentence(error: BaseException, name: str) -> str:
         for part, key in (("password", "28"), ("does not exist", "3D")):
             if part in detail:
                 return _SENTENCES[key].format(name=name, error=detail)
+        detail = detail.removeprefix("connection failed: ")
         return f"The database {name} can not be reached ({detail}): check the address, and that the server is running."
     for key in (state, state[:2]):
         if key in _SENTENCES:

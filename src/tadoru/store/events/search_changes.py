@@ -35,10 +35,6 @@ class Target(NamedTuple):
 class SearchChanges(EventsDatabase):
     """The notes."""
 
-    def search_target(self, name: str) -> Target | None:
-        with self.read() as sql:
-            return _target(sql, name)
-
     def search_targets(self) -> tuple[Target, ...]:
         with self.read() as sql:
             return tuple(

@@ -117,11 +117,6 @@ class Sources(Tidings):
         with self.read() as sql:
             return self._source(sql, source_id)
 
-    def source_named(self, name: str) -> Source | None:
-        with self.read() as sql:
-            row = sql.execute(select(sources).where(sources.c.name == name)).mappings().one_or_none()
-            return source_from(row) if row else None
-
     def source_history(self, source_id: int) -> tuple[SourceChange, ...]:
         """Every change, oldest first; of a removed source too."""
         query = select(source_history).where(source_history.c.source_id == source_id).order_by(source_history.c.id)

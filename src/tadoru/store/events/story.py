@@ -8,7 +8,7 @@ from tadoru.errors import UsageError
 from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.listing import time_from
 from tadoru.store.events.rows import event_from, event_rows, merge_from, review_from, said_about
-from tadoru.store.events.schema import event_history, events, field_owners, merges, occurrences, review_candidates, reviews
+from tadoru.store.events.schema import event_history, field_owners, merges, occurrences, review_candidates, reviews
 from tadoru.store.events.values import Event, EventStory, EventTime, Owner
 
 
@@ -21,11 +21,6 @@ class Stories(EventsDatabase):
         if row is None:
             raise UsageError(f"There is no event {event_id}: list them with `tadoru events list --all`.")
         return event_from(row)
-
-    def event_with_uid(self, uid: str) -> Event | None:
-        with self.read() as sql:
-            row = sql.execute(select(events).where(events.c.uid == uid)).mappings().one_or_none()
-        return event_from(row) if row else None
 
     def times(self, event_id: int) -> tuple[EventTime, ...]:
         query = select(occurrences).where(occurrences.c.event_id == event_id).order_by(occurrences.c.number)
