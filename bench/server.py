@@ -137,7 +137,7 @@ def serve(site: Site, folder: Path) -> Iterator[Server]:
     log, port = folder / "access.log", free_port()
     log.unlink(missing_ok=True)
     command, name = _command(site, folder, log, port)
-    for file in site.root.rglob("*.html"):
+    for file in filter(Path.is_file, site.root.rglob("*.html")):  # Texinfo calls folders so too
         file.read_bytes()  # so that the first crawler does not pay for a cold disk
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
     try:

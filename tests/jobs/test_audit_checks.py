@@ -12,8 +12,8 @@ from tadoru.errors import ConfigError
 from tadoru.jobs.audit.catalogue import PAGE_CHECKS, Catalogue
 from tadoru.jobs.audit.context import CheckGroup, Limits, PageContext
 from tadoru.model.finding import Check, Finding, Severity
-from tests.jobs.audit_pages import Change, body, findings, head, header
-from tests.jobs.audit_triggers import COMPANIONS, TRIGGERS
+from tests.jobs.audit_pages import HEALTHY, Change, body, findings, head, header
+from tests.jobs.audit_triggers import COMPANIONS, H1, TITLE_TAG, TRIGGERS
 
 CHECKS = Catalogue().checks
 JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
@@ -167,6 +167,26 @@ def test_a_page_that_is_not_there_yet(text: str) -> None:
 @pytest.mark.parametrize("text", ["これはダミーテキストです。", "<b>パン</b> Lorem ipsum dolor sit amet"])
 def test_dummy_text_on_a_page_with_japanese(text: str) -> None:
     assert found(body(f"<p>{text}</p>")) == {"content-lorem-ipsum"}
+
+
+@pytest.mark.parametrize(
+    "markup, expected",
+    [
+        pytest.param("<pre><code>wrap('Lorem ipsum dolor sit amet')</code></pre>", set(), id="in an example"),
+        pytest.param("<p>Try <code>lorem ipsum dolor</code> and see.</p>", set(), id="in code within a line"),
+        pytest.param(
+            "<pre><code>Lorem ipsum dolor</code></pre><p>Lorem ipsum dolor sit amet.</p>", {"content-lorem-ipsum"}, id="beside it"
+        ),
+    ],
+)
+def test_dummy_text_in_code_is_an_example(markup: str, expected: set[str]) -> None:
+    assert found(body(markup)) == expected
+
+
+def test_the_index_of_a_book_may_be_called_index() -> None:
+    named = HEALTHY.replace(TITLE_TAG, "<title>Index</title>")
+    assert "title-placeholder" in found(Change(HEALTHY, named))
+    assert "title-placeholder" not in found(Change(HEALTHY, named.replace(H1, "<h1>Index</h1>")))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.content import normalised, read_content
+from tadoru.parse.content import PARTS, Content, Parts, normalised
 from tadoru.parse.html import Document
+
+
+def read_content(document: Document) -> Content:
+    """The text of a page that matters."""
+    return Parts(document, document.find(",".join([*PARTS, "[role]"]))).content()
 
 
 def text_of_page(markup: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from hypothesis import given
@@ -64,7 +65,7 @@ def test_several_types_values_and_wrappings() -> None:
 @pytest.mark.parametrize(
     "text, problem",
     [
-        pytest.param('{"a": 1,}', "property name", id="trailing comma"),
+        pytest.param('{"a": 1,}', "property name" if sys.version_info < (3, 13) else "trailing comma", id="trailing comma"),
         pytest.param("{", "property name", id="cut off"),
         pytest.param('{"a": "line\nbreak"}', "control character", id="line break in a string"),
         pytest.param("", "empty", id="empty"),

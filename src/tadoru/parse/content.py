@@ -126,11 +126,6 @@ class Parts:
         return " ".join(pieces)
 
 
-def read_content(document: Document) -> Content:
-    """The text of a page that matters."""
-    return Parts(document, document.find(",".join([*PARTS, "[role]"]))).content()
-
-
 def normalised(text: str) -> Content:
     """A text as words."""
     characters = 0

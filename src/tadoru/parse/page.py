@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tadoru.model.web import Link, Response
-from tadoru.parse.content import Content, Parts
+from tadoru.parse.content import Content, Parts, normalised
 from tadoru.parse.decode import header_charset
 from tadoru.parse.head import Head
 from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, robots_tags
@@ -22,6 +22,7 @@ from tadoru.parse.walk import Form, Heading, Image, Nameless, Walk
 from tadoru.rules.similar import sketch
 from tadoru.rules.url import Resolver
 
+SAMPLE_TEXT = b"lorem ipsum"
 _APP_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "___gatsby", "app-root", "svelte"})
 """Ids of the element that scripts fill, as the usual frameworks name it."""
 _META_WITHIN = 1024
@@ -91,6 +92,8 @@ class PageView:
     noscript: str
     """What visitors without scripts are told."""
     content: Content
+    code: bytes
+    """What of `content` stands in code, in the same form; read only where the text has the words of a sample text."""
     content_hash: str | None
     sketch: bytes
     """See `rules.similar`."""
@@ -154,12 +157,17 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         app_root=next(iter(_APP_ROOTS & known), ""),
         noscript=" ".join(text_of(element, 200) for tag, element in walk.parts if tag == "noscript"),
         content=content,
+        code=_code(document) if SAMPLE_TEXT in content.normal else b"",
         content_hash=content.hash,
         sketch=sketch(content.shingles()),
         text_share=len(content.normal) / max(1, document.size),
         size=len(response.body),
         structured=structured(document, walk.scripts, (element for _, element in marked)),
     )
+
+
+def _code(document: Document) -> bytes:
+    return normalised("\n".join(element.text() for element in document.select("pre,:not(pre)>code"))).normal
 
 
 def _has_doctype(document: Document) -> bool:

@@ -99,6 +99,7 @@ def test_what_came_late_is_put_in_its_place(page: str, text: str) -> None:
         pytest.param("<ul><li><a href='#x'>y</a>" * 4_000, id="lists in lists"),
         pytest.param("<div class=sidebar><a href=/x>y</a>" * 4_000, id="sidebars in sidebars"),
         pytest.param("<div class=toc><p>" + f"<a href=/x>{TEXT}</a>" * 3_000, id="links without end"),
+        pytest.param("<div class=toc><a href=/x>y</a><a href=/y>z</a></div>" + "<div><h2>x</h2>" * 4_000, id="headings in boxes"),
         pytest.param("<span>" * 6_000 + TEXT, id="spans in spans"),
         pytest.param("<main>" * 3_000 + f"<p>{TEXT}", id="mains in mains"),
         pytest.param("<table><tr><td>" * 3_000 + f"<p>{TEXT}", id="tables in tables"),
@@ -142,3 +143,97 @@ def test_any_page_is_read(markup: list[str]) -> None:
 def test_the_same_page_gives_the_same_text(markup: list[str]) -> None:
     page = "".join(markup)
     assert found(page).root.html == found(page).root.html
+
+
+def test_a_manual_page_of_asciidoctor_says_what_its_command_does() -> None:
+    page = (
+        "<meta name=generator content='Asciidoctor 2.0'><body class=manpage><div id=header><h1>boil(1) Manual Page</h1>"
+        "<h2>NAME</h2><div class=sectionbody><p>boil - heats water</p></div></div>"
+        f"<div id=content><h2>SYNOPSIS</h2><p>{TEXT}</p></div>"
+        "<div id=footer><div id=footer-text>Last updated 2026</div></div>"
+    )
+
+    words = " ".join(found(page).root.text(separator=" ").split())
+
+    assert words == f"boil(1) Manual Page NAME boil - heats water SYNOPSIS {TEXT}"
+
+
+def test_a_reference_of_node_is_its_text_without_the_menus_above_it() -> None:
+    menu = "<div id=gtoc><ul><li><a href='#'>Index</a><ul><li><a href=fs.html>Files</a></ul></ul></div>"
+    page = (
+        "<title>Kettle | Boiler v2.0.0 Documentation</title><div id=column2><ul><li><a href=fs.html>Files</a></ul></div>"
+        f"<div id=column1><header><h1>Boiler v2.0.0 documentation</h1>{menu}</header><div id=apicontent>"
+        "<h2>Kettle<span><a class=mark href='#kettle'>#</a></span></h2>"
+        "<div class=api_metadata><span>Added in: v1.2.0</span></div>"
+        f"<p>{TEXT}</p></div></div>"
+    )
+
+    main = found(page)
+
+    assert main.generator == "nodejs"
+    assert main.title == "Kettle"
+    assert " ".join(main.root.text(separator=" ").split()) == f"Kettle Added in: v1.2.0 {TEXT}"
+
+
+def test_the_groups_that_doxygen_names_are_not_part_of_the_title() -> None:
+    page = (
+        "<meta name=generator content='Doxygen 1.9.4'><div id=doc-content><div class=header><div class=headertitle>"
+        "<div class=title>Kettle Class Reference<div class=ingroups><a href=g>Kitchen</a> &raquo; <a href=h>Tools</a></div>"
+        "</div></div></div>"
+        f"<div class=contents><h1>Boiling</h1><p>{TEXT}</p><p><img src=closed.png alt='-'> Inherited</p></div></div>"
+    )
+
+    main = found(page)
+
+    assert main.title == "Kettle Class Reference"
+    assert main.root.css_first("img") is None
+
+
+CHAPTER = (
+    "<meta name=generator content='DocBook XSL'><div class=navheader><a href=a.html>Prev</a> Part I. The kitchen</div>"
+    "<div class=chapter><h2 class=title>Chapter 1. Boiling</h2>{text}<div class=toc><p>Table of Contents</p><dl class=toc>"
+    "<dt><a href=fill.html>Fill it</a></dt><dt><a href=wait.html>Wait</a></dt></dl></div></div>"
+    "<div class=navfooter><a href=a.html>Prev</a> <a href=b.html>Next</a> Part I. The kitchen of the house, and more of it</div>"
+)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        pytest.param("", "Chapter 1. Boiling Fill it Wait", id="all that the chapter says"),
+        pytest.param(f"<p>{TEXT}</p>", f"Chapter 1. Boiling {TEXT}", id="beside text of its own"),
+    ],
+)
+def test_a_table_of_contents_stays_when_it_is_all_a_page_has(text: str, words: str) -> None:
+    assert " ".join(found(CHAPTER.format(text=text)).root.text(separator=" ").split()) == words
+
+
+def test_a_heading_that_names_the_site_is_neither_the_title_nor_text() -> None:
+    page = (
+        "<title>Boiling &#8212; Kettle 3.2 documentation</title><div class=document><div id=hd><h1><a href=../index.html>"
+        f"Kettle 3.2 documentation</a></h1></div><div class=section><h1>Boiling</h1><p>{TEXT}</p></div></div>"
+    )
+
+    main = found(page)
+
+    assert main.title == "Boiling"
+    assert " ".join(main.root.text(separator=" ").split()) == f"Boiling {TEXT}"
+
+
+def test_of_several_headings_the_one_the_title_begins_with_names_the_page() -> None:
+    page = f"<title>Filling - Boiling - Kettle</title><main><h1>Boiling</h1><p>{TEXT}</p><h1>2. Filling</h1><p>{TEXT}</p></main>"
+
+    main = found(page)
+
+    assert main.title == "2. Filling"
+    assert main.root.text().startswith("Boiling"), "what is no link is text"
+
+
+def test_a_page_without_a_title_is_called_by_its_first_heading() -> None:
+    assert found(f"<title></title><main><h3>Filling</h3><p>{TEXT}</p></main>").title == "Filling"
+
+
+def test_a_heading_is_known_in_the_title_by_its_letters() -> None:
+    page = f"<title>Kettle.Lid</title><main><h1>KettleLid</h1><p>{TEXT}</p><h1>→</h1><h1>Signals</h1></main>"
+
+    assert found(page).title == "KettleLid"

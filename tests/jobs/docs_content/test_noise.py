@@ -38,6 +38,7 @@ def text_of_main(inside: str) -> str:
         pytest.param("<button class=copy>Copy</button>", id="copy button"),
         pytest.param("<a class=headerlink href='#x'>¶</a>", id="permalink"),
         pytest.param("<a href='#x'>#</a>", id="permalink without a name"),
+        pytest.param("<a href='#'>[Top]</a> <a href='#top'>↑</a>", id="up again"),
         pytest.param("<div class='pagination-nav'><a href=/b>Next page</a></div>", id="pagination"),
         pytest.param("<a href=/b><span>Next</span><span>Make tea</span></a>", id="next page, unnamed"),
         pytest.param("<div class=share-buttons><a href=/s>Post</a></div>", id="share"),
@@ -57,6 +58,9 @@ def text_of_main(inside: str) -> str:
         pytest.param("<script>x()</script><style>p{}</style><noscript>x</noscript>", id="scripts"),
         pytest.param("<svg><text>x</text></svg>", id="drawing"),
         pytest.param("<p>Last updated on 3 May 2026</p>", id="last updated"),
+        pytest.param(
+            "<p><i>This page was last modified on <a href=/h>2026-01-20</a> UTC</i></p>", id="last modified, a sentence"
+        ),
         pytest.param("<p>このページは役に立ちましたか？</p>", id="feedback in Japanese"),
     ],
 )
@@ -89,6 +93,10 @@ def test_furniture_goes(markup: str) -> None:
         ),
         pytest.param("<ul><li><a href='/a'>A</a><li><a href='/b'>B</a><li><a href='/c'>C</a></ul>", "A B C", id="list of pages"),
         pytest.param("<p>See <a href='#lid'>the lid</a>.</p>", "See the lid .", id="link within the page"),
+        pytest.param("<p>See <a href='css#top'>top</a>.</p>", "See top .", id="link to what is called so"),
+        pytest.param(
+            "<div class=api_metadata><span>Added in: v2</span></div>", "Added in: v2", id="since when there is something"
+        ),
         pytest.param("<p hidden=until-found>Found</p>", "Found", id="hidden until found"),
         pytest.param("<div class='hidden lg:block'>Wide</div>", "Wide", id="shown on wide screens"),
         pytest.param("<script type='math/tex'>x^2</script>", "x^2", id="formula in a script"),

@@ -79,7 +79,7 @@ TABLES: dict[str, tuple[str, str]] = {
     ),
     "code block in a cell": (
         "<table><tr><th>a</th><th>b</th></tr><tr><td><pre>x\n  y</pre></td><td>2</td></tr></table>",
-        HEAD + "| `x`<br>`y` | 2 |",
+        HEAD + "| `x`<br>`  y` | 2 |",
     ),
     "cells over columns": ('<table><tr><th>a</th><th>b</th></tr><tr><td colspan="2">1</td></tr></table>', HEAD + "| 1 |  |"),
     "cells over rows": (

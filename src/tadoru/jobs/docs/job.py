@@ -11,6 +11,7 @@ from typing import Any
 from tadoru.engine.job import Ask, Found, Page
 from tadoru.jobs.docs import own
 from tadoru.jobs.docs.bundle.specs import kind_of
+from tadoru.jobs.docs.content.find import IN_ITS_PLACE
 from tadoru.jobs.docs.content.variants import Wanted, variant_of
 from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.jobs.docs.survey import ACCEPT, FILES, Questions, survey, wanted_of
@@ -30,6 +31,12 @@ LISTING = 3_000
 """Links that make a page a list of everything, when there is hardly a word beside them."""
 EMPTY = 25
 """Words below which a page is an empty shell, when scripts may fill it."""
+SENTENCE = 3
+"""Words beside the heading that make a short page a whole one."""
+MENU = 5
+"""Links: so many are on no page that waits for a script."""
+_PROMISES = re.compile(r"\bloading\b|java\s?script|please wait", re.IGNORECASE)
+"""What a shell says until scripts fill it."""
 _LINKED = re.compile(r"[-*+]? *\[(?:[^\]\\]|\\.)*\]\([^)]*\)")
 UNDATED = PageRecords(indexable=False, indexability="not judged")
 GONE = PageRecords(indexable=False, indexability="not judged", drops_document=True)
@@ -162,7 +169,9 @@ class DocsJob:
         if self.render != "auto" or not doc.has_scripts or doc.specifications:
             return ""  # A page that shows a specification is had by having that.
         words = len(doc.markdown.text.split())
-        return f"it has {words} words and scripts" if words < EMPTY and not doc.markdown.code_blocks else ""
+        if words >= EMPTY or doc.markdown.code_blocks or _is_short(doc, words):
+            return ""
+        return f"it has {words} words and scripts"
 
     def _markdown(self, page: Page) -> Found:
         response = page.response
@@ -182,6 +191,14 @@ class DocsJob:
         offered = own.offered_in(text, page.url, self._resolver) if name == FILES[1] and self.own_markdown else []
         links += [Link(one.url, LinkKind.A, "", "", len(links) + at, "") for at, one in enumerate(offered)]
         return Found(links=links, records=replace(_records(response), drops_document=True, offered=offered))
+
+
+def _is_short(doc: DocPage, words: int) -> bool:
+    """Whether a page says little and is whole: a heading and a sentence, where the generator puts them or beside a menu."""
+    if not doc.has_heading or _PROMISES.search(doc.markdown.text):
+        return False
+    is_made = doc.main.confidence >= IN_ITS_PLACE or sum(link.kind is LinkKind.A for link in doc.links) >= MENU
+    return is_made and words - len(f"# {doc.main.title}".split()) >= SENTENCE
 
 
 def _document(doc: DocPage, source: str, *, listings: bool) -> DocumentRecord | None:

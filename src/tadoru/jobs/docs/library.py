@@ -57,7 +57,7 @@ class Library:
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = tuple(roots)
         if not self.sites():
-            raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: crawl one first, tadoru docs URL.")
+            raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: make one with `tadoru docs URL`.")
 
     def sites(self) -> list[SiteCard]:
         """The sites that are there now, by name."""

@@ -19,7 +19,9 @@ def reading_order(urls: Sequence[str], onward: Mapping[str, str], menus: Iterabl
     for chain in _chains(urls, onward):
         order.add(url for url in chain if url in wanted)
     for menu in menus:
-        order.add(url for url in menu if url in wanted)
+        known = [url for url in menu if url in wanted]
+        if len(known) >= SHORTEST_CHAIN:  # "the start, this page" on every page would put the last page first
+            order.add(known)
     for url in urls:
         order.add([url])
     return order.all()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from tadoru.jobs.docs.content import Main, find_main
 from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
 from tadoru.jobs.docs.shown import specifications
+from tadoru.jobs.docs.titles import titled
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
-from tadoru.parse.html import Document
+from tadoru.parse.html import Document, Element
 from tadoru.rules.url import Resolver
 
 _NAMES = {"description": "description", "keywords": "keywords", "author": "author", "og:title": "ogTitle", "og:type": "ogType"}
@@ -28,6 +29,8 @@ class DocPage:
     alternate: str | None
     """Where the page says its own Markdown is."""
     has_scripts: bool
+    has_heading: bool
+    """Whether the text has a heading of its own."""
     specifications: list[str]
     """Where the description of an API is that the page shows, or says is its own."""
 
@@ -38,23 +41,32 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
     links = link_parser.extract(document, url, resolver)
     metadata = _metadata(document)
     alternate = alternate_of(document, url, resolver)
-    has_scripts = bool(document.select("script"))
+    scripts = document.select("script")
+    has_tex = any(_sets_formulas(script) for script in scripts)
     described = specifications(document, url, resolver)
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
     main = find_main(document, url, resolver)
-    first = main.root.css_first("h1,h2")
+    first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and " ".join(first.text().split()).startswith(main.title)
-    markdown = convert(main.root, base=base, options=ConvertOptions(title=None if repeats else main.title))
+    options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex)
+    markdown = convert(main.root, base=base, options=options)
+    markdown = titled(markdown, main.title, begins_with_it=repeats)
     return DocPage(
         main=main,
         markdown=markdown,
         metadata=metadata,
         links=links,
         alternate=alternate,
-        has_scripts=has_scripts,
+        has_scripts=bool(scripts),
+        has_heading=first is not None,
         specifications=described,
     )
+
+
+def _sets_formulas(script: Element) -> bool:
+    attributes = script.attributes
+    return any("mathjax" in (attributes.get(name) or "").lower() for name in ("src", "type", "id"))
 
 
 def _metadata(document: Document) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
         raise UsageError(f"{folder} has no crawl to update (no {database}): crawl the site again with -o {folder}.")
     store = open_existing(str(database), SystemClock())
     with closing(store.sql):
-        kept = dict(store.sql.execute("SELECT key, value FROM crawl_meta"))
+        kept = store.all_meta()
     starts, config = json.loads(kept.get("starts") or "[]"), json.loads(kept.get("config") or "{}")
     if not starts:
         raise UsageError(f"{folder} has no crawl to update: crawl the site again with -o {folder}.")

@@ -117,6 +117,7 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowe
         exemptions = await agreed_exemptions(store, new, allowed)
         scope = await agreed_scope(store, build_scope(options, start), new)
         await store.recover()
+        await store.lower_paces(options.delay)
         run, recrawl = await _begin(store, options, config, resumed=stored)
         same = await _read_alike(store, options, anew=recrawl or not stored)
         if (recrawl and not options.diff) or await _taught_nothing(store):

@@ -17,7 +17,6 @@ from tadoru.parse.dates.names import Order
 from tadoru.parse.dates.values import Day, Mark, Month, NotADate, Sign, Token, Weekdays, Year
 from tadoru.parse.dates.words import word_at
 
-_ERA = r"(?:明治|大正|昭和|平成|令和|(?<![A-Za-z])[MTSHR])"
 _ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
 _MONTH = "(?:" + "|".join(sorted(names.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"

@@ -137,10 +137,16 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield MULTIPLE.on(page.url, head.title, count=page.titles_in_head)
     if page.titles_in_head < 1:
         yield OUTSIDE_HEAD.on(page.url, head.title)
-    if head.title.lower().strip(" .!|-") in _PLACEHOLDERS:
+    if _is_placeholder(page, head.title):
         yield PLACEHOLDER.on(page.url, head.title)
     elif context.is_indexable:
         yield from _length(context, page, head.title)
+
+
+def _is_placeholder(page: PageView, title: str) -> bool:
+    plain = title.lower().strip(" .!|-")
+    # The index of a book is called so, and says so in its heading.
+    return plain in _PLACEHOLDERS and not (plain == "index" and any(heading.text.lower() == plain for heading in page.headings))
 
 
 def _length(context: PageContext, page: PageView, title: str) -> Iterator[Finding]:

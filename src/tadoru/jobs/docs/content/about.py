@@ -28,19 +28,41 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 def read_title(document: Document, root: Element) -> str:
     """The heading of the text; else, of the page's title and its headings, what names the page rather than the site."""
     title = document.title() or ""
+    stated = root.css_first("div.headertitle")  # Doxygen's, above sections that may have headings of level 1
+    if stated is not None and (text := _plain(stated)):
+        return text
     own = [text for heading in root.css("h1") if (text := _plain(heading))]
-    if len(own) == 1 or (own and own[0].casefold() in title.casefold()):
+    if len(own) == 1:
         return own[0]
-    if own:  # every section has one
-        return _own_part(title) or own[0]
+    if own:  # every section has one, or the site has one above
+        return _first_in(title, own) or _own_part(title) or own[0]
     outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
-    others = [text for heading in root.css("h2")[:1] if (text := _plain(heading))] + outside
-    # Titles begin with the page and end with the site; numbers of chapters they may leave out.
-    named = [(title.casefold().find(_NUMBER.sub("", text).casefold()), text) for text in others]
-    first = min((pair for pair in named if pair[0] >= 0), default=None)
-    if first is not None:
-        return first[1]
-    return outside[0] if outside else _own_part(title)
+    others = [text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))] + outside
+    return _first_in(title, others) or (outside[0] if outside else _own_part(title)) or next(iter(others), "")
+
+
+def _first_in(title: str, headings: list[str]) -> str:
+    """The heading that the page's title begins with: first comes the page, then the site. Numbers of chapters it may lack."""
+    bare = _bare(title)
+    named = [(bare.find(name), -len(name), text) for text in headings if (name := _bare(_NUMBER.sub("", text)))]
+    return min((found for found in named if found[0] >= 0), default=(0, 0, ""))[2]
+
+
+def _bare(text: str) -> str:
+    """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are one thing."""
+    return "".join(char for char in text.casefold() if char.isalnum())
+
+
+def drop_site_name(document: Document, root: Element, title: str) -> None:
+    """Take out the headings above the page's own that only name the site and lead to its first page."""
+    names = (document.title() or "").casefold()
+    for heading in root.css("h1"):
+        text = _plain(heading)
+        if not text or text == title:
+            return
+        link = heading.css_first("a[href]")
+        if link is not None and text.casefold() in names and _plain(link) == text:
+            heading.decompose()
 
 
 def _plain(heading: Element) -> str:

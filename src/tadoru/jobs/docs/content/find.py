@@ -16,6 +16,8 @@ _MOST_ELEMENTS = 1_000_000
 """The longest specifications that are one page have half as many; with more it was not written for a reader."""
 _SHORTEST_ELEMENT = len("<p>")
 _ANY_NAVIGATION = "nav,[role=navigation]"
+IN_ITS_PLACE = 0.95
+"""How sure we are of text that stands where the generator puts it."""
 
 
 def find_main(document: Document, url: str, resolver: Resolver | None = None) -> Main:
@@ -38,10 +40,12 @@ def find_main(document: Document, url: str, resolver: Resolver | None = None) ->
     next_url, prev_url = order.read_steps(document, url, base, resolver)
     choice = _place(document, generator) or score.choose(document, body)
     noise.clean(choice.element, generator.noise if generator else "")
+    title = about.read_title(document, choice.element)
+    about.drop_site_name(document, choice.element, title)
     return Main(
         root=choice.element,
         generator=generator.name if generator else None,
-        title=about.read_title(document, choice.element),
+        title=title,
         breadcrumbs=breadcrumbs,
         navigation=order.without_steps(navigation, next_url, prev_url),
         next_url=next_url,
@@ -66,7 +70,7 @@ def _place(document: Document, generator: Generator | None) -> Choice | None:
     for selectors in generator.content:
         found = [element for element in document.select(selectors) if len(element.text()) >= _LEAST_TEXT]
         if found:
-            return Choice(max(found, key=_length), 0.95, f"the place where {generator.name} puts the text ({selectors})")
+            return Choice(max(found, key=_length), IN_ITS_PLACE, f"the place where {generator.name} puts the text ({selectors})")
     return None
 
 

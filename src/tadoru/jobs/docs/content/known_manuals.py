@@ -32,14 +32,15 @@ MANUALS: tuple[Generator, ...] = (
         navigation="#nav-tree,#main-nav",
         noise=(
             ".summary,.permalink,#nav-path,.navpath,.memSeparator,#MSearchSelectWindow,#MSearchResultsWindow,"
-            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer"
+            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer,.ingroups"
         ),
     ),
     Generator(
         "asciidoctor",
         marks=("#header #content .sectionbody",),
         notes=("asciidoctor",),
-        content=("#content", ".doc", "body"),
+        # On a manual page the sentence that says what the command does stands in the header.
+        content=("body.manpage", "#content", ".doc", "body"),
         navigation="#toc",
         noise="#toc,.anchor,#footer",
     ),
@@ -50,6 +51,13 @@ MANUALS: tuple[Generator, ...] = (
         content=("main", "article", "body"),
         navigation="#TOC",
         noise="#TOC,.sourceLine-number",
+    ),
+    Generator(
+        "nodejs",
+        marks=("#apicontent #gtoc",),
+        content=("#apicontent",),
+        navigation="#column2",
+        noise=".mark,.toc",
     ),
     Generator(
         "typedoc",

@@ -25,7 +25,14 @@ _BOXES = frozenset({"div", "section", "header", "footer", "aside", "ul", "ol"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
 _NEVER_NAMED = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
 """Tags that are content whatever their class says."""
+_TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_CONTENTS = "[class*=toc]"
+_HIGHEST = 60
+"""How far up an element looks: pages written for readers are not nested deeper."""
+_LEAST = 30
+"""Letters beside headings and furniture: a page with fewer has nothing to say."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
+_TOP = frozenset({"#", "#top", "#_top"})
 _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
 """Tags that are judged even without a telling attribute."""
 _MUCH = 0.4
@@ -54,11 +61,46 @@ def clean(root: Element, extra: str = "") -> None:
     found += [element for element in _lists_of_places(root) if _is_table_of_contents(element, measure)]
     found += find_idle(root)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
+    doomed -= _only_contents(root, doomed)
     # From the end: what stands in a part must not be touched once that is gone.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
     for heading in root.css("h1,h2,h3,h4,h5,h6"):
         _free_from_its_own_link(heading)
+
+
+def _only_contents(root: Element, doomed: set[int]) -> set[int]:
+    """The tables of contents of a page that has nothing else: the page of a chapter which names its sections."""
+    listings = [element for element in root.css(_CONTENTS) if element.mem_id in doomed]
+    if not any(_leads_on(listing) for listing in listings):
+        return set()
+    left = _letters(root)
+    for element in root.css("*"):
+        is_taken = element.mem_id in doomed or element.tag in _TITLES
+        if is_taken and not _stands_in(element, doomed):
+            left -= _letters(element)
+    return {listing.mem_id for listing in listings} if left < _LEAST else set()
+
+
+def _leads_on(listing: Element) -> bool:
+    """Whether a list of links leads to other pages."""
+    return sum(not (link.attributes.get("href") or "#").startswith("#") for link in listing.css("a")) > 1
+
+
+def _stands_in(element: Element, doomed: set[int]) -> bool:
+    """Whether an element is in one that goes, or in a heading: counted with that."""
+    above = element.parent
+    for _ in range(_HIGHEST):
+        if above is None:
+            return False
+        if above.mem_id in doomed or above.tag in _TITLES:
+            return True
+        above = above.parent
+    return False
+
+
+def _letters(element: Element) -> int:
+    return len("".join(element.text().split()))
 
 
 def _tab_labels(root: Element) -> list[int]:
@@ -125,6 +167,8 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
     """Whether a link is only a handle of the heading it stands in, or another tool with a telling name."""
     href = attributes.get("href")
     text = element.text().strip()
+    if href in _TOP and text.lower().strip("[]()↑ ") in {"", "top"} and _holds_none(element):
+        return True
     if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _holds_none(element):
         # An empty anchor with a name is where links of other pages land: it stays.
         return not href or "#" in href

@@ -28,7 +28,7 @@ _PHRASES = re.compile(
             r"(?:was|is|did) (?:this|the)(?: \w+){0,3} (?:helpful|useful|help|help you)(?: to you)?",
             "(?:give|send|provide|leave|share) (?:us )?(?:your )?feedback(?: .*)?",
             "thank(?:s| you) for your feedback",
-            "(?:page )?last (?:updated|modified|edited|changed|reviewed)(?:[ :].{0,50})?",
+            "(?:(?:this )?page (?:was )?)?last (?:updated|modified|edited|changed|reviewed)(?:[ :].{0,50})?",
             "updated (?:on|at) .{1,30}",
             "(?:on|in) this (?:page|article|section|guide|topic)",
             "table of contents",

@@ -9,6 +9,8 @@ from tadoru.parse.html import Attributes, Element
 _ICON = re.compile(r"(?:.*\b)?(?:icon|logo|avatar|emoji|badge|spinner)s?", re.IGNORECASE)
 _ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:icon|avatar|emoji|logo)s?(?:$|[\s_-])", re.IGNORECASE)
 _ICON_SOURCE = re.compile(r"gravatar\.com/|/avatars?[/.]|//avatars\.|//img\.shields\.io/|/badge\.svg|/emoji/", re.IGNORECASE)
+_FOLDING = frozenset({"+", "-"})
+"""What signs are called that a click unfolds something with."""
 _SMALL = 32
 """Pixels on each side."""
 _LEAST_ALT = 8
@@ -35,6 +37,8 @@ def find_idle(root: Element) -> list[Element]:
 
 
 def _is_icon(attributes: Attributes, alt: str) -> bool:
+    if alt in _FOLDING:
+        return True
     if alt and (_ICON.fullmatch(alt) or _ICON_CLASS.search(attributes.get("class") or "")):
         return True
     if _ICON_SOURCE.search((attributes.get("src") or "")[:300]):

@@ -29,6 +29,8 @@ _LINES = frozenset({"div", "tr", "li", "p"})
 _LINE_WORDS = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
 _FRAMES = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
 _CHANGED = re.compile(r'class="(?:line diff (?:add|remove)|[^"]*ec-line (?:ins|del|[^"]* (?:ins|del)))\b')
+_EMPTY_LINE = re.compile("^\xa0+$", re.MULTILINE)
+_INDENTED = re.compile("^ *\xa0[\xa0 ]*[^\xa0 \n]", re.MULTILINE)
 _LONG_TICKS = re.compile("`{3,}")
 
 
@@ -83,6 +85,10 @@ def code_text(node: Element) -> str:
     if raw[:1] == "\n" and 'class="boring"' in markup:
         # What mdBook hides begins on the line after the tag.
         raw = raw[1:]
+    if "\xa0" in raw:
+        raw = _EMPTY_LINE.sub("", raw)  # Doxygen puts one into each
+        if _INDENTED.search(raw):  # rustdoc lays its lines out with them: a compiler would stumble over every one
+            raw = raw.replace("\xa0", " ")
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
     return raw.replace("\x00", "") if "\x00" in raw else raw

@@ -62,7 +62,7 @@ class Line:
                 continue
             following = node.next if waiting else None
             if node.is_text_node:
-                self.pieces.append((TEXT, node.text_content or ""))
+                self._text(node.text_content or "")
             elif node.is_element_node and self._opened(node):
                 waiting.append(following)
                 node = node.first_child
@@ -70,6 +70,12 @@ class Line:
                     node = waiting.pop()
                 continue
             node = following
+
+    def _text(self, raw: str) -> None:
+        if self.context.options.has_tex and "\\" in raw:
+            self.pieces.extend((MARKUP if is_formula else TEXT, piece) for is_formula, piece in math.parted(raw) if piece)
+        else:
+            self.pieces.append((TEXT, raw))
 
     def _opened(self, node: Element) -> bool:
         """Write an element; True when it is to be walked through instead."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE, TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID = (
-    "drop permalink callout panel labels label group code title math signature footnote block-math page-title mermaid".split()
+DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE = "drop permalink callout panel labels label group code".split()
+TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID = (
+    "title math signature footnote block-math page-title mermaid grid".split()
 )
 
 _WORDS: dict[str, str] = {
@@ -28,15 +29,16 @@ _WORDS: dict[str, str] = {
         PANEL: "sd-tab-content sphinx-tabs-panel tabbed-block tab-pane tabpanel tab-panel tabs-panel tabbed-panel",
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
-        GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set",
+        GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set console-block",
         CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container",
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
-        SIGNATURE: "memproto member-signature type-signature methodSignature",
+        SIGNATURE: "memproto compoundTemplParams member-signature type-signature methodSignature",
         FOOTNOTE: "footnote citation footnotes footnote-list",
         MERMAID: "mermaid",
+        GRID: "summary-table",
     }.items()
     for word in words.split()
 }
@@ -127,6 +129,8 @@ def _told_apart(kind: str, tag: str, words: list[str]) -> str:
     if kind is FOOTNOTE and tag not in {"aside", "div", "dl", "section", "table", "ol"}:
         return ""
     if kind is TITLE and tag not in {"div", "span", "p", "figcaption", "th", "caption"}:
+        return ""
+    if kind is GRID and tag != "div":
         return ""
     if kind is CODE and "fragment" in words and tag != "div":
         return ""

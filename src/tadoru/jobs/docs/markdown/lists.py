@@ -6,9 +6,13 @@ A definition is an item that begins with its term in bold.
 
 from __future__ import annotations
 
+import re
+
 from tadoru.jobs.docs.markdown.context import Context, indented
 from tadoru.parse.html import Element
 
+_LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
+_HEADING = re.compile("#{1,6} ")
 _LARGEST_NUMBER = 999_999_999
 
 
@@ -17,6 +21,8 @@ def item_list(context: Context, node: Element) -> list[str]:
     items = [(child, blocks) for child in node.iter() if (blocks := _item(context, child))]
     if not items:
         return []
+    if all(_HEADING.match(blocks[0]) for _, blocks in items):
+        return [block for _, blocks in items for block in blocks]  # sections that are a list only to the style sheet
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
     loose = False
@@ -104,9 +110,20 @@ def definitions(context: Context, node: Element) -> list[str]:
             if not entries or not entries[-1][0]:
                 entries.append(([], []))
             entries[-1][1].extend(blocks)
-    written = [_definition(", ".join(terms), blocks) for terms, blocks in entries]
+    written = [item for terms, blocks in entries for item in _entry(terms, blocks)]
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
+
+
+def _entry(terms: list[str], blocks: list[str]) -> list[str]:
+    """Terms that share a description are one item. Without one, or when each is a link, each is an item of its own."""
+    if len(terms) < 2 or (blocks and not all(map(_is_link, terms))):
+        return [_definition(", ".join(terms), blocks)]
+    return [*(f"- {indented(term, 2)}" for term in terms[:-1]), _definition(terms[-1], blocks)]
+
+
+def _is_link(term: str) -> bool:
+    return _LINK.fullmatch(term) is not None
 
 
 def _pairs(node: Element) -> list[Element]:
@@ -129,5 +146,5 @@ def _definition(head: str, blocks: list[str]) -> str:
     if not head:
         return "- " + indented("\n\n".join(blocks), 2)
     if len(blocks) == 1 and "\n" not in blocks[0] and not blocks[0].startswith(("- ", "|", "> ", "#", "!", "$$")):
-        return f"- {head}\n  {blocks[0]}"
+        return "- " + indented(f"{head}\n{blocks[0]}", 2)
     return "- " + indented("\n\n".join([head, *blocks]), 2)

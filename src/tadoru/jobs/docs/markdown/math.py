@@ -6,10 +6,25 @@ MathML alone (`mathml`).
 
 from __future__ import annotations
 
+import re
+
 from tadoru.jobs.docs.markdown import mathml
 from tadoru.parse.html import Element, collapsed
 
+_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
+
+
+def parted(raw: str) -> list[tuple[bool, str]]:
+    """Text whose formulas a script would set, in pieces: whether one is a formula, and the text or the formula as Markdown."""
+    pieces: list[tuple[bool, str]] = []
+    at = 0
+    for found in _IN_TEXT.finditer(raw):
+        mark = "$" if found[1] else "$$"
+        source = collapsed(found[1] or found[2]).strip()
+        pieces += [(False, raw[at : found.start()]), (True, f"{mark}{source}{mark}")]
+        at = found.end()
+    return [*pieces, (False, raw[at:])]
 
 
 def is_script(node: Element, tag: str) -> bool:

@@ -34,6 +34,16 @@ def code_span(raw: str) -> str:
     return f"{fence}{pad}{code}{pad}{fence}"
 
 
+def exact_span(line: str) -> str:
+    """A line of a block of code as inline code, its spaces kept: they are columns and indents. Empty for an empty line."""
+    code = _DISCARDED.sub("", line).rstrip()
+    if not code:
+        return ""
+    fence = "`" * (1 + max(map(len, _TICKS.findall(code)), default=0))
+    pad = " " if code.lstrip()[0] == "`" or code[-1] == "`" else ""
+    return f"{fence}{pad}{code}{pad}{fence}"
+
+
 def joined(pieces: list[Piece], breaks: str, *, bare: bool, in_link: bool) -> str:
     """The pieces as Markdown; `bare` without white space at the ends."""
     merged = _merged(pieces)

@@ -33,6 +33,7 @@ _OWN_FORM = frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr",
 _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
+_RULE = "---"
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -40,13 +41,19 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
     _take_out_what_is_no_text(root)
     page = Serialiser(base, options, root)
-    blocks = page.own(root)
+    blocks = _without_idle_rules(page.own(root))
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
     return Markdown(
         text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links)
     )
+
+
+def _without_idle_rules(blocks: list[str]) -> list[str]:
+    """The blocks without the lines across the page that part nothing from nothing: first, last, or after another."""
+    kept = [block for at, block in enumerate(blocks) if block != _RULE or (at and blocks[at - 1] != _RULE)]
+    return kept[:-1] if kept and kept[-1] == _RULE else kept
 
 
 def _take_out_what_is_no_text(root: Element) -> None:
@@ -112,7 +119,7 @@ class Serialiser(Context):
         """Write what was gathered as a paragraph."""
         if not run:
             return
-        if len(run) == 1 and run[0].is_text_node:
+        if len(run) == 1 and run[0].is_text_node and not self.options.has_tex:
             text = escape.text(escape.seen(run[0].text_content or "").strip())
         else:
             block = _code_alone(run)
@@ -185,6 +192,8 @@ class Serialiser(Context):
     def _of_rarer_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
         if kind is kinds.CODE:
             return code.code_block(self, node)
+        if kind is kinds.GRID:
+            return tables.grid(self, node)
         if kind is kinds.SIGNATURE and tag != "pre":
             return signatures.shown(node)
         if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
@@ -222,7 +231,7 @@ class Serialiser(Context):
         if tag == "details":
             return callouts.details(self, node)
         if tag == "hr":
-            return ["---"]
+            return [_RULE]
         if tag == "figcaption":
             caption = self.inline(node.iter(include_text=True), " ")
             return [_bold(caption)] if caption else _NOTHING

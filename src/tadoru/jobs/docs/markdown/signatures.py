@@ -15,7 +15,8 @@ from tadoru.parse.html import Element
 _DOMAINS = {"py": "python", "c": "c", "cpp": "cpp", "js": "javascript", "php": "php", "rb": "ruby", "go": "go", "rust": "rust"}
 _OTHER_DOMAINS = frozenset({"std", "rst", "http", "option", "cmdoption", "describe", "object"})
 _NOT_SIGNATURES = frozenset({"field-list", "simple", "glossary", "footnote", "citation", "option-list", "docutils-simple"})
-_DROPPED = ".headerlink,.viewcode-link,.viewcode-back,.copy-path,.srclink,.mlabels,.memtitle-permalink,button"
+_DROPPED = ".headerlink,.viewcode-link,.viewcode-back,.copy-path,.srclink,span.mlabels,.memtitle-permalink,button"
+_DOXYGEN = frozenset({"memproto", "compoundTemplParams"})
 _BEFORE = re.compile(r" +(?=[,;)\]])|(?<=[(\[]) +")
 
 
@@ -75,10 +76,12 @@ def shown(node: Element) -> list[str]:
     """A signature that an element of its own holds (Doxygen, Javadoc)."""
     for added in node.css(_DROPPED):
         added.decompose()
-    separator = " " if node.css_first("td") is not None else ""
-    words = " ".join((node.text(separator=separator) or "").split())
-    language = "cpp" if "memproto" in classes_of(node).split() else "java"
-    return _written([_BEFORE.sub("", words).replace("< ", "<").replace(" >", ">") if separator else words], language)
+    language = "java" if _DOXYGEN.isdisjoint(classes_of(node).split()) else "cpp"
+    cells = [cell for cell in node.css("td") if cell.css_first("table") is None]
+    if not cells:
+        return _written([" ".join((node.text() or "").split())], language)
+    lines = [line.text() or "" for line in node.css(".memtemplate")] + [" ".join(cell.text() or "" for cell in cells)]
+    return _written([_BEFORE.sub("", " ".join(line.split())).replace("< ", "<").replace(" >", ">") for line in lines], language)
 
 
 def heading_code(node: Element) -> str | None:

@@ -2,7 +2,7 @@
 
 Markdown knows one row of headings and no blocks in cells: heading rows are joined, a cell over several rows is repeated in each,
 one over several columns leaves the others empty, and lines, lists and code within a cell are put on one line with `<br>`.
-What is a table only to lay out a page is written as what it holds.
+What is a table only to lay out a page is written as what it holds, and so is an example with its output beside it.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 
 from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.code import code_text
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, direct
-from tadoru.jobs.docs.markdown.pieces import code_span
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct
+from tadoru.jobs.docs.markdown.pieces import exact_span
 from tadoru.parse.html import Element
 
 _WIDEST = 200
 _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
+_BREAK = "<br>"
+_CODE = "pre,div.fragment"
+_MOST_EXAMPLES = 3
+"""Rows of examples side by side. A longer table is one that is read down its columns."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,8 @@ def table(context: Context, node: Element) -> list[str]:
         return []
     if _is_layout(node, rows):
         return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
+    if _is_example(rows):
+        return _side_by_side(context, rows)
     context.tables += 1
     header, body = _grid(context, rows.header), _grid(context, rows.body)
     width = max(map(len, header + body))
@@ -45,9 +51,26 @@ def table(context: Context, node: Element) -> list[str]:
     blocks = ["\n".join(lines)]
     if rows.caption is not None and (caption := context.inline(rows.caption.iter(include_text=True), " ")):
         blocks.insert(0, caption if "**" in caption else f"**{caption}**")
-    if rows.left_out:
-        blocks.append(f"*The table goes on: {rows.left_out} more rows are left out here.*")
-    return blocks
+    return blocks + _left_out(rows.left_out)
+
+
+def grid(context: Context, node: Element) -> list[str] | None:
+    """A table made of boxes, as Javadoc has it: the names of its columns, then cell after cell; None when it is none."""
+    cells = direct(node)
+    names = [cell for cell in cells if "table-header" in classes_of(cell).split()]
+    rest = cells[len(names) :]
+    if len(names) < 2 or names != cells[: len(names)] or not rest or len(rest) % len(names):
+        return None
+    context.tables += 1
+    rows = [rest[at : at + len(names)] for at in range(0, len(rest), len(names))]
+    most = context.options.most_table_cells // len(names)
+    lines = [_line([cell_text(context, cell) for cell in row], len(names)) for row in (names, *rows[:most])]
+    blocks = ["\n".join([lines[0], _line(["---"] * len(names), len(names)), *lines[1:]])]
+    return blocks + _left_out(len(rows) - most)
+
+
+def _left_out(rows: int) -> list[str]:
+    return [f"*The table goes on: {rows} more rows are left out here.*"] if rows > 0 else []
 
 
 def _rows(node: Element, most_cells: int) -> _Rows:
@@ -91,6 +114,29 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
         and any(cell.css_first(_LAYOUT) is not None for row in everything for cell in row if cell.tag == "td")
         and (node.css_first("th") is None and (node.css_first("h1,h2,h3,h4,table") is not None or len(everything) == 1))
     )
+
+
+def _is_example(rows: _Rows) -> bool:
+    """Whether every row is code beside code, as that of an example and what it prints: in cells it would not be what it was."""
+    return 0 < len(rows.body) <= _MOST_EXAMPLES and all(map(_is_code_beside_code, rows.body))
+
+
+def _is_code_beside_code(row: list[Element]) -> bool:
+    blocks = [block for cell in row if (block := cell.css_first(_CODE)) is not None]
+    return len(blocks) > 1 and any("\n" in code_text(block).strip("\n") for block in blocks)
+
+
+def _side_by_side(context: Context, rows: _Rows) -> list[str]:
+    """The cells one after the other, each below the name of its column."""
+    names = _one_header(_grid(context, rows.header))
+    blocks: list[str] = []
+    for row in rows.body:
+        for at, cell in enumerate(row):
+            inside = context.blocks(cell)
+            if inside and at < len(names) and names[at]:
+                blocks.append(names[at] if "**" in names[at] else f"**{names[at]}**")
+            blocks.extend(inside)
+    return blocks
 
 
 def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
@@ -173,7 +219,7 @@ def _pieces(context: Context, parent: Element, depth: int) -> list[str]:
     run: list[Element] = []
 
     def flush() -> None:
-        if run and (text := context.inline(run, "<br>")):
+        if run and (text := context.inline(run, _BREAK).removeprefix(_BREAK).removesuffix(_BREAK)):
             pieces.append(text)
         run.clear()
 
@@ -185,8 +231,8 @@ def _pieces(context: Context, parent: Element, depth: int) -> list[str]:
             run.append(child)
             continue
         flush()
-        if tag in {"pre", "listing", "xmp"}:
-            pieces.extend(filter(None, map(code_span, code_text(child).split("\n"))))
+        if tag in {"pre", "listing", "xmp"} or kinds.kind_of(tag, classes_of(child)) == kinds.CODE:
+            pieces.extend(filter(None, map(exact_span, code_text(child).split("\n"))))
         elif tag == "li":
             marked = "- " if parent.tag != "ol" else f"{1 + sum(piece[:1].isdigit() for piece in pieces)}. "
             pieces.append(marked + "<br>".join(_pieces(context, child, depth + 1)))

@@ -29,7 +29,10 @@ def keep_label(context: Context, label: Element) -> None:
 
 
 def _label(element: Element) -> tuple[str | None, str]:
-    return element.id, collapsed(element.text() or "")
+    text = collapsed(element.text() or "")
+    # Signs of an icon font say nothing as text; what they stand for is in the title.
+    is_words = any(char.isalnum() for char in text)
+    return element.id, text if is_words else element.attributes.get("title") or text
 
 
 def _holds_another(element: Element, found: frozenset[int]) -> bool:
@@ -57,7 +60,7 @@ def _taken(context: Context, labelled_by: str | None) -> str:
 def group(context: Context, node: Element) -> list[str] | None:
     """A group that tells its labels and panels by where they stand; None when it does not.
 
-    VitePress, sphinx-inline-tabs and MkDocs before 2022 are so.
+    VitePress, sphinx-inline-tabs, Django's own and MkDocs before 2022 are so.
     """
     rows = [child for child in direct(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
     panels = [child for child in direct(node) if "blocks" in classes_of(child).split()]
@@ -65,7 +68,9 @@ def group(context: Context, node: Element) -> list[str] | None:
         keep_labels(context, rows[0])
         return [block for child in direct(panels[0]) for block in panel(context, child)]
     labels = [child for child in direct(node) if child.tag == "label"]
-    contents = [child for child in direct(node) if not _CONTENTS.isdisjoint(classes_of(child).split())]
+    contents = [child for child in direct(node) if not _CONTENTS.isdisjoint(classes_of(child).split())] or [
+        child for child in direct(node) if child.tag == "section"
+    ]
     if labels and len(labels) == len(contents):
         context.labels = [_label(label) for label in labels]
         return [block for child in contents for block in panel(context, child)]

@@ -16,6 +16,8 @@ class ConvertOptions:
     """Given an absolute address, what to link to instead; None leaves the link as it is."""
     decorative_images: bool = False
     """Whether images without a description are kept."""
+    has_tex: bool = False
+    """Whether a script of the page makes formulas of what stands between `\\(` and `\\)` in its text."""
     most_table_cells: int = 20_000
     """A table is cut after so many, with a note."""
 

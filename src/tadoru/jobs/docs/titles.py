@@ -1,0 +1,51 @@
+"""The title of a page as the first heading of its Markdown, and the only one above all others, however its maker wrote it.
+
+Manuals in many files begin with a heading of their chapter's level, some have a line of plain text for a title, some a small
+heading above it. Pages are put together and cut by headings of level 1, so each has to begin with one. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tadoru.jobs.docs.bundle.outline import plain
+from tadoru.jobs.docs.markdown import Heading, Markdown, escape
+
+
+def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
+    """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
+    return _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+
+
+def _raised(markdown: Markdown) -> Markdown:
+    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down."""
+    level = min((heading.level for heading in markdown.headings), default=1)
+    first = markdown.headings[0] if markdown.headings else None
+    if level == 1 or first is None or not markdown.text.startswith("#" * first.level + " "):
+        return markdown
+    line, _, rest = markdown.text[first.level + 1 :].partition("\n")
+    words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # a title links to nothing
+    return replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+
+
+def _put_first(markdown: Markdown, title: str) -> Markdown:
+    """A page with a small heading above its title, which says what kind of thing the page is about: that below it, as text."""
+    if len(markdown.headings) < 2 or markdown.headings[0].level == 1 or markdown.headings[1].level != 1:
+        return markdown
+    above, found, rest = markdown.text.partition("\n\n# ")
+    words, _, rest = rest.partition("\n")
+    if not found or "\n" in above or not above.startswith("#") or plain(words) != title:
+        return markdown
+    kind = escape.line_starts(above.lstrip("#").strip())
+    return replace(markdown, text=f"# {words}\n\n{kind}\n{rest}", headings=markdown.headings[1:])
+
+
+def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
+    """A page whose title is a line of its text above headings that are all of level 1: that line as the heading it is."""
+    first, _, rest = markdown.text.partition("\n")
+    if not title or plain(first) != title or not rest.startswith("\n"):
+        return markdown
+    if not markdown.headings or markdown.headings[0].text == title:
+        return markdown
+    headings = (Heading(1, title, None), *markdown.headings)
+    return replace(markdown, text=f"# {first}\n{rest}", headings=headings)
