@@ -24,6 +24,16 @@ for name in [name for name in os.environ if name.startswith(("TADORU_", "LT_"))]
     del os.environ[name]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What the tests of a module share is made once: those that use it stay together when several workers run the tests."""
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("xdist_group") is None:
+            fixtures = item._fixtureinfo.name2fixturedefs
+            if any(made[-1].scope == "module" for name, made in fixtures.items() if not name.startswith("_")):
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.fixture(scope="session")
 def checkout() -> Path:
     """The folder with `pyproject.toml`, `./tadoru` and `src`."""

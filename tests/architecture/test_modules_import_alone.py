@@ -10,45 +10,8 @@ from pathlib import Path
 
 import pytest
 
-# One bare interpreter that forks for each module: as fresh as a new process each time, at a hundredth of the cost.
-IMPORT_EACH = """
-import importlib, json, os, sys, traceback
-for known in (
-    "ada_url", "aiohttp", "alembic.migration", "alembic.script", "click", "email.message", "fastapi", "fastapi.responses", "ftfy",
-    "jinja2", "jmespath", "lxml.html", "markdown_it", "mcp.server", "meilisearch", "nh3", "numpy", "playwright.async_api",
-    "procrastinate", "psycopg_pool", "publicsuffixlist", "psycopg", "pyarrow.parquet", "rapidfuzz.fuzz",
-    "rapidfuzz.distance", "rich.progress", "rich.table", "selectolax.lexbor", "sqlalchemy", "sqlalchemy.dialects.postgresql",
-    "sqlalchemy.dialects.sqlite", "sqlite3", "starlette.middleware.gzip", "strawberry.fastapi", "typesense",
-    "uvicorn", "uvicorn.protocols.http.httptools_impl", "websockets", "xml.etree.ElementTree", "yaml", "zoneinfo",
-):
-    try:
-        importlib.import_module(known)  # Other people's packages load alone; what is asked is whether ours do.
-    except ImportError:
-        pass
-failed, loaded = [], set()
-for name in json.loads(sys.argv[1]):
-    if name in loaded:
-        continue  # Its package loads it: whoever asks for it first gets the package first, which is what was tried.
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            importlib.import_module(name)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os.write(writing, json.dumps([one for one in sys.modules if one.startswith(name + ".")]).encode())
-        os._exit(0)
-    os.close(writing)
-    with open(reading, "rb") as told:
-        loaded.update(json.loads(told.read() or b"[]"))
-    if os.waitpid(child, 0)[1]:
-        failed.append(name)
-print(json.dumps(failed))
-"""
+from tests.architecture import import_each
 
-PARTS = 4
-"""So that several workers of the tests share the modules: those of one package together, the package before them."""
 HEAVY = ("aiohttp", "rich", "selectolax", "sqlite3", "yaml")
 
 
@@ -61,26 +24,51 @@ def run(source: Path, code: str, *arguments: str) -> str:
     return done.stdout
 
 
-def modules(source: Path) -> list[str]:
-    files = sorted(source.rglob("*.py"))
-    names = [".".join(file.relative_to(source).with_suffix("").parts).removesuffix(".__init__") for file in files]
-    return [name for name in names if not name.startswith(".")]
+def failing(source: Path, *known: str) -> list[str]:
+    """The modules below a folder that can not be imported first; packages of others that are `known` are there already."""
+    script = Path(import_each.__file__).read_text("utf-8")
+    return json.loads(run(source, script, str(source), *known))
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_each_module_can_be_imported_first(part: int, checkout: Path) -> None:
-    names = modules(checkout / "src")
-    assert "tadoru.version" in names
-    rooms = sorted({tuple(name.split(".")[:2]) for name in names})
-    mine = [name for name in sorted(names) if rooms.index(tuple(name.split(".")[:2])) % PARTS == part]
-    assert json.loads(run(checkout / "src", IMPORT_EACH, json.dumps(mine))) == []
+def test_each_module_can_be_imported_first(checkout: Path) -> None:
+    assert failing(checkout / "src", *import_each.KNOWN) == []
 
 
 def test_a_module_that_needs_another_first_is_found(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.py").write_text("import sys\nsys.b_was_here = True\n")
     (tmp_path / "b.py").write_text("import sys\nsys.b_was_here\n")
-    assert json.loads(run(tmp_path, IMPORT_EACH, '["a", "b"]')) == ["b"]
+    assert failing(tmp_path) == ["b"]
     assert "b_was_here" in capfd.readouterr().err
+
+
+def test_what_modules_share_hides_nothing_that_only_one_of_them_loads(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "__init__.py").write_text("")
+    (tmp_path / "room" / "base.py").write_text("seen = []\n")
+    for number in range(3):
+        (tmp_path / "room" / f"writes{number}.py").write_text("from room import base\nbase.seen.append(1)\n")
+    (tmp_path / "room" / "reads.py").write_text("from room import base\nbase.seen[0]\n")
+    (tmp_path / "room" / "uses.py").write_text("from room import base, writes0\nbase.seen[0]\n")
+    assert failing(tmp_path) == ["room.reads"]
+
+
+def test_a_circle_that_can_be_entered_at_one_place_only_is_found(tmp_path: Path) -> None:
+    (tmp_path / "late.py").write_text("import early\nvalue = early.value\n")
+    (tmp_path / "early.py").write_text("value = 1\nimport late\n")
+    (tmp_path / "user.py").write_text("import early\n")
+    (tmp_path / "other.py").write_text("import late\n")
+    assert failing(tmp_path) == []
+    (tmp_path / "early.py").write_text("import late\nvalue = 1\n")
+    assert failing(tmp_path) == ["early", "user"]
+
+
+def test_a_package_that_loads_its_modules_is_tried_with_them(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "__init__.py").write_text("from room.one import value\n")
+    (tmp_path / "room" / "one.py").write_text("value = 1\n")
+    (tmp_path / "room" / "two.py").write_text("from room import value, gone\n")
+    (tmp_path / "user.py").write_text("from room import one\none.value\n")
+    assert failing(tmp_path) == ["room.two"]
 
 
 @pytest.mark.parametrize("name", ["tadoru", "tadoru.__main__", "tadoru.cli.main"])

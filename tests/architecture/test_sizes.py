@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.architecture import walls
+
+pytestmark = pytest.mark.xdist_group("walls")
 
 MOST_LINES_OF_A_FILE = 400
 MOST_LINES_OF_A_FUNCTION = 80
@@ -16,9 +20,9 @@ def long_files(root: Path) -> list[str]:
     return [f"{file.relative_to(root)}: {length} lines" for file, length in lengths if length > MOST_LINES_OF_A_FILE]
 
 
-def long_functions(root: Path) -> list[str]:
+def long_functions(modules: list[walls.Module]) -> list[str]:
     found = []
-    for module in walls.read(root):
+    for module in modules:
         for node in ast.walk(module.tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -32,7 +36,7 @@ def test_no_file_of_the_product_is_too_long(checkout: Path) -> None:
 
 
 def test_no_function_of_the_product_is_too_long(checkout: Path) -> None:
-    assert not long_functions(checkout / "src" / "tadoru")
+    assert not long_functions(walls.product(checkout / "src" / "tadoru"))
 
 
 def test_one_line_too_many_is_found(tmp_path: Path) -> None:
@@ -41,5 +45,5 @@ def test_one_line_too_many_is_found(tmp_path: Path) -> None:
     (tmp_path / "grown.py").write_text(f"class A:\n  async def grown():\n{body}    x = 2\n")
     (tmp_path / "full.py").write_text("\n" * MOST_LINES_OF_A_FILE)
     (tmp_path / "over.py").write_text("\n" * (MOST_LINES_OF_A_FILE + 1))
-    assert long_functions(tmp_path) == [f"grown.py:2: grown has {MOST_LINES_OF_A_FUNCTION + 1} lines"]
+    assert long_functions(walls.read(tmp_path)) == [f"grown.py:2: grown has {MOST_LINES_OF_A_FUNCTION + 1} lines"]
     assert long_files(tmp_path) == [f"over.py: {MOST_LINES_OF_A_FILE + 1} lines"]

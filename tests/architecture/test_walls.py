@@ -12,10 +12,12 @@ from tests.architecture.walls import Breach, Module
 
 Rule = Callable[[list[Module]], Iterator[Breach]]
 
+pytestmark = pytest.mark.xdist_group("walls")  # One worker reads the product, and reads it once.
+
 
 @pytest.mark.parametrize("rule", walls.RULES, ids=lambda rule: rule.__name__)
 def test_the_product_keeps_the_rule(rule: Rule, checkout: Path) -> None:
-    modules = walls.read(checkout / "src" / "tadoru")
+    modules = walls.product(checkout / "src" / "tadoru")
     assert modules
     assert not [str(breach) for breach in rule(modules)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "tadoru"
@@ -115,6 +116,12 @@ class Breach:
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: [{self.rule}] {self.what}"
+
+
+@cache
+def product(root: Path) -> list[Module]:
+    """The modules of a package that does not change meanwhile, read once for all tests."""
+    return read(root)
 
 
 def read(root: Path) -> list[Module]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,12 @@ def test_what_is_read_at_the_start_begins_a_fresh_interpreter(tmp_path: Path) ->
     other = warm.start(["--version"], ENV | {"PYTHONPATH": f"{ENV['PYTHONPATH']}:{tmp_path}"}, tmp_path, **PIPES)
     assert type(other) is subprocess.Popen
     assert other.communicate()[0].startswith("tadoru ")
+
+
+def test_whoever_starts_a_session_can_end_all_of_it_at_once(tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if name.startswith(("PYTHON", "LC_", "LD_", "SSL_", "LANG"))} | ENV
+    for _ in range(10):
+        process = warm.start(["demo", "--serve-only"], env, tmp_path, start_new_session=True, **PIPES)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL

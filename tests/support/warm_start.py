@@ -43,29 +43,32 @@ def main() -> None:
         if not message:
             os._exit(0)
         learn(heard)
-        if child := fork():
+        request = json.loads(message)
+        if child := fork(request["session"]):
             asked.sendall(b"%d" % child)
             for stream in streams:
                 os.close(stream)
             continue
         asked.close()
         heard.close()
-        become(json.loads(message), streams)
+        become(request, streams)
         before = set(sys.modules)
         atexit.register(tell, told, before, os.getpid())
         return
 
 
-def fork() -> int:
-    """The command's process, or 0 inside of it. Its parent ends at once, so that it becomes a child of whoever asked."""
+def fork(session: bool) -> int:
+    """The command's process, or 0 inside of it. Its parent ends at once, so that it becomes a child of whoever asked. It tells
+    its number itself, once it leads a session if it is to lead one: whoever knows the number may signal the whole group."""
     reading, writing = os.pipe()
     gc.freeze()
     between = os.fork()
     if not between:
-        child = os.fork()
-        if child:
-            os.write(writing, b"%d" % child)
+        if os.fork():
             os._exit(0)
+        if session:
+            os.setsid()
+        os.write(writing, b"%d" % os.getpid())
         os.close(reading)
         os.close(writing)
         return 0
@@ -78,8 +81,6 @@ def fork() -> int:
 
 def become(request: dict[str, Any], streams: list[int]) -> None:
     """A process like one that was started by hand."""
-    if request["session"]:
-        os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     for stream in streams:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import cache
 
 from fastapi import APIRouter, Depends, FastAPI
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import BaseRoute
 
 from tadoru.serve import feeds, graphql, operating, pages, problems, rest
 from tadoru.serve.access.guard import guard, settle
@@ -43,8 +45,7 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iter
     live = live_room.Live(service)
     limits = Limits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit, table=service.limits_table)
     app.state.service, app.state.limits, app.state.live = service, limits, live
-    for room in rooms:
-        app.include_router(room)
+    app.router.routes.extend(_own_routes() if rooms is ROOMS else _routes(rooms))
     problems.install(app)
     description.install(app)
     settle(app, routes)
@@ -56,3 +57,17 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iter
             expose_headers=["ETag", "Link", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
         )  # fmt: skip
     return app
+
+
+def _routes(rooms: Iterable[APIRouter]) -> list[BaseRoute]:
+    """What the rooms offer, each route behind the guard."""
+    guarded = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(guard)])
+    for room in rooms:
+        guarded.include_router(room)
+    return guarded.router.routes
+
+
+@cache
+def _own_routes() -> list[BaseRoute]:
+    """Those of the product, made once for a process: a route knows no service but that of the request's application."""
+    return _routes(ROOMS)
