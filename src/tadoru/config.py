@@ -17,7 +17,7 @@ from tadoru.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOpti
 from tadoru.settings import CRAWL, JOBS, Setting
 
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
-SECTIONS = ("crawl", "links", "audit", "docs", "events", "serve")
+SECTIONS = ("crawl", *JOBS)
 _LINKTADORU_ELSEWHERE = frozenset({
     "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "auth",
     "log_level", "log_console", "log_file", "log_max_size", "log_max_backups",
@@ -207,7 +207,7 @@ def _load(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise ConfigError(f"The configuration {path} can not be read ({reason}).") from None
+        raise ConfigError(f"The configuration {path} can not be read ({reason}): check --config.") from None
     data: Any
     if path.suffix == ".toml":
         import tomllib
@@ -225,7 +225,7 @@ def _load(path: Path) -> dict[str, Any]:
             # Not its own words: they quote the line, and it may hold a password.
             mark = getattr(error, "problem_mark", None)
             where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-            raise ConfigError(f"{path} is not valid YAML{where}.") from None
+            raise ConfigError(f"{path} is not valid YAML{where}: mend it there.") from None
     if data is None:
         return {}
     if not isinstance(data, dict):

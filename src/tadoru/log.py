@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from typing import Any, TextIO
 
-from tadoru.clock import Clock, to_datetime
+from tadoru.clock import Clock, iso, to_datetime
 
 LEVELS = ("error", "warning", "info", "debug")
 
@@ -30,7 +30,7 @@ class Log:
         if not self.hears(level):
             return
         if self.form == "json":
-            stamp = to_datetime(self._clock.now()).isoformat(timespec="milliseconds")
+            stamp = iso(to_datetime(self._clock.now()), "milliseconds")
             record = {"time": stamp, "level": level, "worker": os.getpid(), "event": what, **fields}
             self.line(json.dumps(record, ensure_ascii=False, default=str))
         else:

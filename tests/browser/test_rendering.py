@@ -122,17 +122,14 @@ async def test_where_it_ended_up_and_with_which_answer(site: Site, browser: Brow
     page = rendered(await render(browser, site.url("/old")))
     assert page.url == site.url("/here?a=1")
     assert page.status == 404
-    answer = page.as_response()
-    assert answer.header_all("x-robots-tag") == ("noindex", "nofollow")
-    assert answer.header_all("content-type") == ("text/html; charset=utf-8",)
-    assert b"<p>here</p>" in answer.body
+    assert [value for name, value in page.headers if name.lower() == "x-robots-tag"] == ["noindex", "nofollow"]
+    assert b"<p>here</p>" in page.html
 
 
 async def test_a_page_in_an_old_charset_comes_back_in_utf_8(site: Site, browser: Browser) -> None:
     site.reply("/sjis", body="<title>辿る</title>".encode("shift_jis"), content_type="text/html; charset=Shift_JIS")
     page = rendered(await render(browser, site.url("/sjis")))
     assert "<title>辿る</title>" in page.html.decode()
-    assert page.as_response().header("content-type") == "text/html; charset=utf-8"
 
 
 async def test_it_says_who_it_is(site: Site, browser: Browser) -> None:

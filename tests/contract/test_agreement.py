@@ -192,6 +192,10 @@ class Agreement(RuleBasedStateMachine):
     def begin_pace(self, host: str, gap: float) -> None:
         self.both(lambda store: store.begin_pace(host, Pace(gap, gap, None, None, 0)))
 
+    @rule(gap=st.sampled_from([0.0, 1.0, 2.0]))
+    def lower_paces(self, gap: float) -> None:
+        self.both(lambda store: store.lower_paces(gap))
+
     @rule(host=hosts, gap=st.sampled_from([0.0, 2.0, 8.0]), pause=st.sampled_from([0.0, 16.0]))
     def set_pace(self, host: str, gap: float, pause: float) -> None:
         self.both(lambda store: store.set_pace(host, Pace(gap, 1.0, 0.5, 0.25, 1), pause))

@@ -139,6 +139,31 @@ async def test_a_slower_pace_raises_the_base_and_a_faster_one_does_not_lower_it(
     assert await store.begin_pace(HOST, start(1.0, None)) == Pace(5.0, 5.0, None, None, 0)
 
 
+async def test_a_run_that_begins_may_be_faster_than_the_last_one(store: CrawlStore) -> None:
+    await store.begin_pace(HOST, start(4.0, None))
+    await store.begin_pace("b.example", start(0.5, None))
+    await store.lower_paces(1.0)
+    assert await store.begin_pace(HOST, start(1.0, None)) == Pace(1.0, 1.0, None, None, 0)
+    assert await store.begin_pace("b.example", start(0.0, None)) == Pace(0.5, 0.5, None, None, 0), "it was no slower"
+    await store.lower_paces(0.0)
+    assert await store.begin_pace(HOST, start(0.0, 3.0)) == Pace(3.0, 3.0, None, None, 0), "robots.txt asks for it"
+
+
+async def test_who_joins_others_does_not_hurry_them(store: CrawlStore) -> None:
+    worker = await paced(store, 4.0)
+    await store.lower_paces(0.0)
+    assert await store.begin_pace(HOST, start(0.0, None)) == Pace(4.0, 4.0, None, None, 0)
+    await store.leave(worker)
+    await store.lower_paces(0.0)
+    assert await store.begin_pace(HOST, start(0.0, None)) == Pace(0.0, 0.0, None, None, 0)
+
+
+async def test_a_host_that_asked_for_patience_is_not_hurried_by_a_new_run(store: CrawlStore) -> None:
+    await store.set_pace(HOST, Pace(8.0, 4.0, 0.5, 0.25, 2))
+    await store.lower_paces(1.0)
+    assert await store.begin_pace(HOST, start(1.0, None)) == Pace(8.0, 1.0, 0.5, 0.25, 2)
+
+
 async def test_a_gap_that_grew_survives_a_base_that_is_raised_below_it(store: CrawlStore) -> None:
     await store.set_pace(HOST, Pace(8.0, 1.0, 0.5, 0.25, 2))
     assert await store.begin_pace(HOST, start(2.0, None)) == Pace(8.0, 2.0, 0.5, 0.25, 2)

@@ -101,7 +101,7 @@ def test_every_command_line_is_one_that_the_command_knows(tadoru: Tadoru, place:
         arguments = shlex.split(line[1])
     else:
         arguments = [re.sub(r"\$\{[A-Z_]+:-([^}]*)\}", r"\1", word) for word in _compose()["services"][place]["command"]]
-    done = tadoru(*arguments, "--help")
+    done = tadoru(*arguments, "--help-all")
     assert done.code == 0, done.err
     for flag in (word for word in arguments if word.startswith("--")):
         assert flag in done.out

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
 from tadoru.fetch.chain import build
-from tadoru.fetch.credentials import Credentials, parse_header
+from tadoru.fetch.credentials import Credentials
 from tadoru.model.web import Headers, Request, Response
 from tadoru.rules.address import Exemptions
 from tests.support.site import Site
@@ -96,12 +96,6 @@ def test_no_accepted_header_can_break_out_of_its_line(name: str, value: str) -> 
     except UsageError:
         return
     assert not any(sign in text for pair in accepted for text in pair for sign in "\r\n\0")
-
-
-def test_a_typed_header_is_split_at_its_first_colon() -> None:
-    assert parse_header("X-Time:  12:30 ") == ("X-Time", "12:30")
-    with pytest.raises(UsageError):
-        parse_header("no colon")
 
 
 BAD_INPUT: list[Callable[[], object]] = [

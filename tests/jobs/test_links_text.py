@@ -80,6 +80,23 @@ def test_every_link_works_is_said_only_when_links_were_checked() -> None:
     assert "Every link works" not in text_of(report(result))
 
 
+def test_links_that_are_accepted_are_not_said_to_work() -> None:
+    text = text_of(replace(report(crawl(page(HOME)), checked=True), accepted=2))
+    assert "\nEvery link works, but for 2 that you accept.\n" in text
+
+
+def test_a_crawl_that_stopped_early_speaks_only_of_the_links_it_tried() -> None:
+    text = text_of(report(replace(crawl(page(HOME)), stopped="limit of 1 page"), checked=True))
+    assert "\nEvery link that was tried works.\n" in text
+    assert "  Links     every one that was tried works\n" in text
+
+
+def test_links_of_one_page_with_the_same_words_are_one_line() -> None:
+    sources = (Source(HOME, "2.10"), Source(HOME, "2.10"), Source(HOME, "here"), Source(f"{HOME}a", "2.10"))
+    text = text_of(report(crawl(page(HOME)).with_bad_links([BrokenLink(HOME + "x", 404, "gone", "broken", sources)])))
+    assert "    on /  “2.10”  2 times\n    on /  “here”\n    on /a  “2.10”\n" in text
+
+
 def test_an_empty_crawl_has_a_summary() -> None:
     assert text_of(report(crawl())).startswith("\nSummary\n  URLs      0 requested of 0 found\n")
 
@@ -219,3 +236,12 @@ def test_every_form_is_the_same_twice_and_takes_an_empty_crawl(form: str) -> Non
     write(report(crawl()), form, empty)
     assert first.getvalue() == second.getvalue()
     assert empty.getvalue()
+
+
+def test_a_site_that_is_very_deep_is_not_shown_at_every_depth() -> None:
+    pages = [page(f"{HOME}{depth}", depth, title="") for depth in range(300)]
+    lines = text_of(report(crawl(*pages))).splitlines()
+    depths = [line.split() for line in lines if line.startswith("  Depth")]
+    assert len(depths) == 24
+    assert depths[-1][1] == "23+"
+    assert depths[-1][-1] == "277"

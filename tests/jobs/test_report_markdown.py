@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.report.markdown import PAGES, plain
+from tadoru.jobs.audit.report import FORMS
+from tadoru.jobs.audit.report.markdown import plain
 from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
+PAGES = FORMS["markdown"].extent.examples
 SMALL = """\
 ## Audit of garden.example
 

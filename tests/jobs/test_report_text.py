@@ -194,3 +194,14 @@ def test_a_url_with_japanese_in_it_can_be_read(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "site.db")
     crawl.find(BROKEN, crawl.page(f"{HOME}%E5%BA%AD", 0))
     assert "\n              /庭\n" in told(crawl.save())
+
+
+def test_a_site_that_is_very_deep_is_not_shown_at_every_depth(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path / "x.db")
+    for depth in range(300):
+        crawl.page(f"page-{depth}" if depth else "", depth)
+    crawl.save()
+    shown = told(tmp_path / "x.db").partition("Clicks from the start page\n")[2].partition("\n\n")[0].splitlines()
+    assert len(shown) == 24
+    assert shown[-1].split()[0] == "23+"
+    assert shown[-1].endswith(" 277")

@@ -41,13 +41,6 @@ def test_a_crawl_that_asks_for_room_ends_at_most_at_its_limit(limit: int, steps:
 
 
 @pytest.mark.parametrize(
-    "max_depth, depth, within", [(None, 10**6, True), (0, 0, True), (0, 1, False), (3, 3, True), (3, 4, False)]
-)
-def test_depth_counts_up_to_and_with_its_limit(max_depth: int | None, depth: int, within: bool) -> None:
-    assert Budget(max_depth=max_depth).within_depth(depth) is within
-
-
-@pytest.mark.parametrize(
     "max_time, now, left", [(None, 999.0, None), (60.0, 100.0, 60.0), (60.0, 130.0, 30.0), (60.0, 161.0, 0.0), (0.0, 100.0, 0.0)]
 )
 def test_time_runs_out_and_not_below(max_time: float | None, now: float, left: float | None) -> None:

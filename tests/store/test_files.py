@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,3 +103,9 @@ def test_a_bucket_that_is_not_there_is_said(bucket: str) -> None:
 def test_a_place_that_can_not_be_used_is_refused(place: str) -> None:
     with pytest.raises(UsageError):
         open_files(place)
+
+
+def test_object_storage_without_its_package_is_refused_before_anything_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(UsageError, match=r"pip install 'tadoru\[s3\]'"):
+        open_files("s3://bucket/prefix")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadoru.rules.similar import BINS, similar_pairs
+from tadoru.rules.similar import BINS
 from tadoru.store.base import UNLINKED
 from tadoru.store.site import alike
 from tadoru.store.site.alike import _labels, equals, others
@@ -19,6 +19,7 @@ from tadoru.store.site.chains import ends, on_loop, path
 from tadoru.store.site.view import SiteView
 from tadoru.store.sqlite import SqliteStore
 from tests.support.clock import FakeClock
+from tests.support.similar_pairs import similar_pairs
 
 PAGES = 12
 steps = st.lists(st.integers(0, PAGES), min_size=PAGES, max_size=PAGES).map(lambda found: np.array([0, *found], np.int32))

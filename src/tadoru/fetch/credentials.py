@@ -128,16 +128,6 @@ def path_fits(path: str, prefix: str) -> bool:
     return path == prefix or (path.startswith(prefix) and (prefix.endswith("/") or path[len(prefix)] == "/"))
 
 
-def parse_header(text: str) -> tuple[str, str]:
-    """`Name: value` as a person types it."""
-    name, colon, value = text.partition(":")
-    if not colon:
-        raise UsageError("A header is written as 'Name: value'.")
-    name, value = name.strip(), value.strip()
-    _check_header(name, value)
-    return name, value
-
-
 def _check_header(name: str, value: str) -> None:
     # The value stays out of every message: it is what has to be kept secret.
     if not _TOKEN.fullmatch(name):

@@ -27,6 +27,11 @@ def access_for(options: CrawlOptions, exemptions: Exemptions, sites: Sequence[st
     )
 
 
+def signs_in(options: CrawlOptions) -> bool:
+    """Whether the site is told anything that strangers do not know."""
+    return bool(options.auth_type or options.header or options.cookies)
+
+
 def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
     credentials = Credentials()
     match options.auth_type:
@@ -43,9 +48,9 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
         try:
             text = Path(options.cookies).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise UsageError(f"The cookies file {options.cookies} can not be read (not UTF-8 text).") from None
+            raise UsageError(f"The cookies file {options.cookies} can not be read (not UTF-8 text): save it as UTF-8.") from None
         except OSError as error:
-            raise UsageError(f"The cookies file {options.cookies} can not be read ({error.strerror}).") from None
+            raise UsageError(f"The cookies file {options.cookies} can not be read ({error.strerror}): check its name.") from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
 

@@ -34,9 +34,9 @@ def read_file(name: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise UsageError(f"The suppression file {name} can not be read (not UTF-8 text).") from None
+        raise UsageError(f"The suppression file {name} can not be read (not UTF-8 text): save it as UTF-8.") from None
     except OSError as error:
-        raise UsageError(f"The suppression file {name} can not be read ({error.strerror}).") from None
+        raise UsageError(f"The suppression file {name} can not be read ({error.strerror}): check its name.") from None
 
 
 def parse_lines(text: str, name: str, parse: Callable[[Line], T]) -> tuple[T, ...]:

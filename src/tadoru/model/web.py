@@ -157,12 +157,6 @@ class Rendered:
     refused_resources: tuple[str, ...] = ()
     """What was not requested because the crawl may not."""
 
-    def as_response(self) -> Response:
-        """The rendered document as if a server had sent it."""
-        others = tuple(header for header in self.headers if header[0].lower() not in ("content-type", "content-encoding"))
-        content_type = ("Content-Type", "text/html; charset=utf-8")
-        return Response(url=self.url, status=self.status, headers=(content_type, *others), body=self.html)
-
 
 class LinkKind(StrEnum):
     """Where in a page a link was found."""

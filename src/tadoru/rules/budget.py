@@ -26,10 +26,6 @@ class Budget:
         """A worker's part of what is queued: while that is little, none shall idle because another took it all."""
         return -(-queued // max(1, workers))
 
-    def within_depth(self, depth: int) -> bool:
-        """Whether a page this many links from the start is wanted."""
-        return self.max_depth is None or depth <= self.max_depth
-
     def time_left(self, started: float, now: float) -> float | None:
         """Seconds until time is up, never negative; None when there is no such limit."""
         return None if self.max_time is None else max(0.0, self.max_time - (now - started))

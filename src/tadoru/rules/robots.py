@@ -100,10 +100,6 @@ class Robots:
     """As written, in order, each once; whatever group they stand in."""
 
     @property
-    def delay_capped(self) -> bool:
-        return self.crawl_delay is not None and self.crawl_delay > MAX_CRAWL_DELAY
-
-    @property
     def paced_delay(self) -> float | None:
         """The crawl-delay that is honoured."""
         return None if self.crawl_delay is None else min(self.crawl_delay, MAX_CRAWL_DELAY)

@@ -11,7 +11,7 @@ Every page of a crawl passes through `shingles` and `sketch`, so they work on ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,26 +91,3 @@ def similarity(one: bytes, other: bytes) -> float:
     agreeing = sum(map(int.__eq__, one, other)) / BINS
     # One byte agrees by chance in one of 256 cases.
     return max(0.0, (agreeing - 1 / 256) / (1 - 1 / 256))
-
-
-def band_keys(one: bytes) -> tuple[int, ...]:
-    """Signed 64-bit keys, one for each band: texts that share a key in the same band are worth comparing."""
-    return tuple(int.from_bytes(one[at : at + ROWS], "big", signed=True) for at in range(0, len(one), ROWS))
-
-
-def similar_pairs(sketches: Sequence[bytes], at_least: float = 0.9) -> Iterator[tuple[int, int, float]]:
-    """(index, index, similarity) of likely pairs, each once. A text is compared with the first of each bucket it falls into,
-    so that a thousand copies of one page cost a thousand comparisons, and still hang together as one cluster."""
-    seen: set[tuple[int, int]] = set()
-    for band in range(BINS // ROWS):
-        first: dict[bytes, int] = {}
-        for index, one in enumerate(sketches):
-            if not one:
-                continue
-            leader = first.setdefault(one[band * ROWS : (band + 1) * ROWS], index)
-            if leader == index or (leader, index) in seen:
-                continue
-            seen.add((leader, index))
-            alike = similarity(sketches[leader], one)
-            if alike >= at_least:
-                yield leader, index, alike

@@ -57,7 +57,9 @@ def listen(options: ServeOptions) -> socket.socket:
     try:
         return socket.create_server((options.host, options.port), family=family, backlog=1024)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno is not None and error.errno > 0 else str(error)
+        # A name that does not resolve has a number below 0, and words with the number and the address around them.
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else str(error).partition("] ")[2].partition(" (while")[0]
         raise UsageError(
             f"Can not listen on {options.host}, port {options.port} ({why}): give another --port or --host."
         ) from None

@@ -226,11 +226,9 @@ def test_without_postgis_plain_columns_serve(store: EventsStore) -> None:
     assert not store.has_postgis
 
 
-def test_one_event_is_found_by_its_id_and_by_its_uid(store: EventsStore, collect: Collector) -> None:
+def test_one_event_is_found_by_its_id(store: EventsStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft()])
-    event = store.event(1)
-    assert store.event_with_uid(event.uid) == event
-    assert store.event_with_uid("nobody") is None
+    assert store.event(1).id == 1
     with pytest.raises(UsageError, match="There is no event 5: list them with"):
         store.event(5)
 

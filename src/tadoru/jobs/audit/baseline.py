@@ -47,7 +47,7 @@ def is_database(name: str) -> bool:
         with path.open("rb") as file:
             return file.read(6) == b"SQLite"
     except OSError as error:
-        raise UsageError(f"--baseline {name} can not be read ({error.strerror}).") from None
+        raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
 
 
 def _keys(name: str) -> Iterator[tuple[str, str, str]]:
@@ -56,7 +56,7 @@ def _keys(name: str) -> Iterator[tuple[str, str, str]]:
             for found in _objects(file):
                 yield str(found["url"]), str(found.get("check") or found["check_id"]), str(found.get("subject") or "")
     except OSError as error:
-        raise UsageError(f"--baseline {name} can not be read ({error.strerror}).") from None
+        raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(
             f"--baseline {name} is neither a crawl nor a list of findings: give a database, or what "

@@ -64,7 +64,7 @@ class AuditJob:
     def handle(self, page: Page) -> Found:
         """Everything about one answer."""
         response = page.response
-        if not response.body or not _is_html(response):
+        if not _is_html(response) or not (response.body or _is_blank(response)):
             return Found(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
         if self.render == "always" and page.rendered is None and response.status < 300:
             found = self._read(page, None)
@@ -169,6 +169,11 @@ class AuditJob:
 def _is_html(response: Response) -> bool:
     media_type = response.media_type
     return media_type.startswith(HTML_TYPES) if media_type else looks_like_html(response.body)
+
+
+def _is_blank(response: Response) -> bool:
+    """A page that is sent with nothing in it: visitors see white, and whoever judges it must not look away."""
+    return response.status == 200 and response.body_read
 
 
 def _is_part(link: Link) -> bool:

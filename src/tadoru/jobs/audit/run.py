@@ -14,7 +14,7 @@ from tadoru.engine import scout
 from tadoru.engine.crawl import Ended
 from tadoru.engine.gate import Gate
 from tadoru.errors import UsageError
-from tadoru.jobs.access import access_for
+from tadoru.jobs.access import access_for, signs_in
 from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
@@ -60,6 +60,8 @@ class Prepared:
     recrawl: bool
     nothing_to_do: str = ""
     """Why there is nothing to request; empty when there is."""
+    lacks_credentials: bool = False
+    """An earlier run signed in, and this one does not: they are never kept."""
 
 
 def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
@@ -123,6 +125,7 @@ async def prepare(
         job = build_job(options, scope)
         await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
         await store.recover()
+        await store.lower_paces(options.delay)
         run, recrawl = await _begin(store, options, config, resumed=bool(stored))
         same = await _judged_alike(store, job, options, anew=recrawl)
         gate = Gate(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
@@ -138,10 +141,19 @@ async def prepare(
         nothing = await _nothing_to_do(store, options)
         if not nothing:
             await store.set_meta("analysed", "")
+        lacks = await _lacks_credentials(store, options)
     finally:
         await store.close()
     plan = _plan(options, job, starts, exemptions, revalidate=run > 1 and same)
-    return Prepared(plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing)
+    return Prepared(
+        plan=plan, starts=starts, run=run, resumed=bool(stored), recrawl=recrawl, nothing_to_do=nothing, lacks_credentials=lacks
+    )
+
+
+async def _lacks_credentials(store: SqliteStore, options: AuditOptions) -> bool:
+    if signs_in(options):
+        await store.set_meta("signed_in", "yes")
+    return not signs_in(options) and await store.get_meta("signed_in") is not None
 
 
 async def rejoin(options: AuditOptions) -> Prepared:

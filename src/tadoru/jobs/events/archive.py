@@ -20,6 +20,7 @@ from tadoru.jobs.events.collect import log_key
 from tadoru.store.events.connect import is_postgresql
 from tadoru.store.events.moving import copy_events
 from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.events.transfer import restore_events
 from tadoru.store.files import Files
 
 ENDINGS = (".tar.gz", ".tgz")
@@ -133,13 +134,11 @@ def restore(path: Path, database: str, files: Files, progress: Progress = _silen
             _unpack_database(path, copy)
         else:
             shutil.copyfile(path, copy)
-        with closing(open_events(str(copy))) as backup:
-            if target is None or target.exists():
-                with closing(open_events(database)) as store:
-                    copy_events(backup, store, progress)
-            else:
-                backup.backup(str(folder / "whole.db"))
-                (folder / "whole.db").replace(target)
+        if target is not None and target.exists():
+            with closing(open_events(str(copy))) as backup, closing(open_events(database)) as store:
+                copy_events(backup, store, progress)
+        else:
+            restore_events(str(copy), database, progress=progress)
     return _unpack_files(path, files) if kind == "archive" else 0
 
 
@@ -148,7 +147,7 @@ def _kind(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
-        raise UsageError(f"The backup {path} can not be read ({error.strerror}).") from None
+        raise UsageError(f"The backup {path} can not be read ({error.strerror}): check its name.") from None
     if start == _SQLITE:
         if path.with_name(f"{path.name}-wal").exists():  # a part of it is in that file
             raise UsageError(f"{path} is a database in use, and no backup: make one with `tadoru events -d {path} backup FILE`.")

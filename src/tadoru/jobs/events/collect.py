@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tadoru.clock import Clock, to_datetime
+from tadoru.clock import Clock, iso, to_datetime
 from tadoru.engine.errands import Errand
 from tadoru.errors import ConfigError, StoreError, TadoruError
 from tadoru.jobs.events import timing
@@ -276,8 +276,8 @@ def write_log(files: Files, run: RunLog) -> None:
     record: dict[str, Any] = {
         "id": run.id,
         "source_id": run.source_id,
-        "started_at": run.started_at.isoformat(),
-        "finished_at": run.finished_at.isoformat(),
+        "started_at": iso(run.started_at),
+        "finished_at": iso(run.finished_at),
         "status": run.status.value,
         "counts": dict(run.counts),
         "error_summary": run.error_summary,

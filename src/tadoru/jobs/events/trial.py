@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
-from tadoru.clock import SystemClock
+from tadoru.clock import SystemClock, iso
 from tadoru.errors import ConfigError
 from tadoru.jobs.events.collect import secret_of
 from tadoru.jobs.events.gather import Gatherer, Means, Taken, taken_out
 from tadoru.jobs.events.settings import read_settings
 from tadoru.jobs.events.work import Crew
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.model.event import EventDraft, Quarantined
 from tadoru.options import EventsOptions
@@ -40,8 +41,8 @@ class Trial:
                 {
                     "position": one.position,
                     "title": one.title,
-                    "starts_at": one.occurrence.starts_at.isoformat(),
-                    "ends_at": one.occurrence.ends_at.isoformat() if one.occurrence.ends_at else None,
+                    "starts_at": iso(one.occurrence.starts_at),
+                    "ends_at": iso(one.occurrence.ends_at) if one.occurrence.ends_at else None,
                     "all_day": not one.occurrence.has_time,
                     "venue": one.venue,
                     "city": one.city,
@@ -63,9 +64,8 @@ class Trial:
             out.write(f"{printable(self.source.name)} can not be read: {printable(self.error)}\n")
         else:
             good, bad = len(self.drafts), len(self.quarantined)
-            out.write(
-                f"{printable(self.source.name)}: {good} events, {bad} that lack something, in {self.documents} documents.\n"
-            )
+            read, where = counted(good, "event"), counted(self.documents, "document")
+            out.write(f"{printable(self.source.name)}: {read}, {bad} that lack something, in {where}.\n")
         for one in self.drafts[:limit]:
             at = one.occurrence.starts_at
             when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "

@@ -186,8 +186,7 @@ class Crew:
                     was_cleaned = True
                     continue
                 finished, working = await self._first(working, none_left=not leased)
-                for task in finished:
-                    task.result()
+                _raise_first(finished)
                 await self._tell()
                 await self._sync_search()
         finally:
@@ -302,6 +301,11 @@ async def _all(tasks: Iterable[asyncio.Task[None]]) -> None:
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.gather(*waiting, return_exceptions=True)
         raise
-    for task in waiting:
-        if not task.cancelled():
-            task.result()
+    _raise_first(waiting)
+
+
+def _raise_first(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """The first exception of these. Those of the others are looked at too, else each is printed with its traceback in the end."""
+    for error in [task.exception() for task in tasks if not task.cancelled()]:
+        if error is not None:
+            raise error

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from typing import Any, Literal, NamedTuple, cast
 
+from tadoru.clock import iso
 from tadoru.errors import UsageError
 
 BrokenKind = Literal["broken", "blocked", "fragment"]
@@ -75,7 +76,7 @@ class UrlInfo:
             "depth": self.depth,
             "parent_url": self.parent_url,
             "status_code": self.status_code,
-            "discovered_at": iso_utc(self.discovered_at),
+            "discovered_at": iso(self.discovered_at),
             "title": self.title,
             "content_type": self.content_type,
             "redirect_to": self.redirect_to,
@@ -117,7 +118,7 @@ class FailedUrl:
         return {
             "url": self.url,
             "error_message": self.error_message,
-            "attempted_at": iso_utc(self.attempted_at),
+            "attempted_at": iso(self.attempted_at),
             "parent_url": self.parent_url,
             "error_type": self.error_type,
             "status_code": self.status_code,
@@ -264,11 +265,6 @@ class CrawlResult:
             raise UsageError(f"This is no result of `tadoru links`: the field {missing} is missing.") from None
         except (TypeError, ValueError, AttributeError) as problem:
             raise UsageError(f"This is no result of `tadoru links`: {problem}.") from None
-
-
-def iso_utc(moment: datetime) -> str:
-    """ISO 8601 in UTC, with a `Z`."""
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def _check_aware(moment: datetime) -> None:

@@ -64,6 +64,7 @@ async def prepare(
         scope = await agreed_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()
+        await store.lower_paces(options.delay)
         gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
         await apply_rules(store, gate, options.depth)
         await put_starts(store, gate, starts, starts if known is None else ())

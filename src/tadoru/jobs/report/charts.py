@@ -50,12 +50,17 @@ def _pieces(shown: Sequence[Piece], room: float) -> Iterator[str]:
         x += width
 
 
+def few(parts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """As many labels and counts as can be looked at: of very many, the last one holds all the rest."""
+    if len(parts) <= MOST_COLUMNS:
+        return list(parts)
+    rest = parts[MOST_COLUMNS - 1 :]
+    return [*parts[: MOST_COLUMNS - 1], (f"{rest[0][0]}+", sum(count for _, count in rest))]
+
+
 def columns(parts: Sequence[tuple[str, int]], name: str = "") -> str:
     """A column for each label and count; of very many, the last one holds all the rest. `name` comes before each spoken label."""
-    bars = list(parts)
-    if len(bars) > MOST_COLUMNS:
-        rest = bars[MOST_COLUMNS - 1 :]
-        bars = [*bars[: MOST_COLUMNS - 1], (f"{rest[0][0]}+", sum(count for _, count in rest))]
+    bars = few(parts)
     if not bars:
         return ""
     most = max(count for _, count in bars) or 1

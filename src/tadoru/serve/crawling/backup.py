@@ -25,7 +25,7 @@ WORDS = """A backup of a Tadoru service, made at {moment}.
 
 To serve it as it is:          tadoru serve -d var/tadoru.db
 To put it back on SQLite:      stop the service, move its var folder away, and copy this var folder to its place.
-To put it back on PostgreSQL:  tadoru events restore var/tadoru.db -d postgresql://…  (an empty database), and copy
+To put it back on PostgreSQL:  tadoru events -d postgresql://… restore var/tadoru.db  (into an empty database), and copy
                                var/crawls, var/docs, var/snapshots and var/runlogs into the var folder where the service runs.
 
 A crawl that ran when the backup was made is queued, and is gone on with by the service that starts on it.

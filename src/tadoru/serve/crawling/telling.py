@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import urlsplit
 
+from tadoru.clock import iso
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.notify import Send, sender
 from tadoru.jobs.launch import Access, build_fetcher, run_loop
@@ -55,8 +56,8 @@ def message_of(service: Service, crawl: ServedCrawl, run: CrawlRun) -> dict[str,
         "event": "crawl.recovered" if run.changes.get("recovered") else "crawl.regression",
         "crawl": {"id": crawl.id, "name": crawl.name, "job": crawl.job, "starts": list(crawl.starts[:MOST_REASONS])},
         "run": {
-            "id": run.id, "outcome": run.outcome, "started_at": run.started_at.isoformat(),
-            "ended_at": run.ended_at.isoformat() if run.ended_at else None,
+            "id": run.id, "outcome": run.outcome, "started_at": iso(run.started_at),
+            "ended_at": iso(run.ended_at) if run.ended_at else None,
         },
         "reasons": list(run.changes.get("reasons") or ())[:MOST_REASONS],
         "figures": dict(run.figures),

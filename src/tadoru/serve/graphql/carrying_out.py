@@ -6,7 +6,6 @@ runs before validation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -105,8 +104,3 @@ def _carried_out(wanted: Wanted, asking: Asking) -> tuple[int, dict[str, Any]]:
 
 def _invalid(error: GraphQLError) -> dict[str, Any]:
     return refused(error.message, INVALID, [{"line": one.line, "column": one.column} for one in error.locations or ()])
-
-
-def type_names() -> Iterable[str]:
-    """The names of the schema's own types, for the documentation."""
-    return sorted(name for name in _counted().type_map if not name.startswith("__"))

@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
+from tadoru.clock import iso
 from tadoru.serve.graphql.limits import ENTRIES
 
 Moment = NewType("Moment", str)
@@ -31,7 +32,7 @@ def read_field(holder: Any, name: str) -> Any:
 
 
 def _written(at: Any) -> str:
-    return at.isoformat().replace("+00:00", "Z") if isinstance(at, datetime) else str(at)
+    return iso(at) if isinstance(at, datetime) else str(at)
 
 
 CONFIG = StrawberryConfig(

@@ -17,7 +17,7 @@ JAPANESE: dict[str, str] = {
     "There is no user {}: `tadoru serve users list` lists them.": "{} というユーザーはいません。",
     "{} is the only admin: make somebody else an admin first.": "管理者は {} だけです。先にほかの人を管理者にしてください。",
     "A key needs a name that says what it is for.": "APIキーには用途のわかる名前をつけてください。",
-    "A key needs at least one scope: without, it could do nothing.": "APIキーには権限を一つ以上選んでください。",
+    "A key needs at least one scope, such as events:read.": "APIキーには権限を一つ以上選んでください。",
     "That key would be over already: give a later time.": "その期限はもう過ぎています。先の日時にしてください。",
     "That was tried too often: wait a little, then try again.": "試行回数が多すぎます。しばらく待ってからやり直してください。",
     "That was too often: wait a little, then go on.": "アクセスが多すぎます。しばらく待ってから続けてください。",

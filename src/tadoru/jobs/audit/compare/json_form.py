@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from tadoru.clock import iso
 from tadoru.jobs.audit.compare.changes import FINDINGS, Change, Kind
 from tadoru.jobs.audit.compare.comparison import Comparison
 from tadoru.jobs.audit.compare.sides import Side
@@ -69,8 +70,8 @@ def _side(side: Side) -> dict[str, Any]:
     return {
         "database": side.name,
         "run": run.number,
-        "started_at": run.started_at.isoformat(),
-        "ended_at": run.ended_at.isoformat() if run.ended_at else None,
+        "started_at": iso(run.started_at),
+        "ended_at": iso(run.ended_at) if run.ended_at else None,
         "outcome": run.outcome,
         "partial": run.partial,
         "score": run.score,

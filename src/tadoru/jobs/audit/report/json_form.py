@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, TextIO
 
+from tadoru.clock import iso
 from tadoru.jobs.audit.report.base import AuditReport, Told
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, CheckResult, Summary
 from tadoru.jobs.audit.report.texts import Words
@@ -79,7 +80,7 @@ def _crawl(summary: Summary) -> dict[str, Any]:
 
 
 def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z") if moment is not None else None
+    return iso(moment, "seconds") if moment is not None else None
 
 
 def _pages(summary: Summary) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from tadoru.jobs.audit.report.texts import GROUPS, Words
 from tadoru.jobs.report.escape import readable_url
 from tadoru.model.finding import Severity
 
-PAGES = 100
-"""Pages shown of each check."""
 INLINKS = 3
 FAILING = (Severity.ERROR, Severity.WARNING)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

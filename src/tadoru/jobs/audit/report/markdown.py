@@ -14,8 +14,6 @@ from tadoru.jobs.report.escape import clip, origin, printable, shortener
 from tadoru.model.finding import Severity
 from tadoru.store.found import Inlink
 
-PAGES = 10
-"""Pages shown of each check."""
 INLINKS = 3
 MOST_LETTERS = 45_000
 """What the lists of pages may take together: a comment on a pull request has room for 65,536, the table of checks included."""

@@ -20,6 +20,7 @@ from tadoru.jobs.audit.report.phrases import (
 )
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, CheckResult, Example, Summary
 from tadoru.jobs.audit.report.texts import INDEXABILITIES, Words
+from tadoru.jobs.report.charts import few
 from tadoru.jobs.report.escape import origin, readable_url, shortener
 from tadoru.jobs.report.palette import Palette
 from tadoru.jobs.report.words import columns, padded
@@ -110,7 +111,7 @@ def _mark(severity: Severity, paint: Palette) -> str:
 
 
 def _write_distributions(summary: Summary, words: Words, paint: Palette, say: Say) -> None:
-    depths = [(str(depth), count) for depth, count in summary.depths]
+    depths = few([(str(depth), count) for depth, count in summary.depths])
     if summary.unlinked:
         depths.append((words.unlinked, summary.unlinked))
     _write_bars(words.depth, depths, paint, say)

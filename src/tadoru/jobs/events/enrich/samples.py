@@ -44,7 +44,7 @@ def _of_table(path: Path, text: Sequence[str], category: str | None, group: str 
     try:
         body = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} can not be read ({error.strerror}).") from None
+        raise UsageError(f"{path} can not be read ({error.strerror}): check its name.") from None
     rows = csv.DictReader(io.StringIO(decode(body).text, newline=""))
     columns = rows.fieldnames or []
     title_column = _column(path, columns, text[0] if text else None, TITLES, "--text")

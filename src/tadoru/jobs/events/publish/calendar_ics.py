@@ -32,7 +32,6 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
     "ja": {"price": "料金", "organizer": "主催", "source": "出典", "licence": "ライセンス", "terms": "利用規約",
            "gone": "この催しは出典に掲載されなくなりました。"},
 })  # fmt: skip
-LANGUAGES = tuple(_WORDS)
 
 
 def calendar(

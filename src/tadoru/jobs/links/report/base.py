@@ -20,3 +20,11 @@ class LinksReport:
     show_external: bool = False
     checked: bool = False
     """Whether links were checked, so that none being broken is worth a sentence."""
+    accepted: int = 0
+    """Bad links that a suppression file accepts, and that are not among the broken."""
+
+    @property
+    def all_well(self) -> str:
+        """What is said of a check that found nothing bad; no full stop at its end."""
+        works = "Every link that was tried works" if self.result.stopped else "Every link works"
+        return f"{works}, but for {self.accepted:,} that you accept" if self.accepted else works

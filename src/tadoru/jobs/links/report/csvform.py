@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 from typing import TextIO
 
+from tadoru.clock import iso
 from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.result import FailedUrl, UrlInfo, iso_utc
+from tadoru.jobs.links.result import FailedUrl, UrlInfo
 from tadoru.jobs.report.escape import printable
 
 COLUMNS = (
@@ -50,7 +51,7 @@ def _row(info: UrlInfo, kind: str, failed: FailedUrl | None) -> list[Cell]:
         _text(info.parent_url),
         info.status_code if info.status_code is not None or failed is None else failed.status_code,
         _text(failed.error_message) if failed else None,
-        iso_utc(info.discovered_at),
+        iso(info.discovered_at),
         _text(info.title),
         _text(info.content_type),
         _text(info.redirect_to),
@@ -61,7 +62,7 @@ def _row(info: UrlInfo, kind: str, failed: FailedUrl | None) -> list[Cell]:
 
 def _failed_row(failed: FailedUrl) -> list[Cell]:
     row: list[Cell] = [_text(failed.url), "failed", None, _text(failed.parent_url), failed.status_code]
-    return [*row, _text(failed.error_message), iso_utc(failed.attempted_at), None, None, None, None, _yes_no(failed)]
+    return [*row, _text(failed.error_message), iso(failed.attempted_at), None, None, None, None, _yes_no(failed)]
 
 
 def _yes_no(failed: FailedUrl | None) -> str | None:

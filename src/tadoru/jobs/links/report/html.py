@@ -88,7 +88,7 @@ def _verdict(report: LinksReport, figures: Figures) -> tuple[str, str]:
     if not report.result.internal_urls:
         return "unread", "Nothing was crawled"
     if report.checked:
-        return "ok", "Every link works"
+        return "ok", report.all_well
     return "ok", "Every page that was requested works"
 
 

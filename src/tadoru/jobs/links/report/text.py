@@ -7,6 +7,7 @@ many more there are; the forms that programs read have all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from heapq import nsmallest
 from typing import TextIO
@@ -16,6 +17,7 @@ from tadoru.jobs.links.report.base import LinksReport
 from tadoru.jobs.links.report.figures import Figures
 from tadoru.jobs.links.report.tree import Tree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, UrlInfo
+from tadoru.jobs.report.charts import few
 from tadoru.jobs.report.escape import clip, printable, readable_url, shortener
 from tadoru.jobs.report.graph.dots import Outcome
 from tadoru.jobs.report.palette import Palette
@@ -138,17 +140,18 @@ def _write_bad_links(report: LinksReport, short: Callable[[str], str], paint: Pa
         for link in links:
             _write_bad_link(link, short, paint, say)
     if report.checked and not report.broken:
-        say("\nEvery link works.")
+        say(f"\n{report.all_well}.")
 
 
 def _write_bad_link(link: BrokenLink, short: Callable[[str], str], paint: Palette, say: Say) -> None:
     mark = paint.yellow("⊘") if link.kind == "blocked" else paint.red("✗")
     say(f"{mark} {readable_url(link.url)}  {paint.faint(printable(link.error))}")
-    for source in link.sources[:_PLACES]:
-        text = clip(printable(source.anchor_text), 60)
-        say(f"    on {short(source.page_url)}" + (f"  “{text}”" if text else ""))
-    if len(link.sources) > _PLACES:
-        say(paint.faint(f"    and {counted(len(link.sources) - _PLACES, 'more place')}"))
+    places = list(Counter((source.page_url, source.anchor_text) for source in link.sources).items())
+    for (page, anchor), times in places[:_PLACES]:
+        text = clip(printable(anchor), 60)
+        say(f"    on {short(page)}" + (f"  “{text}”" if text else "") + (f"  {times} times" if times > 1 else ""))
+    if len(places) > _PLACES:
+        say(paint.faint(f"    and {counted(len(places) - _PLACES, 'more place')}"))
 
 
 def _write_summary(report: LinksReport, figures: Figures, hidden: int, paint: Palette, say: Say) -> None:
@@ -163,7 +166,7 @@ def _write_summary(report: LinksReport, figures: Figures, hidden: int, paint: Pa
     if result.failed_urls:
         lines.append(("Failed", f"{len(result.failed_urls):,}"))
     if report.checked or report.broken:
-        lines.append(("Links", _link_counts(report.broken)))
+        lines.append(("Links", _link_counts(report.broken, is_whole=not result.stopped)))
     lines.append(("Time", f"{duration_words(result.crawl_duration)}, {figures.rate:.1f} pages a second"))
     lines.extend(("Trap", f"cut off {printable(' '.join((trap.pattern, trap.reason)))}") for trap in result.traps)
     if result.stopped:
@@ -173,14 +176,17 @@ def _write_summary(report: LinksReport, figures: Figures, hidden: int, paint: Pa
     _write_depths(figures.depths, paint, say)
 
 
-def _link_counts(links: tuple[BrokenLink, ...]) -> str:
+def _link_counts(links: tuple[BrokenLink, ...], *, is_whole: bool) -> str:
     counts = [(sum(link.kind == kind for link in links), kind) for kind in ("broken", "fragment", "blocked")]
     words = {"broken": "broken", "fragment": "to a missing fragment", "blocked": "blocked"}
-    return ", ".join(f"{count:,} {words[kind]}" for count, kind in counts if count) or "every one works"
+    return ", ".join(f"{count:,} {words[kind]}" for count, kind in counts if count) or (
+        "every one works" if is_whole else "every one that was tried works"
+    )
 
 
 def _write_depths(depths: tuple[tuple[int, int], ...], paint: Palette, say: Say) -> None:
-    most = max((count for _, count in depths), default=0)
-    for depth, count in depths:
+    bars = few([(str(depth), count) for depth, count in depths])
+    most = max((count for _, count in bars), default=0)
+    for depth, count in bars:
         bar = "█" * max(1 if count else 0, round(_BAR * count / most))
         say(f"  Depth {depth:<3} {paint.cyan(bar)}{' ' if bar else ''}{count:,}")
