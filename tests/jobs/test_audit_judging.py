@@ -125,7 +125,7 @@ async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
     [
         ({"fail_on": ("eror",)}, "did you mean “error”?"),
         ({"fail_on": ("new",)}, "needs something to compare with"),
-        ({"baseline": "none.db"}, "--baseline none.db can not be read (No such file or directory)."),
+        ({"baseline": "none.db"}, "--baseline none.db can not be read (No such file or directory): check its name."),
         ({"baseline": "other.db@4"}, "There is no run 4 in other.db: it holds run 1."),
         ({"baseline": "site.db"}, "--baseline site.db is the crawl itself: give another one, or an earlier run of it as"),
         ({"baseline": "broken.json"}, "--baseline broken.json is neither a crawl nor a list of findings"),

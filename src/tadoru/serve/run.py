@@ -131,10 +131,20 @@ def _run(start: Start, listening: socket.socket) -> None:
 def _run_several(start: Start, config: uvicorn.Config, listening: socket.socket) -> None:
     _hear_uvicorn(Log(sys.stderr, SystemClock(), form=start.log_format))
     with _quietly(lambda: None):
-        workers = Multiprocess(config, sockets=[listening])
+        workers = _Workers(config, sockets=[listening])
         workers.run()
     if any(one.exitcode == STARTUP_FAILURE for one in workers.processes):
         raise StoreError("The service can not start: the lines above say why.")
+
+
+class _Workers(Multiprocess):
+    """Processes of the service, of which one that was killed is missed at once."""
+
+    def keep_subprocess_alive(self) -> None:
+        for one in self.processes:
+            # While our copy of its end is open, one that dies while it is asked how it is would be waited for all the time.
+            one.child_conn.close()
+        super().keep_subprocess_alive()
 
 
 @contextmanager
