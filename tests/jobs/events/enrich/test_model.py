@@ -165,7 +165,7 @@ def test_a_file_that_is_no_model_is_refused_in_a_sentence(model: CategoryModel, 
         file.write_bytes(content)
         with pytest.raises(ConfigError, match="is not a model of categories"):
             load(file)
-    with pytest.raises(ConfigError, match="check --category-model"):
+    with pytest.raises(ConfigError, match="check its name"):
         load(tmp_path / "missing.npz")
 
 

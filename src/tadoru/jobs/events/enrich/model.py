@@ -121,7 +121,7 @@ def load(path: Path) -> CategoryModel:
             raise ConfigError(f"{path} is too large for a model of categories.")
         data = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"The model {path} can not be read ({error.strerror}): check --category-model.") from None
+        raise ConfigError(f"The model {path} can not be read ({error.strerror}): check its name.") from None
     try:
         return _read(data)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, RuntimeError) as error:
