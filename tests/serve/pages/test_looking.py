@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.serve.pages import axe
 from tests.serve.pages.pictures import keep_picture
-from tests.serve.pages.world import BY, EVIL, World
+from tests.serve.pages.world import BY, EVIL, LEFT_EARLY, World
 from tests.support.programs import needs_node
 
 PHONE = {"width": 360, "height": 740}
@@ -42,7 +42,7 @@ def window(browser: Browser, world: World, *, role: str = "", **options: object)
         context.add_cookies([{"name": "tadoru", "value": world.cookie(role), "url": world.address}])
     context.set_default_timeout(10_000)
     page, wrong = context.new_page(), list[str]()
-    page.on("console", lambda message: wrong.append(f"{page.url}: {message.text}"))
+    page.on("console", lambda message: None if LEFT_EARLY in message.text else wrong.append(f"{page.url}: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
     page.on("dialog", lambda dialog: wrong.append(f"{page.url}: {dialog.message}"))
     page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(world.address) else None)

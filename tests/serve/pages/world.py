@@ -35,6 +35,8 @@ from tests.support.site import Site
 
 BEGINS = datetime(2026, 8, 1, 0, 0, tzinfo=UTC)
 PASSWORD = "four words for everybody"
+LEFT_EARLY = "WebSocket is closed before the connection is established"
+"""What Chromium says of a page that is left before it listens."""
 BY = By(who="test")
 EVIL = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 

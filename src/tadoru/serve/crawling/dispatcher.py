@@ -79,8 +79,8 @@ class Dispatcher:
                 one.process.wait(max(0.1, until - clock.monotonic()))
             except subprocess.TimeoutExpired:
                 _kill(one.process)
-                with suppress(CrawlLost, StoreError):
-                    self._service.store.end_crawl(one.crawl_id, one.identity, CrawlState.QUEUED)
+            with suppress(CrawlLost, StoreError):  # It has said itself how it ended, or could not.
+                self._service.store.end_crawl(one.crawl_id, one.identity, CrawlState.QUEUED)
             _let_go(one.process)
         self._teller.stop()
 
