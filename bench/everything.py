@@ -51,7 +51,7 @@ class Figure:
         asked = (
             f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}" if self.most is not None else ""
         )
-        shown = f"{value:,.4g}".rstrip() if value is not None else "not measured"
+        shown = "not measured" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
         is_kept = value is not None and value >= (self.least or value) and value <= (self.most or value)
         verdict = "" if not asked else "kept" if is_kept else "**not kept**"
         unit = f" {self.unit}" if self.unit else ""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.documents.tutorial import ROOT, difference, follow, steps
+from tests.support.programs import needs_shell_tools
 
 FOLDER = ROOT / "docs" / "tutorial"
 TUTORIALS = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
-PROGRAMS = ("curl", "jq", "sqlite3")
 
 
+@needs_shell_tools
 @pytest.mark.parametrize("tutorial", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_does_what_it_says(tutorial: Path, tmp_path: Path) -> None:
     text = tutorial.read_text("utf-8")
-    if missing := [name for name in PROGRAMS if f" {name} " in text and shutil.which(name) is None]:
-        pytest.skip(f"not installed: {', '.join(missing)}")
     for step, said, wrong in follow(text, tmp_path):
         assert "Traceback" not in said, said
         assert not wrong, f"{tutorial.name}:{step.line} {step.what}\n{wrong}"

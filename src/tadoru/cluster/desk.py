@@ -72,7 +72,7 @@ class Desk:
         finally:
             self._metrics.slice_ended(host, failed=not is_done)
             await self._tidy()
-        await self._look_at(crawl)
+        await self.look(crawl)
 
     async def finish(self, crawl: str) -> None:
         """What is left when no host waits: resources, the analysis. Whatever turns up meanwhile is done here too."""
@@ -143,17 +143,12 @@ class Desk:
             if name not in wanted and not shift.is_over:
                 await shift.end()
 
-    async def look(self) -> None:
-        """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished."""
+    async def look(self, only: str = "") -> None:
+        """Hosts that have something to ask for get a slice; a crawl with nothing left gets finished. One crawl only, or all."""
         found = self._all_open()
         for crawl in found:
-            await self._look(crawl, LINED_UP // len(found))
-
-    async def _look_at(self, name: str) -> None:
-        found = self._all_open()
-        for crawl in found:
-            if crawl.name == name:
-                await self._look(crawl, LINED_UP // len(found))
+            if only in ("", crawl.name):
+                await self._look(crawl, max(LINED_UP // len(found), 1))
 
     def _open(self, name: str) -> ClusterCrawl | None:
         """A crawl that is to be done; None when it was stopped or forgotten meanwhile."""
@@ -171,7 +166,7 @@ class Desk:
             async with self._looking:
                 with self.cluster.looking() as is_alone:
                     if is_alone:
-                        await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, max(most, 1)))
+                        await self.queue.put_slices(crawl.name, self.cluster.waiting_hosts(crawl.name, most))
 
     # ---- engines
     async def _prepared(self, crawl: ClusterCrawl) -> tuple[AuditOptions, Prepared]:
