@@ -118,6 +118,66 @@ async def test_a_page_that_vanished_is_a_404(tmp_path: Path) -> None:
     assert "response-client-error" in audit.column("check_id FROM findings WHERE url LIKE '%/a'")
 
 
+async def test_a_page_that_was_deleted_with_every_link_to_it_is_gone_and_no_fault(tmp_path: Path) -> None:
+    async with Site() as site:
+        garden, audit = Garden(site), Audit(site, tmp_path)
+        garden.plant("/", "/a", "/b")
+        garden.plant("/a", title="Rye bread")
+        garden.plant("/b")
+        await audit.run("/")
+        garden.plant("/", "/b")
+        for path in ("/a", "/b"):  # The page that says that there is no page links to itself, as many do.
+            site.reply(path, status=404, body=document("No", (path, "/a")))
+        await audit.run(recrawl=True)
+        assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == ["/b"]
+        assert audit.column("url FROM audited_pages ORDER BY url") == ["/", "/b"]
+        assert audit.column("url FROM findings WHERE url LIKE '%/a'") == []
+        # Whoever looks at the run before still finds it, and it is asked for again, in case that it came back.
+        assert audit.one(
+            "status_code FROM page_history WHERE run_id = 1 AND page_id = (SELECT id FROM pages WHERE url LIKE '%/a')"
+        )
+        garden.plant("/a", title="Wheat bread")
+        await audit.run(recrawl=True)
+    assert audit.one("status_code, title FROM audited_pages WHERE url LIKE '%/a'") == (200, "Wheat bread")
+
+
+@pytest.mark.parametrize("how", ["a link", "a redirect", "a sitemap", "a canonical", "an alternate", "the start"])
+async def test_a_page_that_is_gone_and_still_named_stays_a_fault(tmp_path: Path, how: str) -> None:
+    async with Site() as site:
+        garden, audit = Garden(site), Audit(site, tmp_path)
+        garden.plant("/", "/a", "/other")
+        garden.plant("/a")
+        garden.plant("/other")
+        starts = ("/", "/a") if how == "the start" else ("/",)
+        await audit.run(*starts)
+        site.reply("/a", status=404, body=document("No", ()))
+        head = {"a canonical": "<link rel=canonical href=/a>", "an alternate": "<link rel=alternate hreflang=de href=/a>"}
+        garden.plant("/", "/other", *(["/a"] if how == "a link" else []))
+        site.reply("/other", body=f"<!doctype html><title>Other</title>{head.get(how, '')}<p>Bread")
+        if how == "a redirect":
+            site.redirect("/other", "/a")
+        if how == "a sitemap":
+            site.sitemap("/sitemap.xml", ["/a"])
+        await audit.run(recrawl=True, sitemap="auto" if how == "a sitemap" else "off")
+    assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == ["/a"]
+
+
+async def test_a_page_that_is_gone_comes_back_as_a_fault_when_a_new_start_leads_to_it(tmp_path: Path) -> None:
+    async with Site() as site:
+        garden, audit = Garden(site), Audit(site, tmp_path)
+        garden.plant("/", "/a")
+        garden.plant("/a")
+        await audit.run("/")
+        garden.plant("/")
+        site.reply("/a", status=404, body=document("No", ()))
+        await audit.run(recrawl=True)
+        assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == []
+        garden.plant("/new", "/a")
+        await audit.run("/new")
+    assert audit.column("url FROM findings WHERE check_id = 'response-client-error'") == ["/a"]
+    assert audit.one("value FROM counters WHERE name = 'counted'") == (3,)
+
+
 async def test_a_page_that_came_back_has_no_findings_of_its_absence(tmp_path: Path) -> None:
     async with Site() as site:
         garden, audit = Garden(site), Audit(site, tmp_path)

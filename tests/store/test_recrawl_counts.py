@@ -128,6 +128,14 @@ class Recrawls(RuleBasedStateMachine):
         now = {target.url: target for target in found}
         self.do(self.store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
+    @rule()
+    def retire(self) -> None:
+        self.do(self.store.retire())
+
+    @rule()
+    def recall(self) -> None:
+        self.do(self.store.recall())
+
     @rule(found=st.lists(targets(), max_size=3))
     def name_pages(self, found: list[Target]) -> None:
         number = self.do(
@@ -155,6 +163,10 @@ class Recrawls(RuleBasedStateMachine):
         counts = self.do(self.store.counts())
         found = Counter(status for (status,) in self.ask("status FROM pages"))
         assert {status: getattr(counts, status) for status in PageStatus} == {status: found[status] for status in PageStatus}
+
+    @invariant()
+    def what_is_gone_waits_for_nothing(self) -> None:
+        assert self.ask("url FROM pages WHERE purpose = 'gone' AND status <> 'completed' AND status <> 'error'") == []
 
     @invariant()
     def hosts_know_what_waits(self) -> None:

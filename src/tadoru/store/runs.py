@@ -37,9 +37,10 @@ _FINDINGS = """INSERT OR REPLACE INTO finding_history(run_id, page_id, check_num
     LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id WHERE p.status IS NULL OR p.status <> 'queued'"""
 # A redirect of the last run would look like half a loop to one that goes the other way today.
 _AGAIN = f"""UPDATE pages SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0, skip_reason = NULL,
-        last_error_type = NULL, last_error_message = NULL, redirect_id = NULL
+        last_error_type = NULL, last_error_message = NULL, redirect_id = NULL,
+        purpose = CASE WHEN purpose = 'gone' THEN 'page' ELSE purpose END
     WHERE (status = 'completed' OR status = 'error' OR (status = 'skipped' AND {REFUSED_BY_ROBOTS}))
-        AND ((internal AND purpose = 'page') OR (? AND purpose = 'check'))"""
+        AND ((internal AND purpose <> 'check') OR (? AND purpose = 'check'))"""
 _WAITING = """UPDATE hosts SET asked = 0, leased = 0, queued = coalesce((SELECT count(*) FROM pages INDEXED BY pages_frontier
     WHERE host_id = hosts.id AND status = 'queued'), 0)"""
 _RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0

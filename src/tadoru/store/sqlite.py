@@ -14,6 +14,7 @@ from tadoru.store.judging import Judging
 from tadoru.store.read import Reader
 from tadoru.store.reconsider import Reconsidering
 from tadoru.store.resources import Resources
+from tadoru.store.retiring import Retiring
 from tadoru.store.runs import Runs
 from tadoru.store.sitemaps import Sitemaps
 from tadoru.store.states import States
@@ -28,6 +29,7 @@ class SqliteStore(
     Chores,
     Judging,
     Reconsidering,
+    Retiring,
     Sitemaps,
     Resources,
     Runs,

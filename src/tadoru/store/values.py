@@ -68,6 +68,8 @@ class Purpose(StrEnum):
     PAGE = "page"
     CHECK = "check"
     """Only to see whether it answers: no body, nothing followed."""
+    GONE = "gone"
+    """For nothing any more: a re-crawl did not find it, and nothing names it."""
 
 
 class Target(NamedTuple):

@@ -132,6 +132,8 @@ async def prepare(
         if await apply_rules(store, gate, options.depth):
             await store.reconsider_resources(scope.is_internal, externals=options.check_external)
         await keep_within(store, bounds_for(options), anew=recrawl)
+        if stored and new:
+            await store.recall()
         await put_starts(store, gate, starts, new)
         await _look_for_more_sitemaps(store, options, starts)
         # Last: a process that was killed before it begins anew.
@@ -312,6 +314,7 @@ async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), no
     chosen = _of_site(_thresholds(thresholds))
     await store.install_checks(SITE_CHECKS.values(), "site", chosen)
     before = await store.counts()
+    await store.retire()
     await analyse(store, Limits(SITE_CHECKS.values(), chosen))
     await store.settle()
     # Somebody may have crawled on meanwhile: then this was not the last word.

@@ -25,7 +25,7 @@ FEWEST_WORDS = 20
 
 # In a crawl that a robots.txt cut short the reason begins with its name. The page's own nofollow is looked for in its
 # directives only when a cheaper look says that there may be one.
-_PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal THEN 1 ELSE 0 END,
+_PAGES = """SELECT p.id, CASE WHEN p.purpose = 'check' THEN 2 WHEN p.internal AND p.purpose = 'page' THEN 1 ELSE 0 END,
     CASE p.status WHEN 'completed' THEN 1 WHEN 'error' THEN 2 WHEN 'discovered' THEN 0
         WHEN 'skipped' THEN CASE WHEN p.skip_reason GLOB 'robots.txt*' THEN 3 ELSE 4 END ELSE 5 END,
     coalesce(p.status_code, 0), coalesce(p.redirect_id, 0), p.depth, p.is_seed AND p.hops = 0, p.is_seed,

@@ -1,0 +1,61 @@
+"""Pages that a re-crawl finds broken and that nothing names any more: put away, taken up again, counted right all the while."""
+
+from __future__ import annotations
+
+import pytest
+
+from tadoru.store.sqlite import SqliteStore
+from tests.contract.conftest import Open
+from tests.contract.crawls import statuses, url
+from tests.store.audited import Page, audit
+
+pytestmark = pytest.mark.parametrize("handles", ["sqlite", "postgresql"], indirect=True)  # What is in memory is crawled once.
+BEFORE = {"": Page(links=["a", "b"]), "a": Page(), "b": Page(links=["a"])}
+AFTER = {"": Page(links=["b"]), "a": Page(code=404, links=["a"]), "b": Page()}
+
+
+@pytest.fixture
+def store(handles: Open) -> SqliteStore:
+    opened = handles()
+    assert isinstance(opened, SqliteStore)
+    return opened
+
+
+async def purposes(store: SqliteStore) -> dict[str, str]:
+    return {page.url.removeprefix(url("")): page.purpose async for page in store.pages()}
+
+
+async def test_nothing_is_put_away_after_a_first_crawl(store: SqliteStore) -> None:
+    await audit(store, AFTER)
+    assert await store.retire() == 0
+
+
+async def test_what_is_broken_and_named_nowhere_is_put_away_and_asked_for_by_the_next_run(store: SqliteStore) -> None:
+    await audit(store, BEFORE)
+    await audit(store, AFTER, again=True)
+    before = await store.counts()
+    assert (await store.retire(), await store.retire()) == (1, 0)
+    assert await purposes(store) == {"": "page", "a": "gone", "b": "page"}
+    assert await store.counts() == before
+    assert [page.url async for page in store.page_states(None)] == [url(""), url("b")]
+    assert [page.url async for page in store.page_states(1)] == [url(""), url("a"), url("b")]
+    assert await store.begin_recrawl({}, "9.9") == 3
+    assert await purposes(store) == {"": "page", "a": "page", "b": "page"}
+    assert set((await statuses(store)).values()) == {"queued"}
+
+
+async def test_what_was_put_away_is_taken_up_when_more_is_about_to_be_read(store: SqliteStore) -> None:
+    await audit(store, BEFORE)
+    await audit(store, AFTER, again=True)
+    assert await store.recall() == 0
+    await store.retire()
+    assert await store.recall() == 1
+    counts = await store.counts()
+    assert (counts.queued, counts.completed, counts.counted) == (1, 2, 2)
+    assert (await statuses(store))["a"] == "queued"
+
+
+async def test_what_something_names_is_kept(store: SqliteStore) -> None:
+    await audit(store, BEFORE)
+    await audit(store, {**AFTER, "b": Page(canonical=url("a"))}, again=True)
+    assert await store.retire() == 0
