@@ -26,6 +26,9 @@ ROOT = Path(__file__).resolve().parent.parent
 PEER = re.compile(r"^\| (?P<name>\S+) [\d.]+ .*\|\s+(?P<ratio>[\d.]+)× \|", re.MULTILINE)
 """A row of a table of crawlers that says how many times as fast tadoru is."""
 
+SAID_ALREADY = ("# ", "Written by a run of the benchmark", "- Command: ", "- Machine: ")
+"""How the lines of a part's document begin that the whole has at its head."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
@@ -174,10 +177,10 @@ def document(ran: Sequence[tuple[Part, str]], command: str) -> str:
 
 
 def _below(text: str) -> str:
-    """A document as a part of another: its title goes, its headings are one deeper."""
+    """A document as a part of another: its title goes, and what is said once for all; its headings are one deeper."""
     lines = text.strip().splitlines()
-    kept = [f"#{line}" if line.startswith("## ") else line for line in lines if not line.startswith("# ")]
-    return "\n".join(kept).strip()
+    kept = [f"#{line}" if line.startswith("## ") else line for line in lines if not line.startswith(SAID_ALREADY)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(kept)).strip()
 
 
 def bars(ran: Sequence[tuple[Part, str]]) -> list[Bar]:

@@ -16,6 +16,7 @@ import asyncio
 import multiprocessing
 import os
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -285,7 +286,7 @@ def main() -> None:
             first, *rest = asyncio.run(measured(crawl, size, given.turns, given.seconds, given.connections))
             inserted.append(first)
             shared += rest
-            print(first, *rest, sep="\n", flush=True)
+            print(first, *rest, sep="\n", file=sys.stderr, flush=True)
         asyncio.run(crawl.store.close())
         crawl.sql.close()
     print(f"\nload {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores\n")

@@ -202,6 +202,7 @@ def test_a_state_file_is_enough_to_go_on(tadoru: Tadoru, site: Site) -> None:
     assert (done.code, done.result["total_processed"]) == (0, 2)
 
 
+@pytest.mark.slow
 def test_a_locked_state_file_is_exit_1_after_half_a_minute_of_patience(tadoru: Tadoru) -> None:
     with closing(sqlite3.connect(tadoru.folder / "crawl.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

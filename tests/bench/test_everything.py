@@ -9,6 +9,9 @@ from bench.ratios_chart import svg
 
 LINKS = """# Results
 
+Written by a run of the benchmark; `README.md` says what the columns mean.
+
+- Command: `bench/run -o somewhere`
 - Start-up: `./tadoru --version` 29 ms, `python -c pass` 11 ms: 2.7 times (allowed: three times and 150 ms, 183 ms: kept)
 
 ## generated: 4,000 pages
@@ -43,6 +46,7 @@ def test_the_worst_of_several_sites_counts_and_what_was_not_measured_is_said() -
     assert "| start-up, beside a bare interpreter | " in text
     assert "2.7 times" in text
     assert text.count("\n# ") == 0
+    assert "somewhere" not in text, "the command is said once, at the head"
     assert "### generated: 4,000 pages" in text
 
 
