@@ -153,7 +153,7 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
     stores = [open_events(new_database(kind), FakeClock()) for kind in ("sqlite", "postgresql", "sqlite")]
 
     @given(_databases())
-    @settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
     def hold(rows: dict[str, list[dict[str, Any]]]) -> None:
         first, second, third = map(_emptied, stores)
         with first.write() as sql:
