@@ -124,11 +124,12 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     Judgement.parse(options)
     if is_file:
         check_writable(database, "--database")
-    if options.report is not None:
+    if options.report:
         from tadoru.jobs.audit.report import form_of
 
-        form_of(options.report)
-        check_writable(Path(options.report), "--report")
+        for name in options.report:
+            form_of(name)
+            check_writable(Path(name), "--report")
 
 
 def _run(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool, verbose: int, log_format: str) -> int:
@@ -168,7 +169,7 @@ def _leave_to_workers(options: AuditOptions, urls: tuple[str, ...], settled: Eff
 
     if not is_postgresql(options.database):
         raise UsageError("Only a crawl on PostgreSQL can be left to workers: give --database 'postgresql://…?crawl=NAME'.")
-    if options.report is not None or options.fail_on:
+    if options.report or options.fail_on:
         raise UsageError("--report and --fail-on need the end of the crawl: leave --detach out, or ask `tadoru report` later.")
     try:
         from tadoru.cluster.handing import hand_over
@@ -217,9 +218,9 @@ def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
     if not quiet:
         for note in print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress):
             display.note(note)
-    if options.report is not None:
-        write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
-        display.note(f"Wrote {options.report}.")
+    for name in options.report:
+        write_report(name, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
+        display.note(f"Wrote {name}.")
     exceeded = _judge(options)
     missing = _unrendered(options.database) if options.render != "never" else ""
     if exceeded:

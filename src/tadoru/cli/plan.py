@@ -92,9 +92,7 @@ def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str
     rows.append(("browser", RENDERING[options.render]))
     rows.append(("database", options.database))
     rows += [("fails on", gate) for gate in options.fail_on]
-    if options.report:
-        rows.append(("report", options.report))
-    return rows
+    return rows + [("report", name) for name in options.report]
 
 
 def _starts(starts: list[str]) -> list[tuple[str, str]]:
