@@ -158,6 +158,10 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert serve("users", "add", "mia", "--role", "viewer", "--password-stdin", stdin="correct horse\n").code == 0
     assert "at least 10 characters" in serve("users", "add", "x", "--password-stdin", stdin="short\n").err
     assert "root is the only admin" in serve("users", "revoke", "root").sentence
+    assert "root is the only admin" in serve("users", "role", "root", "editor").sentence
+    assert "There is no user ben" in serve("users", "role", "ben", "editor").sentence
+    assert serve("users", "role", "Mia", "editor").err == "mia is editor now, was viewer.\n"
+    assert serve("users", "role", "mia", "viewer").code == 0
     refused = serve("keys", "add", "ci", "--scope", "events:write", "--user", "mia")
     assert (refused.code, "mia is a viewer" in refused.sentence) == (2, True)
     assert "There is no scope all" in serve("keys", "add", "ci", "--scope", "all").sentence
@@ -181,7 +185,7 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert "mia was revoked already" in serve("users", "revoke", "mia").sentence
     with closing(sqlite3.connect(tadoru.folder / "events.db")) as sql:
         what = [row[0] for row in sql.execute("SELECT what FROM audit_log ORDER BY id")]
-        assert what == ["user.add", "user.link", "user.add", "key.add", "key.revoke", "user.revoke"]
+        assert what == ["user.add", "user.link", "user.add", "user.role", "user.role", "key.add", "key.revoke", "user.revoke"]
         assert not any(key[13:] in str(row) or "correct horse" in str(row) for row in sql.execute("SELECT * FROM audit_log"))
 
 
