@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from tadoru.errors import TadoruError, UsageError
 from tadoru.jobs.docs.library import DEFAULT_TOKENS, Library, refresh_answer
+from tadoru.jobs.docs.mcp_pipe import Answers, Asked, Unanswered
 from tadoru.version import VERSION
 
 if TYPE_CHECKING:
@@ -100,8 +101,16 @@ def _answered(answer: Callable[[], str]) -> str:
 
 
 async def serve_stdio(server: MCPServer) -> None:
-    """Answer on stdin and stdout until the client leaves."""
-    await server.run_stdio_async()
+    """Answer on stdin and stdout until the client leaves; what it asked before stdin ended is answered first."""
+    from mcp.server.stdio import stdio_server
+
+    inner = server._lowlevel_server  # As `run_stdio_async` does, with our streams around its own.
+    try:
+        async with stdio_server() as (read, write):
+            unanswered = Unanswered()
+            await inner.run(Asked(read, unanswered), Answers(write, unanswered), inner.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # Nobody reads our answers any more.
 
 
 async def serve_http(server: MCPServer, host: str = "127.0.0.1", port: int = 8765) -> None:
