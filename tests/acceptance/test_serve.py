@@ -294,7 +294,9 @@ def test_garbage_on_the_socket_stops_nothing(tadoru: Tadoru) -> None:
 def test_a_copy_of_the_service_without_its_packages_says_what_to_install(tadoru: Tadoru) -> None:
     program = "import sys; sys.modules['fastapi'] = None; from tadoru.cli.main import main; main(['serve', '--port', '0'])"
     done = tadoru.python(program)
-    assert (done.code, done.sentence) == (2, "The service needs more packages: install them with `pip install 'tadoru[serve]'`.")
+    assert done.code == 2
+    assert "Packages for the service are not installed: install them with `" in done.sentence
+    assert "[serve]'`." in done.sentence
 
 
 def test_processes_end_when_the_one_that_started_them_is_killed(tadoru: Tadoru) -> None:

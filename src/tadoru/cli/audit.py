@@ -15,6 +15,7 @@ from tadoru.cli.inputs import check_database, check_writable, read_seeds
 from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.config import CREDENTIALS, Effective, shown
 from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.extras import not_installed
 from tadoru.options import AuditOptions
 from tadoru.settings import JOBS
 
@@ -173,8 +174,8 @@ def _leave_to_workers(options: AuditOptions, urls: tuple[str, ...], settled: Eff
         raise UsageError("--report and --fail-on need the end of the crawl: leave --detach out, or ask `tadoru report` later.")
     try:
         from tadoru.cluster.handing import hand_over
-    except ModuleNotFoundError as error:
-        raise UsageError(f"A cluster needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    except ModuleNotFoundError:
+        raise UsageError(not_installed("a cluster", "cluster")) from None
     config = {name: entry["value"] for name, entry in shown(AuditOptions, options, settled, "audit").items()}
     launch.run_loop(hand_over(options, urls, config))
     if not quiet:

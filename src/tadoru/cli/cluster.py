@@ -17,6 +17,7 @@ from tadoru.cli.options import effective, job_options
 from tadoru.cli.table import Column, clean, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.options import WorkerOptions
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def opened(config_file: str | None, given: dict[str, Any]) -> Iterator[ClusterVi
         raise UsageError("A cluster is in a database on PostgreSQL: give --database postgresql://user@host/name.")
     try:
         from tadoru.store.postgres.cluster_view import ClusterView
-    except ModuleNotFoundError as error:
-        raise UsageError(f"A cluster needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    except ModuleNotFoundError:
+        raise UsageError(not_installed("a cluster", "cluster")) from None
     with closing(ClusterView(options.database)) as view:
         yield view
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tadoru.errors import TadoruError, UsageError
+from tadoru.extras import not_installed
 from tadoru.jobs.docs.library import DEFAULT_TOKENS, Library, refresh_answer
 from tadoru.jobs.docs.mcp_pipe import Answers, Asked, Unanswered
 from tadoru.version import VERSION
@@ -34,7 +35,7 @@ def build_server(library: Library, refresh: Refresh | None = None) -> MCPServer:
     try:
         from mcp.server import MCPServer
     except ImportError:
-        raise UsageError("The MCP server needs the mcp package: pip install 'tadoru[mcp]'.") from None
+        raise UsageError(not_installed("the MCP server", "mcp")) from None
     server = MCPServer("tadoru", instructions=_INSTRUCTIONS, version=VERSION, log_level="WARNING")
     _add_reading(server, library)
     _add_refresh(server, library, refresh)
