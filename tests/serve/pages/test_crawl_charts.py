@@ -73,6 +73,7 @@ def test_every_day_has_its_column() -> None:
     [
         *docs_changes({"pages": 10, "removed": 20, "added": 0, "changed": 0})["reasons"],
         *links_changes({"broken_links": 3}, {"broken_links": 1})["reasons"],
+        *links_changes({"broken_links": 1}, {"broken_links": 0})["reasons"],
         "1 page broke.", "1,234 pages vanished.", "2 pages can no longer be found by search engines.", "1 new error.",
         "The score fell from 90.1 to 80.0.",
     ],

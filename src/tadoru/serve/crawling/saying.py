@@ -10,6 +10,7 @@ from collections import deque
 from typing import Any
 
 from tadoru.engine.notices import HostSlowed, LeasesRecovered, Notice, PageBroke, PageUnrendered, SitemapRead, SiteMoved
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.store.crawls.live import LiveMessages
 from tadoru.store.metrics import Metrics
@@ -86,7 +87,7 @@ class Notices:
             case SitemapRead() if notice.problem:
                 return "warning", f"The sitemap {notice.url} has a problem: {notice.problem.rstrip('.')}."
             case LeasesRecovered():
-                return "info", f"Went on with {notice.count:,} URLs of a process that ended early."
+                return "info", f"Went on with {counted(notice.count, 'URL')} of a process that ended early."
             case PageUnrendered() if notice.browser_missing:
                 return "warning", notice.reason
             case PageBroke():
