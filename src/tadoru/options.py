@@ -93,7 +93,7 @@ class AuditOptions(CrawlOptions):
     fail_on: tuple[str, ...] = ()
     baseline: str | None = None
     suppress: str | None = None
-    report: str | None = None
+    report: tuple[str, ...] = ()
     lang: str = "en"
 
 

@@ -167,7 +167,7 @@ AUDIT: tuple[Setting, ...] = (
     _s("baseline", "--baseline", text, "Checking", "Count only findings that this earlier crawl does not have.", metavar="DB"),
     _s("suppress", "--suppress", text, "Checking", "A file of findings that are accepted, each with its reason.", metavar="FILE"),
     _s("report", "--report", text, "Output",
-        "Write a report too, as .html, .json, .md, .xml or .sarif.", metavar="FILE"),
+        "Write a report too, as .html, .json, .md, .xml or .sarif (repeatable).", metavar="FILE", many=True),
     _s("lang", "--lang", choice("en", "ja"), "Output", "The language of reports.", metavar="en|ja"),
 )  # fmt: skip
 

@@ -309,12 +309,20 @@ def test_other_hosts_on_loopback_stay_out_of_reach_unless_allowed(tadoru: Tadoru
 # -- results ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_gate_that_is_exceeded_is_exit_10_and_the_report_is_written(tadoru: Tadoru, site: Site) -> None:
+def test_a_gate_that_is_exceeded_is_exit_10_and_every_report_is_written(tadoru: Tadoru, site: Site) -> None:
     site.page("/", links=["/gone"])
-    done = tadoru("audit", site.url("/"), *QUICK, "--fail-on", "link-broken", "--report", "report.html")
+    reports = ("--report", "report.html", "--report", "report.json")
+    done = tadoru("audit", site.url("/"), *QUICK, "--fail-on", "link-broken", *reports)
     assert (done.code, done.out) == (10, "")
     assert "link-broken" in done.err
     assert "<html" in (tadoru.folder / "report.html").read_text("utf-8")
+    assert json.loads((tadoru.folder / "report.json").read_text("utf-8"))["findings"]
+
+
+@pytest.mark.parametrize("text, names", [('"a.html"', ["a.html"]), ('["a.html", "b.sarif"]', ["a.html", "b.sarif"])])
+def test_a_file_names_one_report_or_several(text: str, names: list[str], tadoru: Tadoru) -> None:
+    (tadoru.folder / "tadoru.toml").write_text(f"[audit]\nreport = {text}\n")
+    assert tadoru("audit", "--show-config").result["audit"]["report"] == {"value": names, "source": "tadoru.toml"}
 
 
 def test_a_gate_against_a_baseline_counts_only_what_is_new(tadoru: Tadoru, site: Site) -> None:
@@ -349,7 +357,7 @@ def test_a_second_run_with_nothing_to_do_says_so(tadoru: Tadoru, site: Site) -> 
     audit(tadoru, site.url("/"), "--limit", "1")
     done = tadoru("audit", *QUICK[:-1], "--limit", "1")
     assert done.code == 0
-    assert "the limit of 1 pages is reached: raise --limit, or --recrawl" in done.err
+    assert "the limit of 1 page is reached: raise --limit, or --recrawl" in done.err
     assert site.hits("/a") == 0
 
 

@@ -66,11 +66,11 @@ def copy(capsys: pytest.CaptureFixture[str]) -> Copy:
 
 def test_a_calendar_goes_to_a_server_and_back_and_a_crawl_beside_it(folder: Path, address: str, copy: Copy) -> None:
     code, said = copy("events.db", address)
-    assert (code, said.startswith("Copied 2 events and 1 sources into postgresql://")) == (0, True), said
+    assert (code, said.startswith("Copied 2 events and 1 source into postgresql://")) == (0, True), said
     assert copy("crawl.db", f"{address}&crawl=site")[0] == 0
     assert look_at(address, SystemClock()) == (Kind.EVENTS, None), "an address without a crawl means the events"
     assert look_at(f"{address}&crawl=site", SystemClock()) == (Kind.CRAWL, None)
-    assert copy(address, "back.db") == (0, "Copied 2 events and 1 sources into back.db.\n")
+    assert copy(address, "back.db") == (0, "Copied 2 events and 1 source into back.db.\n")
     with closing(open_events("events.db")) as first, closing(open_events("back.db")) as back:
         assert dump(back) == dump(first)
     code, said = copy("events.db", address)
@@ -126,7 +126,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
     code, said = copy("old.db", "newer.db")
     first, last = said.splitlines()
     assert (code, first) == (0, "old.db was of an older format (1), and is of the present one now.")
-    assert last == "Copied 2 URLs and 1 links into newer.db."
+    assert last == "Copied 2 URLs and 1 link into newer.db."
 
 
 def test_progress_is_a_line_for_each_large_table_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,7 +71,7 @@ def test_other_settings_read_the_whole_source_again(calendar: Calendar, site: Si
     number = calendar.add(site.url("/a.ics"), "ics")
     calendar.run()
     calendar("sources", "edit", str(number), "--set", "days_ahead=30")
-    assert "1 events read" in calendar.run().out
+    assert "1 event read" in calendar.run().out
     assert "if-none-match" not in site.requests[-1].headers
 
 
@@ -339,7 +339,7 @@ def test_a_test_shows_what_would_be_read_and_the_run_uses_what_it_fetched(calend
     assert "1 event, 0 that lack something, in 1 document.\n" in done.out
     assert "Market 1" in done.out
     assert calendar.events() == []
-    assert "1 events read, 1 new" in calendar.run().out
+    assert "1 event read, 1 new" in calendar.run().out
     assert site.hits("/a.ics") == 1
     calendar.run()
     assert site.requests[-1].headers["if-none-match"] == '"1"'

@@ -200,7 +200,7 @@ def test_the_doctor_names_what_fails(tadoru: Tadoru, calendar: Calendar) -> None
     calendar.store.edit_source(1, {"secret": "A_VARIABLE_THAT_IS_NOT_SET"}, "test")
     done = tadoru("events", "-d", "events.db", "doctor")
     assert done.code == 0, "somebody should look, but it works"
-    assert "Source 2, 観光協会, failed 1 times in a row: The server answered 503." in done.out
+    assert "Source 2, 観光協会, failed 1 time in a row: The server answered 503." in done.out
     assert "The variable A_VARIABLE_THAT_IS_NOT_SET, which source 1 needs, is not set here." in done.out
 
 

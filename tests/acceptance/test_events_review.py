@@ -114,7 +114,7 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
 
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
     assert "The row still lacks something: There is no start. Say it with" in say("review", "retry", "1")
-    assert say("review", "retry", "--all") == "0 of 2 rows are events now; 2 still lack something.\n"
+    assert say("review", "retry", "--all") == "0 of 2 rows can be read now; 2 can not yet.\n"
     assert [one.id for one in calendar.store.reviews()] == [1, 2, 3]
 
 
@@ -123,7 +123,7 @@ def test_a_row_is_read_again_with_the_settings_that_its_source_has_now(calendar:
     raw = row("外国の会", "04/05/2050 10:00")
     calendar.say(source, bad=[Quarantined(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
     calendar.store.edit_source(source.id, {"settings": {"date_order": "day"}}, "test")
-    assert say("review", "retry", "--all") == "1 of 3 rows are events now; 2 still lack something.\n"
+    assert say("review", "retry", "--all") == "1 of 3 rows can be read now; 2 can not yet.\n"
     [found] = [one.event for one in calendar.store.events(limit=100).items if one.event.title == "外国の会"]
     assert str(found.local_date) == "2050-05-04", "the day comes first now"
 

@@ -75,7 +75,7 @@ def test_the_state_of_every_source_in_figures(tadoru: Tadoru, calendar: Calendar
 def test_the_state_as_a_table(tadoru: Tadoru, calendar: Calendar) -> None:
     out = tadoru("events", "-d", "events.db", "status").out
     assert "2 in the calendar, 1 in quarantine" in out
-    assert "1 wait for an answer" in out
+    assert "1 waits for an answer" in out
     assert any("failing" in line and "50%" in line and "failure: The server answered 503." in line for line in out.splitlines())
 
 

@@ -154,9 +154,8 @@ def test_a_library_that_is_missing_is_one_sentence(database: str, tadoru: Tadoru
     done = tadoru(
         "export", database, "-f", "parquet", "-o", "x.parquet", env={"PYTHONPATH": f"{tadoru.folder}:{CHECKOUT / 'src'}"}
     )
-    assert (done.code, done.sentence) == (
-        2, "--format parquet needs a library that is not installed: pip install 'tadoru[parquet]'.",
-    )  # fmt: skip
+    assert done.code == 2
+    assert done.sentence.startswith("Packages for --format parquet are not installed: install them with `")
     assert not (tadoru.folder / "x.parquet").exists()
 
 

@@ -48,7 +48,7 @@ def test_a_dry_run_says_the_plan_and_asks_nobody(tadoru: Tadoru, house: Site) ->
     plan = dict(line.split(None, 1) for line in done.out.splitlines())
     assert plan["start"] == house.url()
     assert "every 2 s" in plan["pace"]
-    assert "1.0 min for all 30 pages" in plan["pace"]
+    assert "1.0 min for 30 pages" in plan["pace"]
     assert (plan["never"], plan["limit"], plan["result"]) == ("URLs that match /x", "30 pages", "json to out.json")
     assert plan["robots.txt"].startswith("obeyed")
     assert list(tadoru.folder.iterdir()) == [], "no state file and no output either"
@@ -104,7 +104,7 @@ def test_an_endless_looking_url_is_told_its_cap(tadoru: Tadoru, house: Site) -> 
 def test_a_stored_crawl_tells_what_became_of_the_url(tadoru: Tadoru, house: Site) -> None:
     assert paths(tadoru.map(house.url(), "--state", "crawl.db", "--depth", "1", "--ignore-robots", "--exclude", "private"))
     _, _, rows = explained(tadoru, house.url("/a"), "--state", "crawl.db")
-    assert (rows["known"], rows["found on"]) == ("completed, 1 links from the start: answered 200", house.url("/"))
+    assert (rows["known"], rows["found on"]) == ("completed, 1 link from the start: answered 200", house.url("/"))
     assert explained(tadoru, house.url("/nowhere"), "--state", "crawl.db")[2]["known"] == "not found by this crawl"
     done = tadoru("explain", house.url(), "--state", "none.db")
     assert (done.code, done.sentence) == (2, "There is no crawl in none.db: check --state.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -164,3 +167,38 @@ def test_a_crawl_that_is_being_written_can_be_reported(site: Tadoru) -> None:
 def test_a_full_disk_is_told(site: Tadoru) -> None:
     done = site("report", "site.db", "-f", "html", "-o", "/dev/full")
     assert (done.code, done.sentence) == (1, "Failed: No space left on device.")
+
+
+@pytest.fixture
+def sealed() -> Iterator[Path]:
+    """A folder with a crawl that nobody can write to, and that every user can look into, unlike those of `tmp_path`."""
+    folder = Path(tempfile.mkdtemp(prefix="tadoru-test-"))
+    small(folder / "site.db")
+    (folder / "site.db").chmod(0o444)
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+AS_NOBODY = """
+import os, sys
+import tadoru.cli.main as main, tadoru.cli.report, tadoru.jobs.audit.report.terminal
+os.geteuid() or os.setuid(65534)
+sys.exit(main.run(sys.argv[1:]))
+"""
+
+
+def test_a_crawl_that_can_not_be_written_can_be_told_of(sealed: Path) -> None:
+    done = Tadoru(sealed).python(AS_NOBODY, "report", "site.db")
+    assert done.code == 0, done.err
+    assert done.out.startswith(STARTS["text"])
+    assert [one.name for one in sealed.iterdir()] == ["site.db"]
+
+
+def test_what_was_written_last_is_not_left_out_of_a_report(sealed: Path) -> None:
+    """It may stand in a file beside the crawl, which can not be taken over there."""
+    (sealed / "site.db-wal").write_bytes(b"what was written last")
+    done = Tadoru(sealed).python(AS_NOBODY, "report", "site.db")
+    assert (done.code, done.out) == (1, "")
+    assert "site.db can not be opened for writing: check the folder and its permissions." in done.sentence

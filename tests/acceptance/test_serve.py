@@ -158,6 +158,10 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert serve("users", "add", "mia", "--role", "viewer", "--password-stdin", stdin="correct horse\n").code == 0
     assert "at least 10 characters" in serve("users", "add", "x", "--password-stdin", stdin="short\n").err
     assert "root is the only admin" in serve("users", "revoke", "root").sentence
+    assert "root is the only admin" in serve("users", "role", "root", "editor").sentence
+    assert "There is no user ben" in serve("users", "role", "ben", "editor").sentence
+    assert serve("users", "role", "Mia", "editor").err == "mia is editor now, was viewer.\n"
+    assert serve("users", "role", "mia", "viewer").code == 0
     refused = serve("keys", "add", "ci", "--scope", "events:write", "--user", "mia")
     assert (refused.code, "mia is a viewer" in refused.sentence) == (2, True)
     assert "There is no scope all" in serve("keys", "add", "ci", "--scope", "all").sentence
@@ -181,7 +185,7 @@ def test_users_and_keys_come_and_go(tadoru: Tadoru) -> None:
     assert "mia was revoked already" in serve("users", "revoke", "mia").sentence
     with closing(sqlite3.connect(tadoru.folder / "events.db")) as sql:
         what = [row[0] for row in sql.execute("SELECT what FROM audit_log ORDER BY id")]
-        assert what == ["user.add", "user.link", "user.add", "key.add", "key.revoke", "user.revoke"]
+        assert what == ["user.add", "user.link", "user.add", "user.role", "user.role", "key.add", "key.revoke", "user.revoke"]
         assert not any(key[13:] in str(row) or "correct horse" in str(row) for row in sql.execute("SELECT * FROM audit_log"))
 
 
@@ -290,7 +294,9 @@ def test_garbage_on_the_socket_stops_nothing(tadoru: Tadoru) -> None:
 def test_a_copy_of_the_service_without_its_packages_says_what_to_install(tadoru: Tadoru) -> None:
     program = "import sys; sys.modules['fastapi'] = None; from tadoru.cli.main import main; main(['serve', '--port', '0'])"
     done = tadoru.python(program)
-    assert (done.code, done.sentence) == (2, "The service needs more packages: install them with `pip install 'tadoru[serve]'`.")
+    assert done.code == 2
+    assert "Packages for the service are not installed: install them with `" in done.sentence
+    assert "[serve]'`." in done.sentence
 
 
 def test_processes_end_when_the_one_that_started_them_is_killed(tadoru: Tadoru) -> None:

@@ -16,7 +16,7 @@ PACKAGE = "tadoru"
 
 # Bottom to top. A module may import its own layer and those before it.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "clock", "version", "signals"),
+    ("errors", "clock", "extras", "version", "signals"),
     ("model",),
     ("rules",),
     ("parse",),

@@ -100,7 +100,7 @@ def test_the_first_hundred_pages_are_shown_and_the_rest_is_counted_with_its_comm
     path = crawl.save()
     tree = parsed(path)
     assert len(tree.css(".check tbody tr")) == 100
-    assert words(tree.css_first(".check .note:last-child")) == f"30 more are listed by tadoru report {path} --check test-long"
+    assert words(tree.css_first(".check .note:last-child")) == f"30 more, listed by tadoru report {path} --check test-long"
 
 
 def test_on_paper_a_few_pages_of_each_check_are_enough(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_very_long_urls_do_not_make_a_page_that_nobody_can_open(tmp_path: Path) 
     assert len(text) < 500_000
     shown = len(LexborHTMLParser(text).css(".check tbody tr"))
     assert 3 < shown < 20
-    assert f"{130 - shown} more are listed by" in text
+    assert f"{130 - shown} more, listed by" in text
 
 
 def test_what_is_suppressed_is_told(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_more_pages_than_are_shown_are_counted_with_the_command_that_lists_them(
     path = crawl.save()
     text = told(path, "markdown")
     assert len(re.findall(r"^- \[", text, re.MULTILINE)) == PAGES
-    assert f"\n5 more are listed by `tadoru report {path} --check test-long`\n" in text
+    assert f"\n5 more, listed by `tadoru report {path} --check test-long`\n" in text
     everything = told(path, "markdown", list_all=True)
     assert len(re.findall(r"^- \[", everything, re.MULTILINE)) == PAGES + 5
     assert "more are listed" not in everything
@@ -119,6 +119,6 @@ def test_a_url_that_is_no_web_address_is_no_link(tmp_path: Path) -> None:
 def test_it_fits_into_a_comment(tmp_path: Path) -> None:
     text = told(large(tmp_path / "site.db", 600), "markdown")
     assert len(text) < 65_536
-    found = re.search(r"\n(\d+) checks more are listed by `tadoru report \S+ --all`\n", text)
+    found = re.search(r"\n(\d+) checks more, listed by `tadoru report \S+ --all`\n", text)
     assert found is not None
     assert text.count("<details>") + int(found[1]) == len(re.findall(r"^\| [🔴🟠🔵⚪]", text, re.MULTILINE)) > 80

@@ -81,8 +81,10 @@ def test_columns_stand_below_each_other_in_japanese(tmp_path: Path) -> None:
         pytest.param(None, 1, "This crawl is not finished: 1 URL still to be requested.", id="killed"),
         pytest.param(None, 0, "This crawl is not finished: 0 URLs still to be requested.", id="killed at the end"),
         pytest.param("interrupted", 2, "The crawl was interrupted: 2 URLs still to be requested.", id="interrupted"),
-        pytest.param("limit", 3, "The crawl ended at its limit of pages: 3 URLs more are known", id="at its limit"),
-        pytest.param("time", 3, "The crawl ended at its time limit: 3 URLs more are known", id="out of time"),
+        pytest.param(
+            "limit", 3, "The crawl ended at its limit of pages: 3 URLs more, known and not requested.", id="at its limit"
+        ),
+        pytest.param("time", 1, "The crawl ended at its time limit: 1 URL more, known and not requested.", id="out of time"),
         pytest.param("complete", 2, "This crawl is not finished: 2 URLs still", id="ended, and joined by another"),
     ],
 )

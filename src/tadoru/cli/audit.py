@@ -15,6 +15,7 @@ from tadoru.cli.inputs import check_database, check_writable, read_seeds
 from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.config import CREDENTIALS, Effective, shown
 from tadoru.errors import BrowserMissing, GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, UsageError
+from tadoru.extras import not_installed
 from tadoru.options import AuditOptions
 from tadoru.settings import JOBS
 
@@ -124,11 +125,12 @@ def _check(options: AuditOptions, urls: tuple[str, ...]) -> None:
     Judgement.parse(options)
     if is_file:
         check_writable(database, "--database")
-    if options.report is not None:
+    if options.report:
         from tadoru.jobs.audit.report import form_of
 
-        form_of(options.report)
-        check_writable(Path(options.report), "--report")
+        for name in options.report:
+            form_of(name)
+            check_writable(Path(name), "--report")
 
 
 def _run(options: AuditOptions, urls: tuple[str, ...], settled: Effective, *, quiet: bool, verbose: int, log_format: str) -> int:
@@ -168,12 +170,12 @@ def _leave_to_workers(options: AuditOptions, urls: tuple[str, ...], settled: Eff
 
     if not is_postgresql(options.database):
         raise UsageError("Only a crawl on PostgreSQL can be left to workers: give --database 'postgresql://…?crawl=NAME'.")
-    if options.report is not None or options.fail_on:
+    if options.report or options.fail_on:
         raise UsageError("--report and --fail-on need the end of the crawl: leave --detach out, or ask `tadoru report` later.")
     try:
         from tadoru.cluster.handing import hand_over
-    except ModuleNotFoundError as error:
-        raise UsageError(f"A cluster needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    except ModuleNotFoundError:
+        raise UsageError(not_installed("a cluster", "cluster")) from None
     config = {name: entry["value"] for name, entry in shown(AuditOptions, options, settled, "audit").items()}
     launch.run_loop(hand_over(options, urls, config))
     if not quiet:
@@ -217,9 +219,9 @@ def _tell(options: AuditOptions, display: Display, *, quiet: bool) -> int:
     if not quiet:
         for note in print_summary(options.database, sys.stdout, lang=options.lang, suppress=options.suppress):
             display.note(note)
-    if options.report is not None:
-        write_report(options.report, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
-        display.note(f"Wrote {options.report}.")
+    for name in options.report:
+        write_report(name, options.database, lang=options.lang, suppress=options.suppress, baseline=options.baseline)
+        display.note(f"Wrote {name}.")
     exceeded = _judge(options)
     missing = _unrendered(options.database) if options.render != "never" else ""
     if exceeded:

@@ -17,6 +17,8 @@ from tadoru.cli.options import effective, job_options
 from tadoru.cli.table import Column, clean, write_pairs, write_table
 from tadoru.clock import Clock, iso
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
+from tadoru.jobs.report.words import counted
 from tadoru.options import WorkerOptions
 
 if TYPE_CHECKING:
@@ -46,8 +48,8 @@ def opened(config_file: str | None, given: dict[str, Any]) -> Iterator[ClusterVi
         raise UsageError("A cluster is in a database on PostgreSQL: give --database postgresql://user@host/name.")
     try:
         from tadoru.store.postgres.cluster_view import ClusterView
-    except ModuleNotFoundError as error:
-        raise UsageError(f"A cluster needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    except ModuleNotFoundError:
+        raise UsageError(not_installed("a cluster", "cluster")) from None
     with closing(ClusterView(options.database)) as view:
         yield view
 
@@ -123,11 +125,11 @@ def write_text(out: TextIO, found: ClusterSeen) -> None:
     """For people: two lines about all of it, then a table of each kind."""
     queue = found.queue
     gone = len(found.workers) - found.alive
-    asked = sum(worker.hosts for worker in found.workers)
+    asked = counted(sum(worker.hosts for worker in found.workers), "host")
     again = f", {queue.again:,} to be tried again" if queue.again else ""
     work = f"{queue.waiting:,} waiting{again}, {queue.running:,} running, {queue.stalled:,} stalled, {queue.failed:,} failed"
     write_pairs(out, [
-        ("Workers", f"{found.alive} alive, {gone} gone; {found.rate:.1f} pages/s, {asked:,} hosts asked now"), ("Queue", work),
+        ("Workers", f"{found.alive} alive, {gone} gone; {found.rate:.1f} pages/s, {asked} asked now"), ("Queue", work),
     ])  # fmt: skip
     for table in (_workers, _crawls, _hosts):
         columns, rows = table(found)
@@ -186,7 +188,7 @@ def _age(now: datetime, at: datetime) -> str:
 
 
 def _trouble(one: HostSeen) -> str:
-    return f"failed {one.attempts} times" if one.trouble == "failed" else _TROUBLE[one.trouble]
+    return f"failed {counted(one.attempts, 'time')}" if one.trouble == "failed" else _TROUBLE[one.trouble]
 
 
 def _seconds(value: float | None) -> str:

@@ -14,6 +14,7 @@ from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_database, check_writable
 from tadoru.cli.table import clean
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from tadoru.store.moving import Found
@@ -95,7 +96,8 @@ def _copy_crawl(since: str, to: str, found: Found) -> None:
             try:
                 counts = await move_crawl(old, new, progress)
                 progress.end()
-                sys.stderr.write(f"Copied {counts['pages']:,} URLs and {counts['link_relations']:,} links into {new.path}.\n")
+                copied = f"{counted(counts['pages'], 'URL')} and {counted(counts['link_relations'], 'link')}"
+                sys.stderr.write(f"Copied {copied} into {new.path}.\n")
             finally:
                 await new.close()
         finally:
@@ -117,7 +119,8 @@ def _copy_events(since: str, to: str, found: Found) -> None:
         with closing(open_events(to)) as new:
             counts = copy_events(old, new, progress)
             progress.end()
-            sys.stderr.write(f"Copied {counts['events']:,} events and {counts['sources']:,} sources into {clean(new.name)}.\n")
+            copied = f"{counted(counts['events'], 'event')} and {counted(counts['sources'], 'source')}"
+            sys.stderr.write(f"Copied {copied} into {clean(new.name)}.\n")
 
 
 def _tell_format(name: str, found: Found) -> None:

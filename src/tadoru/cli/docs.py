@@ -16,6 +16,7 @@ from tadoru.cli.help import GroupedCommand
 from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.config import shown
 from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.options import DocsOptions
 from tadoru.settings import JOBS
@@ -151,9 +152,8 @@ def _refuse_nothing(finished: Finished) -> None:
 
 def tell(written: Written, root: Path, *, diff: bool) -> None:
     """What is there now, on stdout."""
-    pages = "1 page" if written.pages == 1 else f"{written.pages:,} pages"
-    specs = f", {written.specs} API specification{'s' if written.specs > 1 else ''}" if written.specs else ""
-    sys.stdout.write(f"{pages}{specs}, about {written.tokens:,} tokens, in {root}\n")
+    specs = f", {counted(written.specs, 'API specification')}" if written.specs else ""
+    sys.stdout.write(f"{counted(written.pages, 'page')}{specs}, about {written.tokens:,} tokens, in {root}\n")
     changes = written.changes
     if diff:
         counts = f"{len(changes.added)} added, {len(changes.changed)} changed, {len(changes.removed)} removed"

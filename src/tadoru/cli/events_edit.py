@@ -15,6 +15,7 @@ from tadoru.cli.forms import format_option, write_json
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.table import clean
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from tadoru.store.events.open import EventsStore
@@ -162,7 +163,7 @@ def _tell(store: EventsStore, event: Event, what: str, form: str) -> None:
         write_json(document(found))
         return
     place = " · ".join(part for part in (event.venue, event.city) if part)
-    dates = f" and {event.times - 1} more dates" if event.times > 1 else ""
+    dates = f" and {counted(event.times - 1, 'more date')}" if event.times > 1 else ""
     words = (
         f"Event {event.id} {what}: {event.title} · {event_when(event)} {event.timezone}{dates}{' · ' + place if place else ''}"
     )

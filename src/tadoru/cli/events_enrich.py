@@ -18,6 +18,7 @@ from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.table import Column, clean, write_pairs, write_table
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from tadoru.jobs.events.enrich.train import Evaluation, Sample
@@ -74,7 +75,7 @@ def train(place: Place, /, files: tuple[str, ...], from_database: bool, output: 
     if evaluation is not None:
         write_evaluation(evaluation)
     size = f"{len(model.data) / 1024:,.0f} KiB"
-    sys.stderr.write(f"Wrote {clean(output)}: {len(model.classes)} categories of {len(samples):,} events, {size}.\n")
+    sys.stderr.write(f"Wrote {clean(output)}: {len(model.classes)} categories of {counted(len(samples), 'event')}, {size}.\n")
     return 0
 
 

@@ -20,6 +20,7 @@ from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.table import clean
 from tadoru.errors import TadoruError, UsageError
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from tadoru.jobs.checkup import Checked
@@ -95,7 +96,7 @@ def backup(place: Place, /, file: str, with_files: bool) -> int:
     with existing(place) as (store, options):
         count = back_up(store, path, files_of(options) if with_files else None, progress)
     progress.end()
-    files = f", with {count:,} files" if with_files else ""
+    files = f", with {counted(count, 'file')}" if with_files else ""
     sys.stderr.write(f"Wrote {clean(file)}: {path.stat().st_size / 1024**2:.1f} MiB{files}.\n")
     return 0
 
@@ -115,10 +116,10 @@ def restore(place: Place, /, file: str) -> int:
     progress = TableProgress()
     count = put_back(Path(file), options.database, files_of(options), progress)
     progress.end()
-    files = f", and {count:,} files" if count else ""
+    files = f", and {counted(count, 'file')}" if count else ""
     with place.open(options) as store:
         events = sum(store.totals().events.values())
-    sys.stderr.write(f"Restored {events:,} events{files} into {clean(described(options.database))}.\n")
+    sys.stderr.write(f"Restored {counted(events, 'event')}{files} into {clean(described(options.database))}.\n")
     return 0
 
 
@@ -144,7 +145,8 @@ def copy(place: Place, /, target: str) -> int:
         with closing(open_events(target)) as other:
             counts = copy_events(store, other, progress)
             progress.end()
-            sys.stderr.write(f"Copied {counts['events']:,} events and {counts['sources']:,} sources into {clean(other.name)}.\n")
+            copied = f"{counted(counts['events'], 'event')} and {counted(counts['sources'], 'source')}"
+            sys.stderr.write(f"Copied {copied} into {clean(other.name)}.\n")
     return 0
 
 

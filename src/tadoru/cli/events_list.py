@@ -19,6 +19,7 @@ from tadoru.cli.forms import Form, format_option, write_json
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _tell(store: EventsStore, form: str, count: int, output: str | None, city: s
         hint = "" if city is None or _known_city(store, city) else _cities_hint(store, city)
         sys.stderr.write(f"No events.{hint or ' `--all` shows also those that are over.'}\n")
     elif form == "table" and sys.stdout.isatty():
-        sys.stderr.write(f"{count:,} event{'' if count == 1 else 's'}.\n")
+        sys.stderr.write(f"{counted(count, 'event')}.\n")
 
 
 def _form_of(output: str) -> str | None:

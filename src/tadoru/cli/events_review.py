@@ -13,6 +13,7 @@ from tadoru.cli.forms import format_option, stamp_text, write_json
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.table import Column, clean, write_table
 from tadoru.errors import TadoruError, UsageError
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -184,7 +185,7 @@ def retry(place: Place, /, review_id: int | None, every: bool) -> int:
         read = sum(_retried(store, one, options) for one in waiting)
         rest = len(waiting) - read
         sys.stdout.write(
-            f"{read} of {len(waiting)} rows are events now" + (f"; {rest} still lack something.\n" if rest else ".\n")
+            f"{read} of {counted(len(waiting), 'row')} can be read now" + (f"; {rest} can not yet.\n" if rest else ".\n")
         )
     return 0
 

@@ -14,6 +14,7 @@ from tadoru.cli.events import Place, files_of
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.options import job_options
 from tadoru.errors import Interrupted, UsageError
+from tadoru.jobs.report.words import counted
 from tadoru.log import Log, printable
 from tadoru.options import EventsOptions
 from tadoru.settings import JOBS
@@ -75,8 +76,9 @@ class Voice:
 
     def _progress(self) -> None:
         if self._shows:
-            of = f" of {self._expected}" if self._expected else ""
-            sys.stderr.write(f"\r{self._count}{of} sources, {self._failed} failed ")
+            of = f"{self._count} of " if self._expected else ""
+            sources = counted(self._expected or self._count, "source")
+            sys.stderr.write(f"\r{of}{sources}, {self._failed} failed ")
             sys.stderr.flush()
 
     def end(self) -> None:
@@ -137,13 +139,13 @@ def _summary(tally: Tally) -> None:
             counts[name] = counts.get(name, 0) + number
     unchanged = sum(one.unchanged for one in tally.collected)
     words = [
-        f"{counts.get('parsed', 0):,} events read",
+        f"{counted(counts.get('parsed', 0), 'event')} read",
         f"{counts.get('inserted', 0):,} new",
         f"{counts.get('updated', 0):,} changed",
     ]
     extra = {"merged": "merged", "quarantined": "in quarantine", "review": "to review", "vanished": "vanished"}
     words += [f"{counts[name]:,} {word}" for name, word in extra.items() if counts.get(name)]
-    sources = f"{len(tally.collected):,} source{'s' if len(tally.collected) != 1 else ''}"
+    sources = counted(len(tally.collected), "source")
     same = f" ({unchanged:,} unchanged)" if unchanged else ""
     failed = f"; {len(tally.failed):,} failed" if tally.failed else ""
     sys.stdout.write(f"{sources}{same}: {', '.join(words)}{failed}.\n")
@@ -173,7 +175,8 @@ def worker(place: Place, /, quiet: bool, verbose: int, log_format: str, **given:
 
     with place.open(options) as store:
         if not quiet:
-            sys.stderr.write(f"Collecting {len(store.sources(enabled=True)):,} sources into {store.name}; Ctrl-C stops.\n")
+            sources = counted(len(store.sources(enabled=True)), "source")
+            sys.stderr.write(f"Collecting {sources} into {store.name}; Ctrl-C stops.\n")
         _collect(store, options, voice, work, is_worker=True)
     return 0
 

@@ -12,6 +12,7 @@ from tadoru.cli.events_reading import existing, write_array
 from tadoru.cli.forms import format_option, span_text, stamp_text, write_json
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.table import Column, write_pairs, write_table
+from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,5 +120,6 @@ def _totals_text(totals: Totals) -> Iterator[tuple[str, str]]:
     marked += [f"{totals.vanished:,} no longer listed"] if totals.vanished else []
     yield "Events", ", ".join([f"{counts['active']:,} in the calendar", *hidden, *marked])
     rate = share(totals.merged_rows, totals.rows)
-    yield "Rows", f"{totals.rows:,} of {totals.sources:,} sources" + (f", {rate:.0%} duplicates" if rate else "")
-    yield "Reviews", f"{totals.open_reviews:,} wait for an answer" if totals.open_reviews else "none waits"
+    yield "Rows", f"{totals.rows:,} of {counted(totals.sources, 'source')}" + (f", {rate:.0%} duplicates" if rate else "")
+    waits = "waits" if totals.open_reviews == 1 else "wait"
+    yield "Reviews", f"{totals.open_reviews:,} {waits} for an answer" if totals.open_reviews else "none waits"

@@ -13,6 +13,7 @@ from tadoru.cli.events import Place
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.options import job_options
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 from tadoru.options import EventsOptions
 from tadoru.settings import JOBS
 
@@ -52,5 +53,5 @@ def search_sync(place: Place, /, full: bool, forget: bool, quiet: bool, **given:
         return 1
     if not quiet:
         how = "The whole calendar" if done.is_whole else "What changed"
-        sys.stdout.write(f"{how}: {done.put:,} events told, {done.removed:,} removed.\n")
+        sys.stdout.write(f"{how}: {counted(done.put, 'event')} told, {done.removed:,} removed.\n")
     return 0

@@ -15,6 +15,7 @@ from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
 from tadoru.cli.table import Column, write_table
 from tadoru.errors import UsageError
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.options import EventsOptions
 from tadoru.settings import JOBS
@@ -245,7 +246,7 @@ def import_sources(place: Place, file: Path) -> int:
     entries = imports.read_sources(text, file.name)
     with place.open() as store:
         added, known = run_loop(_import(store, entries))
-    sys.stdout.write(f"{added} sources were added, {known} were there already.\n")
+    sys.stdout.write(f"Added {counted(added, 'source')}; {known} {'was' if known == 1 else 'were'} there already.\n")
     return 0
 
 
@@ -259,7 +260,7 @@ async def _import(store: EventsStore, entries: list[Any]) -> tuple[int, int]:
         except UsageError as error:
             problems.append(f"{entry.where}: {error}")
     if problems:
-        more = f" There are {len(problems) - 1} more like this." if len(problems) > 1 else ""
+        more = f" There {'is' if len(problems) == 2 else 'are'} {len(problems) - 1} more like this." if len(problems) > 1 else ""
         raise UsageError(f"{problems[0]}{more} Nothing was imported.")
     ids = {source.name: source.id for source in store.sources()}
     addresses = {(source.url, source.type) for source in store.sources()}

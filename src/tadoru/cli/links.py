@@ -17,6 +17,7 @@ from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable, read_seeds
 from tadoru.cli.options import effective, job_options, print_config, running_options
 from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
+from tadoru.jobs.report.words import counted
 from tadoru.options import LinksOptions
 from tadoru.settings import JOBS
 
@@ -101,7 +102,7 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         if ended.stopped:
             stopped = "time limit" if ended.out_of_time else "interrupted"
         elif ended.limit_reached:
-            stopped = f"limit of {options.limit} pages"
+            stopped = f"limit of {counted(options.limit, 'page')}"
         result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
         try:
             gates = judge_and_write(result, options, prepared.plan.database, display)
@@ -114,8 +115,9 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
                 f"Could not write {what} ({why}): mend that, and run the same command again{database.keep()}."
             ) from None
         if stopped == "interrupted":
-            done = f"{result.total_processed} page{'' if result.total_processed == 1 else 's'}"
-            raise Interrupted(f"Stopped after {done}; to go on, run the same command again{database.keep()}.")
+            raise Interrupted(
+                f"Stopped after {counted(result.total_processed, 'page')}; to go on, run the same command again{database.keep()}."
+            )
         state = launch.run_loop(starts_of(prepared))
         if state is not None and state.status == "error":
             kind = (state.error_type or "no answer").replace("_", " ")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from tadoru.errors import UsageError
+from tadoru.extras import how_to_mend, not_installed
 from tadoru.jobs.checkup import PACKAGES
 
 TAKERS = (("map its links", "links"), ("find its problems", "audit"), ("read its documentation", "docs"))
@@ -50,16 +51,20 @@ def elsewhere(name: str, groups: Sequence[str]) -> UsageError:
     return UsageError(f"There is no command “tadoru {name}”; did you mean {meant}?")
 
 
+def given_twice(name: str, other: str) -> UsageError:
+    """Two values for an option that takes one, given by these names of it."""
+    if name == other:
+        return UsageError(f"{name} is given more than once, and takes one value: leave out all but one.")
+    return UsageError(f"{name} and {other} are the same option, which takes one value: leave one of them out.")
+
+
 def missing_package(error: ModuleNotFoundError) -> tuple[str, int]:
     """A package that an option needs and that is not installed, and the exit code."""
     name = (error.name or "").partition(".")[0]
     if name not in PACKAGES:
-        return f"Tadoru is not whole ({error}): install it again with `pip install --force-reinstall tadoru`.", 1
+        return f"Tadoru is not whole ({error}): {how_to_mend()}.", 1
     extra, purpose = PACKAGES[name]
-    return (
-        f"{purpose[:1].upper()}{purpose[1:]} needs the package {name}: install it with `pip install 'tadoru[{extra}]'`.",
-        UsageError.exit_code,
-    )
+    return not_installed(purpose, extra), UsageError.exit_code
 
 
 def address_for_command(address: str) -> UsageError:

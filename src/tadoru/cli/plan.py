@@ -10,6 +10,7 @@ from tadoru.jobs.docs.run import build_scope as docs_scope
 from tadoru.jobs.docs.run import folder_of
 from tadoru.jobs.launch import pick_processes
 from tadoru.jobs.links.run import build_scope
+from tadoru.jobs.report.words import counted
 from tadoru.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key, typed
@@ -92,9 +93,7 @@ def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str
     rows.append(("browser", RENDERING[options.render]))
     rows.append(("database", options.database))
     rows += [("fails on", gate) for gate in options.fail_on]
-    if options.report:
-        rows.append(("report", options.report))
-    return rows
+    return rows + [("report", name) for name in options.report]
 
 
 def _starts(starts: list[str]) -> list[tuple[str, str]]:
@@ -104,10 +103,11 @@ def _starts(starts: list[str]) -> list[tuple[str, str]]:
 
 def _bounds(options: AuditOptions) -> list[tuple[str, str]]:
     bounds = bounds_for(options)
+    requests, hosts = counted(bounds.pages_per_host or 0, "request"), counted(bounds.hosts_per_domain or 0, "host")
     rows = [
-        ("per host", f"at most {bounds.pages_per_host} requests for pages", bounds.pages_per_host),
-        ("per domain", f"at most {bounds.hosts_per_domain} hosts, and those that were named", bounds.hosts_per_domain),
-        ("queue", f"at most {bounds.queued} URLs; the rest is put off", bounds.queued),
+        ("per host", f"at most {requests} for pages", bounds.pages_per_host),
+        ("per domain", f"at most {hosts}, and those that were named", bounds.hosts_per_domain),
+        ("queue", f"at most {counted(bounds.queued or 0, 'URL')}; the rest is put off", bounds.queued),
     ]
     return [(label, words) for label, words, bound in rows if bound]
 
@@ -118,11 +118,11 @@ def _requests(options: CrawlOptions, scope: Scope, starts: list[str], *, listed:
     else:
         rows = [
             ("requests", SCOPES[scope.mode].format(site=host_key(starts[0]) if starts else "the stored site")),
-            ("depth", "no limit" if options.depth is None else f"at most {options.depth} links from the start"),
+            ("depth", "no limit" if options.depth is None else f"at most {counted(options.depth, 'link')} from the start"),
         ]
     rows += [("only", f"URLs that match {pattern}") for pattern in options.include]
     rows += [("never", f"URLs that match {pattern}") for pattern in options.exclude]
-    rows.append(("limit", f"{options.limit} pages" if options.limit else "no limit"))
+    rows.append(("limit", counted(options.limit, "page") if options.limit else "no limit"))
     rows.append(("pace", _pace(options)))
     rows.append(("robots.txt", "ignored" if options.ignore_robots else "obeyed, as Tadoru"))
     return rows
@@ -132,8 +132,8 @@ def _pace(options: CrawlOptions) -> str:
     count = pick_processes(options.processes, options.delay)
     processes = f", {count} processes" if count > 1 else ""
     if not options.delay:
-        return f"no delay, {options.concurrency} requests in flight{processes}"
+        return f"no delay, {counted(options.concurrency, 'request')} in flight{processes}"
     words = f"a request every {options.delay:g} s to a host, {options.concurrency} in flight at most{processes}"
     if options.limit:
-        words += f"; at least {options.limit * options.delay / 60:.1f} min for all {options.limit} pages"
+        words += f"; at least {options.limit * options.delay / 60:.1f} min for {counted(options.limit, 'page')}"
     return words

@@ -19,6 +19,7 @@ from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database
 from tadoru.cli.options import effective, job_options, print_config
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.options import EventsOptions, ServeOptions
 from tadoru.settings import JOBS
 
@@ -121,7 +122,7 @@ def _answer(options: ServeOptions, config_file: str | None, log_format: str, lev
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "tadoru":
             raise
-        raise UsageError("The service needs more packages: install them with `pip install 'tadoru[serve]'`.") from None
+        raise UsageError(not_installed("the service", "serve")) from None
     from tadoru.store.service import open_service
 
     with closing(listen(options)) as listening:

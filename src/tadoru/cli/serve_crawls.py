@@ -54,7 +54,8 @@ def list_crawls(desk: Desk, /, form: str, database: str | None) -> int:
         write_json([
             {
                 "id": one.id, "name": one.name, "job": one.job, "starts": list(one.starts), "state": one.state.value,
-                "place": one.place, "every": one.every, "error": one.error or None, "created_at": iso(one.created_at),
+                "pages": one.progress.get("pages"), "place": one.place, "every": one.every, "error": one.error or None,
+                "created_at": iso(one.created_at),
                 "ended_at": iso(one.ended_at) if one.ended_at else None,
             }
             for one in found

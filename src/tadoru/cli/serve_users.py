@@ -1,4 +1,4 @@
-"""`tadoru serve users add | list | link | revoke`: who may sign in."""
+"""`tadoru serve users add | list | link | role | revoke`: who may sign in, and what they may do."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from tadoru.cli.serve import Desk, at_keyboard, link_address
 from tadoru.cli.table import Column, clean, write_table
 from tadoru.clock import iso
 from tadoru.errors import UsageError
+
+ROLE = click.Choice(["viewer", "editor", "admin"])
 
 
 def database_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -37,7 +39,7 @@ def users() -> None:
     examples=(("tadoru serve users add mia --role editor", "then give her the link of `tadoru serve users link mia`"),),
 )  # fmt: skip
 @click.argument("name")
-@click.option("--role", type=click.Choice(["viewer", "editor", "admin"]), default="viewer", help="What they may. [viewer]")
+@click.option("--role", type=ROLE, default="viewer", help="What they may. [viewer]")
 @click.option("--password-stdin", is_flag=True, help="Read a password from stdin, one line.")
 @database_option
 @click.pass_obj
@@ -100,6 +102,25 @@ def link(desk: Desk, /, name: str, database: str | None) -> int:
         if store.user(name) not in known and all(user.role != "admin" for user in known):
             store.add_user(name, "admin", at_keyboard())
         sys.stdout.write(link_address(address(desk.options), store, name) + "\n")
+    return 0
+
+
+@users.command(
+    "role", short_help="Let somebody do more, or less.",
+    examples=(("tadoru serve users role mia admin", "from her next request on"),),
+)  # fmt: skip
+@click.argument("name")
+@click.argument("role", type=ROLE)
+@database_option
+@click.pass_obj
+def set_role(desk: Desk, /, name: str, role: str, database: str | None) -> int:
+    """Let NAME do more, or less: as viewer, editor or admin. It holds at once, for their sessions and keys too. One admin
+    stays."""
+    with desk.store(database) as store:
+        before = store.user(name)
+        user = store.set_role(name, role, at_keyboard())
+    was = f", was {before.role}" if before is not None and before.role != user.role else ", as before"
+    sys.stderr.write(f"{clean(user.name)} is {user.role} now{was}.\n")
     return 0
 
 

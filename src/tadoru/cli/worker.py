@@ -15,6 +15,7 @@ from tadoru import config
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.options import effective, job_options, print_config
 from tadoru.errors import Interrupted, UsageError
+from tadoru.extras import not_installed
 from tadoru.log import Log
 from tadoru.options import EventsOptions, WorkerOptions
 from tadoru.settings import JOBS
@@ -60,8 +61,8 @@ def _work(options: WorkerOptions, events: EventsOptions, log_format: str, level:
         from tadoru.cluster.metrics_door import answering
         from tadoru.cluster.queue import speak_through
         from tadoru.cluster.worker import Duty, Side, Worker
-    except ModuleNotFoundError as error:
-        raise UsageError(f"A worker needs more packages ({error.name}): pip install 'tadoru[cluster]'.") from None
+    except ModuleNotFoundError:
+        raise UsageError(not_installed("a worker", "cluster")) from None
     clock = SystemClock()
     log = Log(sys.stderr, clock, form=log_format, level=level)
     speak_through(log)

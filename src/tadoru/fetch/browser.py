@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.errors import BrowserMissing
+from tadoru.extras import not_installed
 from tadoru.fetch import chromium
 from tadoru.fetch.allowance import PATIENCE
 from tadoru.fetch.guard import Guard, Names, Resolver
@@ -218,7 +219,7 @@ class Browser:
         try:
             from playwright.async_api import Error, async_playwright
         except ImportError:
-            raise BrowserMissing(f"Pages can not be rendered: {chromium.HOW_TO_DRIVE}.") from None
+            raise BrowserMissing(not_installed("rendering pages", "render")) from None
         driver = await async_playwright().start()
         try:
             if program is None and not await asyncio.to_thread(os.path.exists, driver.chromium.executable_path):

@@ -17,8 +17,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 NOT_WANTED = ("--disable-popup-blocking",)
 """Of the driver's own switches: a page that opens windows by itself shall be stopped."""
 
-HOW_TO_INSTALL = "install one with “apt-get install chromium” (or set TADORU_CHROMIUM to the program)"
-HOW_TO_DRIVE = "install what drives the browser with “pip install 'tadoru[render]'”"
+HOW_TO_INSTALL = "install one with `apt-get install chromium` (or set TADORU_CHROMIUM to the program)"
 
 _LONGEST = 200
 _OFF = (

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from zoneinfo import ZoneInfo
 
 from tadoru.clock import Clock, to_datetime
+from tadoru.extras import not_installed
 
 PACKAGES = {
     "playwright": ("render", "pages that need a browser"),
@@ -76,7 +77,7 @@ def check_packages(names: Iterable[str], needed: Iterable[str] = ()) -> Iterator
     for name in missing:
         extra, purpose = PACKAGES[name]
         if name in needed:
-            yield Checked("packages", State.BAD, f"{purpose} needs {name}: pip install 'tadoru[{extra}]'.")
+            yield Checked("packages", State.BAD, not_installed(purpose, extra))
     there = [PACKAGES[name][1] for name in names if name not in missing]
     not_there = [f"{PACKAGES[name][1]} (tadoru[{PACKAGES[name][0]}])" for name in missing]
     words = f"for {', '.join(there)}" if there else "none of the optional ones"

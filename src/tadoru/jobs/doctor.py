@@ -12,6 +12,7 @@ from pathlib import Path
 from tadoru import config
 from tadoru.clock import Clock
 from tadoru.errors import BrowserMissing, StoreError, TadoruError, UsageError
+from tadoru.extras import not_installed
 from tadoru.fetch import chromium
 from tadoru.jobs.checkup import PACKAGES, Checked, State, check_clock, check_packages, check_zones
 from tadoru.settings import JOBS
@@ -113,7 +114,7 @@ def _database(database: str, clock: Clock) -> Iterator[Checked]:
     except (UsageError, StoreError) as error:
         yield Checked("database", State.BAD, str(error))
     except ModuleNotFoundError:
-        yield Checked("database", State.BAD, "PostgreSQL needs psycopg: pip install 'tadoru[postgres]'.")
+        yield Checked("database", State.BAD, not_installed("PostgreSQL", "postgres"))
 
 
 def _server(database: str, clock: Clock) -> Iterator[Checked]:

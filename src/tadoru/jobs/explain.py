@@ -18,6 +18,7 @@ from tadoru.jobs.docs.run import build_scope as docs_scope
 from tadoru.jobs.docs.run import database_in, folder_of
 from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.links.run import build_scope as links_scope
+from tadoru.jobs.report.words import counted
 from tadoru.model.web import Request, Response
 from tadoru.options import AuditOptions, DocsOptions, LinksOptions
 from tadoru.rules import address, robots, traps
@@ -91,7 +92,7 @@ async def _stored(
         async for page in store.pages():
             if page.url == url:
                 reason = page.skip_reason or page.error_message or (f"answered {page.status_code}" if page.status_code else "")
-                rows["known"] = f"{page.status}, {page.depth} links from the start" + (f": {reason}" if reason else "")
+                rows["known"] = f"{page.status}, {counted(page.depth, 'link')} from the start" + (f": {reason}" if reason else "")
                 rows["found on"] = page.parent_url or "given as a start"
                 break
     finally:

@@ -26,6 +26,7 @@ from tadoru.jobs.links import run as links_job
 from tadoru.jobs.links.report import LinksReport, write
 from tadoru.jobs.links.stream import stored_edges
 from tadoru.jobs.report.output import opened_output
+from tadoru.jobs.report.words import counted
 from tadoru.model.web import FailureKind
 from tadoru.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.rules.address import Exemptions
@@ -169,7 +170,7 @@ def _links(order: Order, options: LinksOptions, hooks: Hooks) -> CameTo:
     ended = _crawl(prepared.plan, hooks)
     if _is_interrupted(ended):
         return CameTo(is_over=False)
-    stopped = "time limit" if ended.out_of_time else f"limit of {options.limit} pages" if ended.limit_reached else None
+    stopped = "time limit" if ended.out_of_time else f"limit of {counted(options.limit, 'page')}" if ended.limit_reached else None
     result = run_loop(links_job.read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
     if error := _why(run_loop(links_job.starts_of(prepared))):
         return CameTo(is_over=True, error=error)
@@ -232,5 +233,5 @@ def docs_changes(figures: Mapping[str, int]) -> dict[str, Any]:
 def links_changes(figures: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Whether more links are broken than in the run before."""
     was, now = int(before.get("broken_links", 0)), int(figures.get("broken_links", 0))
-    reasons = [f"{now:,} links are broken; {was:,} were before."] if now > was else []
+    reasons = [f"{counted(now, 'broken link')}; {was:,} before."] if now > was else []
     return {"regression": bool(reasons), "reasons": reasons, "new": max(0, now - was), "fixed": max(0, was - now)}

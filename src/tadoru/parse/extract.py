@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.model.web import Response
 from tadoru.parse.decode import decode
 from tadoru.parse.html import Document, collapsed, is_selector, text_of
@@ -51,7 +52,7 @@ class Extraction:
             elif not is_selector(split_selector(self.expression)[0]):
                 raise ValueError("it can not be parsed")
         except ImportError:
-            raise UsageError(f"--extract {self.name}: XPath needs lxml: install it with pip install 'tadoru[xpath]'.") from None
+            raise UsageError(f"--extract {self.name}: {not_installed('XPath', 'xpath')}") from None
         except (re.error, ValueError) as error:
             raise UsageError(f"--extract {self.name}: {self.expression!r} is not a valid {self.language} ({error}).") from None
 

@@ -52,6 +52,11 @@ def _is_busy(error: sqlite3.DatabaseError) -> bool:
     return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
 
 
+def is_read_only(error: BaseException | None) -> bool:
+    """Is it that the file, or the folder that it is in, can not be written?"""
+    return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
+
+
 def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith("SQLITE_NOTADB"):
@@ -60,7 +65,7 @@ def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
         return f"The database {path} is damaged ({error}): restore a copy, or start a new crawl with another file."
     if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
         return f"The database {path} could not be written ({error}): free some disk space and run the same command again."
-    if name.startswith("SQLITE_READONLY") or name.startswith("SQLITE_CANTOPEN"):
+    if is_read_only(error):
         return f"The database {path} can not be opened for writing: check the folder and its permissions."
     if name.startswith("SQLITE_BUSY"):
         return f"The database {path} is locked by another program: close it there and run the same command again."

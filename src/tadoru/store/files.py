@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from tadoru.errors import StoreError, UsageError
+from tadoru.extras import not_installed
 
 _AT_ONCE = 1000
 """Keys that object storage deletes in one request."""
@@ -131,7 +132,7 @@ class ObjectStorage:
             raise UsageError(f"{place} names no bucket: write it as s3://bucket/prefix.")
         # Looked for before anything begins, and imported, which takes long, when there is something to put or get.
         if find_spec("boto3") is None:
-            raise UsageError("Object storage needs one more package: install it with `pip install 'tadoru[s3]'`.")
+            raise UsageError(not_installed("object storage", "s3"))
         self.name = place
 
     @cached_property

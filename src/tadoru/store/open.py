@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tadoru.clock import Clock
-from tadoru.errors import UsageError
+from tadoru.errors import StoreError, UsageError
 from tadoru.store.base import CrawlStore
-from tadoru.store.database import LOCK_PATIENCE
+from tadoru.store.database import LOCK_PATIENCE, is_read_only
 from tadoru.store.memory import MemoryStore
 from tadoru.store.postgres.address import is_postgresql, parse
+from tadoru.store.read_only import NothingToRead, ReadOnlyCrawl
 from tadoru.store.sqlite import SqliteStore
 
 
@@ -56,7 +57,7 @@ def is_there(name: str, clock: Clock) -> bool:
 
 
 def open_existing(name: str, clock: Clock) -> SqliteStore:
-    """A crawl that must be there. Raises UsageError."""
+    """A crawl that must be there; to be read only, where its file can not be written. Raises UsageError."""
     if is_postgresql(name):
         from tadoru.store.postgres.store import PostgresStore
 
@@ -64,4 +65,12 @@ def open_existing(name: str, clock: Clock) -> SqliteStore:
     path = Path(name)
     if not path.is_file() or not path.stat().st_size:
         raise UsageError(f"There is no crawl in {name}: give the database that `tadoru audit` wrote.")
-    return SqliteStore(name, clock)
+    try:
+        return SqliteStore(name, clock)
+    except StoreError as error:
+        if not is_read_only(error.__cause__):
+            raise
+        try:
+            return ReadOnlyCrawl(path)
+        except NothingToRead:  # It is of an older format, and must be written before it can be read.
+            raise error from None

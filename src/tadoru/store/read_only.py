@@ -19,7 +19,7 @@ from tadoru.store.browse_links import BrowseLinks
 from tadoru.store.browse_pages import BrowsePages
 from tadoru.store.browse_totals import BrowseTotals
 from tadoru.store.copying import copy_crawl
-from tadoru.store.database import SCHEMA_VERSION
+from tadoru.store.database import SCHEMA_VERSION, is_read_only
 from tadoru.store.sqlite import SqliteStore
 
 T = TypeVar("T")
@@ -41,9 +41,25 @@ class ReadOnlyCrawl(BrowsePages, BrowseLinks, BrowseTotals, SqliteStore):
         super().__init__(str(file), SystemClock(), patience=_PATIENCE)
 
     def _connect(self) -> sqlite3.Connection:
+        try:
+            return self._opened("mode=ro")
+        except sqlite3.OperationalError as error:
+            # To read a file in WAL mode SQLite makes others beside it, and can not in a folder that nobody may write to. Without
+            # them it is safe to read only when there are none: then nobody is writing, and nothing waits to be taken over.
+            if not is_read_only(error) or any(Path(self.path + end).exists() for end in ("-wal", "-shm")):
+                raise
+        return self._opened("mode=ro&immutable=1")
+
+    def _opened(self, how: str) -> sqlite3.Connection:
+        name = f"file:{quote(str(Path(self.path).absolute()))}?{how}"
         # A stream may be read by one thread after the other.
-        name = f"file:{quote(str(Path(self.path).absolute()))}?mode=ro"
-        return sqlite3.connect(name, uri=True, isolation_level=None, timeout=self._patience, check_same_thread=False)
+        sql = sqlite3.connect(name, uri=True, isolation_level=None, timeout=self._patience, check_same_thread=False)
+        try:
+            sql.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
+        except BaseException:
+            sql.close()
+            raise
+        return sql
 
     def _prepare(self, durable: bool) -> None:
         if self._is_empty():

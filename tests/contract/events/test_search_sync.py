@@ -376,7 +376,7 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
         done = subprocess.run(
             command(database, kind, stub), env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        assert (done.returncode, done.stdout) == (0, "What changed: 1 events told, 1 removed.\n"), done.stderr
+        assert (done.returncode, done.stdout) == (0, "What changed: 1 event told, 1 removed.\n"), done.stderr
         assert told(stub) == public(store)
         assert store.count_untold(store.search_targets()[0]) == 0
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import pytest
@@ -80,6 +83,36 @@ async def test_the_official_client_reads_a_site(site: Path, how: str) -> None:
         assert "Use the wizard." in text
         assert "make install" not in text
         assert "- Windows" in (await call(client, "list_headings", page="pages/page-001-guide-install.md"))[1]
+
+
+def asked_by_pipe(site: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    """The server with all that it is asked on stdin at once, and then the end of stdin."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "printf", "version": "1"}}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "search_docs", "arguments": {"query": "wizard"}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "list_sites", "arguments": {}}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+    command = [sys.executable, *START, str(site)]
+    return subprocess.run(command, input=lines, encoding="utf-8", stderr=subprocess.PIPE, check=False, **options)
+
+
+def test_what_was_asked_before_the_input_ended_is_answered(site: Path) -> None:
+    done = asked_by_pipe(site, stdout=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = {answer["id"]: answer["result"] for answer in map(json.loads, done.stdout.splitlines())}
+    assert sorted(answers) == [1, 2, 3]
+    assert "Use the wizard." in answers[2]["content"][0]["text"]
+
+
+def test_a_client_that_reads_no_more_is_no_fault(site: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nowhere:
+        done = asked_by_pipe(site, stdout=nowhere)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 async def test_a_page_in_a_browser_can_not_reach_the_server_under_another_name(site: Path) -> None:

@@ -252,7 +252,7 @@ def test_documentation_that_loses_many_pages_at_once_is_a_regression(house: Hous
 
 
 def test_more_broken_links_than_before_are_a_regression() -> None:
-    assert links_changes({"broken_links": 3}, {"broken_links": 1})["reasons"] == ["3 links are broken; 1 were before."]
+    assert links_changes({"broken_links": 3}, {"broken_links": 1})["reasons"] == ["3 broken links; 1 before."]
     assert links_changes({"broken_links": 1}, {"broken_links": 3}) == {"regression": False, "reasons": [], "new": 0, "fixed": 2}
 
 

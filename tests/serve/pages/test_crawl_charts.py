@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tadoru.jobs.report.charts import MOST_COLUMNS
 from tadoru.jobs.served import docs_changes, links_changes
 from tadoru.serve.pages.crawls_charts import HEIGHT, WIDTH, bars, by_day, trend
 from tadoru.serve.pages.crawls_choosing import ANSWERS, SORTS, WHICH, links_asked, pages_asked
+from tadoru.serve.pages.crawls_figures import depth_bars
 from tadoru.serve.pages.crawls_showing import figure, reason_in, trends
 from tadoru.serve.pages.words import teller
 from tadoru.store.crawls.values import CrawlRun
@@ -28,6 +30,13 @@ def run(number: int, outcome: str = "finished", **figures: object) -> CrawlRun:
 def test_the_longest_bar_is_the_whole_width_and_the_smallest_is_still_seen() -> None:
     shown = bars([("fine", 10_000, "good", ""), ("broken", 1, "bad", "/x"), ("none", 0, "", "")])
     assert [one.length for one in shown] == [100.0, 1.5, 0.0]
+
+
+def test_of_very_many_depths_the_last_bar_holds_the_rest() -> None:
+    shown = depth_bars([(depth, 2) for depth in range(250)], "/c")
+    assert (len(shown), sum(one.count for one in shown)) == (MOST_COLUMNS, 500)
+    assert (shown[3].words, shown[3].href) == ("3", "/c/pages?depth=3")
+    assert (shown[-1].words, shown[-1].href) == (f"{MOST_COLUMNS - 1}+", "")
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=2, max_size=40))
@@ -73,6 +82,7 @@ def test_every_day_has_its_column() -> None:
     [
         *docs_changes({"pages": 10, "removed": 20, "added": 0, "changed": 0})["reasons"],
         *links_changes({"broken_links": 3}, {"broken_links": 1})["reasons"],
+        *links_changes({"broken_links": 1}, {"broken_links": 0})["reasons"],
         "1 page broke.", "1,234 pages vanished.", "2 pages can no longer be found by search engines.", "1 new error.",
         "The score fell from 90.1 to 80.0.",
     ],

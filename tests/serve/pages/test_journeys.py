@@ -56,7 +56,7 @@ def test_from_an_empty_service_to_a_calendar(page: Page, empty: World, tmp_path:
     page.get_by_label("City").fill("盛岡市")
     page.get_by_label("Licence").fill("CC BY 4.0")
     page.get_by_role("button", name="Save and try it").click()
-    assert "47 events, 1 that lack something" in page.locator("main").inner_text()
+    assert "47 events, 1 that lacks something" in page.locator("main").inner_text()
     assert empty.store.totals().rows == 0
 
     page.goto(empty.url("/manage/sources/1"))

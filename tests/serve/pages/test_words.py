@@ -82,6 +82,16 @@ def test_both_languages_have_the_same_gaps(key: str) -> None:
     assert all(words.strip() for words in CATALOGUE[key])
 
 
+def test_a_word_goes_with_its_number() -> None:
+    say = teller("en")
+    assert [say("month.count", count=count) for count in (0, 1, "1", 2, "1,001")] == [
+        "0 events", "1 event", "1 event", "2 events", "1,001 events",
+    ]  # fmt: skip
+    line = say("trial.line", good=3, bad="1", documents=1)
+    assert line == "3 events, 1 that lacks something, in 1 document. Nothing was stored."
+    assert teller("ja")("month.count", count=1) == "イベント1件"
+
+
 def test_a_gap_is_filled_and_an_unknown_word_is_a_defect() -> None:
     assert [teller(lang)("month.more", count=3) for lang in LANGUAGES] == ["3 more", "ほか3件"]
     with pytest.raises(KeyError):

@@ -32,6 +32,7 @@ from tadoru.jobs.begin import (
     start_state,
 )
 from tadoru.jobs.launch import Plan, pick_processes
+from tadoru.jobs.report.words import counted
 from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
 from tadoru.rules.address import Exemptions
@@ -267,7 +268,7 @@ async def _nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:
     """Why a run would request nothing."""
     counts: Counts = await store.counts()
     if options.limit and counts.counted >= options.limit:
-        return f"the limit of {options.limit} pages is reached: raise --limit, or --recrawl"
+        return f"the limit of {counted(options.limit, 'page')} is reached: raise --limit, or --recrawl"
     return ""
 
 

@@ -15,6 +15,7 @@ from tadoru.jobs.docs.content.find import IN_ITS_PLACE
 from tadoru.jobs.docs.content.variants import Wanted, variant_of
 from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.jobs.docs.survey import ACCEPT, FILES, Questions, survey, wanted_of
+from tadoru.jobs.report.words import counted
 from tadoru.model.web import Answer, Link, LinkKind, Response
 from tadoru.parse.decode import decode
 from tadoru.parse.html import looks_like_html
@@ -171,7 +172,7 @@ class DocsJob:
         words = len(doc.markdown.text.split())
         if words >= EMPTY or doc.markdown.code_blocks or _is_short(doc, words):
             return ""
-        return f"it has {words} words and scripts"
+        return f"it has {counted(words, 'word')} and scripts"
 
     def _markdown(self, page: Page) -> Found:
         response = page.response

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tadoru.errors import TadoruError, UsageError
+from tadoru.extras import not_installed
 from tadoru.jobs.docs.library import DEFAULT_TOKENS, Library, refresh_answer
+from tadoru.jobs.docs.mcp_pipe import Answers, Asked, Unanswered
 from tadoru.version import VERSION
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ def build_server(library: Library, refresh: Refresh | None = None) -> MCPServer:
     try:
         from mcp.server import MCPServer
     except ImportError:
-        raise UsageError("The MCP server needs the mcp package: pip install 'tadoru[mcp]'.") from None
+        raise UsageError(not_installed("the MCP server", "mcp")) from None
     server = MCPServer("tadoru", instructions=_INSTRUCTIONS, version=VERSION, log_level="WARNING")
     _add_reading(server, library)
     _add_refresh(server, library, refresh)
@@ -100,8 +102,16 @@ def _answered(answer: Callable[[], str]) -> str:
 
 
 async def serve_stdio(server: MCPServer) -> None:
-    """Answer on stdin and stdout until the client leaves."""
-    await server.run_stdio_async()
+    """Answer on stdin and stdout until the client leaves; what it asked before stdin ended is answered first."""
+    from mcp.server.stdio import stdio_server
+
+    inner = server._lowlevel_server  # As `run_stdio_async` does, with our streams around its own.
+    try:
+        async with stdio_server() as (read, write):
+            unanswered = Unanswered()
+            await inner.run(Asked(read, unanswered), Answers(write, unanswered), inner.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # Nobody reads our answers any more.
 
 
 async def serve_http(server: MCPServer, host: str = "127.0.0.1", port: int = 8765) -> None:

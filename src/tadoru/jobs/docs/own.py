@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from tadoru.jobs.docs.bundle.outline import Block, blocks
+from tadoru.jobs.report.words import counted
 from tadoru.model.web import Link, LinkKind
 from tadoru.rules.url import Resolver
 from tadoru.store.records import Offered
@@ -61,11 +62,11 @@ def objection(own: str, made: str) -> str | None:
     """Why the site's Markdown is not taken: what it lacks of the page as we read it. None when it lacks nothing."""
     theirs, ours = _Held(plain(own)), _Held(made)
     if theirs.code < ours.code:
-        return f"it has {theirs.code} of {ours.code} blocks of code"
+        return f"it has {theirs.code} of {counted(ours.code, 'block')} of code"
     if theirs.tables < ours.tables:
-        return f"it has {theirs.tables} of {ours.tables} tables"
+        return f"it has {theirs.tables} of {counted(ours.tables, 'table')}"
     if theirs.words < LEAST_SHARE * ours.words:
-        return f"it has {theirs.words} of {ours.words} words"
+        return f"it has {theirs.words} of {counted(ours.words, 'word')}"
     return None
 
 

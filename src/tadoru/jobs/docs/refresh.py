@@ -13,6 +13,7 @@ from tadoru.errors import UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.called import checked
 from tadoru.jobs.docs.run import database_in, finish, prepare
+from tadoru.jobs.report.words import counted
 from tadoru.options import DocsOptions
 from tadoru.settings import JOBS
 from tadoru.store.open import open_existing
@@ -52,4 +53,4 @@ async def refresh_site(folder: Path) -> str:
     changes = finished.written.changes
     if not changes:
         return "Nothing changed."
-    return f"{len(changes.added)} pages added, {len(changes.changed)} changed, {len(changes.removed)} removed."
+    return f"{counted(len(changes.added), 'page')} added, {len(changes.changed)} changed, {len(changes.removed)} removed."

@@ -11,6 +11,7 @@ from pathlib import Path
 from tadoru.clock import Clock
 from tadoru.errors import TadoruError
 from tadoru.jobs.checkup import Checked, State, check_clock, check_packages, check_zones
+from tadoru.jobs.report.words import counted
 from tadoru.options import EventsOptions
 from tadoru.store.events.connect import is_postgresql
 from tadoru.store.events.open import EventsStore
@@ -58,7 +59,11 @@ def check_database(store: EventsStore) -> Iterator[Checked]:
         yield Checked("database", State.BAD, str(error))
         return
     totals = store.totals()
-    yield Checked("database", State.GOOD, f"{store.name}: {sum(totals.events.values()):,} events of {totals.sources:,} sources")
+    yield Checked(
+        "database",
+        State.GOOD,
+        f"{store.name}: {counted(sum(totals.events.values()), 'event')} of {counted(totals.sources, 'source')}",
+    )
     if (skew := abs(shared - store.now())) > _SKEW:
         words = f"This machine's differs from the database's by {skew.total_seconds():.0f} s: set it by NTP."
         yield Checked("clock", State.DOUBTFUL, words)
@@ -75,10 +80,10 @@ def check_collecting(store: EventsStore) -> Iterator[Checked]:
         yield Checked("sources", State.DOUBTFUL, "There are none: add one with `tadoru events sources add`.")
     failing = [one for one in health if one.enabled and one.failures]
     for one in failing[:_NAMED]:
-        words = f"Source {one.source_id}, {one.name}, failed {one.failures} times in a row: {one.last_error}"
+        words = f"Source {one.source_id}, {one.name}, failed {counted(one.failures, 'time')} in a row: {one.last_error}"
         yield Checked("sources", State.DOUBTFUL, words)
     if len(failing) > _NAMED:
-        yield Checked("sources", State.DOUBTFUL, f"{len(failing) - _NAMED} more fail: `tadoru events status` lists them.")
+        yield Checked("sources", State.DOUBTFUL, f"And {len(failing) - _NAMED} more: `tadoru events status` lists them.")
     late = [one for one in health if one.enabled and one.late > _LATE.total_seconds()]
     if late:
         words = (

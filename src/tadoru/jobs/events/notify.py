@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Incident
 
@@ -24,7 +25,7 @@ def sender(addresses: Sequence[str]) -> Send | None:
     try:
         import apprise
     except ImportError as error:
-        raise UsageError("Notifications need one more package: install it with `pip install 'tadoru[notify]'`.") from error
+        raise UsageError(not_installed("notifications", "notify")) from error
     everybody = apprise.Apprise()
     for number, address in enumerate(addresses, start=1):
         if not everybody.add(address):

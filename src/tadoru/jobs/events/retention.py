@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from tadoru.jobs.report.words import counted
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.retention import ARCHIVE_AFTER, FORGET_AFTER
 from tadoru.store.files import Files
@@ -29,7 +30,7 @@ class Pruned:
             (self.snapshots, "snapshot", "removed"),
             (self.run_logs, "run log", "removed"),
         )
-        return ", ".join(f"{count:,} {what}{'' if count == 1 else 's'} {done}" for count, what, done in parts)
+        return ", ".join(f"{counted(count, what)} {done}" for count, what, done in parts)
 
 
 def prune(

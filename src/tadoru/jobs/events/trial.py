@@ -65,12 +65,14 @@ class Trial:
         else:
             good, bad = len(self.drafts), len(self.quarantined)
             read, where = counted(good, "event"), counted(self.documents, "document")
-            out.write(f"{printable(self.source.name)}: {read}, {bad} that lack something, in {where}.\n")
+            out.write(
+                f"{printable(self.source.name)}: {read}, {bad} that {'lacks' if bad == 1 else 'lack'} something, in {where}.\n"
+            )
         for one in self.drafts[:limit]:
             at = one.occurrence.starts_at
             when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "
             where = " · ".join(filter(None, (one.venue, one.city)))
-            more = f" (and {len(one.occurrences) - 1} more times)" if len(one.occurrences) > 1 else ""
+            more = f" (and {counted(len(one.occurrences) - 1, 'more time')})" if len(one.occurrences) > 1 else ""
             out.write(printable(f"  {when}  {one.title}{f' · {where}' if where else ''}{more}") + "\n")
         if len(self.drafts) > limit:
             out.write(f"  … {len(self.drafts) - limit} more\n")

@@ -14,6 +14,7 @@ from tadoru.jobs import launch
 from tadoru.jobs.called import checked
 from tadoru.jobs.links.result import CrawlResult
 from tadoru.jobs.links.run import prepare, read_result
+from tadoru.jobs.report.words import counted
 from tadoru.options import LinksOptions
 
 
@@ -42,7 +43,7 @@ async def links_async(url: str, *, notify: Notify | None = None, **options: Any)
         if ended.stopped:
             stopped = "time limit" if ended.out_of_time else "interrupted"
         elif ended.limit_reached:
-            stopped = f"limit of {chosen.limit} pages"
+            stopped = f"limit of {counted(chosen.limit, 'page')}"
         return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
 
 

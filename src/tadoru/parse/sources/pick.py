@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from tadoru.errors import ConfigError
+from tadoru.extras import not_installed
 from tadoru.parse.decode import decode
 from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
 from tadoru.parse.html import Document, Element, is_selector, text_of
@@ -68,7 +69,7 @@ class Expression:
             elif selector != "." and not (selector and is_selector(selector)):
                 raise ValueError("it can not be parsed")
         except ImportError:
-            raise ConfigError(f"The setting {where} is an XPath, which needs lxml: pip install 'tadoru[xpath]'.") from None
+            raise ConfigError(f"The setting {where} is an XPath. {not_installed('XPath', 'xpath')}") from None
         except ValueError as error:
             raise ConfigError(f"The setting {where} is {text[:100]!r}, which is no {language} selector ({error}).") from None
         return cls(language, selector, attribute)

@@ -10,7 +10,9 @@ from collections import deque
 from typing import Any
 
 from tadoru.engine.notices import HostSlowed, LeasesRecovered, Notice, PageBroke, PageUnrendered, SitemapRead, SiteMoved
+from tadoru.jobs.report.words import counted
 from tadoru.log import printable
+from tadoru.store.base import Counts
 from tadoru.store.crawls.live import LiveMessages
 from tadoru.store.metrics import Metrics
 
@@ -30,10 +32,13 @@ def progress_of(metrics: Metrics | None, seconds: float, seen: deque[tuple[float
     seen.append((now, counts.counted))
     (first, before), (last, after) = seen[0], seen[-1]
     rate = (after - before) / (last - first) if last > first else 0.0
-    return {
-        "pages": counts.counted, "errors": counts.error, "queued": counts.queued + counts.processing, "known": counts.known,
-        "rate": round(rate, 1), "seconds": round(seconds, 1),
-    }  # fmt: skip
+    return counted_of(counts) | {"rate": round(rate, 1), "seconds": round(seconds, 1)}
+
+
+def counted_of(counts: Counts) -> dict[str, Any]:
+    """How far a crawl came, in pages and URLs."""
+    waiting = counts.queued + counts.processing
+    return {"pages": counts.counted, "errors": counts.error, "queued": waiting, "known": counts.known}
 
 
 class Notices:
@@ -86,7 +91,7 @@ class Notices:
             case SitemapRead() if notice.problem:
                 return "warning", f"The sitemap {notice.url} has a problem: {notice.problem.rstrip('.')}."
             case LeasesRecovered():
-                return "info", f"Went on with {notice.count:,} URLs of a process that ended early."
+                return "info", f"Went on with {counted(notice.count, 'URL')} of a process that ended early."
             case PageUnrendered() if notice.browser_missing:
                 return "warning", notice.reason
             case PageBroke():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -11,6 +12,7 @@ from tadoru.jobs.audit.reading.values import CheckSummary, Overview, TimeFigures
 from tadoru.jobs.audit.report.language import LANGUAGES
 from tadoru.jobs.audit.report.phrases import bound_words, class_names, time_words
 from tadoru.jobs.audit.report.texts import INDEXABILITIES
+from tadoru.jobs.report.charts import few
 from tadoru.serve.crawling.places import database_of
 from tadoru.serve.pages.crawls_charts import Part, bars
 from tadoru.serve.pages.crawls_kept import kept
@@ -66,7 +68,7 @@ def figures_of(service: Service, crawl: ServedCrawl, telling: Telling) -> Figure
         ),
         times=_times(found.charts.times),
         percentiles=_percentiles(found.charts.times),
-        depths=bars((str(depth), pages, "good", f"{base}/pages?depth={depth}") for depth, pages in found.charts.depths),
+        depths=depth_bars(found.charts.depths, base),
         indexability=bars(
             (words.named(INDEXABILITIES, one.reason), one.pages, "good" if one.indexable else "", "")
             for one in found.indexability
@@ -92,6 +94,12 @@ def _tiles(found: Overview, telling: Telling, base: str, *, has_links: bool) -> 
     if has_links:
         tiles.append((say("over.external"), found.external, f"{base}/links?which=external"))
     return tuple(tiles)
+
+
+def depth_bars(depths: Sequence[tuple[int, int]], base: str) -> tuple[Part, ...]:
+    """A bar for each depth, with the way to its pages; of very many, the last one holds all the rest."""
+    shown = few([(str(depth), pages) for depth, pages in depths])
+    return bars((depth, pages, "good", f"{base}/pages?depth={depth}" if depth.isdecimal() else "") for depth, pages in shown)
 
 
 def _times(times: TimeFigures) -> tuple[Part, ...]:

@@ -101,7 +101,7 @@ _REASONS = (
     (re.compile(r"([\d,]+) pages? can no longer be found by search engines\."), "reason.deindexed"),
     (re.compile(r"([\d,]+) new errors?\."), "reason.new"),
     (re.compile(r"([\d,]+) of ([\d,]+) pages are gone\."), "reason.gone"),
-    (re.compile(r"([\d,]+) links are broken; ([\d,]+) were before\."), "reason.links"),
+    (re.compile(r"([\d,]+) (?:broken links?|links are broken); ([\d,]+) (?:were )?before\."), "reason.links"),
     (re.compile(r"The score fell from ([\d.]+) to ([\d.]+)\."), "reason.score"),
 )
 """Why a run is worse, as `jobs.served` and `jobs.audit.trend` write it, and the key of the same in every language."""

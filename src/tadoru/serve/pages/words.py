@@ -24,12 +24,22 @@ CATALOGUE: dict[str, tuple[str, str]] = PUBLIC | DESK | LIVE | INTERFACE | CRAWL
 Say = Callable[..., str]
 
 
+class _Counted(str):
+    """A value in a sentence. `{count:event|events}` is the word that goes with it, when it is a number."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        one, bar, many = spec.partition("|")
+        return (one if self == "1" else many) if bar else super().__format__(spec)
+
+
 def teller(lang: str) -> Say:
     """`t(key, name=value)` of one language."""
     column = LANGUAGES.index(lang)
 
     def say(key: str, **values: Any) -> str:
         words = CATALOGUE[key][column]
-        return words.format(**values) if values else words
+        return words.format(**{name: _Counted(value) for name, value in values.items()}) if values else words
 
     return say

@@ -67,13 +67,13 @@ CLUSTER: dict[str, tuple[str, str]] = {
     "cluster.gap": ("Asked every", "リクエスト間隔"),
     "cluster.latency": ("Answers in", "応答時間"),
     "cluster.next": ("Next in", "次まで"),
-    "cluster.trouble_failed": ("failed {count} times", "{count}回失敗"),
+    "cluster.trouble_failed": ("failed {count} {count:time|times}", "{count}回失敗"),
     "cluster.trouble_robots": ("robots.txt gives no answer", "robots.txt が応答しない"),
     "cluster.trouble_slowed": ("asked for patience", "アクセスを控えるよう求められた"),
     "cluster.trouble_none": ("asked slowly on purpose", "設定どおりゆっくり"),
     "cluster.all": ("All about the cluster", "クラスターの詳細"),
     "cluster.line": (
-        "{alive} of {all} workers alive, {rate} pages a second; crawls open: {crawls}",
+        "{alive} of {all} {all:worker|workers} alive, {rate} pages a second; crawls open: {crawls}",
         "ワーカー {alive}/{all} 稼働中、毎秒 {rate} ページ、実行中のクロール {crawls} 件",
     ),
 }

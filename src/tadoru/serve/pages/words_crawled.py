@@ -158,7 +158,7 @@ CRAWLED: dict[str, tuple[str, str]] = {
     "graph.blocked": ("refused", "拒否"),
     "compare.partial": ("It did not come to its end.", "最後まで実行されていません。"),
     "compare.unseen": (
-        "{count} pages were seen by one side only, because the other was stopped.",
+        "{count} {count:page was|pages were} seen by one side only, because the other was stopped.",
         "{count}ページは、片方が途中で終わったため比較できません。",
     ),
     "exports.pages": ("Pages", "ページ"),

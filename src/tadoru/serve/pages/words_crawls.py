@@ -82,7 +82,7 @@ CRAWLS: dict[str, tuple[str, str]] = {
     "crawl.docs.open": ("Open the documentation", "ドキュメントを開く"),
     "crawl.trends": ("Over time", "推移"),
     "crawl.trend.words": (
-        "{name} over {runs} runs: from {first} to {last}.",
+        "{name} over {runs} {runs:run|runs}: from {first} to {last}.",
         "{name}の推移（{runs}回）：{first}から{last}。",
     ),
     "figure.score": ("Health score", "健全性スコア"),
@@ -200,6 +200,9 @@ CRAWLS: dict[str, tuple[str, str]] = {
     "desk.crawls.worse": ("What got worse", "悪化したクロール"),
     "desk.crawls.worse.none": ("No crawl got worse in the last 30 days.", "直近30日間に悪化したクロールはありません。"),
     "desk.crawls.chart": ("Pages crawled in the last 30 days", "直近30日の取得ページ数"),
-    "desk.crawls.chart.words": ("{pages} pages in {runs} runs.", "{runs}回の実行で{pages}ページを取得しました。"),
+    "desk.crawls.chart.words": (
+        "{pages} {pages:page|pages} in {runs} {runs:run|runs}.",
+        "{runs}回の実行で{pages}ページを取得しました。",
+    ),
     "desk.crawls.all": ("All crawls", "すべてのクロール"),
 }

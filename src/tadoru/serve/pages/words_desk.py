@@ -49,7 +49,7 @@ DESK: dict[str, tuple[str, str]] = {
     "desk.failing": ("sources that fail", "失敗中の情報源"),
     "desk.chart": ("Runs of the last 30 days", "直近30日の収集"),
     "desk.chart.words": (
-        "{total} runs in 30 days, {failed} of them failed.",
+        "{total} {total:run|runs} in 30 days, {failed} of them failed.",
         "30日間に{total}回収集し、うち{failed}回失敗しました。",
     ),
     "desk.chart.well": ("went well", "成功"),
@@ -131,7 +131,7 @@ DESK: dict[str, tuple[str, str]] = {
     "health.off": ("Disabled", "無効"),
     "health.well": ("Well", "正常"),
     "health.new": ("Not yet collected", "未収集"),
-    "health.failed": ("Failed {count} times", "{count}回連続で失敗"),
+    "health.failed": ("Failed {count} {count:time|times}", "{count}回連続で失敗"),
     "health.late": ("{span} late", "{span}遅れ"),
     "done.source_added": ("The source was added.", "情報源を追加しました。"),
     "done.source_saved": ("The source was saved.", "情報源を保存しました。"),
@@ -142,7 +142,8 @@ DESK: dict[str, tuple[str, str]] = {
     # A trial
     "trial.title": ("What was read", "読み取り結果"),
     "trial.line": (
-        "{good} events, {bad} that lack something, in {documents} documents. Nothing was stored.",
+        "{good} {good:event|events}, {bad} that {bad:lacks|lack} something, in {documents} {documents:document|documents}. "
+        "Nothing was stored.",
         "{documents}件の文書から{good}件のイベント、不足のあるもの{bad}件。保存はしていません。",
     ),
     "trial.lacking": ("What lacks something", "不足のあるもの"),

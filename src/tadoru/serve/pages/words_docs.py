@@ -33,8 +33,7 @@ DOCS: dict[str, tuple[str, str]] = {
     "docs.changes": ("Changes", "変更履歴"),
     "docs.contents": ("Contents", "目次"),
     "docs.top": ("Overview", "概要"),
-    "docs.part.pages": ("{count} pages", "{count}ページ"),
-    "docs.part.page": ("1 page", "1ページ"),
+    "docs.part.pages": ("{count} {count:page|pages}", "{count}ページ"),
     "docs.parts.all": ("All parts", "すべての章"),
     "docs.files": ("Files", "ファイル"),
     "docs.files.lead": (
@@ -45,7 +44,7 @@ DOCS: dict[str, tuple[str, str]] = {
     "docs.search.all": ("Search all documentation", "すべてのドキュメントを検索"),
     "docs.search.one": ("Search this site", "このサイトを検索"),
     "docs.search.hint": ("Words, “exact phrases”, -without", '語句、"完全一致"、-除外'),
-    "docs.search.found": ("{count} sections for “{query}”", "「{query}」を含む節：{count}件"),
+    "docs.search.found": ("{count} {count:section|sections} for “{query}”", "「{query}」を含む節：{count}件"),
     "docs.search.any": (
         "No section has all of these words; these have some of them.",
         "すべての語を含む節はありません。一部の語を含む節を表示します。",
@@ -79,7 +78,7 @@ DOCS: dict[str, tuple[str, str]] = {
         "変更の記録はありません。変更は2回目の取得から記録されます。",
     ),
     "docs.changes.counts": ("{added} added, {changed} changed, {removed} removed", "追加{added}、変更{changed}、削除{removed}"),
-    "docs.changes.more": ("{count} more are not listed.", "ほか{count}件は表示していません。"),
+    "docs.changes.more": ("{count} more {count:is|are} not listed.", "ほか{count}件は表示していません。"),
     "docs.kind.added": ("Added", "追加"),
     "docs.kind.changed": ("Changed", "変更"),
     "docs.kind.removed": ("Removed", "削除"),
@@ -89,7 +88,7 @@ DOCS: dict[str, tuple[str, str]] = {
         "This page is gone. Its last version was that of {before}.",
         "このページはなくなりました。最後の版は{before}のものです。",
     ),
-    "docs.diff.counts": ("{added} lines added, {removed} removed", "{added}行追加、{removed}行削除"),
+    "docs.diff.counts": ("{added} {added:line|lines} added, {removed} removed", "{added}行追加、{removed}行削除"),
     "docs.diff.same": (
         "The text is the same: only its title, or what surrounds it, changed.",
         "本文は同じです。題名または周辺のみが変わりました。",

@@ -63,7 +63,7 @@ PUBLIC: dict[str, tuple[str, str]] = {
     "month.now": ("This month", "今月"),
     "month.after": ("Next", "次の月"),
     "month.caption": ("Calendar of {month}", "{month}のカレンダー"),
-    "month.count": ("{count} events", "イベント{count}件"),
+    "month.count": ("{count} {count:event|events}", "イベント{count}件"),
     "month.more": ("{count} more", "ほか{count}件"),
     "month.under_way": ("Under way when the month begins", "月初に開催中"),
     "month.cut": (
@@ -80,7 +80,7 @@ PUBLIC: dict[str, tuple[str, str]] = {
     "event.title": ("Title", "名称"),
     "event.when": ("When", "日時"),
     "event.dates": ("Other dates", "ほかの日程"),
-    "event.dates.count": ("{count} dates", "{count}回の日程"),
+    "event.dates.count": ("{count} {count:date|dates}", "{count}回の日程"),
     "event.dates.more": ("and {count} more", "ほか{count}回"),
     "event.where": ("Where", "場所"),
     "event.map": ("Open a map", "地図で見る"),
@@ -165,7 +165,7 @@ PUBLIC: dict[str, tuple[str, str]] = {
         "データベースが応答していません。しばらくしてからお試しください。",
     ),
     # Lengths of time
-    "span.d": ("{n} days", "{n}日"),
+    "span.d": ("{n} {n:day|days}", "{n}日"),
     "span.h": ("{n} h", "{n}時間"),
     "span.min": ("{n} min", "{n}分"),
     "span.s": ("{n} s", "{n}秒"),

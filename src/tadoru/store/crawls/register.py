@@ -41,13 +41,14 @@ class CrawlRegister(AuditLog, LiveMessages):
         every: int | None = None,
         webhook: str = "",
         state: CrawlState = CrawlState.QUEUED,
+        progress: Mapping[str, Any] | None = None,
     ) -> ServedCrawl:
         """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller."""
         now = self.now()
         with self.write() as sql:
             row = {
                 "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
-                "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": {},
+                "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": dict(progress or {}),
             }  # fmt: skip
             number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
             if not place:

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError, UsageError
+from tadoru.extras import not_installed
 from tadoru.store.events.column_types import Moment
 
 LOCK_PATIENCE = 30.0
@@ -132,7 +133,7 @@ def _postgresql(database: str, patience: float) -> Engine:
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
-        raise UsageError("PostgreSQL needs one more package: install it with `pip install 'tadoru[postgres]'`.") from error
+        raise UsageError(not_installed("PostgreSQL", "postgres")) from error
     try:
         url = make_url(database).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:

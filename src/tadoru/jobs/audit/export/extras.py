@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 
 
 @contextmanager
@@ -14,4 +15,4 @@ def needed_for(form: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise UsageError(f"--format {form} needs a library that is not installed: pip install 'tadoru[{form}]'.") from None
+        raise UsageError(not_installed(f"--format {form}", form)) from None

@@ -10,6 +10,7 @@ import json
 from tadoru.jobs.docs.bundle.base import BundleOptions, Site, one_line
 from tadoru.jobs.docs.bundle.llms import Entry, sections, site_title
 from tadoru.jobs.docs.bundle.names import skill_name
+from tadoru.jobs.report.words import counted
 
 _MOST_SECTIONS = 40
 _MOST_NAME = 60
@@ -19,8 +20,9 @@ def render(site: Site, folder: str, entries: list[Entry], specs: int, options: B
     """The file."""
     title = one_line(site_title(site), 80)
     quoted = json.dumps(title, ensure_ascii=False)
+    pages = counted(len(entries), "page")
     about = (
-        f"Reference for the documentation at {site.base_url} ({quoted}), {len(entries)} pages as Markdown kept on this machine. "
+        f"Reference for the documentation at {site.base_url} ({quoted}), {pages} as Markdown kept on this machine. "
         "Use it for any question about what is documented there, before answering from memory or searching the web."
     )
     head = f"---\nname: {skill_name(folder)}\ndescription: {json.dumps(about[:1024], ensure_ascii=False)}\n---\n"

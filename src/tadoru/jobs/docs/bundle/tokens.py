@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from tadoru.errors import UsageError
+from tadoru.extras import install
 
 Weigh = Callable[[str], float]
 """The weight of a text in tokens. That of two texts together is the sum of both when the first ends a line."""
@@ -85,7 +86,7 @@ def weigher(tokenizer: str) -> Weigh:
         tiktoken = import_module("tiktoken")
     except ImportError:
         raise UsageError(
-            f"Counting with {tokenizer} needs tiktoken: pip install tiktoken, or use --tokenizer estimate."
+            f"Counting with {tokenizer} needs tiktoken: install it with `{install('tiktoken')}`, or use --tokenizer estimate."
         ) from None
     if not _is_here(tokenizer):
         raise UsageError(

@@ -70,7 +70,7 @@ def grid(context: Context, node: Element) -> list[str] | None:
 
 
 def _left_out(rows: int) -> list[str]:
-    return [f"*The table goes on: {rows} more rows are left out here.*"] if rows > 0 else []
+    return [f"*The table goes on: {rows} more {'row is' if rows == 1 else 'rows are'} left out here.*"] if rows > 0 else []
 
 
 def _rows(node: Element, most_cells: int) -> _Rows:

@@ -17,6 +17,7 @@ from typing import Any
 from tadoru.clock import Clock, to_datetime
 from tadoru.fetch.base import Fetcher
 from tadoru.jobs.events.enrich.prompt import Found, Question, checked, content_of, judge
+from tadoru.jobs.report.words import counted
 from tadoru.model.web import Failure, Headers, Request
 from tadoru.rules.retry import parse_retry_after
 from tadoru.store.files import Files
@@ -103,7 +104,7 @@ class Endpoint:
         if self._asked >= self.access.budget:
             if not self._is_over:
                 self._is_over = True
-                self._say("enrich", error=f"All {self.access.budget:,} questions of the budget are asked; the rest waits.")
+                self._say("enrich", error=f"The budget of {counted(self.access.budget, 'question')} is used up; the rest waits.")
             return False
         self._asked += 1
         return True

@@ -19,6 +19,7 @@ import numpy as np
 from tadoru.errors import UsageError
 from tadoru.jobs.events.enrich.features import PLACES, Floats, Ints, Matrix, Texts, read
 from tadoru.jobs.events.enrich.model import CategoryModel, Training, softmax, weighed
+from tadoru.jobs.report.words import counted
 
 FOLDS = 5
 EPOCHS = 20
@@ -112,8 +113,8 @@ def train(samples: Sequence[Sample], now: datetime, evaluation: Evaluation | Non
 def _labels(samples: Sequence[Sample]) -> tuple[tuple[str, ...], Ints]:
     classes = tuple(sorted({one.category for one in samples}))
     if len(samples) < FEWEST_ROWS or len(classes) < 2:
-        found = f"{len(samples):,} rows with {len(classes)} categories"
-        raise UsageError(f"There are {found}: a model needs {FEWEST_ROWS} rows and two categories at least.")
+        found = f"{counted(len(samples), 'row')} with {counted(len(classes), 'category', 'categories')}"
+        raise UsageError(f"A model can not be made of {found}: it needs {FEWEST_ROWS} rows and two categories at least.")
     number = {name: place for place, name in enumerate(classes)}
     return classes, np.array([number[one.category] for one in samples], dtype=np.int64)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.jobs.events.search.documents import FILTERABLE, SEARCHABLE, SORTABLE, placed
 from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
 
@@ -33,7 +34,7 @@ class MeilisearchEngine:
             import meilisearch
             from meilisearch.errors import MeilisearchApiError, MeilisearchError
         except ImportError as error:
-            raise UsageError("Meilisearch needs one more package: install it with `pip install 'tadoru[search]'`.") from error
+            raise UsageError(not_installed("Meilisearch", "search")) from error
         self._client = meilisearch.Client(url, key or None, timeout=_PATIENCE)
         self._api_error, self._error = MeilisearchApiError, MeilisearchError
         self._key, self._index, self._new = key, index, f"{index}_new"

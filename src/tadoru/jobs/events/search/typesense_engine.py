@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tadoru.errors import UsageError
+from tadoru.extras import not_installed
 from tadoru.jobs.events.search.documents import FILTERABLE, SORTABLE, TEXTS, placed
 from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
 
@@ -42,7 +43,7 @@ class TypesenseEngine:
             from typesense.exceptions import ObjectNotFound, TypesenseClientError
             from typesense.http_backend import backend_errors
         except ImportError as error:
-            raise UsageError("Typesense needs one more package: install it with `pip install 'tadoru[search]'`.") from error
+            raise UsageError(not_installed("Typesense", "search")) from error
         if not key:
             raise UsageError("Typesense needs a key: give --search-key the name of the variable that holds it.")
         at = urlsplit(url)
