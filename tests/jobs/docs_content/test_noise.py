@@ -143,6 +143,23 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "line, words",
+    [
+        pytest.param(
+            "<dl><dt><a href=c>COPY</a> — moves data between tables</dt></dl>", "COPY — moves data between tables", id="term"
+        ),
+        pytest.param(
+            "<p>Before you <a href=e>edit this page</a>, ask the cook.</p>", "Before you edit this page , ask the cook.", id="p"
+        ),
+        pytest.param("<p><a href=a>Previous</a> | <a href=b>Next</a></p>", "|", id="a row of links"),
+        pytest.param("<p><a href='#'>Copy</a></p>", "", id="a button"),
+    ],
+)
+def test_a_link_in_a_sentence_is_a_word_of_it(line: str, words: str) -> None:
+    assert text_of_main(line) == words
+
+
+@pytest.mark.parametrize(
     "names, verdict",
     [
         ("toc", Verdict.STRONG),

@@ -36,6 +36,13 @@ MANUALS: tuple[Generator, ...] = (
         ),
     ),
     Generator(
+        "gi-docgen",
+        marks=(".devhelp-hidden #btn-to-top #main",),
+        content=("#main",),
+        navigation=".sidebar",
+        noise="#toc,.srclink,.md-anchor",
+    ),
+    Generator(
         "asciidoctor",
         marks=("#header #content .sectionbody",),
         notes=("asciidoctor",),
@@ -160,7 +167,14 @@ MANUALS: tuple[Generator, ...] = (
         notes=("makeinfo", "texi2any", "texi2html"),
         content=("body",),
         navigation=".contents",
-        noise=".nav-panel,.header,.copiable-link,.copiable-anchor,.summary-letter-printindex,.region-contents",
+        noise=".nav-panel,.header,.copiable-link,.copiable-anchor,.summary-letter-printindex,.region-contents,table:has(.summary-letter)",
+    ),
+    Generator(
+        "publican",
+        marks=(".docnav .titlepage",),
+        notes=("publican",),
+        content=(".refentry,.section,.chapter,.article,.appendix,.preface,.book,.part,.set", "body"),
+        noise="#title,#banner,.docnav,.toc,.legalnotice",
     ),
     Generator(
         "docbook",

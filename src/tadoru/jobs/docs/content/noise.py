@@ -31,6 +31,9 @@ _HIGHEST = 60
 """How far up an element looks: pages written for readers are not nested deeper."""
 _LEAST = 30
 """Letters beside headings and furniture: a page with fewer has nothing to say."""
+_LINES = frozenset({"p", "li", "dt", "dd", "td"})
+_LEAST_SENTENCE = 20
+"""Letters beside the links of a line that make it more than a row of links."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
 _TOP = frozenset({"#", "#top", "#_top"})
 _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
@@ -44,10 +47,16 @@ _LONG = 800
 
 
 def sweep(body: Element) -> None:
-    """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay."""
+    """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay.
+
+    What keeps the parts of a name in a title apart and only the style sheet draws (gi-docgen) is written as a point.
+    """
     for element in reversed(body.css("script,style,template,noscript,svg")):
         if not (element.attributes.get("type") or "").startswith("math/"):
             element.decompose()
+    for between in body.css("h1 span.sep"):
+        if not between.text().strip():
+            between.replace_with(".")
 
 
 def clean(root: Element, extra: str = "") -> None:
@@ -173,10 +182,18 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
         # An empty anchor with a name is where links of other pages land: it stays.
         return not href or "#" in href
     if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
-        return not is_code(element)
+        return not is_code(element) and not _is_in_a_sentence(element)
     if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
         return False
     return not _is_whole_heading(element)
+
+
+def _is_in_a_sentence(link: Element) -> bool:
+    """Whether a link is a word of a line that says more: `COPY` in a list of commands is not a button."""
+    line = link.parent
+    if line is None or line.tag not in _LINES:
+        return False
+    return _letters(line) - sum(_letters(other) for other in line.css("a")) >= _LEAST_SENTENCE
 
 
 def _is_whole_heading(element: Element) -> bool:
