@@ -23,7 +23,8 @@ LISTS: dict[str, tuple[str, str]] = {
         "- a\n\n  | x | z |\n  | --- | --- |\n  | y | w |",
     ),
     "three levels": ("<ul><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li></ul>", "- a\n  - b\n    1. c"),
-    "a list right below a list": ("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n- - b"),
+    "a list right below a list": ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"),
+    "a list with nothing but a list": ("<ul><ul><li>b</li></ul></ul>", "- - b"),
     "tasks": (
         '<ul class="contains-task-list"><li><input type="checkbox" checked disabled> done</li><li><label>'
         '<input type="checkbox"> open</label></li></ul>',
@@ -68,6 +69,27 @@ TABLES: dict[str, tuple[str, str]] = {
     "rows with a name each have no header": (
         "<table><tr><th>a</th><td>1</td></tr><tr><th>b</th><td>2</td></tr></table>",
         "|  |  |\n| --- | --- |\n| a | 1 |\n| b | 2 |",
+    ),
+    "rows that hold what no name of a column does have no header": (
+        "<table><tr><td><code>-v</code></td><td>says more</td></tr><tr><td><code>-q</code></td><td>says less</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| `-v` | says more |\n| `-q` | says less |",
+    ),
+    "rows that are made alike have no header": (
+        "<table><tr><td class=name>lid</td><td>on top</td></tr><tr><td class=name>base</td><td>below</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| lid | on top |\n| base | below |",
+    ),
+    "rows that begin with their name in italics have no header": (
+        "<table><tr><td><em>Version</em></td><td>4</td></tr><tr><td><em>Licence</em></td><td>free</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| *Version* | 4 |\n| *Licence* | free |",
+    ),
+    "a first row in bold is a header": (
+        "<table><tr><td><b>a</b></td><td><b>b</b></td></tr><tr><td><b>1</b></td><td>2</td></tr></table>",
+        "| **a** | **b** |\n| --- | --- |\n| **1** | 2 |",
+    ),
+    "one row is no header": ("<table><tr><td>lid</td><td>on top</td></tr></table>", "|  |  |\n| --- | --- |\n| lid | on top |"),
+    "columns and rows without a word are left out": (
+        "<table><tr><th></th><th>a</th><th>b</th></tr><tr><td></td><td>1</td><td>2</td></tr><tr><td></td><td></td><td></td></tr></table>",
+        HEAD + "| 1 | 2 |",
     ),
     "pipes": (
         "<table><tr><th>a</th><th>b</th></tr><tr><td>x|y</td><td><code>x|y</code></td></tr></table>",

@@ -119,8 +119,14 @@ def test_a_list_whose_items_are_sections_is_sections() -> None:
     [
         pytest.param(
             "<dl><dt><a href='/a'>A</a></dt><dt><a href='/b'>B</a></dt></dl>",
-            "- **[A](https://docs.example/a)**\n- **[B](https://docs.example/b)**",
+            "- [A](https://docs.example/a)\n- [B](https://docs.example/b)",
             id="entries of a table of contents",
+        ),
+        pytest.param(
+            "<dl><dt>boil, <a href='/a'>A</a></dt><dt>kettle</dt><dd><dl><dt>of iron, <a href='/b'>B</a></dt></dl></dd>"
+            "<dt>lid</dt></dl>",
+            "- boil, [A](https://docs.example/a)\n- kettle\n  - of iron, [B](https://docs.example/b)\n- lid",
+            id="entries of an index",
         ),
         pytest.param(
             "<dl><dt><a href='/a'>A</a></dt><dt><a href='/b'>B</a></dt><dd>Under B.</dd></dl>",
@@ -143,6 +149,7 @@ def test_terms_stand_alone_unless_they_share_a_description(body: str, expected: 
 
 def test_lines_across_the_page_that_part_nothing_are_left_out() -> None:
     assert markdown("<hr><p>a</p><hr><hr><p>b</p><hr>") == "a\n\n---\n\nb"
+    assert markdown("<h1>a</h1><hr><p>b</p><hr><h2>c</h2><p>d</p>") == "# a\n\nb\n\n---\n\n## c\n\nd"
 
 
 def test_an_empty_line_that_doxygen_fills_with_a_space_is_empty() -> None:

@@ -14,7 +14,8 @@ from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
-    return _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    return _said_once(page, title)
 
 
 def _raised(markdown: Markdown) -> Markdown:
@@ -49,3 +50,12 @@ def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
         return markdown
     headings = (Heading(1, title, None), *markdown.headings)
     return replace(markdown, text=f"# {first}\n{rest}", headings=headings)
+
+
+def _said_once(markdown: Markdown, title: str) -> Markdown:
+    """A page that says its title again as a line of text right below it: without that line."""
+    head, _, rest = markdown.text.partition("\n\n")
+    again, found, text = rest.partition("\n\n")
+    if not found or not head.startswith("# ") or again.startswith("#") or "\n" in again or "](" in again:
+        return markdown
+    return replace(markdown, text=f"{head}\n\n{text}") if plain(head[2:]) == plain(again) == title else markdown

@@ -250,8 +250,8 @@ class Line:
         written = inside.joined(" ")
         if not written:
             return
-        if written.startswith("[^") and written.endswith("]"):
-            self.pieces.append((MARKUP, written))
+        if written.startswith(("[^", "[[^")) and written.endswith("]"):
+            self.pieces.append((MARKUP, written[1:-1] if written.startswith("[[") and written.endswith("]]") else written))
         else:
             self.pieces.append((MARKUP, f"<{tag}>{written}</{tag}>"))
 

@@ -36,7 +36,7 @@ _WORDS: dict[str, str] = {
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
         SIGNATURE: "memproto compoundTemplParams member-signature type-signature methodSignature",
-        FOOTNOTE: "footnote citation footnotes footnote-list",
+        FOOTNOTE: "footnote citation footnotes footnote-list footnotes-segment",
         MERMAID: "mermaid",
         GRID: "summary-table",
     }.items()

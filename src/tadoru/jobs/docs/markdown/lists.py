@@ -18,7 +18,13 @@ _LARGEST_NUMBER = 999_999_999
 
 def item_list(context: Context, node: Element) -> list[str]:
     """A `<ul>`, `<ol>` or `<menu>` as one block."""
-    items = [(child, blocks) for child in node.iter() if (blocks := _item(context, child))]
+    items: list[tuple[Element, list[str]]] = []
+    for child in node.iter():
+        blocks = _item(context, child)
+        if blocks and items and child.tag in {"ul", "ol"}:
+            items[-1][1].extend(blocks)  # a list right below a list is shown below the item before it
+        elif blocks:
+            items.append((child, blocks))
     if not items:
         return []
     if all(_HEADING.match(blocks[0]) for _, blocks in items):
@@ -35,7 +41,7 @@ def item_list(context: Context, node: Element) -> list[str]:
 
 
 def _item(context: Context, child: Element) -> list[str]:
-    """The blocks of an item, with its tick box; a list right below a list is taken as an item of it."""
+    """The blocks of an item, with its tick box."""
     if child.tag in {"ul", "ol"}:
         return item_list(context, child)
     if child.tag in {"script", "template", "style"}:
@@ -92,9 +98,12 @@ def _number(text: str | None, otherwise: int) -> int:
 
 def definitions(context: Context, node: Element) -> list[str]:
     """A `<dl>` as a list: each term in bold, what it means below it, indented."""
+    pairs = _pairs(node)
+    if _is_outline(pairs):
+        return _outline(context, pairs)
     entries: list[tuple[list[str], list[str]]] = []
     described = True
-    for child in _pairs(node):
+    for child in pairs:
         if child.tag == "dt":
             for classifier in child.css("span.classifier"):
                 classifier.insert_before(" : ")
@@ -113,6 +122,37 @@ def definitions(context: Context, node: Element) -> list[str]:
     written = [item for terms, blocks in entries for item in _entry(terms, blocks)]
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
+
+
+def _is_outline(pairs: list[Element]) -> bool:
+    """Whether a list of definitions defines nothing: a table of contents or an index, whose entries have entries below them."""
+    below = [child for child in pairs if child.tag == "dd"]
+    return all(map(_holds_only_lists, below)) and any(child.css_first("a[href]") is not None for child in pairs)
+
+
+def _holds_only_lists(child: Element) -> bool:
+    node = child.first_child
+    while node is not None:
+        if node.is_text_node and not (node.text_content or "").isspace():
+            return False
+        if node.is_element_node and node.tag != "dl":
+            return False
+        node = node.next
+    return True
+
+
+def _outline(context: Context, pairs: list[Element]) -> list[str]:
+    """Entries as items, those below an entry as a list below it."""
+    items: list[list[str]] = []
+    for child in pairs:
+        blocks = context.blocks(child)
+        if child.tag == "dt" and blocks:
+            items.append([" ".join(blocks)])
+        elif blocks and items:
+            items[-1].extend(blocks)
+        elif blocks:
+            items.append(blocks)
+    return ["\n".join("- " + indented("\n".join(blocks), 2) for blocks in items)] if items else []
 
 
 def _entry(terms: list[str], blocks: list[str]) -> list[str]:

@@ -34,6 +34,7 @@ _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q 
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
+_NO_PART = (_RULE, "#")
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -51,8 +52,8 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
-    """The blocks without the lines across the page that part nothing from nothing: first, last, or after another."""
-    kept = [block for at, block in enumerate(blocks) if block != _RULE or (at and blocks[at - 1] != _RULE)]
+    """The blocks without the lines across the page that part nothing: first, last, after another or below a heading."""
+    kept = [block for at, block in enumerate(blocks) if block != _RULE or (at and not blocks[at - 1].startswith(_NO_PART))]
     return kept[:-1] if kept and kept[-1] == _RULE else kept
 
 

@@ -20,6 +20,9 @@ _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
+_NO_NAMES = "a[href],code,tt,pre,img,ul,ol,dl,table"
+"""What the name of a column does not hold."""
+_LONGEST_NAME = 60
 _MOST_EXAMPLES = 3
 """Rows of examples side by side. A longer table is one that is read down its columns."""
 
@@ -33,6 +36,8 @@ class _Rows:
     caption: Element | None = None
     left_out: int = 0
     """Rows beyond the bound."""
+    notes: list[Element] = field(default_factory=list)
+    """Cells with the footnotes of the table (DocBook), which stand below it."""
 
 
 def table(context: Context, node: Element) -> list[str]:
@@ -44,14 +49,24 @@ def table(context: Context, node: Element) -> list[str]:
         return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     if _is_example(rows):
         return _side_by_side(context, rows)
-    context.tables += 1
     header, body = _grid(context, rows.header), _grid(context, rows.body)
-    width = max(map(len, header + body))
-    lines = [_line(_one_header(header), width), _line(_alignments(rows, width), width), *(_line(row, width) for row in body)]
+    body = [row for row in body if any(row)] or body
+    width = max(map(len, header + body), default=0)
+    names = _one_header(header)
+    kept = [at for at in range(width) if any(at < len(row) and row[at] for row in (names, *body))]
+    if not kept:
+        return []
+    context.tables += 1
+    lines = [_line(_cells(row, kept), len(kept)) for row in (names, _alignments(rows, width), *body)]
     blocks = ["\n".join(lines)]
     if rows.caption is not None and (caption := context.inline(rows.caption.iter(include_text=True), " ")):
         blocks.insert(0, caption if "**" in caption else f"**{caption}**")
-    return blocks + _left_out(rows.left_out)
+    return blocks + _left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
+
+
+def _cells(row: list[str], kept: list[int]) -> list[str]:
+    """The cells of a row in the columns that are kept. Columns without a word in any row only keep others apart."""
+    return [row[at] if at < len(row) else "" for at in kept]
 
 
 def grid(context: Context, node: Element) -> list[str] | None:
@@ -79,6 +94,9 @@ def _rows(node: Element, most_cells: int) -> _Rows:
     for part in direct(node):
         if part.tag == "caption":
             found.caption = part
+        if part.tag in _SECTIONS and "footnotes" in classes_of(part).split():
+            found.notes += part.css("td")
+            continue
         for row in direct(part) if part.tag in _SECTIONS else [part]:
             if row.tag != "tr":
                 continue
@@ -99,7 +117,22 @@ def _is_header(body: list[list[Element]]) -> bool:
     first = body[0]
     if all(cell.tag == "th" for cell in first):
         return len(first) > 1 or len(body) == 1 or any(cell.tag == "td" for cell in body[1])
-    return first[0].tag != "th"
+    return first[0].tag != "th" and len(body) > 1 and not _is_one_of_many(first, body[1])
+
+
+def _is_one_of_many(row: list[Element], following: list[Element]) -> bool:
+    """Whether a row of ordinary cells is no header: it holds what no name of a column does, or is made as the next one is."""
+    if any(cell.css_first(_NO_NAMES) is not None or len((cell.text() or "").strip()) > _LONGEST_NAME for cell in row):
+        return True
+    classes = [classes_of(cell) for cell in row]
+    return (any(classes) and classes == [classes_of(cell) for cell in following]) or (
+        not _is_emphasised(row[-1]) and _is_emphasised(row[0]) and _is_emphasised(following[0])
+    )
+
+
+def _is_emphasised(cell: Element) -> bool:
+    mark = cell.css_first("b,strong,em,i")
+    return mark is not None and (mark.text() or "").strip() == (cell.text() or "").strip()
 
 
 def _is_layout(node: Element, rows: _Rows) -> bool:

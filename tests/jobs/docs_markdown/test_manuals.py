@@ -1,0 +1,109 @@
+"""What manuals of many pages have in a form of their own: footnotes, definitions of functions, titles that are said twice.
+
+Each of these was wrong once on a manual that was read page by page (DocBook, Texinfo, Doxygen). The pages are our own.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tadoru.jobs.docs.page import read_doc_page
+from tadoru.rules.url import Resolver
+from tests.jobs.docs_markdown.pages import converted, fences, markdown
+
+URL = "https://docs.example/kettle.html"
+LONG = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
+
+
+def page_of(html: str) -> str:
+    return read_doc_page(html.encode(), "text/html; charset=utf-8", URL, Resolver()).markdown.text
+
+
+@pytest.mark.parametrize(
+    "text, notes",
+    [
+        pytest.param(
+            'Boil it.<a href="#ftn.a" class="footnote" id="a"><sup class="footnote">[2]</sup></a>',
+            '<div class="footnotes"><br><hr><div id="ftn.a" class="footnote"><p><a href="#a" class="para">'
+            '<sup class="para">[2] </sup></a>Not too long.</p></div></div>',
+            id="DocBook",
+        ),
+        pytest.param(
+            'Boil it.<sup>[<a name="a" href="#ftn.a" class="footnote">2</a>]</sup>',
+            '<div class="footnotes"><div class="footnote"><p><sup>[<a name="ftn.a" href="#a" class="para">2</a>] </sup>'
+            "Not too long.</p></div></div>",
+            id="DocBook of old",
+        ),
+        pytest.param(
+            'Boil it.<a id="DOCF2" href="#FOOT2"><sup>2</sup></a>',
+            '<div class="footnote"><hr><h4 class="footnotes-heading">Footnotes</h4><h5><a id="FOOT2" href="#DOCF2">(2)</a></h5>'
+            "<p>Not too long.</p></div>",
+            id="Texinfo",
+        ),
+        pytest.param(
+            'Boil it.<a class="footnote" id="DOCF2" href="#FOOT2"><sup>2</sup></a>',
+            '<div class="footnotes-segment"><hr><h4 class="footnotes-heading">Footnotes</h4><h5 class="footnote-body-heading">'
+            '<a id="FOOT2" href="#DOCF2">(2)</a></h5><p>Not too long.</p></div>',
+            id="Texinfo of today",
+        ),
+    ],
+)
+def test_a_footnote_has_a_reference_and_a_note_that_belong_together(text: str, notes: str) -> None:
+    page = converted(f"<h1>Kettle</h1><p>{text}</p>{notes}")
+
+    assert page.text == "# Kettle\n\nBoil it.[^2]\n\n[^2]: Not too long.\n"
+    assert [heading.text for heading in page.headings] == ["Kettle"]
+
+
+def test_the_footnotes_of_a_table_stand_below_it() -> None:
+    body = (
+        '<table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>1<a href="#ftn.a" class="footnote"><sup>[a]</sup></a>'
+        '</td><td>2<a href="page.html#ftn.a" class="footnoteref"><sup>[a]</sup></a></td></tr></tbody><tbody class=footnotes><tr>'
+        '<td colspan="2"><div id="ftn.a" class="footnote"><p><a href="#a" class="para"><sup>[a] </sup></a>Or so.</p>'
+        "</div></td></tr></tbody></table>"
+    )
+
+    assert markdown(body) == "| a | b |\n| --- | --- |\n| 1[^a] | 2[^a] |\n\n[^a]: Or so."
+
+
+def test_a_link_to_a_note_of_another_page_is_a_link() -> None:
+    body = '<p>See <a href="other.html#ftn.a" class="footnoteref">[a]</a>.</p>'
+
+    assert markdown(body) == "See [\\[a\\]](https://docs.example/guide/other.html#ftn.a)."
+
+
+def test_definitions_of_texinfo_are_signatures() -> None:
+    body = (
+        '<dl class="def"><dt id="i"><span class="category">: </span><span><em>cup =</em> <strong>pour</strong> <em>(<var>kettle'
+        '</var>)</em><a href="#i" class="copiable-anchor"> &para;</a></span></dt><dt><span class="category">Method: </span>'
+        "<span><strong>pour</strong> <em>()</em></span></dt><dd><p>Fills a cup.</p></dd></dl>"
+    )
+
+    text = markdown(body)
+
+    assert fences(text) == [("", "cup = pour (kettle)\nMethod: pour ()\n")]
+    assert text.endswith("```\n\nFills a cup.")
+
+
+def test_a_list_of_definitions_that_is_called_so_is_none_of_signatures() -> None:
+    assert markdown('<dl class="def"><dt>Lid</dt><dd>on top</dd></dl>') == "- **Lid**\n  on top"
+
+
+def test_a_member_of_doxygen_is_below_the_group_it_belongs_to() -> None:
+    body = '<h2 class="groupheader">Member Functions</h2><h2 class="memtitle">boil()</h2><p>Boils.</p>'
+
+    assert markdown(body) == "## Member Functions\n\n### boil()\n\nBoils."
+
+
+def test_where_a_name_may_be_broken_is_no_part_of_it() -> None:
+    assert markdown("<p><code>KETTLE_\u200bLID_\u00adCOUNT</code></p>") == "`KETTLE_LID_COUNT`"
+
+
+def test_a_title_is_said_once() -> None:
+    page = f"<title>Legal Notice</title><main><p class=title><strong>Legal Notice</strong></p><p>{LONG}</p></main>"
+
+    assert page_of(page) == f"# Legal Notice\n\n{LONG}\n"
+
+
+def test_a_page_that_says_nothing_but_its_title_keeps_what_it_has() -> None:
+    assert page_of("<title>Legal Notice</title><main><p><b>Legal Notice</b></p></main>").count("Legal Notice") == 2
