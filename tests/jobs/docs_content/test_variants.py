@@ -27,6 +27,7 @@ SITE = "https://docs.test"
         ("/kettle/api-index-2-4.html", Kind.INDEX),
         ("/manual/Concept-Index.html", Kind.INDEX),
         ("/manual/Lid-Properties-Index.html", Kind.INDEX),
+        ("/html/classKettle_1_1Lid-members.html", Kind.INDEX),
         ("/search.html", Kind.INDEX),
         ("/en/stable/search/", Kind.INDEX),
         ("/docs/tags", Kind.INDEX),

@@ -107,3 +107,52 @@ def test_a_title_is_said_once() -> None:
 
 def test_a_page_that_says_nothing_but_its_title_keeps_what_it_has() -> None:
     assert page_of("<title>Legal Notice</title><main><p><b>Legal Notice</b></p></main>").count("Legal Notice") == 2
+
+
+def test_a_line_above_the_title_stands_below_it() -> None:
+    page = f"<title>The kettle</title><main><div>Kitchen 11</div><h1>The kettle</h1><p>{LONG}</p></main>"
+
+    assert page_of(page) == f"# The kettle\n\nKitchen 11\n\n{LONG}\n"
+
+
+def test_a_manual_that_is_named_twice_in_its_title_is_named_once() -> None:
+    page = (
+        "<title>Kettle Manual: Kettle Manual</title><main><table class=navigation><tr><th><p>Kettle Manual</p></th></tr>"
+        f"</table><p>{LONG}</p></main>"
+    )
+
+    assert page_of(page) == f"# Kettle Manual\n\n{LONG}\n"
+
+
+@pytest.mark.parametrize(
+    "title, written",
+    [
+        pytest.param("Note", "", id="the usual title"),
+        pytest.param("Before you pour", "> **Before you pour**\n>\n", id="a title of its own"),
+    ],
+)
+def test_a_note_that_docbook_lays_out_as_a_table_is_a_note(title: str, written: str) -> None:
+    body = (
+        '<div class="note"><table border="0" summary="Note"><tr><td rowspan="2"><img alt="[Note]" src="note.png"></td>'
+        f"<th>{title}</th></tr><tr><td><p>It is hot.</p><pre>pour\n</pre></td></tr></table></div>"
+    )
+
+    assert markdown(body) == f"> [!NOTE]\n{written}> It is hot.\n>\n> ```\n> pour\n> ```"
+
+
+def test_a_table_in_a_note_is_a_table() -> None:
+    body = "<div class=note><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table></div>"
+
+    assert markdown(body) == "> [!NOTE]\n> | a | b |\n> | --- | --- |\n> | 1 | 2 |"
+
+
+def test_what_stands_beside_the_text_is_in_a_box_of_its_own() -> None:
+    body = '<p>a</p><div class="sidebar"><p class="title"><strong>Why iron</strong></p><div>It lasts.</div></div><p>b</p>'
+
+    assert markdown(body) == "a\n\n> [!NOTE]\n> **Why iron**\n>\n> It lasts.\n\nb"
+
+
+def test_a_block_of_code_in_a_block_of_code_has_no_empty_lines_around_it() -> None:
+    body = "<pre><code><div class=highlight><pre><span></span><span>int</span>\nboil (\n)\n</pre></div>\n</code></pre>"
+
+    assert fences(markdown(body)) == [("", "int\nboil (\n)\n")]

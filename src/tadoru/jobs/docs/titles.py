@@ -11,11 +11,13 @@ from dataclasses import replace
 from tadoru.jobs.docs.bundle.outline import plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
+_LONGEST_LINE = 100
+
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
     page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
-    return _said_once(page, title)
+    return _said_once(_above_its_line(page, title), title)
 
 
 def _raised(markdown: Markdown) -> Markdown:
@@ -39,6 +41,15 @@ def _put_first(markdown: Markdown, title: str) -> Markdown:
         return markdown
     kind = escape.line_starts(above.lstrip("#").strip())
     return replace(markdown, text=f"# {words}\n\n{kind}\n{rest}", headings=markdown.headings[1:])
+
+
+def _above_its_line(markdown: Markdown, title: str) -> Markdown:
+    """A page with a line of text above its title, such as what the manual is about: that line below it."""
+    line, found, rest = markdown.text.partition("\n\n# ")
+    words, _, rest = rest.partition("\n")
+    if not found or line.startswith("#") or "\n" in line or len(line) > _LONGEST_LINE or plain(words) != title:
+        return markdown
+    return replace(markdown, text=f"# {words}\n\n{line}\n{rest}")
 
 
 def _made_a_heading(markdown: Markdown, title: str) -> Markdown:

@@ -81,6 +81,9 @@ def _plain(heading: Element) -> str:
 
 
 def _own_part(title: str) -> str:
+    first, found, rest = title.partition(": ")
+    if found and first == rest:  # the page that a manual begins with, named after the manual
+        return first
     for separator in _SEPARATORS:
         first, found, rest = title.partition(separator)
         if found:

@@ -63,7 +63,8 @@ _INDEX = re.compile(
     r"/(?:genindex(?:-\w+)?|(?:py-|np-|go-)?modindex|index-all|allclasses(?:-index|-frame|-noframe)?|allpackages-index|deprecated-list|"
     r"overview-(?:tree|frame)|package-(?:tree|frame|use)|(?:functions|globals|namespacemembers)_\w+|doc-index(?:-\w+)?|"
     r"http-routingtable|bookindex|ix\d\d|api-index-[\w.-]+|"
-    r"(?:concept|function|variable|command|operator|option|program|macro|key|symbol|datatype|[\w-]*properties)s?-index)\.html?$|"
+    r"(?:concept|function|variable|command|operator|option|program|macro|key|symbol|datatype|[\w-]*properties)s?-index|"
+    r"(?:class|struct|union|interface|namespace)\w+-members)\.html?$|"
     r"/genindex/?$|/index-files/|/class-use/|/(?:special|user|talk|file|template|category):"
 )
 _TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?")

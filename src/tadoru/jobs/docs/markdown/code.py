@@ -80,6 +80,7 @@ def _title(table: Element) -> str:
 
 def code_text(node: Element) -> str:
     """The text of a block, line breaks as `\\n`."""
+    node = _innermost(node)
     markup = node.inner_html or ""
     raw = _walked(node) if _ODD.search(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
@@ -92,6 +93,12 @@ def code_text(node: Element) -> str:
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
     return raw.replace("\x00", "") if "\x00" in raw else raw
+
+
+def _innermost(node: Element) -> Element:
+    """Of a block that is nothing but another one (gi-docgen) that one: what stands around it are empty lines."""
+    inner = node.css_first("pre pre") if node.tag == "pre" else None
+    return inner if inner is not None and (inner.text() or "").strip() == (node.text() or "").strip() else node
 
 
 class _Text:

@@ -99,6 +99,8 @@ def _kind(tag: str, classes: str) -> str:
     words = classes.split()
     if tag in _BOXES and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
         return CALLOUT
+    if tag in {"div", "aside"} and classes == "sidebar":  # what DocBook and Docutils set beside the text, in a box
+        return CALLOUT
     if tag == "mjx-container":
         return MATH
     for word in words:

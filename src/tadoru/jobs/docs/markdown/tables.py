@@ -141,7 +141,7 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
         return True
     widest = max(map(len, everything))
     if widest == 1:
-        return not any(cell.tag == "th" for row in everything for cell in row)
+        return len(everything) == 1 or not any(cell.tag == "th" for row in everything for cell in row)
     return (
         len(everything) <= 2
         and any(cell.css_first(_LAYOUT) is not None for row in everything for cell in row if cell.tag == "td")
