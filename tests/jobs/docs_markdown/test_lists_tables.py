@@ -78,6 +78,10 @@ TABLES: dict[str, tuple[str, str]] = {
         "<table><tr><td class=name>lid</td><td>on top</td></tr><tr><td class=name>base</td><td>below</td></tr></table>",
         "|  |  |\n| --- | --- |\n| lid | on top |\n| base | below |",
     ),
+    "rows of the same widths have no header": (
+        "<table><tr><td width='9%'>bf</td><td>bold</td></tr><tr><td width='9%'>it</td><td>italic</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| bf | bold |\n| it | italic |",
+    ),
     "rows that begin with their name in italics have no header": (
         "<table><tr><td><em>Version</em></td><td>4</td></tr><tr><td><em>Licence</em></td><td>free</td></tr></table>",
         "|  |  |\n| --- | --- |\n| *Version* | 4 |\n| *Licence* | free |",

@@ -180,8 +180,8 @@ def test_a_page_that_begins_with_its_title_has_it_as_its_first_heading(tag: str)
     )
 
     assert doc.main.title == "5.4 Boiling"
-    assert doc.markdown.text == "# 5.4 Boiling\n\nFill it.\n\n##### Safely\n"
-    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "5.4 Boiling"), (5, "Safely")]
+    assert doc.markdown.text == "# 5.4 Boiling\n\nFill it.\n\n## Safely\n"
+    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "5.4 Boiling"), (2, "Safely")]
 
 
 def test_a_title_that_is_a_line_of_text_above_the_headings_becomes_one() -> None:
@@ -189,7 +189,7 @@ def test_a_title_that_is_a_line_of_text_above_the_headings_becomes_one() -> None
         "<title>Boiling</title><main><div class=fancy>Boiling</div><h1>1. Fill</h1><p>Water.</p><h1>2. Wait</h1></main>"
     )
 
-    assert doc.markdown.text == "# Boiling\n\n# 1. Fill\n\nWater.\n\n# 2. Wait\n"
+    assert doc.markdown.text == "# Boiling\n\n## 1. Fill\n\nWater.\n\n## 2. Wait\n"
 
 
 def test_labels_that_are_signs_of_an_icon_font_are_told_by_their_titles() -> None:

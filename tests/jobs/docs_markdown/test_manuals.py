@@ -156,3 +156,50 @@ def test_a_block_of_code_in_a_block_of_code_has_no_empty_lines_around_it() -> No
     body = "<pre><code><div class=highlight><pre><span></span><span>int</span>\nboil (\n)\n</pre></div>\n</code></pre>"
 
     assert fences(markdown(body)) == [("", "int\nboil (\n)\n")]
+
+
+def test_a_heading_over_the_columns_of_a_table_stands_above_it() -> None:
+    body = (
+        '<table><tr class="heading"><td colspan="2"><h2 class="groupheader"><a name="m"></a>Public Members</h2></td></tr>'
+        '<tr><td align="right">void</td><td><a href="#b">boil</a> ()</td></tr><tr><td>int</td><td>pour ()</td></tr></table>'
+    )
+
+    page = converted(body)
+
+    assert page.text.startswith("## Public Members\n\n|  |  |\n| ---: | --- |\n| void | [boil]")
+    assert [(heading.level, heading.text, heading.anchor) for heading in page.headings] == [(2, "Public Members", "m")]
+
+
+def test_sections_are_below_the_title_whatever_their_level() -> None:
+    page = read_doc_page(
+        (
+            "<title>Kettle: Boiling</title><meta name=generator content='Doxygen 1.9'><div id=doc-content><div class=header>"
+            f"<div class=headertitle><div class=title>Boiling</div></div></div><div class=contents><h1>Water</h1><p>{LONG}</p>"
+            "<pre># no heading\n</pre><h2>How much</h2><p>A litre.</p><h1>Lid</h1><p>On top.</p></div></div>"
+        ).encode(),
+        "text/html; charset=utf-8",
+        URL,
+        Resolver(),
+    ).markdown
+
+    lines = [line for line in page.text.splitlines() if line.startswith("#")]
+    assert lines == ["# Boiling", "## Water", "# no heading", "### How much", "## Lid"]
+    assert [(heading.level, heading.text) for heading in page.headings] == [
+        (1, "Boiling"),
+        (2, "Water"),
+        (3, "How much"),
+        (2, "Lid"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "sections, lines",
+    [
+        pytest.param("<h3>Water</h3><p>a</p><h4>Cold</h4><p>b</p>", ["# Boiling", "## Water", "### Cold"], id="none of level 2"),
+        pytest.param("<h2>Water</h2><p>a</p><h3>Cold</h3><p>b</p>", ["# Boiling", "## Water", "### Cold"], id="some of level 2"),
+    ],
+)
+def test_no_level_is_missing_below_a_title_that_was_raised(sections: str, lines: list[str]) -> None:
+    text = page_of(f"<title>Boiling</title><main><h2>Boiling</h2><p>{LONG}</p>{sections}</main>")
+
+    assert [line for line in text.splitlines() if line.startswith("#")] == lines

@@ -8,27 +8,51 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tadoru.jobs.docs.bundle.outline import plain
+from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
 _LONGEST_LINE = 100
+_DEEPEST = 6
 
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
     page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
-    return _said_once(_above_its_line(page, title), title)
+    return _above_all(_said_once(_above_its_line(page, title), title), title)
 
 
 def _raised(markdown: Markdown) -> Markdown:
-    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down."""
+    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down.
+
+    Its sections come along when there is none of level 2, which would be missing between.
+    """
     level = min((heading.level for heading in markdown.headings), default=1)
     first = markdown.headings[0] if markdown.headings else None
     if level == 1 or first is None or not markdown.text.startswith("#" * first.level + " "):
         return markdown
     line, _, rest = markdown.text[first.level + 1 :].partition("\n")
     words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # a title links to nothing
-    return replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+    raised = replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+    highest = min((heading.level for heading in markdown.headings[1:]), default=2)
+    return _moved(raised, 2 - highest) if highest > 2 else raised
+
+
+def _moved(markdown: Markdown, down: int) -> Markdown:
+    """A page whose headings below the first are moved by so many levels."""
+    first, *others = blocks(markdown.text)
+    text = "".join(
+        _marked(block, down) if block.kind == "heading" and block.text.startswith("#") else block.text for block in others
+    )
+    headings = (replace(other, level=_level(other.level, down)) for other in markdown.headings[1:])
+    return replace(markdown, text=first.text + text, headings=(markdown.headings[0], *headings))
+
+
+def _marked(heading: Block, down: int) -> str:
+    return "#" * _level(heading.level, down) + heading.text.lstrip("#")
+
+
+def _level(level: int, down: int) -> int:
+    return min(max(level + down, 2), _DEEPEST)
 
 
 def _put_first(markdown: Markdown, title: str) -> Markdown:
@@ -70,3 +94,11 @@ def _said_once(markdown: Markdown, title: str) -> Markdown:
     if not found or not head.startswith("# ") or again.startswith("#") or "\n" in again or "](" in again:
         return markdown
     return replace(markdown, text=f"{head}\n\n{text}") if plain(head[2:]) == plain(again) == title else markdown
+
+
+def _above_all(markdown: Markdown, title: str) -> Markdown:
+    """A page whose sections have headings as high as its title (Doxygen, whole books): those one level lower."""
+    levels = [heading.level for heading in markdown.headings]
+    if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:
+        return markdown
+    return _moved(markdown, 1) if markdown.text.startswith("# ") else markdown

@@ -32,7 +32,7 @@ MANUALS: tuple[Generator, ...] = (
         navigation="#nav-tree,#main-nav",
         noise=(
             ".summary,.permalink,#nav-path,.navpath,.memSeparator,#MSearchSelectWindow,#MSearchResultsWindow,"
-            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer,.ingroups"
+            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer,.ingroups,a[href$='#details']"
         ),
     ),
     Generator(

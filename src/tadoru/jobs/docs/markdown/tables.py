@@ -20,7 +20,7 @@ _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
-_NO_NAMES = "a[href],code,tt,pre,img,ul,ol,dl,table"
+_NO_NAMES = "a[href],code,tt,samp,kbd,pre,img,ul,ol,dl,table"
 """What the name of a column does not hold."""
 _LONGEST_NAME = 60
 _MOST_EXAMPLES = 3
@@ -36,6 +36,8 @@ class _Rows:
     caption: Element | None = None
     left_out: int = 0
     """Rows beyond the bound."""
+    heading: Element | None = None
+    """A cell above all columns that is a heading (Doxygen), which stands above the table."""
     notes: list[Element] = field(default_factory=list)
     """Cells with the footnotes of the table (DocBook), which stand below it."""
 
@@ -43,25 +45,26 @@ class _Rows:
 def table(context: Context, node: Element) -> list[str]:
     """A table as one block, its caption before it; or what it holds, when it only lays things out."""
     rows = _rows(node, context.options.most_table_cells)
+    above = context.blocks(rows.heading) if rows.heading is not None else []
     if not rows.header and not rows.body:
-        return []
+        return above
     if _is_layout(node, rows):
-        return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
+        return above + [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     if _is_example(rows):
-        return _side_by_side(context, rows)
+        return above + _side_by_side(context, rows)
     header, body = _grid(context, rows.header), _grid(context, rows.body)
     body = [row for row in body if any(row)] or body
     width = max(map(len, header + body), default=0)
     names = _one_header(header)
     kept = [at for at in range(width) if any(at < len(row) and row[at] for row in (names, *body))]
     if not kept:
-        return []
+        return above
     context.tables += 1
     lines = [_line(_cells(row, kept), len(kept)) for row in (names, _alignments(rows, width), *body)]
     blocks = ["\n".join(lines)]
     if rows.caption is not None and (caption := context.inline(rows.caption.iter(include_text=True), " ")):
         blocks.insert(0, caption if "**" in caption else f"**{caption}**")
-    return blocks + _left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
+    return above + blocks + _left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
 
 
 def _cells(row: list[str], kept: list[int]) -> list[str]:
@@ -104,12 +107,23 @@ def _rows(node: Element, most_cells: int) -> _Rows:
                 found.left_out += 1
                 continue
             in_row = [cell for cell in direct(row) if cell.tag in {"td", "th"}]
+            if not found.header and not found.body and found.heading is None and _is_heading(in_row):
+                found.heading = in_row[0]
+                continue
             cells += sum(_span(cell.attributes.get("colspan")) for cell in in_row)
             if in_row:
                 (found.header if part.tag == "thead" else found.body).append(in_row)
     if not found.header and found.body and _is_header(found.body):
         found.header.append(found.body.pop(0))
     return found
+
+
+def _is_heading(row: list[Element]) -> bool:
+    """Whether a row is one cell over several columns that holds a heading and nothing else."""
+    if len(row) != 1 or _span(row[0].attributes.get("colspan")) < 2:
+        return False
+    inside = row[0].css_first("h1,h2,h3,h4,h5,h6")
+    return inside is not None and (inside.text() or "").strip() == (row[0].text() or "").strip()
 
 
 def _is_header(body: list[list[Element]]) -> bool:
@@ -124,10 +138,15 @@ def _is_one_of_many(row: list[Element], following: list[Element]) -> bool:
     """Whether a row of ordinary cells is no header: it holds what no name of a column does, or is made as the next one is."""
     if any(cell.css_first(_NO_NAMES) is not None or len((cell.text() or "").strip()) > _LONGEST_NAME for cell in row):
         return True
-    classes = [classes_of(cell) for cell in row]
-    return (any(classes) and classes == [classes_of(cell) for cell in following]) or (
+    makes = [_make(cell) for cell in row]
+    return (any(makes) and makes == [_make(cell) for cell in following]) or (
         not _is_emphasised(row[-1]) and _is_emphasised(row[0]) and _is_emphasised(following[0])
     )
+
+
+def _make(cell: Element) -> str:
+    """How a cell is made, apart from what it holds."""
+    return f"{classes_of(cell)} {cell.attributes.get('width') or ''}".strip()
 
 
 def _is_emphasised(cell: Element) -> bool:
@@ -145,8 +164,12 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
     return (
         len(everything) <= 2
         and any(cell.css_first(_LAYOUT) is not None for row in everything for cell in row if cell.tag == "td")
-        and (node.css_first("th") is None and (node.css_first("h1,h2,h3,h4,table") is not None or len(everything) == 1))
+        and (node.css_first("th") is None and (_holds(everything, "h1,h2,h3,h4,table") or len(everything) == 1))
     )
+
+
+def _holds(rows: list[list[Element]], selectors: str) -> bool:
+    return any(cell.css_first(selectors) is not None for row in rows for cell in row)
 
 
 def _is_example(rows: _Rows) -> bool:
