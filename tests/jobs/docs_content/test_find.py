@@ -294,3 +294,12 @@ def test_paragraphs_that_are_boxes_are_running_text() -> None:
         text = " ".join(found(made).root.text(separator=" ").split())
         assert text.startswith("5.3. Structure 5.3.1. Format")
         assert text.endswith(f"5.3.2. Use {TEXT}")
+
+
+def test_what_stands_beside_the_menu_of_sphinx_is_not_text() -> None:
+    page = (
+        f"<div class=document><div id=bd><div class=section><h1>Boil</h1><p>{TEXT}</p></div></div><div class=yui-b id=sidebar>"
+        "<div class=sphinxsidebar role=navigation><h4>Next topic</h4></div><h3>Last update:</h3><p>Nov 11</p></div></div>"
+    )
+
+    assert " ".join(found(page).root.text(separator=" ").split()) == f"Boil {TEXT}"

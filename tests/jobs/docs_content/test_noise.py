@@ -143,6 +143,20 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "before, stays",
+    [
+        pytest.param("<p>It comes with one of the following lids:</p>", True, id="a sentence"),
+        pytest.param("<p>Contents:</p>", False, id="the title of a table of contents"),
+        pytest.param("<p>It comes with one of several lids.</p>", False, id="a sentence that is complete"),
+    ],
+)
+def test_a_list_of_places_that_a_sentence_announces_is_part_of_it(before: str, stays: bool) -> None:
+    listing = "<ul><li><a href='#a'>Iron</a></li><li><a href='#b'>Brass</a></li><li><a href='#c'>Tin</a></li></ul>"
+
+    assert ("Iron Brass Tin" in text_of_main(f"{before}\n{listing}")) is stays
+
+
+@pytest.mark.parametrize(
     "line, words",
     [
         pytest.param(

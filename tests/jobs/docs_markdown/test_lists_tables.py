@@ -44,6 +44,10 @@ LISTS: dict[str, tuple[str, str]] = {
     "terms that share a definition": ("<dl><dt>a</dt><dt>b</dt><dd>c</dd></dl>", "- **a**, **b**\n  c"),
     "definitions with blocks": ("<dl><dt>a</dt><dd><p>b</p><pre>c</pre></dd></dl>", "- **a**\n\n  b\n\n  ```\n  c\n  ```"),
     "definitions in groups": ("<dl><div><dt>a</dt><dd>b</dd></div></dl>", "- **a**\n  b"),
+    "an item that is a definition": (
+        "<ul><li>a</li><li><dl class=simple><dt><code>zone</code>:</dt><dd><ul><li>b</li><li>c</li></ul></dd></dl></li></ul>",
+        "- a\n\n- `zone`:\n\n  - b\n  - c",
+    ),
     "fields of Sphinx": (
         '<dl class="field-list simple"><dt class="field-odd">Parameters<span class="colon">:</span></dt>'
         '<dd class="field-odd"><ul class="simple"><li><p><strong>a</strong> (<em>int</em>) – one</p></li>'

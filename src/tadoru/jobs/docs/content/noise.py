@@ -34,6 +34,8 @@ _LEAST = 30
 _LINES = frozenset({"p", "li", "dt", "dd", "td"})
 _LEAST_SENTENCE = 20
 """Letters beside the links of a line that make it more than a row of links."""
+_FEWEST_WORDS = 3
+"""A line with so few words is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
 _TOP = frozenset({"#", "#top", "#_top"})
 _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
@@ -67,7 +69,9 @@ def clean(root: Element, extra: str = "") -> None:
     if extra:
         found += [element for element in root.css(extra) if not _is_much(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
-    found += [element for element in _lists_of_places(root) if _is_table_of_contents(element, measure)]
+    found += [
+        listing for listing in _lists_of_places(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
+    ]
     found += find_idle(root)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
@@ -298,6 +302,14 @@ def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
         return False
     near = [(link.attributes.get("href") or "").startswith("#") for link in listing.css("a")]
     return len(near) >= 3 and near[0] and sum(near) >= 0.9 * len(near)
+
+
+def _is_announced(listing: Element) -> bool:
+    """Whether a sentence before a list says what it lists: then that sentence needs it, wherever its links lead."""
+    before = _neighbour(listing.prev, forward=False)
+    if before is None or before.tag != "p" or is_phrase(text := before.text()):
+        return False
+    return text.rstrip().endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
 
 
 def _holds_none(element: Element) -> bool:

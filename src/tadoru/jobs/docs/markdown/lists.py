@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, indented
+from tadoru.jobs.docs.markdown.context import Context, direct, indented
 from tadoru.parse.html import Element
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
@@ -32,7 +32,11 @@ def item_list(context: Context, node: Element) -> list[str]:
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
     loose = False
-    for at, (_, blocks) in enumerate(items):
+    for at, (child, blocks) in enumerate(items):
+        if numbers is None and len(blocks) == 1 and blocks[0].startswith("- ") and _is_definition(child):
+            written.append(blocks[0])  # an item that is a definition: the term is the item
+            loose = loose or "\n\n" in blocks[0]
+            continue
         marker = f"{numbers[at]}. " if numbers else "- "
         tight = _is_tight(blocks)
         loose = loose or not tight
@@ -51,6 +55,14 @@ def _item(context: Context, child: Element) -> list[str]:
     if box:
         blocks = [f"{box} {blocks[0]}", *blocks[1:]] if blocks else [box]
     return blocks
+
+
+def _is_definition(item: Element) -> bool:
+    """Whether an item holds nothing but a list of definitions, in which case it would be a list in a list."""
+    inside = direct(item)
+    if len(inside) != 1 or inside[0].tag != "dl":
+        return False
+    return (item.text() or "").strip() == (inside[0].text() or "").strip()
 
 
 def _tick_box(item: Element) -> str:
