@@ -35,6 +35,12 @@ def page_of(html: str) -> str:
             id="DocBook of old",
         ),
         pytest.param(
+            'Boil it.<sup class="footnote">[<a id="_footnoteref_2" class="footnote" href="#_footnotedef_2">2</a>]</sup>',
+            '<div id="footnotes"><hr><div class="footnote" id="_footnotedef_2"><a href="#_footnoteref_2">2</a>. Not too long.'
+            "</div></div>",
+            id="Asciidoctor",
+        ),
+        pytest.param(
             'Boil it.<a id="DOCF2" href="#FOOT2"><sup>2</sup></a>',
             '<div class="footnote"><hr><h4 class="footnotes-heading">Footnotes</h4><h5><a id="FOOT2" href="#DOCF2">(2)</a></h5>'
             "<p>Not too long.</p></div>",
@@ -53,6 +59,29 @@ def test_a_footnote_has_a_reference_and_a_note_that_belong_together(text: str, n
 
     assert page.text == "# Kettle\n\nBoil it.[^2]\n\n[^2]: Not too long.\n"
     assert [heading.text for heading in page.headings] == ["Kettle"]
+
+
+def test_a_note_of_asciidoc_that_stands_in_the_text_stands_below_it() -> None:
+    body = (
+        '<p>Ask the cook<span class="footnote" id="_footnote_cook"><br>[The cook: <a href="mailto:c@x.test">c@x.test</a>]<br>'
+        '</span>, or<span class="footnote"><br>[Or not.]<br></span> the cook<span class="footnoteref"><br>'
+        '<a href="#_footnote_cook">[cook]</a><br></span>.</p><p>Pour.</p>'
+    )
+
+    assert markdown(body) == (
+        "Ask the cook[^1], or[^2] the cook[^1].\n\nPour.\n\n[^1]: The cook: [c@x.test](mailto:c@x.test)\n\n[^2]: Or not."
+    )
+
+
+def test_footnotes_behind_the_place_of_the_text_belong_to_it() -> None:
+    page = (
+        "<title>Kettle</title><meta name=generator content='Asciidoctor 2.0'><div id=header><h1>Kettle</h1></div><div id=content>"
+        f"<div class=p><p>{LONG}<sup class=footnote>[<a class=footnote href='#_footnotedef_1'>1</a>]</sup></p></div></div>"
+        "<div id=footnotes><hr><div class=footnote id=_footnotedef_1><a href='#_footnoteref_1'>1</a>. Or so.</div></div>"
+        "<div id=footer>Last updated</div>"
+    )
+
+    assert page_of(page) == f"# Kettle\n\n{LONG}[^1]\n\n[^1]: Or so.\n"
 
 
 def test_the_footnotes_of_a_table_stand_below_it() -> None:

@@ -40,6 +40,24 @@ def _is_raised(node: Element) -> bool:
     )
 
 
+def aside(context: Context, node: Element) -> str | None:
+    """`[^1]` for a note that stands in brackets in the text itself, or one that refers to such a note (AsciiDoc)."""
+    words = classes_of(node)
+    if words == "footnoteref":
+        link = node.css_first("a[href]")
+        known = context.notes.get((link.attributes.get("href") or "")[1:]) if link is not None else None
+        return f"[^{known}]" if known else None
+    text = (node.text() or "").strip() if words == "footnote" else ""
+    if text[:1] != "[" or text[-1:] != "]":
+        return None
+    label = str(len(context.asides) + 1)
+    for line_break in node.css("br"):
+        line_break.decompose()
+    context.asides.append(f"[^{label}]: {context.inline(node.iter(include_text=True), ' ')[1:-1]}")
+    context.notes[node.id or ""] = label
+    return f"[^{label}]"
+
+
 def _is_citation(context: Context, node: Element, target: str) -> bool:
     """Whether a link `[Tea]` leads to a citation of the page, which is written as a note."""
     words = node.text(strip=True) or ""
@@ -58,12 +76,12 @@ def notes(context: Context, node: Element) -> list[str] | None:
         return _headed(context, node)
     label = node.css_first(".label,.fn-bracket")
     if label is None:
-        label = _docbook_label(node)
+        label = _back_link(node)
     if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()
-    return [_note(context, node, name)] if name else None
+    return [_note(context, node, name).replace("]: . ", "]: ", 1)] if name else None
 
 
 def _take_out_frame(node: Element) -> None:
@@ -73,9 +91,9 @@ def _take_out_frame(node: Element) -> None:
             child.decompose()
 
 
-def _docbook_label(node: Element) -> Element | None:
-    """The number of a note of DocBook: the link back to the text, in older versions within the raised brackets."""
-    link = node.css_first("a.para")
+def _back_link(node: Element) -> Element | None:
+    """The number of a note of DocBook or Asciidoctor: the link back to the text, sometimes within raised brackets."""
+    link = node.css_first("a.para,a[href^='#_footnoteref']")
     return link.parent if link is not None and link.parent is not None and link.parent.tag == "sup" else link
 
 

@@ -94,6 +94,9 @@ class Line:
                     and "hidden" not in attributes
                     and tag != "a"
                 )
+        if tag == "span" and (label := footnotes.aside(self.context, node)):
+            self.pieces.append((MARKUP, label))
+            return False
         if tag == "span" or (tag not in _HANDLED and tag not in kinds.BLOCKS):
             if _are_badges(node.prev, node, tag, attributes):
                 self.pieces.append((TEXT, " "))

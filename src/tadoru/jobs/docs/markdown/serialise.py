@@ -35,6 +35,7 @@ _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q 
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
 _NO_PART = (_RULE, "#")
+_NOTE = "[^"
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -43,6 +44,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     _take_out_what_is_no_text(root)
     page = Serialiser(base, options, root)
     blocks = _without_idle_rules(page.own(root))
+    blocks += page.asides
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
@@ -52,8 +54,12 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
-    """The blocks without the lines across the page that part nothing: first, last, after another or below a heading."""
-    kept = [block for at, block in enumerate(blocks) if block != _RULE or (at and not blocks[at - 1].startswith(_NO_PART))]
+    """The blocks without the lines across the page that part nothing: at its ends, after another, below a heading, above notes."""
+    kept = [
+        block
+        for block, before, after in zip(blocks, ["#", *blocks], [*blocks[1:], _RULE], strict=False)
+        if block != _RULE or not (before.startswith(_NO_PART) or after.startswith(_NOTE))
+    ]
     return kept[:-1] if kept and kept[-1] == _RULE else kept
 
 
