@@ -232,3 +232,15 @@ def test_no_level_is_missing_below_a_title_that_was_raised(sections: str, lines:
     text = page_of(f"<title>Boiling</title><main><h2>Boiling</h2><p>{LONG}</p>{sections}</main>")
 
     assert [line for line in text.splitlines() if line.startswith("#")] == lines
+
+
+def test_an_anchor_that_html_does_not_close_does_not_swallow_the_items_of_a_list() -> None:
+    body = '<h2><a id="x"/>Rules</h2><p>Use [A]ll:</p><ul><li>a</li><li>b <a href="/c">c</a></li><li>d</li></ul>'
+
+    assert markdown(body) == "## Rules\n\nUse [A]ll:\n\n- a\n- b [c](https://docs.example/c)\n- d"
+
+
+def test_an_anchor_that_html_does_not_close_does_not_swallow_definitions() -> None:
+    body = '<h2><a id="x"/>Rules</h2><dl><dt>a</dt><dd>one</dd><dt>b</dt><dd>two</dd></dl>'
+
+    assert markdown(body) == "## Rules\n\n- **a**\n  one\n- **b**\n  two"

@@ -19,7 +19,7 @@ _LARGEST_NUMBER = 999_999_999
 def item_list(context: Context, node: Element) -> list[str]:
     """A `<ul>`, `<ol>` or `<menu>` as one block."""
     items: list[tuple[Element, list[str]]] = []
-    for child in node.iter():
+    for child in _items(node):
         blocks = _item(context, child)
         if blocks and items and child.tag in {"ul", "ol"}:
             items[-1][1].extend(blocks)  # a list right below a list is shown below the item before it
@@ -42,6 +42,17 @@ def item_list(context: Context, node: Element) -> list[str]:
         loose = loose or not tight
         written.append(marker + indented(("\n" if tight else "\n\n").join(blocks), len(marker)))
     return [("\n\n" if loose else "\n").join(written)]
+
+
+def _items(node: Element) -> list[Element]:
+    """What is right below a list; of anchors that are around several items, since none closed them (XHTML), those items."""
+    found: list[Element] = []
+    for child in node.iter():
+        if child.tag == "a" and child.css_first("li,dt,dd") is not None:
+            found.extend(direct(child))
+        else:
+            found.append(child)
+    return found
 
 
 def _item(context: Context, child: Element) -> list[str]:
@@ -181,7 +192,7 @@ def _is_link(term: str) -> bool:
 def _pairs(node: Element) -> list[Element]:
     """The terms and descriptions, also those that are grouped in a `<div>`."""
     found: list[Element] = []
-    for child in node.iter():
+    for child in _items(node):
         if child.tag in {"dt", "dd"}:
             found.append(child)
         elif child.tag == "div":

@@ -54,7 +54,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
-    """The blocks without the lines across the page that part nothing: at its ends, after another, below a heading, above notes."""
+    """The blocks without the lines across the page that part nothing: at its ends, in a row, below a heading, above notes."""
     kept = [
         block
         for block, before, after in zip(blocks, ["#", *blocks], [*blocks[1:], _RULE], strict=False)
@@ -248,7 +248,10 @@ class Serialiser(Context):
         """A link around blocks: the first of them is the link, the others follow."""
         if not _holds_blocks(node) or self.in_link:
             return _INLINE
-        target = self.target(node.attributes.get("href") or "") if node.attributes.get("href") else None
+        href = node.attributes.get("href")
+        if not href:  # an anchor that was not closed where it should, as in XHTML that is read as HTML
+            return _OPEN
+        target = self.target(href)
         self.in_link = True
         blocks = self.blocks(node)
         self.in_link = False
