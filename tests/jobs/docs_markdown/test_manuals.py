@@ -244,3 +244,13 @@ def test_an_anchor_that_html_does_not_close_does_not_swallow_definitions() -> No
     body = '<h2><a id="x"/>Rules</h2><dl><dt>a</dt><dd>one</dd><dt>b</dt><dd>two</dd></dl>'
 
     assert markdown(body) == "## Rules\n\n- **a**\n  one\n- **b**\n  two"
+
+
+def test_lines_of_code_that_docbook_explains_below_are_numbered_as_the_explanations_are() -> None:
+    body = (
+        '<pre>boil --fast <a id="f"></a><img src="1.png" alt="1">\npour <img src="2.png" alt="(2)"><img alt="x" src="x">\n</pre>'
+        '<div class="calloutlist"><table summary="Callout list"><tr><td><p><a href="#f"><img src="1.png" alt="1"></a></p></td>'
+        "<td><p>At once.</p></td></tr><tr><td><p><img src=2.png alt=2></p></td><td><p>Into a cup.</p></td></tr></table></div>"
+    )
+
+    assert markdown(body) == "```\nboil --fast (1)\npour (2)\n```\n\n1. At once.\n\n2. Into a cup."

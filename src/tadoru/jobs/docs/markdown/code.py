@@ -138,6 +138,8 @@ def _walked(top: Element) -> str:
                 text.add(piece)
         elif node.tag == "br":
             text.add("\n")
+        elif node.tag == "img":
+            text.add(_callout(node))
         elif node.is_element_node and not _is_added(node):
             tag = node.tag or ""
             line = _line_kind(node, tag)
@@ -149,6 +151,12 @@ def _walked(top: Element) -> str:
             node = node.first_child
             continue
         node = following
+
+
+def _callout(image: Element) -> str:
+    """A number that a page sets into its code as a picture, to explain the line below (DocBook); other pictures say nothing."""
+    number = (image.attributes.get("alt") or "").strip("() ")
+    return f"({number})" if number.isdecimal() else ""
 
 
 def _line_kind(node: Element, tag: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.code import code_text
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct, indented
 from tadoru.jobs.docs.markdown.pieces import exact_span
 from tadoru.parse.html import Element
 
@@ -52,6 +52,8 @@ def table(context: Context, node: Element) -> list[str]:
         return above + [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     if _is_example(rows):
         return above + _side_by_side(context, rows)
+    if numbers := _numbers(rows):
+        return above + _numbered(context, rows, numbers)
     header, body = _grid(context, rows.header), _grid(context, rows.body)
     body = [row for row in body if any(row)] or body
     width = max(map(len, header + body), default=0)
@@ -193,6 +195,23 @@ def _side_by_side(context: Context, rows: _Rows) -> list[str]:
                 blocks.append(names[at] if "**" in names[at] else f"**{names[at]}**")
             blocks.extend(inside)
     return blocks
+
+
+def _numbers(rows: _Rows) -> list[str]:
+    """The numbers of the rows of a list of explanations, which a picture begins each with (DocBook); none for any other table."""
+    pictures = [row[0].css_first("img") if len(row) == 2 and not (row[0].text() or "").strip() else None for row in rows.body]
+    numbers = [(picture.attributes.get("alt") or "").strip("() ") if picture is not None else "" for picture in pictures]
+    return numbers if not rows.header and all(number.isdecimal() and len(number) < 4 for number in numbers) else []
+
+
+def _numbered(context: Context, rows: _Rows, numbers: list[str]) -> list[str]:
+    """The explanations as a list that goes on with the numbers in the code."""
+    return [
+        "\n\n".join(
+            f"{number}. " + indented("\n\n".join(context.blocks(row[1])), len(number) + 2)
+            for number, row in zip(numbers, rows.body, strict=True)
+        )
+    ]
 
 
 def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
