@@ -254,3 +254,27 @@ def test_lines_of_code_that_docbook_explains_below_are_numbered_as_the_explanati
     )
 
     assert markdown(body) == "```\nboil --fast (1)\npour (2)\n```\n\n1. At once.\n\n2. Into a cup."
+
+
+def test_a_listing_of_gtk_doc_has_no_numbers() -> None:
+    body = (
+        '<table class="listing_frame"><tbody><tr><td class="listing_lines"><pre>1\n2</pre></td><td class="listing_code">'
+        '<pre class="programlisting"><span class="type">int</span> a;\nboil (a);</pre></td></tr></tbody></table>'
+    )
+
+    assert fences(markdown(body)) == [("", "int a;\nboil (a);\n")]
+
+
+def test_terms_that_stand_in_no_list_are_terms() -> None:
+    body = '<div class="glossdiv"><h3>L</h3><dt><span class="glossterm">lid</span></dt><dd><p>On top.</p></dd></div>'
+
+    assert markdown(body) == "### L\n\n**lid**\n\nOn top."
+
+
+def test_the_letters_above_a_glossary_of_gtk_doc_are_not_text() -> None:
+    page = (
+        "<title>Glossary</title><meta name=generator content='DocBook XSL'><table class=navigation><tr><td><a href='#a'>A</a> "
+        f"| <a href='#b'>B</a></td></tr></table><div class=glossary><h1>Glossary</h1><p>{LONG}</p></div>"
+    )
+
+    assert page_of(page) == f"# Glossary\n\n{LONG}\n"

@@ -181,7 +181,7 @@ MANUALS: tuple[Generator, ...] = (
         marks=(".navheader", ".titlepage .navfooter", ".refentry .refsynopsisdiv"),
         notes=("docbook",),
         content=("#docContent", ".refentry,.sect1,.chapter,.article,.appendix,.preface,.section,.book,.part", "body"),
-        noise=".navheader,.navfooter,.id_link,.toc,.legalnotice",
+        noise=".navheader,.navfooter,table.navigation,.id_link,.toc,.legalnotice",
     ),
     Generator(
         "mandoc",

@@ -21,7 +21,7 @@ _ODD = re.compile(
 _NUMBERS = frozenset(
     "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
     "hljs-ln-numbers line-numbers-rows "
-    "blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
+    "listing_lines blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
     "twoslash-popup-container twoslash-meta-line headerlink".split()
 )
 _SKIPPED = kinds.UNWRITTEN | {"svg"}

@@ -30,7 +30,7 @@ _WORDS: dict[str, str] = {
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
         GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set console-block",
-        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container",
+        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container listing_frame",
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",

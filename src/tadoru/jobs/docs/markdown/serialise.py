@@ -165,6 +165,9 @@ class Serialiser(Context):
             return _INLINE
         if tag == "a":
             return self._card(node)
+        if tag == "dt":  # one that stands in no list, as in glossaries of DocBook
+            term = " ".join(self.blocks(node))
+            return [_bold(term)] if term and "\n" not in term else _OPEN
         return _OPEN if tag in kinds.BLOCKS or _holds_blocks(node) else _INLINE
 
     def _of_role(self, node: Element, role: str) -> list[str] | None:
