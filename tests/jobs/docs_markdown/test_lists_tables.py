@@ -90,6 +90,10 @@ TABLES: dict[str, tuple[str, str]] = {
         "<table><tr><td><em>Version</em></td><td>4</td></tr><tr><td><em>Licence</em></td><td>free</td></tr></table>",
         "|  |  |\n| --- | --- |\n| *Version* | 4 |\n| *Licence* | free |",
     ),
+    "rows that end in bold have no header": (
+        "<table><tr><td>Readable</td><td><b>yes</b></td></tr><tr><td>Writable</td><td><b>no</b></td></tr></table>",
+        "|  |  |\n| --- | --- |\n| Readable | **yes** |\n| Writable | **no** |",
+    ),
     "a first row in bold is a header": (
         "<table><tr><td><b>a</b></td><td><b>b</b></td></tr><tr><td><b>1</b></td><td>2</td></tr></table>",
         "| **a** | **b** |\n| --- | --- |\n| **1** | 2 |",

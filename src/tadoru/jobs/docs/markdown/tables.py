@@ -20,7 +20,7 @@ _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
-_NO_NAMES = "a[href],code,tt,samp,kbd,pre,img,ul,ol,dl,table"
+_NO_NAMES = "a[href],code,tt,samp,kbd,pre,div.fragment,img,ul,ol,dl,table"
 """What the name of a column does not hold."""
 _LONGEST_NAME = 60
 _MOST_EXAMPLES = 3
@@ -141,14 +141,12 @@ def _is_one_of_many(row: list[Element], following: list[Element]) -> bool:
     if any(cell.css_first(_NO_NAMES) is not None or len((cell.text() or "").strip()) > _LONGEST_NAME for cell in row):
         return True
     makes = [_make(cell) for cell in row]
-    return (any(makes) and makes == [_make(cell) for cell in following]) or (
-        not _is_emphasised(row[-1]) and _is_emphasised(row[0]) and _is_emphasised(following[0])
-    )
+    return any(makes) and makes == [_make(cell) for cell in following]
 
 
 def _make(cell: Element) -> str:
     """How a cell is made, apart from what it holds."""
-    return f"{classes_of(cell)} {cell.attributes.get('width') or ''}".strip()
+    return f"{classes_of(cell)} {cell.attributes.get('width') or ''} {'*' * _is_emphasised(cell)}".strip()
 
 
 def _is_emphasised(cell: Element) -> bool:
