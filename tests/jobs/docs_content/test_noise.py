@@ -142,6 +142,16 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
     assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
 
 
+def test_the_picture_of_a_figure_stays_with_its_title() -> None:
+    page = (
+        f"<main><p>{TEXT}</p><div class=figure><div class=figure-contents><div class=mediaobject><img alt='A kettle on a stove' "
+        f"src=k.png></div></div><p class=title>Figure 1. A kettle</p></div><p>{TEXT}</p></main>"
+    )
+    main = find_main(Document.parse(page.encode()), "https://a.test/")
+
+    assert [image.attributes["src"] for image in main.root.css("img")] == ["k.png"]
+
+
 @pytest.mark.parametrize(
     "before, stays",
     [
@@ -185,6 +195,7 @@ def test_a_link_in_a_sentence_is_a_word_of_it(line: str, words: str) -> None:
         ("lg:grid-cols-[sidebar]", Verdict.SILENT),
         ("admonition sidebar", Verdict.KEEP),
         ("sidebar", Verdict.WEAK),
+        ("figure-contents", Verdict.KEEP),
         ("prose", Verdict.SILENT),
         ("", Verdict.SILENT),
         ("nav" * 1000, Verdict.SILENT),
