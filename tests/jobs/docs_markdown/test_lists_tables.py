@@ -141,6 +141,11 @@ TABLES: dict[str, tuple[str, str]] = {
     "short rows are filled": ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td></tr></table>", HEAD + "| 1 |  |"),
     "one column is no table": ("<table><tr><td><p>x</p><p>y</p></td></tr></table>", "x\n\ny"),
     "one column with a heading is one": ("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>", "| a |\n| --- |\n| 1 |"),
+    "one cell a row is no table": (
+        "<table><tr><td>Boil</td><td></td></tr><tr><td colspan=2><p>Fields</p><ul><li>x</li></ul></td></tr><tr><td>Pour</td>"
+        "<td> </td></tr></table>",
+        "Boil\n\nFields\n\n- x\n\nPour",
+    ),
     "layout by role": (
         '<table role="presentation"><tr><td><h2>x</h2></td><td><pre>y</pre></td></tr></table>',
         "## x\n\n```\ny\n```",

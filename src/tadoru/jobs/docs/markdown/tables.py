@@ -159,17 +159,19 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
     if node.attributes.get("role") in {"presentation", "none"}:
         return True
     widest = max(map(len, everything))
+    if node.css_first("th") is None and all(sum(map(_is_filled, row)) <= 1 for row in everything):
+        return True  # whatever the cells are for, they are lines
     if widest == 1:
         return len(everything) == 1 or not any(cell.tag == "th" for row in everything for cell in row)
     return (
         len(everything) <= 2
         and any(cell.css_first(_LAYOUT) is not None for row in everything for cell in row if cell.tag == "td")
-        and (node.css_first("th") is None and (_holds(everything, "h1,h2,h3,h4,table") or len(everything) == 1))
+        and node.css_first("th") is None
     )
 
 
-def _holds(rows: list[list[Element]], selectors: str) -> bool:
-    return any(cell.css_first(selectors) is not None for row in rows for cell in row)
+def _is_filled(cell: Element) -> bool:
+    return bool((cell.text() or "").strip()) or cell.css_first("img") is not None
 
 
 def _is_example(rows: _Rows) -> bool:
