@@ -134,6 +134,14 @@ def test_a_title_is_said_once() -> None:
     assert page_of(page) == f"# Legal Notice\n\n{LONG}\n"
 
 
+def test_a_title_that_is_two_headings_is_one() -> None:
+    page = f"<title>Kettle</title><main><h1>Kettle</h1><h1>Kettle</h1><p>{LONG}</p><h2>Lid</h2><p>On top.</p></main>"
+    markdown = read_doc_page(page.encode(), "text/html; charset=utf-8", URL, Resolver()).markdown
+
+    assert markdown.text == f"# Kettle\n\n{LONG}\n\n## Lid\n\nOn top.\n"
+    assert [heading.text for heading in markdown.headings] == ["Kettle", "Lid"]
+
+
 def test_a_page_that_says_nothing_but_its_title_keeps_what_it_has() -> None:
     assert page_of("<title>Legal Notice</title><main><p><b>Legal Notice</b></p></main>").count("Legal Notice") == 2
 

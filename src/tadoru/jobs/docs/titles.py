@@ -88,12 +88,15 @@ def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
 
 
 def _said_once(markdown: Markdown, title: str) -> Markdown:
-    """A page that says its title again as a line of text right below it: without that line."""
+    """A page that says its title again right below it, as a line of text or as a heading: without that line."""
     head, _, rest = markdown.text.partition("\n\n")
     again, found, text = rest.partition("\n\n")
-    if not found or not head.startswith("# ") or again.startswith("#") or "\n" in again or "](" in again:
+    if not found or not head.startswith("# ") or "\n" in again or "](" in again:
         return markdown
-    return replace(markdown, text=f"{head}\n\n{text}") if plain(head[2:]) == plain(again) == title else markdown
+    if not plain(head[2:]) == plain(again.lstrip("#")) == title:
+        return markdown
+    headings = markdown.headings[:1] + markdown.headings[1 + again.startswith("#") :]
+    return replace(markdown, text=f"{head}\n\n{text}", headings=headings)
 
 
 def _above_all(markdown: Markdown, title: str) -> Markdown:
