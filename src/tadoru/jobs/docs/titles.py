@@ -17,8 +17,8 @@ _DEEPEST = 6
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
-    page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
-    return _above_all(_said_once(_above_its_line(page, title), title), title)
+    page = _raised(markdown) if begins_with_it else _above_all(_made_a_heading(_put_first(markdown, title), title), title)
+    return _said_once(_above_its_line(page, title), title)
 
 
 def _raised(markdown: Markdown) -> Markdown:
@@ -100,7 +100,10 @@ def _said_once(markdown: Markdown, title: str) -> Markdown:
 
 
 def _above_all(markdown: Markdown, title: str) -> Markdown:
-    """A page whose sections have headings as high as its title (Doxygen, whole books): those one level lower."""
+    """A page whose title is no heading, and whose sections are as high as one (Doxygen): those one level lower.
+
+    A page that has several headings of level 1 of its own keeps them: there it is cut.
+    """
     levels = [heading.level for heading in markdown.headings]
     if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:
         return markdown
