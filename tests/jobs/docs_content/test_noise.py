@@ -157,6 +157,8 @@ def test_the_picture_of_a_figure_stays_with_its_title() -> None:
     [
         pytest.param("<p>It comes with one of the following lids:</p>", True, id="a sentence"),
         pytest.param("<p>Contents:</p>", False, id="the title of a table of contents"),
+        pytest.param("<h3>Lids</h3>", True, id="a heading"),
+        pytest.param("<h3>In this chapter</h3>", False, id="the heading of a table of contents"),
         pytest.param("<p>It comes with one of several lids.</p>", False, id="a sentence that is complete"),
     ],
 )

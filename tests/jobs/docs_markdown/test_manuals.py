@@ -229,6 +229,14 @@ def test_sections_are_below_the_title_whatever_their_level() -> None:
     ]
 
 
+def test_headings_of_level_1_that_a_page_has_of_its_own_stay() -> None:
+    sections = "<h1>Water</h1><p>a</p><h6>Cold</h6><p>b</p>"
+    page = f"<title>Boiling</title><main><h3>Class</h3><h1>Boiling</h1><p>{LONG}</p>{sections}</main>"
+
+    lines = [line for line in page_of(page).splitlines() if line.startswith("#")]
+    assert lines == ["# Boiling", "# Water", "###### Cold"]
+
+
 @pytest.mark.parametrize(
     "sections, lines",
     [

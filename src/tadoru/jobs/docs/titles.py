@@ -15,9 +15,11 @@ _LONGEST_LINE = 100
 _DEEPEST = 6
 
 
-def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
-    """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
-    page = _raised(markdown) if begins_with_it else _above_all(_made_a_heading(_put_first(markdown, title), title), title)
+def titled(markdown: Markdown, title: str, *, begins_with_it: bool, has_it: bool) -> Markdown:
+    """A page with its title on top. `begins_with_it`: its first heading is the title; `has_it`: one of level 1 is."""
+    page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    if not begins_with_it and not has_it:
+        page = _above_all(page, title)
     return _said_once(_above_its_line(page, title), title)
 
 

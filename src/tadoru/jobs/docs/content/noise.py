@@ -34,6 +34,22 @@ _LEAST = 30
 _LINES = frozenset({"p", "li", "dt", "dd", "td"})
 _LEAST_SENTENCE = 20
 """Letters beside the links of a line that make it more than a row of links."""
+_SECTIONS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_OF_CONTENTS = (
+    "content",
+    "in this",
+    "on this",
+    "table of",
+    "jump to",
+    "quick",
+    "topics",
+    "overview",
+    "index",
+    "navigat",
+    "menu",
+    "目次",
+)
+"""How the headings of tables of contents begin."""
 _FEWEST_WORDS = 3
 """A line with so few words is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
@@ -305,11 +321,13 @@ def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
 
 
 def _is_announced(listing: Element) -> bool:
-    """Whether a sentence before a list says what it lists: then that sentence needs it, wherever its links lead."""
+    """Whether a sentence or a heading before a list says what it lists: then that needs it, wherever its links lead."""
     before = _neighbour(listing.prev, forward=False)
-    if before is None or before.tag != "p" or is_phrase(text := before.text()):
+    if before is None or is_phrase(text := " ".join(before.text().split())):
         return False
-    return text.rstrip().endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
+    if before.tag in _SECTIONS:
+        return not text.strip(" :").lower().startswith(_OF_CONTENTS)
+    return before.tag == "p" and text.endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
 
 
 def _holds_none(element: Element) -> bool:
