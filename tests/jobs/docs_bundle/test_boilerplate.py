@@ -1,4 +1,4 @@
-"""Text that most pages repeat is taken out; code, headings and what only some pages say is not."""
+"""Text that most pages repeat is taken out; code, and what only some pages say, is not; and no heading is left alone."""
 
 from __future__ import annotations
 
@@ -28,6 +28,12 @@ def counted(pages: Iterable[str], most: int = 60_000) -> frozenset[int]:
     return seen.found()
 
 
+def alone(text: str) -> int:
+    """How many headings have nothing below them."""
+    parts = text.split("## H\n")[1:]
+    return sum(not part.strip() for part in parts)
+
+
 def site(pages: int, repeated: int, block: str) -> list[str]:
     return [f"# P{n}\n\n{block + chr(10) if n < repeated else ''}{FILLER.format(n)}" for n in range(pages)]
 
@@ -47,6 +53,7 @@ def site(pages: int, repeated: int, block: str) -> list[str]:
         pytest.param(10, 10, f"- item\n\n  {BANNER}", False, id="inside a list"),
         pytest.param(10, 10, f"[^1]: {BANNER}", False, id="a footnote"),
         pytest.param(10, 10, f"> {BANNER}", True, id="a quotation"),
+        pytest.param(10, 10, "The documentation of this class was made of the file:\n", False, id="what announces the next"),
     ],
 )
 def test_what_most_pages_say_is_taken_out(pages: int, on: int, block: str, goes: bool) -> None:
@@ -74,6 +81,22 @@ def test_a_block_at_the_end_takes_the_empty_lines_before_it_along() -> None:
     assert without_repeated(texts[0], counted(texts))[0] == f"{FILLER.format(0)}\n{CODE}"
 
 
+def test_a_section_that_says_nothing_else_goes_whole_from_the_end_of_a_page() -> None:
+    texts = [f"# P{n}\n\n{FILLER.format(n)}\n## About\n\n### Suite\n\n{BANNER}" for n in range(6)]
+    assert without_repeated(texts[3], counted(texts)) == (f"# P3\n\n{FILLER.format(3)}", 3)
+
+
+def test_a_section_that_says_nothing_else_stays_whole_within_a_page() -> None:
+    texts = [f"# P{n}\n\n## Signals\n\n{BANNER}\n## Properties\n\n{FILLER.format(n)}" for n in range(6)]
+    assert without_repeated(texts[3], counted(texts)) == (texts[3], 0)
+
+
+def test_a_section_with_more_in_it_loses_what_is_repeated() -> None:
+    texts = [f"# P{n}\n\n## Use\n\n{BANNER}\n{FILLER.format(n)}\n## End\n\n{FILLER.format(n + 1)}" for n in range(6)]
+    shorter, dropped = without_repeated(texts[3], counted(texts))
+    assert (shorter, dropped) == (texts[3].replace(f"{BANNER}\n", ""), 1)
+
+
 def test_few_counters_find_the_same_as_many() -> None:
     texts = [f"{text}\n" + "".join(f"Only page {n} says this, as its sentence number {i}.\n\n" for i in range(30))
              for n, text in enumerate(site(40, 30, BANNER))]  # fmt: skip
@@ -87,12 +110,13 @@ def test_few_counters_find_the_same_as_many() -> None:
         max_size=12,
     )
 )
-def test_code_and_headings_are_never_touched(pages: list[list[str]]) -> None:
+def test_code_is_never_touched_and_no_heading_is_left_alone(pages: list[list[str]]) -> None:
     texts = ["\n".join(page) for page in pages]
     repeated = counted(texts)
     for page, text in zip(pages, texts, strict=True):
         shorter, dropped = without_repeated(text, repeated)
-        kept = [block for block in page if block in (CODE, "## H\n", "x\n")]
+        kept = [block for block in page if block in (CODE, "x\n")]
         assert list(chain(part for part in kept if part not in shorter)) == []
+        assert alone(shorter) <= alone(text)
         assert (shorter == text) == (dropped == 0)
         assert shorter.count("```") == text.count("```")

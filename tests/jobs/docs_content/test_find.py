@@ -237,3 +237,69 @@ def test_a_heading_is_known_in_the_title_by_its_letters() -> None:
     page = f"<title>Kettle.Lid</title><main><h1>KettleLid</h1><p>{TEXT}</p><h1>→</h1><h1>Signals</h1></main>"
 
     assert found(page).title == "KettleLid"
+
+
+@pytest.mark.parametrize(
+    "heading, title",
+    [
+        pytest.param("B.2 Filling", "B.2 Filling", id="a number with the letter of an appendix"),
+        pytest.param("2.1 How to fill a kettle", "2.1 How to fill a kettle", id="a heading that says it otherwise"),
+    ],
+)
+def test_a_heading_above_all_others_at_the_top_of_the_text_is_the_title(heading: str, title: str) -> None:
+    page = (
+        f"<title>Filling (Kettle (version 7.3.0))</title><main><h3>{heading}</h3><p>{TEXT}</p><h4>More</h4><p>{TEXT}</p></main>"
+    )
+
+    assert found(page).title == title
+
+
+def test_one_of_many_headings_is_not_the_title() -> None:
+    page = f"<title>Filling: a guide</title><main><h2>Water</h2><p>{TEXT}</p><h2>Lid</h2><p>{TEXT}</p></main>"
+
+    assert found(page).title == "Filling: a guide"
+
+
+def test_the_version_of_a_library_is_no_part_of_the_title() -> None:
+    assert found(f"<title>Ktl – 4.0: The lid</title><main><p>{TEXT}</p></main>").title == "The lid"
+
+
+GI_DOCGEN = (
+    "<title>Ktl.Kettle.boil</title><body><nav class='sidebar devhelp-hidden'><a href=class.Lid.html>Lid</a></nav>"
+    "<button id=btn-to-top></button><section id=main class=content><header><h3>Method</h3><h1><a href=index.html>Ktl</a>"
+    "<span class=sep></span><a href=class.Kettle.html>Kettle</a><span class=sep></span>boil</h1></header>"
+    f"<section><h4 id=d>Description<a class=srclink href=x>[src]</a></h4><p>{TEXT}</p></section></section>"
+    "<div id=toc class=toc><p>Content</p><ul><li><a href='#d'>Description</a></ul></div>"
+)
+
+
+def test_the_parts_of_a_name_that_only_the_style_sheet_keeps_apart_do_not_run_together() -> None:
+    main = found(GI_DOCGEN)
+
+    assert (main.generator, main.title) == ("gi-docgen", "Ktl.Kettle.boil")
+    assert " ".join(main.root.text(separator=" ").split()) == f"Method Ktl . Kettle . boil Description {TEXT}"
+
+
+def test_paragraphs_that_are_boxes_are_running_text() -> None:
+    section = f"<h3>5.3.1. Format</h3><div class=para>{TEXT}</div><pre>{'x = 1' * 200}</pre>"
+    page = (
+        "<title>5.3. Structure</title><meta name=generator content='publican v4.3.2'><p id=title><img alt=Site src=l.png></p>"
+        f"<ul class=docnav><li>Prev</li></ul><div class=section><h2>5.3. Structure</h2><div class=section>{section}</div>"
+        f"<div class=section><h3>5.3.2. Use</h3><div class=para>{TEXT}</div></div></div><ul class=docnav><li>Next</li></ul>"
+    )
+    for made in (
+        page,
+        page.replace("publican", "somebody").replace("docnav", "others").replace(f"<pre>{'x = 1' * 200}</pre>", ""),
+    ):
+        text = " ".join(found(made).root.text(separator=" ").split())
+        assert text.startswith("5.3. Structure 5.3.1. Format")
+        assert text.endswith(f"5.3.2. Use {TEXT}")
+
+
+def test_what_stands_beside_the_menu_of_sphinx_is_not_text() -> None:
+    page = (
+        f"<div class=document><div id=bd><div class=section><h1>Boil</h1><p>{TEXT}</p></div></div><div class=yui-b id=sidebar>"
+        "<div class=sphinxsidebar role=navigation><h4>Next topic</h4></div><h3>Last update:</h3><p>Nov 11</p></div></div>"
+    )
+
+    assert " ".join(found(page).root.text(separator=" ").split()) == f"Boil {TEXT}"

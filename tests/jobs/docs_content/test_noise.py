@@ -142,6 +142,49 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
     assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
 
 
+def test_the_picture_of_a_figure_stays_with_its_title() -> None:
+    page = (
+        f"<main><p>{TEXT}</p><div class=figure><div class=figure-contents><div class=mediaobject><img alt='A kettle on a stove' "
+        f"src=k.png></div></div><p class=title>Figure 1. A kettle</p></div><p>{TEXT}</p></main>"
+    )
+    main = find_main(Document.parse(page.encode()), "https://a.test/")
+
+    assert [image.attributes["src"] for image in main.root.css("img")] == ["k.png"]
+
+
+@pytest.mark.parametrize(
+    "before, stays",
+    [
+        pytest.param("<p>It comes with one of the following lids:</p>", True, id="a sentence"),
+        pytest.param("<p>Contents:</p>", False, id="the title of a table of contents"),
+        pytest.param("<h3>Lids</h3>", True, id="a heading"),
+        pytest.param("<h3>In this chapter</h3>", False, id="the heading of a table of contents"),
+        pytest.param("<p>It comes with one of several lids.</p>", False, id="a sentence that is complete"),
+    ],
+)
+def test_a_list_of_places_that_a_sentence_announces_is_part_of_it(before: str, stays: bool) -> None:
+    listing = "<ul><li><a href='#a'>Iron</a></li><li><a href='#b'>Brass</a></li><li><a href='#c'>Tin</a></li></ul>"
+
+    assert ("Iron Brass Tin" in text_of_main(f"{before}\n{listing}")) is stays
+
+
+@pytest.mark.parametrize(
+    "line, words",
+    [
+        pytest.param(
+            "<dl><dt><a href=c>COPY</a> — moves data between tables</dt></dl>", "COPY — moves data between tables", id="term"
+        ),
+        pytest.param(
+            "<p>Before you <a href=e>edit this page</a>, ask the cook.</p>", "Before you edit this page , ask the cook.", id="p"
+        ),
+        pytest.param("<p><a href=a>Previous</a> | <a href=b>Next</a></p>", "|", id="a row of links"),
+        pytest.param("<p><a href='#'>Copy</a></p>", "", id="a button"),
+    ],
+)
+def test_a_link_in_a_sentence_is_a_word_of_it(line: str, words: str) -> None:
+    assert text_of_main(line) == words
+
+
 @pytest.mark.parametrize(
     "names, verdict",
     [
@@ -154,6 +197,7 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
         ("lg:grid-cols-[sidebar]", Verdict.SILENT),
         ("admonition sidebar", Verdict.KEEP),
         ("sidebar", Verdict.WEAK),
+        ("figure-contents", Verdict.KEEP),
         ("prose", Verdict.SILENT),
         ("", Verdict.SILENT),
         ("nav" * 1000, Verdict.SILENT),

@@ -23,7 +23,8 @@ LISTS: dict[str, tuple[str, str]] = {
         "- a\n\n  | x | z |\n  | --- | --- |\n  | y | w |",
     ),
     "three levels": ("<ul><li>a<ul><li>b<ol><li>c</li></ol></li></ul></li></ul>", "- a\n  - b\n    1. c"),
-    "a list right below a list": ("<ul><li>a</li><ul><li>b</li></ul></ul>", "- a\n- - b"),
+    "a list right below a list": ("<ul><li>a</li><ul><li>b</li></ul><li>c</li></ul>", "- a\n  - b\n- c"),
+    "a list with nothing but a list": ("<ul><ul><li>b</li></ul></ul>", "- - b"),
     "tasks": (
         '<ul class="contains-task-list"><li><input type="checkbox" checked disabled> done</li><li><label>'
         '<input type="checkbox"> open</label></li></ul>',
@@ -43,6 +44,10 @@ LISTS: dict[str, tuple[str, str]] = {
     "terms that share a definition": ("<dl><dt>a</dt><dt>b</dt><dd>c</dd></dl>", "- **a**, **b**\n  c"),
     "definitions with blocks": ("<dl><dt>a</dt><dd><p>b</p><pre>c</pre></dd></dl>", "- **a**\n\n  b\n\n  ```\n  c\n  ```"),
     "definitions in groups": ("<dl><div><dt>a</dt><dd>b</dd></div></dl>", "- **a**\n  b"),
+    "an item that is a definition": (
+        "<ul><li>a</li><li><dl class=simple><dt><code>zone</code>:</dt><dd><ul><li>b</li><li>c</li></ul></dd></dl></li></ul>",
+        "- a\n\n- `zone`:\n\n  - b\n  - c",
+    ),
     "fields of Sphinx": (
         '<dl class="field-list simple"><dt class="field-odd">Parameters<span class="colon">:</span></dt>'
         '<dd class="field-odd"><ul class="simple"><li><p><strong>a</strong> (<em>int</em>) – one</p></li>'
@@ -68,6 +73,35 @@ TABLES: dict[str, tuple[str, str]] = {
     "rows with a name each have no header": (
         "<table><tr><th>a</th><td>1</td></tr><tr><th>b</th><td>2</td></tr></table>",
         "|  |  |\n| --- | --- |\n| a | 1 |\n| b | 2 |",
+    ),
+    "rows that hold what no name of a column does have no header": (
+        "<table><tr><td><code>-v</code></td><td>says more</td></tr><tr><td><code>-q</code></td><td>says less</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| `-v` | says more |\n| `-q` | says less |",
+    ),
+    "rows that are made alike have no header": (
+        "<table><tr><td class=name>lid</td><td>on top</td></tr><tr><td class=name>base</td><td>below</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| lid | on top |\n| base | below |",
+    ),
+    "rows of the same widths have no header": (
+        "<table><tr><td width='9%'>bf</td><td>bold</td></tr><tr><td width='9%'>it</td><td>italic</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| bf | bold |\n| it | italic |",
+    ),
+    "rows that begin with their name in italics have no header": (
+        "<table><tr><td><em>Version</em></td><td>4</td></tr><tr><td><em>Licence</em></td><td>free</td></tr></table>",
+        "|  |  |\n| --- | --- |\n| *Version* | 4 |\n| *Licence* | free |",
+    ),
+    "rows that end in bold have no header": (
+        "<table><tr><td>Readable</td><td><b>yes</b></td></tr><tr><td>Writable</td><td><b>no</b></td></tr></table>",
+        "|  |  |\n| --- | --- |\n| Readable | **yes** |\n| Writable | **no** |",
+    ),
+    "a first row in bold is a header": (
+        "<table><tr><td><b>a</b></td><td><b>b</b></td></tr><tr><td><b>1</b></td><td>2</td></tr></table>",
+        "| **a** | **b** |\n| --- | --- |\n| **1** | 2 |",
+    ),
+    "one row is no header": ("<table><tr><td>lid</td><td>on top</td></tr></table>", "|  |  |\n| --- | --- |\n| lid | on top |"),
+    "columns and rows without a word are left out": (
+        "<table><tr><th></th><th>a</th><th>b</th></tr><tr><td></td><td>1</td><td>2</td></tr><tr><td></td><td></td><td></td></tr></table>",
+        HEAD + "| 1 | 2 |",
     ),
     "pipes": (
         "<table><tr><th>a</th><th>b</th></tr><tr><td>x|y</td><td><code>x|y</code></td></tr></table>",
@@ -107,6 +141,11 @@ TABLES: dict[str, tuple[str, str]] = {
     "short rows are filled": ("<table><tr><th>a</th><th>b</th></tr><tr><td>1</td></tr></table>", HEAD + "| 1 |  |"),
     "one column is no table": ("<table><tr><td><p>x</p><p>y</p></td></tr></table>", "x\n\ny"),
     "one column with a heading is one": ("<table><tr><th>a</th></tr><tr><td>1</td></tr></table>", "| a |\n| --- |\n| 1 |"),
+    "one cell a row is no table": (
+        "<table><tr><td>Boil</td><td></td></tr><tr><td colspan=2><p>Fields</p><ul><li>x</li></ul></td></tr><tr><td>Pour</td>"
+        "<td> </td></tr></table>",
+        "Boil\n\nFields\n\n- x\n\nPour",
+    ),
     "layout by role": (
         '<table role="presentation"><tr><td><h2>x</h2></td><td><pre>y</pre></td></tr></table>',
         "## x\n\n```\ny\n```",

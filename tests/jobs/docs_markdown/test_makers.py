@@ -119,8 +119,14 @@ def test_a_list_whose_items_are_sections_is_sections() -> None:
     [
         pytest.param(
             "<dl><dt><a href='/a'>A</a></dt><dt><a href='/b'>B</a></dt></dl>",
-            "- **[A](https://docs.example/a)**\n- **[B](https://docs.example/b)**",
+            "- [A](https://docs.example/a)\n- [B](https://docs.example/b)",
             id="entries of a table of contents",
+        ),
+        pytest.param(
+            "<dl><dt>boil, <a href='/a'>A</a></dt><dt>kettle</dt><dd><dl><dt>of iron, <a href='/b'>B</a></dt></dl></dd>"
+            "<dt>lid</dt></dl>",
+            "- boil, [A](https://docs.example/a)\n- kettle\n  - of iron, [B](https://docs.example/b)\n- lid",
+            id="entries of an index",
         ),
         pytest.param(
             "<dl><dt><a href='/a'>A</a></dt><dt><a href='/b'>B</a></dt><dd>Under B.</dd></dl>",
@@ -143,6 +149,7 @@ def test_terms_stand_alone_unless_they_share_a_description(body: str, expected: 
 
 def test_lines_across_the_page_that_part_nothing_are_left_out() -> None:
     assert markdown("<hr><p>a</p><hr><hr><p>b</p><hr>") == "a\n\n---\n\nb"
+    assert markdown("<h1>a</h1><hr><p>b</p><hr><h2>c</h2><p>d</p>") == "# a\n\nb\n\n---\n\n## c\n\nd"
 
 
 def test_an_empty_line_that_doxygen_fills_with_a_space_is_empty() -> None:
@@ -173,8 +180,8 @@ def test_a_page_that_begins_with_its_title_has_it_as_its_first_heading(tag: str)
     )
 
     assert doc.main.title == "5.4 Boiling"
-    assert doc.markdown.text == "# 5.4 Boiling\n\nFill it.\n\n##### Safely\n"
-    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "5.4 Boiling"), (5, "Safely")]
+    assert doc.markdown.text == "# 5.4 Boiling\n\nFill it.\n\n## Safely\n"
+    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "5.4 Boiling"), (2, "Safely")]
 
 
 def test_a_title_that_is_a_line_of_text_above_the_headings_becomes_one() -> None:
@@ -182,7 +189,7 @@ def test_a_title_that_is_a_line_of_text_above_the_headings_becomes_one() -> None
         "<title>Boiling</title><main><div class=fancy>Boiling</div><h1>1. Fill</h1><p>Water.</p><h1>2. Wait</h1></main>"
     )
 
-    assert doc.markdown.text == "# Boiling\n\n# 1. Fill\n\nWater.\n\n# 2. Wait\n"
+    assert doc.markdown.text == "# Boiling\n\n## 1. Fill\n\nWater.\n\n## 2. Wait\n"
 
 
 def test_labels_that_are_signs_of_an_icon_font_are_told_by_their_titles() -> None:

@@ -48,10 +48,11 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
     base = document.base_url(url)
     main = find_main(document, url, resolver)
     first = main.root.css_first("h1,h2,h3,h4")
-    repeats = first is not None and " ".join(first.text().split()).startswith(main.title)
+    repeats = first is not None and _words(first).startswith(main.title)
+    has_it = any(_words(heading) == main.title for heading in main.root.css("h1"))
     options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex)
     markdown = convert(main.root, base=base, options=options)
-    markdown = titled(markdown, main.title, begins_with_it=repeats)
+    markdown = titled(markdown, main.title, begins_with_it=repeats, has_it=has_it)
     return DocPage(
         main=main,
         markdown=markdown,
@@ -62,6 +63,10 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
         has_heading=first is not None,
         specifications=described,
     )
+
+
+def _words(heading: Element) -> str:
+    return " ".join(heading.text().split())
 
 
 def _sets_formulas(script: Element) -> bool:

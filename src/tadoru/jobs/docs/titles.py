@@ -8,24 +8,53 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tadoru.jobs.docs.bundle.outline import plain
+from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
+_LONGEST_LINE = 100
+_DEEPEST = 6
 
-def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
-    """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
-    return _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+
+def titled(markdown: Markdown, title: str, *, begins_with_it: bool, has_it: bool) -> Markdown:
+    """A page with its title on top. `begins_with_it`: its first heading is the title; `has_it`: one of level 1 is."""
+    page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    if not begins_with_it and not has_it:
+        page = _above_all(page, title)
+    return _said_once(_above_its_line(page, title), title)
 
 
 def _raised(markdown: Markdown) -> Markdown:
-    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down."""
+    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down.
+
+    Its sections come along when there is none of level 2, which would be missing between.
+    """
     level = min((heading.level for heading in markdown.headings), default=1)
     first = markdown.headings[0] if markdown.headings else None
     if level == 1 or first is None or not markdown.text.startswith("#" * first.level + " "):
         return markdown
     line, _, rest = markdown.text[first.level + 1 :].partition("\n")
     words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # a title links to nothing
-    return replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+    raised = replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
+    highest = min((heading.level for heading in markdown.headings[1:]), default=2)
+    return _moved(raised, 2 - highest) if highest > 2 else raised
+
+
+def _moved(markdown: Markdown, down: int) -> Markdown:
+    """A page whose headings below the first are moved by so many levels."""
+    first, *others = blocks(markdown.text)
+    text = "".join(
+        _marked(block, down) if block.kind == "heading" and block.text.startswith("#") else block.text for block in others
+    )
+    headings = (replace(other, level=_level(other.level, down)) for other in markdown.headings[1:])
+    return replace(markdown, text=first.text + text, headings=(markdown.headings[0], *headings))
+
+
+def _marked(heading: Block, down: int) -> str:
+    return "#" * _level(heading.level, down) + heading.text.lstrip("#")
+
+
+def _level(level: int, down: int) -> int:
+    return min(max(level + down, 2), _DEEPEST)
 
 
 def _put_first(markdown: Markdown, title: str) -> Markdown:
@@ -40,6 +69,15 @@ def _put_first(markdown: Markdown, title: str) -> Markdown:
     return replace(markdown, text=f"# {words}\n\n{kind}\n{rest}", headings=markdown.headings[1:])
 
 
+def _above_its_line(markdown: Markdown, title: str) -> Markdown:
+    """A page with a line of text above its title, such as what the manual is about: that line below it."""
+    line, found, rest = markdown.text.partition("\n\n# ")
+    words, _, rest = rest.partition("\n")
+    if not found or line.startswith("#") or "\n" in line or len(line) > _LONGEST_LINE or plain(words) != title:
+        return markdown
+    return replace(markdown, text=f"# {words}\n\n{line}\n{rest}")
+
+
 def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
     """A page whose title is a line of its text above headings that are all of level 1: that line as the heading it is."""
     first, _, rest = markdown.text.partition("\n")
@@ -49,3 +87,26 @@ def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
         return markdown
     headings = (Heading(1, title, None), *markdown.headings)
     return replace(markdown, text=f"# {first}\n{rest}", headings=headings)
+
+
+def _said_once(markdown: Markdown, title: str) -> Markdown:
+    """A page that says its title again right below it, as a line of text or as a heading: without that line."""
+    head, _, rest = markdown.text.partition("\n\n")
+    again, found, text = rest.partition("\n\n")
+    if not found or not head.startswith("# ") or "\n" in again or "](" in again:
+        return markdown
+    if not plain(head[2:]) == plain(again.lstrip("#")) == title:
+        return markdown
+    headings = markdown.headings[:1] + markdown.headings[1 + again.startswith("#") :]
+    return replace(markdown, text=f"{head}\n\n{text}", headings=headings)
+
+
+def _above_all(markdown: Markdown, title: str) -> Markdown:
+    """A page whose title is no heading, and whose sections are as high as one (Doxygen): those one level lower.
+
+    A page that has several headings of level 1 of its own keeps them: there it is cut.
+    """
+    levels = [heading.level for heading in markdown.headings]
+    if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:
+        return markdown
+    return _moved(markdown, 1) if markdown.text.startswith("# ") else markdown

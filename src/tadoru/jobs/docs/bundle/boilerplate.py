@@ -1,8 +1,11 @@
 """Text that most pages of a site repeat: a banner, a call to subscribe, a notice above every page.
 
 A block of prose as long as a paragraph that stands on at least 60 % of the pages, and on at least five, is taken out of all of
-them. Code, tables and headings are never touched, nor is anything inside a list. A page that
+them. Code and tables are never touched, nor is anything inside a list. A page that
 would lose more than half of its text keeps it: then that is what its pages are made of.
+
+No heading is left with nothing below it. Where such a block is all that a section says, it is a colophon at the end of a page,
+and goes with its heading; further up it belongs to what the page is about, and stays.
 """
 
 from __future__ import annotations
@@ -71,15 +74,39 @@ class Repeated:
 
 def without_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]:
     """A page without what most pages repeat, and how many blocks that were."""
-    if not repeated or not (drop := {at for at, key in _candidates(markdown) if key in repeated}):
+    if not repeated or not (found := {at for at, key in _candidates(markdown) if key in repeated}):
         return markdown, 0
     parts = list(blocks(markdown))
+    drop = _by_sections(parts, found)
     kept = [block for at, block in enumerate(parts) if at not in drop]
     left = sum(len(block.text) for block in kept if block.kind != "heading")
-    if left < sum(len(block.text) for at, block in enumerate(parts) if at in drop):
+    if not drop or left < sum(len(block.text) for at, block in enumerate(parts) if at in drop):
         return markdown, 0
     text = "".join(block.text for block in kept)
     return text.rstrip("\n") + "\n" if len(parts) - 1 in drop else text, len(drop)
+
+
+def _by_sections(parts: list[Block], found: set[int]) -> set[int]:
+    """What goes of the blocks that were found: sections that say nothing else go whole at the end, and stay whole elsewhere."""
+    drop = set(found)
+    end = len(parts)
+    below = 0  # the level of the heading that goes below this one; 0 when something stays there
+    is_end = True
+    for at in reversed(range(len(parts))):
+        heading = parts[at]
+        if heading.kind != "heading":
+            continue
+        own = range(at + 1, end)
+        is_lost = all(text in drop for text in own) and (bool(own) or below > heading.level)
+        if heading.level > 1 and is_lost and is_end:
+            drop.add(at)
+            below = heading.level
+        else:
+            if heading.level > 1 and own and is_lost:
+                drop.difference_update(own)
+            is_end, below = False, 0
+        end = at
+    return drop
 
 
 def _candidates(markdown: str) -> Iterator[tuple[int, int]]:
@@ -93,6 +120,8 @@ def _candidates(markdown: str) -> Iterator[tuple[int, int]]:
 def _is_paragraph(block: Block) -> bool:
     text = block.text
     if text[:1] in " \t" or text.startswith("[^"):  # part of a list, or a footnote
+        return False
+    if text.rstrip().endswith((":", "：")):  # it announces what follows, which is another on every page
         return False
     wide = 0 if text.isascii() else sum(char >= "\u2e80" for char in text)  # a Japanese sentence has half the characters
     return len(text.strip()) + wide >= _LEAST_LENGTH

@@ -12,7 +12,8 @@ from tadoru.jobs.docs.content.phrases import is_phrase
 from tadoru.parse.html import Document, Element, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
-_NUMBER = re.compile(r"[\d.]+\s+")
+_NUMBER = re.compile(r"(?:[A-Z]\.)?[\d.]+\s+|[A-Z]\s+(?=[A-Z])")
+_VERSION_FIRST = re.compile(r"v?\d+(?:\.\d+)+:\s+(?=\S)")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
 _MOST_CRUMBS = 12
@@ -38,7 +39,17 @@ def read_title(document: Document, root: Element) -> str:
         return _first_in(title, own) or _own_part(title) or own[0]
     outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
     others = [text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))] + outside
-    return _first_in(title, others) or (outside[0] if outside else _own_part(title)) or next(iter(others), "")
+    named = _first_in(title, others) or (outside[0] if outside else _above_all(root))
+    return named or _own_part(title) or next(iter(others), "")
+
+
+def _above_all(root: Element) -> str:
+    """The heading that the text begins with, when no other is as high: that of a chapter which is a page (Texinfo)."""
+    headings = root.css("h2,h3,h4,h5")
+    if not headings or any((other.tag or "") <= (headings[0].tag or "") for other in headings[1:]):
+        return ""
+    title = _plain(headings[0])
+    return title if root.text().lstrip().startswith(headings[0].text().strip()) else ""
 
 
 def _first_in(title: str, headings: list[str]) -> str:
@@ -70,10 +81,13 @@ def _plain(heading: Element) -> str:
 
 
 def _own_part(title: str) -> str:
+    first, found, rest = title.partition(": ")
+    if found and first == rest:  # the page that a manual begins with, named after the manual
+        return first
     for separator in _SEPARATORS:
         first, found, rest = title.partition(separator)
         if found:
-            return first.strip() if len(first.strip()) > 3 else rest.strip()
+            return first.strip() if len(first.strip()) > 3 else _VERSION_FIRST.sub("", rest.strip(), count=1)
     return title
 
 

@@ -38,6 +38,7 @@ def find_main(document: Document, url: str, resolver: Resolver | None = None) ->
     version = about.read_version(census, document.title() or "")
     navigation = order.read_navigation(document, generator.navigation if generator else _ANY_NAVIGATION, base, resolver)
     next_url, prev_url = order.read_steps(document, url, base, resolver)
+    _bring_notes(document)
     choice = _place(document, generator) or score.choose(document, body)
     noise.clean(choice.element, generator.noise if generator else "")
     title = about.read_title(document, choice.element)
@@ -61,6 +62,14 @@ def _refuse_endless(document: Document) -> None:
     """Small pages are not counted: they have no room for so many."""
     if document.size > _SHORTEST_ELEMENT * _MOST_ELEMENTS and (count := len(document.select("*"))) > _MOST_ELEMENTS:
         raise PageTooComplex(f"it has {count:,} elements")
+
+
+def _bring_notes(document: Document) -> None:
+    """Put footnotes that stand right behind the place of the text (Asciidoctor) at its end."""
+    places, notes = document.select("#content"), document.select("#content + #footnotes")
+    if places and notes:
+        places[0].insert_child(notes[0])
+        notes[0].decompose()
 
 
 def _place(document: Document, generator: Generator | None) -> Choice | None:

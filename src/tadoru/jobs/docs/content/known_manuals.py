@@ -32,8 +32,15 @@ MANUALS: tuple[Generator, ...] = (
         navigation="#nav-tree,#main-nav",
         noise=(
             ".summary,.permalink,#nav-path,.navpath,.memSeparator,#MSearchSelectWindow,#MSearchResultsWindow,"
-            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer,.ingroups"
+            ".dynheader,.iconfclosed,.ttc,.levels,.toc,.footer,.ingroups,a[href$='#details']"
         ),
+    ),
+    Generator(
+        "gi-docgen",
+        marks=(".devhelp-hidden #btn-to-top #main",),
+        content=("#main",),
+        navigation=".sidebar",
+        noise="#toc,.srclink,.md-anchor",
     ),
     Generator(
         "asciidoctor",
@@ -160,14 +167,21 @@ MANUALS: tuple[Generator, ...] = (
         notes=("makeinfo", "texi2any", "texi2html"),
         content=("body",),
         navigation=".contents",
-        noise=".nav-panel,.header,.copiable-link,.copiable-anchor,.summary-letter-printindex,.region-contents",
+        noise=".nav-panel,.header,.copiable-link,.copiable-anchor,.summary-letter-printindex,.region-contents,table:has(.summary-letter)",
+    ),
+    Generator(
+        "publican",
+        marks=(".docnav .titlepage",),
+        notes=("publican",),
+        content=(".refentry,.section,.chapter,.article,.appendix,.preface,.book,.part,.set", "body"),
+        noise="#title,#banner,.docnav,.toc,.legalnotice",
     ),
     Generator(
         "docbook",
         marks=(".navheader", ".titlepage .navfooter", ".refentry .refsynopsisdiv"),
         notes=("docbook",),
         content=("#docContent", ".refentry,.sect1,.chapter,.article,.appendix,.preface,.section,.book,.part", "body"),
-        noise=".navheader,.navfooter,.id_link,.toc,.legalnotice",
+        noise=".navheader,.navfooter,table.navigation,.id_link,.toc,.legalnotice",
     ),
     Generator(
         "mandoc",

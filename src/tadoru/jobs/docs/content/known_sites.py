@@ -8,7 +8,7 @@ _SPHINX = (
     ".headerlink,.viewcode-link,.viewcode-back,.sphinxsidebar,.related,.prev-next-area,.bd-header-"
     "article,.related-pages,.rst-footer-buttons,.rst-versions,.bottom-of-page,.sphinxsidebarwrapper,"
     ".content-icon-container,.back-to-top,.bd-sidebar-secondary,.page_source_link,nav.contents,"
-    "div.contents.local,div.contents.topic,aside.contents"
+    "div.contents.local,div.contents.topic,aside.contents,#sidebar"
 )
 
 SITES: tuple[Generator, ...] = (

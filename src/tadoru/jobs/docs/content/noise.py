@@ -31,6 +31,27 @@ _HIGHEST = 60
 """How far up an element looks: pages written for readers are not nested deeper."""
 _LEAST = 30
 """Letters beside headings and furniture: a page with fewer has nothing to say."""
+_LINES = frozenset({"p", "li", "dt", "dd", "td"})
+_LEAST_SENTENCE = 20
+"""Letters beside the links of a line that make it more than a row of links."""
+_SECTIONS = frozenset({"h2", "h3", "h4", "h5", "h6"})
+_OF_CONTENTS = (
+    "content",
+    "in this",
+    "on this",
+    "table of",
+    "jump to",
+    "quick",
+    "topics",
+    "overview",
+    "index",
+    "navigat",
+    "menu",
+    "目次",
+)
+"""How the headings of tables of contents begin."""
+_FEWEST_WORDS = 3
+"""A line with so few words is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
 _TOP = frozenset({"#", "#top", "#_top"})
 _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
@@ -44,10 +65,16 @@ _LONG = 800
 
 
 def sweep(body: Element) -> None:
-    """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay."""
+    """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay.
+
+    What keeps the parts of a name in a title apart and only the style sheet draws (gi-docgen) is written as a point.
+    """
     for element in reversed(body.css("script,style,template,noscript,svg")):
         if not (element.attributes.get("type") or "").startswith("math/"):
             element.decompose()
+    for between in body.css("h1 span.sep"):
+        if not between.text().strip():
+            between.replace_with(".")
 
 
 def clean(root: Element, extra: str = "") -> None:
@@ -58,7 +85,9 @@ def clean(root: Element, extra: str = "") -> None:
     if extra:
         found += [element for element in root.css(extra) if not _is_much(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
-    found += [element for element in _lists_of_places(root) if _is_table_of_contents(element, measure)]
+    found += [
+        listing for listing in _lists_of_places(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
+    ]
     found += find_idle(root)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
@@ -173,10 +202,18 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
         # An empty anchor with a name is where links of other pages land: it stays.
         return not href or "#" in href
     if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
-        return not is_code(element)
+        return not is_code(element) and not _is_in_a_sentence(element)
     if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
         return False
     return not _is_whole_heading(element)
+
+
+def _is_in_a_sentence(link: Element) -> bool:
+    """Whether a link is a word of a line that says more: `COPY` in a list of commands is not a button."""
+    line = link.parent
+    if line is None or line.tag not in _LINES:
+        return False
+    return _letters(line) - sum(_letters(other) for other in line.css("a")) >= _LEAST_SENTENCE
 
 
 def _is_whole_heading(element: Element) -> bool:
@@ -281,6 +318,16 @@ def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
         return False
     near = [(link.attributes.get("href") or "").startswith("#") for link in listing.css("a")]
     return len(near) >= 3 and near[0] and sum(near) >= 0.9 * len(near)
+
+
+def _is_announced(listing: Element) -> bool:
+    """Whether a sentence or a heading before a list says what it lists: then that needs it, wherever its links lead."""
+    before = _neighbour(listing.prev, forward=False)
+    if before is None or is_phrase(text := " ".join(before.text().split())):
+        return False
+    if before.tag in _SECTIONS:
+        return not text.strip(" :").lower().startswith(_OF_CONTENTS)
+    return before.tag == "p" and text.endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
 
 
 def _holds_none(element: Element) -> bool:

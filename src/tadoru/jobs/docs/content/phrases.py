@@ -28,7 +28,7 @@ _PHRASES = re.compile(
             r"(?:was|is|did) (?:this|the)(?: \w+){0,3} (?:helpful|useful|help|help you)(?: to you)?",
             "(?:give|send|provide|leave|share) (?:us )?(?:your )?feedback(?: .*)?",
             "thank(?:s| you) for your feedback",
-            "(?:(?:this )?page (?:was )?)?last (?:updated|modified|edited|changed|reviewed)(?:[ :].{0,50})?",
+            "(?:(?:this )?page (?:was )?)?last (?:updated?|modified|edited|changed|reviewed)(?:[ :].{0,50})?",
             "updated (?:on|at) .{1,30}",
             "(?:on|in) this (?:page|article|section|guide|topic)",
             "table of contents",
@@ -56,7 +56,7 @@ _HINTS = tuple(
     (
         "this page|this article|this doc|this guide|this topic|this section|this file|this chapter|"
         "table of contents|on git|page source|page contents|page outline|page navigation|show source|"
-        "view source|elpful|seful?|eedback|uggest|report a|pdated|odified|opied|opy page|opy link|opy code|"
+        "view source|elpful|seful?|eedback|uggest|report a|pdate|odified|opied|opy page|opy link|opy code|"
         "to top|kip to|xpand all|expand description|ollapse all|min read|minute|ign in|og in|ign up|ump to|"
         "ieser seite|ette page|esta página|uesta pagina|этой|このページ|この記事|目次|戻る|最終更新|本页|编辑|上次更新"
     ).split("|")

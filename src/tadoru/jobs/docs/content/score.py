@@ -24,6 +24,8 @@ _ENDS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
 """Where the way down ends. Tables are walked through: old pages are laid out in them."""
 _HOLDS = 0.85
 """Of the running text above: a child with so much of it is where the text is."""
+_SENTENCE = 60
+"""Characters: a box with so many beside its parts and links holds a paragraph."""
 _OUTSIDE = frozenset({"nav", "footer", "aside", "button", "select"})
 _OUTSIDE_ROLES = frozenset({"navigation", "contentinfo", "banner", "search", "dialog", "menu", "complementary"})
 _MOST_LOOKS = 300
@@ -48,7 +50,7 @@ class Weights:
         # From the end, each element hands what it holds to its parent: one step an element, however deep they are nested.
         for element in reversed(body.css("*")):
             key = element.mem_id
-            if element.tag in _PROSE and (own := _weight(element)) and not outside.holds(element):
+            if (own := _own(element)) and not outside.holds(element):
                 self.of[key] = self.of.get(key, 0) + own
             held = self.of.get(key)
             parent = element.parent
@@ -59,6 +61,13 @@ class Weights:
     def share(self, element: Element) -> float:
         """How much of the page's running text an element holds, from 0 to 1."""
         return self.of.get(element.mem_id, 0) / self.whole if self.whole else 0.0
+
+
+def _own(element: Element) -> int:
+    """What an element itself holds of the running text. Some makers write paragraphs as `<div>`, and all use it for boxes."""
+    if element.tag in _PROSE:
+        return _weight(element)
+    return own if element.tag == "div" and (own := _weight(element)) >= _SENTENCE else 0
 
 
 def _weight(block: Element) -> int:

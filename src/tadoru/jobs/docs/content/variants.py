@@ -62,7 +62,10 @@ _PRINT_QUERY = re.compile(r"(?:^|&)(?:print|printable|do=export_[a-z]+|action=pr
 _INDEX = re.compile(
     r"/(?:genindex(?:-\w+)?|(?:py-|np-|go-)?modindex|index-all|allclasses(?:-index|-frame|-noframe)?|allpackages-index|deprecated-list|"
     r"overview-(?:tree|frame)|package-(?:tree|frame|use)|(?:functions|globals|namespacemembers)_\w+|doc-index(?:-\w+)?|"
-    r"http-routingtable)\.html?$|/genindex/?$|/index-files/|/class-use/|/(?:special|user|talk|file|template|category):"
+    r"http-routingtable|bookindex|ix\d\d|api-index-[\w.-]+|"
+    r"(?:concept|function|variable|command|operator|option|program|macro|key|symbol|datatype|[\w-]*properties)s?-index|"
+    r"(?:class|struct|union|interface|namespace)\w+-members)\.html?$|"
+    r"/genindex/?$|/index-files/|/class-use/|/(?:special|user|talk|file|template|category):"
 )
 _TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?")
 """Only at the top of the documentation: further down a page of this name is about searching or tags."""

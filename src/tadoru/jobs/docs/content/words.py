@@ -39,6 +39,7 @@ _CONTENT = r"""
     custom-block tabpanel tab-panel tab-pane tab-content tabs-content tabbed-content tabbed-block tabbed-set tabs-panel
     tab-panels nav-tabs sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code
     topic accordion-body accordion-content collapse details expandable-content api-metadata
+    figure-contents table-contents example-contents equation-contents
 """
 _PLACES = r"""
     breadcrumbs? bread-crumbs? breadcrumbs?-[a-z-]+ crumbs? nav navbar navigation site-nav page-nav nav-links nav-menu

@@ -7,7 +7,7 @@ from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, quote
 from tadoru.parse.html import Element
 
 _TITLES = (
-    ".admonition-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
+    ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
     ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],summary"
 )
 _USUAL = frozenset(kinds.CALLOUTS) | {"notes", "warnings", "tips", "info", "information", "hints", "pro tip", "examples"}
@@ -17,7 +17,7 @@ def callout(context: Context, node: Element) -> list[str]:
     """The box of a callout."""
     mark = kinds.callout_mark(classes_of(node)) or kinds.CALLOUTS.get(classes_of(node), "NOTE")
     title = _title(context, node)
-    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else None
+    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else _beside_its_picture(node)
     blocks = context.blocks(content if content is not None else node)
     if title and title.lower().strip(" :!.") not in _USUAL:
         blocks.insert(0, title if "**" in title else f"**{title}**")
@@ -30,6 +30,8 @@ def _title(context: Context, node: Element) -> str:
     """The words of the title, which is taken out of the box."""
     if node.tag == "dl":
         found = node.css_first("dt")
+    elif _beside_its_picture(node) is not None and (above := node.css_first("th")) is not None:
+        found = above
     else:
         found = next((element for element in node.css(_TITLES) if _is_near(element, node)), None)
     if found is None:
@@ -40,6 +42,16 @@ def _title(context: Context, node: Element) -> str:
     title = context.inline(found.iter(include_text=True), " ")
     found.decompose()
     return title
+
+
+def _beside_its_picture(node: Element) -> Element | None:
+    """The text of a box that is laid out as a table, as that of DocBook: a picture beside it, perhaps its title above it."""
+    inside = direct(node)
+    if len(inside) != 1 or inside[0].tag != "table":
+        return None
+    cells = [cell for cell in inside[0].css("td") if (cell.text() or "").strip()]
+    pictures = [cell for cell in inside[0].css("td") if cell.css_first("img") is not None and not (cell.text() or "").strip()]
+    return cells[0] if pictures and cells else None
 
 
 def _is_near(element: Element, box: Element) -> bool:

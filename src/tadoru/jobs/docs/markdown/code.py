@@ -21,7 +21,7 @@ _ODD = re.compile(
 _NUMBERS = frozenset(
     "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
     "hljs-ln-numbers line-numbers-rows "
-    "blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
+    "listing_lines blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
     "twoslash-popup-container twoslash-meta-line headerlink".split()
 )
 _SKIPPED = kinds.UNWRITTEN | {"svg"}
@@ -80,6 +80,7 @@ def _title(table: Element) -> str:
 
 def code_text(node: Element) -> str:
     """The text of a block, line breaks as `\\n`."""
+    node = _innermost(node)
     markup = node.inner_html or ""
     raw = _walked(node) if _ODD.search(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
@@ -92,6 +93,12 @@ def code_text(node: Element) -> str:
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
     return raw.replace("\x00", "") if "\x00" in raw else raw
+
+
+def _innermost(node: Element) -> Element:
+    """Of a block that is nothing but another one (gi-docgen) that one: what stands around it are empty lines."""
+    inner = node.css_first("pre pre") if node.tag == "pre" else None
+    return inner if inner is not None and (inner.text() or "").strip() == (node.text() or "").strip() else node
 
 
 class _Text:
@@ -131,6 +138,8 @@ def _walked(top: Element) -> str:
                 text.add(piece)
         elif node.tag == "br":
             text.add("\n")
+        elif node.tag == "img":
+            text.add(_callout(node))
         elif node.is_element_node and not _is_added(node):
             tag = node.tag or ""
             line = _line_kind(node, tag)
@@ -142,6 +151,12 @@ def _walked(top: Element) -> str:
             node = node.first_child
             continue
         node = following
+
+
+def _callout(image: Element) -> str:
+    """A number that a page sets into its code as a picture, to explain the line below (DocBook); other pictures say nothing."""
+    number = (image.attributes.get("alt") or "").strip("() ")
+    return f"({number})" if number.isdecimal() else ""
 
 
 def _line_kind(node: Element, tag: str) -> str:

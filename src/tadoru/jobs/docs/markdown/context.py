@@ -39,6 +39,8 @@ class Context:
         """Labels of tabs whose panels are still to come: their ids and texts."""
         self.notes: dict[str, str] = {}
         """The ids that references to footnotes point at, with the labels the references have."""
+        self.asides: list[str] = []
+        """Notes that stood in the text, written, for its end."""
         self._targets: dict[str, str | None] = {}
 
     @cached_property

@@ -12,23 +12,49 @@ from tadoru.parse.html import Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
 _LABEL = re.compile(r"[\[\](){}\s^]+")
-_NOTE_ID = re.compile(r"(?:user-content-)?fn[-:_]?[\w.-]+$", re.IGNORECASE)
+_NOTE_ID = re.compile(r"(?:(?:user-content-)?fn[-:_]?[\w.-]+|foot\d+)$", re.IGNORECASE)
+_NUMBER = re.compile(r"#{1,6} \(?([\w.*-]+)\)?")
 
 
 def reference(context: Context, node: Element, href: str) -> str | None:
     """`[^1]` for a link to a footnote; None for any other."""
-    if not href.startswith("#"):
-        return None
     attributes = node.attributes
     known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
-    if not known and attributes.get("role") != "doc-noteref":
-        raised = node.parent is not None and node.parent.tag == "sup"
-        if not (raised and _NOTE_ID.match(href[1:])) and not _is_citation(context, node, href[1:]):
-            return None
+    known = known or attributes.get("role") == "doc-noteref"
+    page, _, note = href.partition("#")
+    if not note or (page and not (known and (context.address(href) or "").partition("#")[0] == context.here)):
+        return None
+    if not known and not (_is_raised(node) and _NOTE_ID.match(note)) and not _is_citation(context, node, note):
+        return None
     label = _LABEL.sub("", node.text() or "")[:60]
     if not label:
         return None
-    context.notes[href[1:]] = label
+    context.notes[note] = label
+    return f"[^{label}]"
+
+
+def _is_raised(node: Element) -> bool:
+    inside = node.first_child
+    return (node.parent is not None and node.parent.tag == "sup") or (
+        inside is not None and inside.tag == "sup" and inside.next is None
+    )
+
+
+def aside(context: Context, node: Element) -> str | None:
+    """`[^1]` for a note that stands in brackets in the text itself, or one that refers to such a note (AsciiDoc)."""
+    words = classes_of(node)
+    if words == "footnoteref":
+        link = node.css_first("a[href]")
+        known = context.notes.get((link.attributes.get("href") or "")[1:]) if link is not None else None
+        return f"[^{known}]" if known else None
+    text = (node.text() or "").strip() if words == "footnote" else ""
+    if text[:1] != "[" or text[-1:] != "]":
+        return None
+    label = str(len(context.asides) + 1)
+    for line_break in node.css("br"):
+        line_break.decompose()
+    context.asides.append(f"[^{label}]: {context.inline(node.iter(include_text=True), ' ')[1:-1]}")
+    context.notes[node.id or ""] = label
     return f"[^{label}]"
 
 
@@ -45,12 +71,43 @@ def notes(context: Context, node: Element) -> list[str] | None:
         return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
     if node.tag == "dl":
         return _definitions(context, node)
+    _take_out_frame(node)
+    if node.css_first("h5 a[href^='#DOC']") is not None:
+        return _headed(context, node)
     label = node.css_first(".label,.fn-bracket")
+    if label is None:
+        label = _back_link(node)
     if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()
-    return [_note(context, node, name)] if name else None
+    return [_note(context, node, name).replace("]: . ", "]: ", 1)] if name else None
+
+
+def _take_out_frame(node: Element) -> None:
+    """What parts the notes from the text: Markdown has its own way to show them."""
+    for child in direct(node):
+        if child.tag in {"hr", "br"} or "footnotes-heading" in classes_of(child).split():
+            child.decompose()
+
+
+def _back_link(node: Element) -> Element | None:
+    """The number of a note of DocBook or Asciidoctor: the link back to the text, sometimes within raised brackets."""
+    link = node.css_first("a.para,a[href^='#_footnoteref']")
+    return link.parent if link is not None and link.parent is not None and link.parent.tag == "sup" else link
+
+
+def _headed(context: Context, node: Element) -> list[str]:
+    """The form of Texinfo: each note below a small heading that is its number."""
+    before = len(context.headings)
+    written: list[tuple[str, list[str]]] = []
+    for block in context.blocks(node):
+        if number := _NUMBER.fullmatch(block):
+            written.append((number[1], []))
+        elif written:
+            written[-1][1].append(block)
+    del context.headings[before:]
+    return [f"[^{label}]: " + indented("\n\n".join(blocks), 4) for label, blocks in written]
 
 
 def _definitions(context: Context, node: Element) -> list[str] | None:

@@ -7,9 +7,13 @@ from tadoru.jobs.docs.markdown.context import Context, classes_of
 from tadoru.jobs.docs.markdown.values import Heading
 from tadoru.parse.html import Element, collapsed
 
+_DEEPEST = 6
+
 
 def heading(context: Context, node: Element, level: int) -> list[str]:
     """A heading; nothing for an empty one."""
+    if "memtitle" in classes_of(node).split():  # Doxygen gives a member the level of the group it belongs to
+        level = min(level + 1, _DEEPEST)
     anchor = _anchor(node)
     signature = signatures.heading_code(node)
     if signature is None:

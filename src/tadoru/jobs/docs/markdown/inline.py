@@ -94,6 +94,9 @@ class Line:
                     and "hidden" not in attributes
                     and tag != "a"
                 )
+        if tag == "span" and (label := footnotes.aside(self.context, node)):
+            self.pieces.append((MARKUP, label))
+            return False
         if tag == "span" or (tag not in _HANDLED and tag not in kinds.BLOCKS):
             if _are_badges(node.prev, node, tag, attributes):
                 self.pieces.append((TEXT, " "))
@@ -250,8 +253,8 @@ class Line:
         written = inside.joined(" ")
         if not written:
             return
-        if written.startswith("[^") and written.endswith("]"):
-            self.pieces.append((MARKUP, written))
+        if written.startswith(("[^", "[[^")) and written.endswith("]"):
+            self.pieces.append((MARKUP, written[1:-1] if written.startswith("[[") and written.endswith("]]") else written))
         else:
             self.pieces.append((MARKUP, f"<{tag}>{written}</{tag}>"))
 

@@ -30,13 +30,13 @@ _WORDS: dict[str, str] = {
         LABELS: "tabbed-labels nav-tabs tablist tab-list tabs-nav",
         LABEL: "sd-tab-label",
         GROUP: "vp-code-group code-group code-tabs tabbed-set tab-set console-block",
-        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container",
+        CODE: "fragment highlighttable codehilitetable lntable rouge-table hljs-ln js-file-line-container listing_frame",
         TITLE: """code-block-caption filename code-title code-block-title codeblock-title file-name code-header-title title-bar
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
         SIGNATURE: "memproto compoundTemplParams member-signature type-signature methodSignature",
-        FOOTNOTE: "footnote citation footnotes footnote-list",
+        FOOTNOTE: "footnote citation footnotes footnote-list footnotes-segment",
         MERMAID: "mermaid",
         GRID: "summary-table",
     }.items()
@@ -98,6 +98,8 @@ def kind_of(tag: str, classes: str) -> str:
 def _kind(tag: str, classes: str) -> str:
     words = classes.split()
     if tag in _BOXES and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
+        return CALLOUT
+    if tag in {"div", "aside"} and classes == "sidebar":  # what DocBook and Docutils set beside the text, in a box
         return CALLOUT
     if tag == "mjx-container":
         return MATH

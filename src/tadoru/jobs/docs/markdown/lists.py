@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, indented
+from tadoru.jobs.docs.markdown.context import Context, direct, indented
 from tadoru.parse.html import Element
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
@@ -18,7 +18,13 @@ _LARGEST_NUMBER = 999_999_999
 
 def item_list(context: Context, node: Element) -> list[str]:
     """A `<ul>`, `<ol>` or `<menu>` as one block."""
-    items = [(child, blocks) for child in node.iter() if (blocks := _item(context, child))]
+    items: list[tuple[Element, list[str]]] = []
+    for child in _items(node):
+        blocks = _item(context, child)
+        if blocks and items and child.tag in {"ul", "ol"}:
+            items[-1][1].extend(blocks)  # a list right below a list is shown below the item before it
+        elif blocks:
+            items.append((child, blocks))
     if not items:
         return []
     if all(_HEADING.match(blocks[0]) for _, blocks in items):
@@ -26,7 +32,11 @@ def item_list(context: Context, node: Element) -> list[str]:
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
     loose = False
-    for at, (_, blocks) in enumerate(items):
+    for at, (child, blocks) in enumerate(items):
+        if numbers is None and len(blocks) == 1 and blocks[0].startswith("- ") and _is_definition(child):
+            written.append(blocks[0])  # an item that is a definition: the term is the item
+            loose = loose or "\n\n" in blocks[0]
+            continue
         marker = f"{numbers[at]}. " if numbers else "- "
         tight = _is_tight(blocks)
         loose = loose or not tight
@@ -34,8 +44,19 @@ def item_list(context: Context, node: Element) -> list[str]:
     return [("\n\n" if loose else "\n").join(written)]
 
 
+def _items(node: Element) -> list[Element]:
+    """What is right below a list; of anchors that are around several items, since none closed them (XHTML), those items."""
+    found: list[Element] = []
+    for child in node.iter():
+        if child.tag == "a" and child.css_first("li,dt,dd") is not None:
+            found.extend(direct(child))
+        else:
+            found.append(child)
+    return found
+
+
 def _item(context: Context, child: Element) -> list[str]:
-    """The blocks of an item, with its tick box; a list right below a list is taken as an item of it."""
+    """The blocks of an item, with its tick box."""
     if child.tag in {"ul", "ol"}:
         return item_list(context, child)
     if child.tag in {"script", "template", "style"}:
@@ -45,6 +66,14 @@ def _item(context: Context, child: Element) -> list[str]:
     if box:
         blocks = [f"{box} {blocks[0]}", *blocks[1:]] if blocks else [box]
     return blocks
+
+
+def _is_definition(item: Element) -> bool:
+    """Whether an item holds nothing but a list of definitions, in which case it would be a list in a list."""
+    inside = direct(item)
+    if len(inside) != 1 or inside[0].tag != "dl":
+        return False
+    return (item.text() or "").strip() == (inside[0].text() or "").strip()
 
 
 def _tick_box(item: Element) -> str:
@@ -92,9 +121,12 @@ def _number(text: str | None, otherwise: int) -> int:
 
 def definitions(context: Context, node: Element) -> list[str]:
     """A `<dl>` as a list: each term in bold, what it means below it, indented."""
+    pairs = _pairs(node)
+    if _is_outline(pairs):
+        return _outline(context, pairs)
     entries: list[tuple[list[str], list[str]]] = []
     described = True
-    for child in _pairs(node):
+    for child in pairs:
         if child.tag == "dt":
             for classifier in child.css("span.classifier"):
                 classifier.insert_before(" : ")
@@ -115,6 +147,37 @@ def definitions(context: Context, node: Element) -> list[str]:
     return [("\n\n" if loose else "\n").join(written)] if written else []
 
 
+def _is_outline(pairs: list[Element]) -> bool:
+    """Whether a list of definitions defines nothing: a table of contents or an index, whose entries have entries below them."""
+    below = [child for child in pairs if child.tag == "dd"]
+    return all(map(_holds_only_lists, below)) and any(child.css_first("a[href]") is not None for child in pairs)
+
+
+def _holds_only_lists(child: Element) -> bool:
+    node = child.first_child
+    while node is not None:
+        if node.is_text_node and not (node.text_content or "").isspace():
+            return False
+        if node.is_element_node and node.tag != "dl":
+            return False
+        node = node.next
+    return True
+
+
+def _outline(context: Context, pairs: list[Element]) -> list[str]:
+    """Entries as items, those below an entry as a list below it."""
+    items: list[list[str]] = []
+    for child in pairs:
+        blocks = context.blocks(child)
+        if child.tag == "dt" and blocks:
+            items.append([" ".join(blocks)])
+        elif blocks and items:
+            items[-1].extend(blocks)
+        elif blocks:
+            items.append(blocks)
+    return ["\n".join("- " + indented("\n".join(blocks), 2) for blocks in items)] if items else []
+
+
 def _entry(terms: list[str], blocks: list[str]) -> list[str]:
     """Terms that share a description are one item. Without one, or when each is a link, each is an item of its own."""
     if len(terms) < 2 or (blocks and not all(map(_is_link, terms))):
@@ -129,7 +192,7 @@ def _is_link(term: str) -> bool:
 def _pairs(node: Element) -> list[Element]:
     """The terms and descriptions, also those that are grouped in a `<div>`."""
     found: list[Element] = []
-    for child in node.iter():
+    for child in _items(node):
         if child.tag in {"dt", "dd"}:
             found.append(child)
         elif child.tag == "div":

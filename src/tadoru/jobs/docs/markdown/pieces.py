@@ -16,7 +16,8 @@ Piece = tuple[str, str]
 
 _TICKS = re.compile("`+")
 _SPACES = re.compile("[ \t\r\n\f]+")
-_DISCARDED = re.compile("[\x00-\x08\x0b\x0e-\x1f]")
+_DISCARDED = re.compile("[\x00-\x08\x0b\x0e-\x1f\u00ad\u200b]")
+"""Controls, and where a page says that a long name may be broken: whoever copies the name must not copy them."""
 _PUNCTUATION = ".,:;!?、。，．：；！？「」『』（）()【】〈〉《》“”‘’…・％%"
 """What means nothing to Markdown, and may leave the emphasis it stands at the edge of."""
 

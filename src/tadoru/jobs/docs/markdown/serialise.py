@@ -34,6 +34,8 @@ _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q 
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
+_NO_PART = (_RULE, "#")
+_NOTE = "[^"
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -42,6 +44,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     _take_out_what_is_no_text(root)
     page = Serialiser(base, options, root)
     blocks = _without_idle_rules(page.own(root))
+    blocks += page.asides
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
@@ -51,8 +54,12 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
-    """The blocks without the lines across the page that part nothing from nothing: first, last, or after another."""
-    kept = [block for at, block in enumerate(blocks) if block != _RULE or (at and blocks[at - 1] != _RULE)]
+    """The blocks without the lines across the page that part nothing: at its ends, in a row, below a heading, above notes."""
+    kept = [
+        block
+        for block, before, after in zip(blocks, ["#", *blocks], [*blocks[1:], _RULE], strict=False)
+        if block != _RULE or not (before.startswith(_NO_PART) or after.startswith(_NOTE))
+    ]
     return kept[:-1] if kept and kept[-1] == _RULE else kept
 
 
@@ -158,6 +165,9 @@ class Serialiser(Context):
             return _INLINE
         if tag == "a":
             return self._card(node)
+        if tag == "dt":  # one that stands in no list, as in glossaries of DocBook
+            term = " ".join(self.blocks(node))
+            return [_bold(term)] if term and "\n" not in term else _OPEN
         return _OPEN if tag in kinds.BLOCKS or _holds_blocks(node) else _INLINE
 
     def _of_role(self, node: Element, role: str) -> list[str] | None:
@@ -241,7 +251,10 @@ class Serialiser(Context):
         """A link around blocks: the first of them is the link, the others follow."""
         if not _holds_blocks(node) or self.in_link:
             return _INLINE
-        target = self.target(node.attributes.get("href") or "") if node.attributes.get("href") else None
+        href = node.attributes.get("href")
+        if not href:  # an anchor that was not closed where it should, as in XHTML that is read as HTML
+            return _OPEN
+        target = self.target(href)
         self.in_link = True
         blocks = self.blocks(node)
         self.in_link = False

@@ -1,7 +1,7 @@
 """Signatures of an API: the line of code that a reference begins an entry with, its words apart as the page shows them.
 
-Sphinx writes them as terms of a list, Doxygen as a table, Javadoc as a row of spans, rustdoc as headings. They come out as code;
-what is said about them follows as ordinary text.
+Sphinx and Texinfo write them as terms of a list, Doxygen as a table, Javadoc as a row of spans, rustdoc as headings. They come
+out as code; what is said about them follows as ordinary text.
 """
 
 from __future__ import annotations
@@ -15,19 +15,26 @@ from tadoru.parse.html import Element
 _DOMAINS = {"py": "python", "c": "c", "cpp": "cpp", "js": "javascript", "php": "php", "rb": "ruby", "go": "go", "rust": "rust"}
 _OTHER_DOMAINS = frozenset({"std", "rst", "http", "option", "cmdoption", "describe", "object"})
 _NOT_SIGNATURES = frozenset({"field-list", "simple", "glossary", "footnote", "citation", "option-list", "docutils-simple"})
-_DROPPED = ".headerlink,.viewcode-link,.viewcode-back,.copy-path,.srclink,span.mlabels,.memtitle-permalink,button"
+_DROPPED = (
+    ".headerlink,.viewcode-link,.viewcode-back,.copy-path,.srclink,span.mlabels,.memtitle-permalink,button,"
+    ".copiable-anchor,.copiable-link"
+)
+_TEXINFO = "span.category,span.category-def"
+"""What kind of thing a definition of Texinfo is about, before its name."""
 _DOXYGEN = frozenset({"memproto", "compoundTemplParams"})
 _BEFORE = re.compile(r" +(?=[,;)\]])|(?<=[(\[]) +")
 
 
 def is_signature_list(node: Element) -> bool:
-    """Whether a `<dl>` describes objects of an API, as Sphinx does."""
+    """Whether a `<dl>` describes objects of an API, as Sphinx and Texinfo do."""
     words = classes_of(node).split()
     if not words or not _NOT_SIGNATURES.isdisjoint(words):
         return False
     if words[0] in _DOMAINS or words[0] in _OTHER_DOMAINS:
         return True
     first = next((child for child in direct(node) if child.tag == "dt"), None)
+    if first is not None and (words[0] == "def" or words[0].startswith("first-def")):
+        return first.css_first(_TEXINFO) is not None
     return first is not None and "sig" in classes_of(first).split()
 
 
@@ -38,7 +45,8 @@ def described(context: Context, node: Element) -> list[str]:
     lines: list[str] = []
     for child in direct(node):
         if child.tag == "dt":
-            lines.append(_arrowed(_sphinx_line(child), language))
+            # Where the kind is not told, Texinfo leaves its colon.
+            lines.append(_arrowed(_sphinx_line(child).removeprefix(": "), language))
         elif child.tag == "dd":
             blocks.extend(_written(lines, language))
             lines = []

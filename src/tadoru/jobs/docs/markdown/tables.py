@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.code import code_text
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct, indented
 from tadoru.jobs.docs.markdown.pieces import exact_span
 from tadoru.parse.html import Element
 
@@ -20,6 +20,9 @@ _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
+_NO_NAMES = "a[href],code,tt,samp,kbd,pre,div.fragment,img,ul,ol,dl,table"
+"""What the name of a column does not hold."""
+_LONGEST_NAME = 60
 _MOST_EXAMPLES = 3
 """Rows of examples side by side. A longer table is one that is read down its columns."""
 
@@ -33,25 +36,42 @@ class _Rows:
     caption: Element | None = None
     left_out: int = 0
     """Rows beyond the bound."""
+    heading: Element | None = None
+    """A cell above all columns that is a heading (Doxygen), which stands above the table."""
+    notes: list[Element] = field(default_factory=list)
+    """Cells with the footnotes of the table (DocBook), which stand below it."""
 
 
 def table(context: Context, node: Element) -> list[str]:
     """A table as one block, its caption before it; or what it holds, when it only lays things out."""
     rows = _rows(node, context.options.most_table_cells)
+    above = context.blocks(rows.heading) if rows.heading is not None else []
     if not rows.header and not rows.body:
-        return []
+        return above
     if _is_layout(node, rows):
-        return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
+        return above + [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     if _is_example(rows):
-        return _side_by_side(context, rows)
-    context.tables += 1
+        return above + _side_by_side(context, rows)
+    if numbers := _numbers(rows):
+        return above + _numbered(context, rows, numbers)
     header, body = _grid(context, rows.header), _grid(context, rows.body)
-    width = max(map(len, header + body))
-    lines = [_line(_one_header(header), width), _line(_alignments(rows, width), width), *(_line(row, width) for row in body)]
+    body = [row for row in body if any(row)] or body
+    width = max(map(len, header + body), default=0)
+    names = _one_header(header)
+    kept = [at for at in range(width) if any(at < len(row) and row[at] for row in (names, *body))]
+    if not kept:
+        return above
+    context.tables += 1
+    lines = [_line(_cells(row, kept), len(kept)) for row in (names, _alignments(rows, width), *body)]
     blocks = ["\n".join(lines)]
     if rows.caption is not None and (caption := context.inline(rows.caption.iter(include_text=True), " ")):
         blocks.insert(0, caption if "**" in caption else f"**{caption}**")
-    return blocks + _left_out(rows.left_out)
+    return above + blocks + _left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
+
+
+def _cells(row: list[str], kept: list[int]) -> list[str]:
+    """The cells of a row in the columns that are kept. Columns without a word in any row only keep others apart."""
+    return [row[at] if at < len(row) else "" for at in kept]
 
 
 def grid(context: Context, node: Element) -> list[str] | None:
@@ -79,6 +99,9 @@ def _rows(node: Element, most_cells: int) -> _Rows:
     for part in direct(node):
         if part.tag == "caption":
             found.caption = part
+        if part.tag in _SECTIONS and "footnotes" in classes_of(part).split():
+            found.notes += part.css("td")
+            continue
         for row in direct(part) if part.tag in _SECTIONS else [part]:
             if row.tag != "tr":
                 continue
@@ -86,6 +109,9 @@ def _rows(node: Element, most_cells: int) -> _Rows:
                 found.left_out += 1
                 continue
             in_row = [cell for cell in direct(row) if cell.tag in {"td", "th"}]
+            if not found.header and not found.body and found.heading is None and _is_heading(in_row):
+                found.heading = in_row[0]
+                continue
             cells += sum(_span(cell.attributes.get("colspan")) for cell in in_row)
             if in_row:
                 (found.header if part.tag == "thead" else found.body).append(in_row)
@@ -94,12 +120,38 @@ def _rows(node: Element, most_cells: int) -> _Rows:
     return found
 
 
+def _is_heading(row: list[Element]) -> bool:
+    """Whether a row is one cell over several columns that holds a heading and nothing else."""
+    if len(row) != 1 or _span(row[0].attributes.get("colspan")) < 2:
+        return False
+    inside = row[0].css_first("h1,h2,h3,h4,h5,h6")
+    return inside is not None and (inside.text() or "").strip() == (row[0].text() or "").strip()
+
+
 def _is_header(body: list[list[Element]]) -> bool:
     """Whether the first row names the columns: not when its first cell names the row, as that of the others does."""
     first = body[0]
     if all(cell.tag == "th" for cell in first):
         return len(first) > 1 or len(body) == 1 or any(cell.tag == "td" for cell in body[1])
-    return first[0].tag != "th"
+    return first[0].tag != "th" and len(body) > 1 and not _is_one_of_many(first, body[1])
+
+
+def _is_one_of_many(row: list[Element], following: list[Element]) -> bool:
+    """Whether a row of ordinary cells is no header: it holds what no name of a column does, or is made as the next one is."""
+    if any(cell.css_first(_NO_NAMES) is not None or len((cell.text() or "").strip()) > _LONGEST_NAME for cell in row):
+        return True
+    makes = [_make(cell) for cell in row]
+    return any(makes) and makes == [_make(cell) for cell in following]
+
+
+def _make(cell: Element) -> str:
+    """How a cell is made, apart from what it holds."""
+    return f"{classes_of(cell)} {cell.attributes.get('width') or ''} {'*' * _is_emphasised(cell)}".strip()
+
+
+def _is_emphasised(cell: Element) -> bool:
+    mark = cell.css_first("b,strong,em,i")
+    return mark is not None and (mark.text() or "").strip() == (cell.text() or "").strip()
 
 
 def _is_layout(node: Element, rows: _Rows) -> bool:
@@ -107,13 +159,19 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
     if node.attributes.get("role") in {"presentation", "none"}:
         return True
     widest = max(map(len, everything))
+    if node.css_first("th") is None and all(sum(map(_is_filled, row)) <= 1 for row in everything):
+        return True  # whatever the cells are for, they are lines
     if widest == 1:
-        return not any(cell.tag == "th" for row in everything for cell in row)
+        return len(everything) == 1 or not any(cell.tag == "th" for row in everything for cell in row)
     return (
         len(everything) <= 2
         and any(cell.css_first(_LAYOUT) is not None for row in everything for cell in row if cell.tag == "td")
-        and (node.css_first("th") is None and (node.css_first("h1,h2,h3,h4,table") is not None or len(everything) == 1))
+        and node.css_first("th") is None
     )
+
+
+def _is_filled(cell: Element) -> bool:
+    return bool((cell.text() or "").strip()) or cell.css_first("img") is not None
 
 
 def _is_example(rows: _Rows) -> bool:
@@ -137,6 +195,23 @@ def _side_by_side(context: Context, rows: _Rows) -> list[str]:
                 blocks.append(names[at] if "**" in names[at] else f"**{names[at]}**")
             blocks.extend(inside)
     return blocks
+
+
+def _numbers(rows: _Rows) -> list[str]:
+    """The numbers of the rows of a list of explanations, which a picture begins each with (DocBook); none for any other table."""
+    pictures = [row[0].css_first("img") if len(row) == 2 and not (row[0].text() or "").strip() else None for row in rows.body]
+    numbers = [(picture.attributes.get("alt") or "").strip("() ") if picture is not None else "" for picture in pictures]
+    return numbers if not rows.header and all(number.isdecimal() and len(number) < 4 for number in numbers) else []
+
+
+def _numbered(context: Context, rows: _Rows, numbers: list[str]) -> list[str]:
+    """The explanations as a list that goes on with the numbers in the code."""
+    return [
+        "\n\n".join(
+            f"{number}. " + indented("\n\n".join(context.blocks(row[1])), len(number) + 2)
+            for number, row in zip(numbers, rows.body, strict=True)
+        )
+    ]
 
 
 def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
