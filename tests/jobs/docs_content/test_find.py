@@ -20,7 +20,7 @@ def found(page: str) -> Main:
 @pytest.mark.parametrize("generator", GENERATORS, ids=lambda generator: generator.name)
 def test_the_rows_of_the_table_are_usable(generator: object) -> None:
     row = next(row for row in GENERATORS if row is generator)
-    lists = ",".join(filter(None, [*row.content, row.navigation, row.noise]))
+    lists = ",".join(filter(None, [*row.content, row.navigation, row.noise, row.tools]))
     for selector in lists.split(","):
         assert is_selector(selector)
         assert " " not in selector, "a combinator takes a walk for each element"

@@ -14,8 +14,9 @@ MANUALS: tuple[Generator, ...] = (
         noise=(
             ".out-of-band,.src,.srclink,rustdoc-toolbar,.rustdoc-breadcrumbs,#copy-path,.anchor,.doc-anchor,"
             ".settings-menu,rustdoc-search,.sub,.tooltip,.search-results-title,.rightside,.collapse-toggle,"
-            ".since,.hideme"
+            ".since,.hideme,.notable-traits"
         ),
+        tools="a#back",
     ),
     Generator(
         "javadoc",
@@ -85,13 +86,13 @@ MANUALS: tuple[Generator, ...] = (
         "haddock",
         marks=("#package-header #content", "#module-header #interface"),
         content=("#content",),
-        noise="#table-of-contents,.selflink,.link",
+        noise="#table-of-contents,.selflink,.link,.hide-when-js-enabled",
     ),
     Generator(
         "yard",
         marks=("#content #search .method_details_list", "#filecontents #search"),
         content=("#content",),
-        noise=".showSource,.toggleSource,.source_code,.note.title.constructor",
+        noise=".showSource,.toggleSource,.source_code,.note.title.constructor,.summary_toggle,.inheritanceTree",
     ),
     Generator(
         "readme",
