@@ -18,7 +18,17 @@ from tadoru.parse.bounds import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.rules.url import canonical
 
-__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "has_words", "is_selector", "looks_like_html", "tag_ids", "text_of"]
+__all__ = [
+    "Document",
+    "Element",
+    "PageTooComplex",
+    "collapsed",
+    "has_words",
+    "is_selector",
+    "looks_like_html",
+    "tag_ids",
+    "text_of",
+]
 
 Element = LexborNode
 """What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""

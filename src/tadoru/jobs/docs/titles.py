@@ -1,20 +1,68 @@
 """The title of a page as the first heading of its Markdown, and the only one above all others, however its maker wrote it.
 
 Manuals in many files begin with a heading of their chapter's level, some have a line of plain text for a title, some a small
-heading above it. Pages are put together and cut by headings of level 1, so each has to begin with one. Pure.
+heading or a table above it, some have it outside the text. Pages are put together and cut by headings of level 1, so each has to
+begin with one. Pure.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tadoru.jobs.docs.bundle.outline import plain
+from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
+
+MOST_ABOVE = 1_000
+"""Characters that may stand above a title: what package it is in, a table of who wrote it."""
 
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: whether its first heading is the title."""
-    return _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    made = _raised(_said_once(markdown)) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    return _begun(made, title) if title and made.text else made
+
+
+def _said_once(markdown: Markdown) -> Markdown:
+    """A page that says its title twice in a row, as a title and as that of its first chapter: once."""
+    first, _, rest = markdown.text.partition("\n\n")
+    if not first.startswith("#") or not rest.startswith(f"{first}\n"):
+        return markdown
+    return replace(markdown, text=rest, headings=markdown.headings[1:])
+
+
+def _begun(markdown: Markdown, title: str) -> Markdown:
+    """A page that begins with its title: moved up past what stands above it, or put there where the text does not have it."""
+    levels = [heading.level for heading in markdown.headings]
+    has_it = any(heading.text == title for heading in markdown.headings)
+    if markdown.text.startswith("#"):
+        is_above_all = has_it or not markdown.text.startswith("# ") or levels.count(1) < 2
+        return markdown if is_above_all or markdown.headings[0].text.startswith(title) else _put_above(markdown, title)
+    above: list[str] = []
+    for block in blocks(markdown.text):
+        if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
+            return _moved_up(markdown, "".join(above), block, title)
+        above.append(block.text)
+        if block.kind == "heading" or sum(map(len, above)) > MOST_ABOVE:
+            break
+    return markdown if has_it else _put_above(markdown, title)
+
+
+def _is_title(block: Block, title: str) -> bool:
+    if block.kind == "heading":
+        return block.level == 1 and block.title == title
+    return block.kind == "text" and block.text.count("\n") < 3 and plain(block.text.strip()) == title
+
+
+def _moved_up(markdown: Markdown, above: str, block: Block, title: str) -> Markdown:
+    rest = markdown.text[len(above) + len(block.text) :]
+    headings = markdown.headings if block.kind == "heading" else (Heading(1, title, None), *markdown.headings)
+    line = block.text.strip().removeprefix("# ")
+    return replace(markdown, text=f"# {line}\n\n{above}{rest}".rstrip("\n") + "\n", headings=headings)
+
+
+def _put_above(markdown: Markdown, title: str) -> Markdown:
+    line = escape.heading_end(escape.text(title))
+    return replace(markdown, text=f"# {line}\n\n{markdown.text}", headings=(Heading(1, title, None), *markdown.headings))
 
 
 def _raised(markdown: Markdown) -> Markdown:

@@ -28,7 +28,9 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 def read_title(document: Document, root: Element) -> str:
     """The heading of the text; else, of the page's title and its headings, what names the page rather than the site."""
     title = document.title() or ""
-    stated = root.css_first("div.headertitle")  # Doxygen's, above sections that may have headings of level 1
+    # Doxygen's and Haddock's, above sections that may have headings of level 1.
+    module = root.css_first("#module-header")
+    stated = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
     if stated is not None and (text := _plain(stated)):
         return text
     own = [text for heading in root.css("h1") if (text := _plain(heading))]

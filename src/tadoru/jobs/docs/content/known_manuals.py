@@ -26,6 +26,15 @@ MANUALS: tuple[Generator, ...] = (
         noise=".topNav,.bottomNav,.subNav,.skip-nav,.sub-nav,.subNavList,.navList,.copy,.legalCopy,.checkbox-div",
     ),
     Generator(
+        "scaladoc",
+        marks=("#definition #template #mbrsel", "#definition #template #comment"),
+        content=("#content-container", "body"),
+        noise=(
+            "#mbrsel,#memberfilter,#search,#tooltip,#footer,#inheritedMembers,.morelinks,.permalink,.full-signature-block,"
+            ".shadowed,#shadowedImplicitMembers"
+        ),
+    ),
+    Generator(
         "doxygen",
         marks=("#doc-content .contents", "#projectname .contents", ".headertitle .contents"),
         notes=("doxygen",),

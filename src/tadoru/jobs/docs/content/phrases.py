@@ -112,7 +112,7 @@ def find_phrases(root: Element, measure: Measure) -> list[Element]:
 
 
 def is_one_word(text: str) -> bool:
-    """Whether a text is a single word, such as `copy` or `next`: alone it is a button, in a heading or a sentence it is a name."""
+    """Whether a text is one word, such as `copy` or `next`: alone it is a button, in a heading or a sentence it is a name."""
     return len(text.split()) == 1
 
 

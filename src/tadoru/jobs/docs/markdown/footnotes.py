@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 
+from tadoru.jobs.docs.markdown import code
 from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, indented
 from tadoru.parse.html import Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
 _LABEL = re.compile(r"[\[\](){}\s^]+")
-_NOTE_ID = re.compile(r"(?:user-content-)?fn[-:_]?[\w.-]+$", re.IGNORECASE)
+_NOTE_ID = re.compile(r"(?:user-content-)?fn[-:_]?[\w.-]+$|FOOT\d+$", re.IGNORECASE)
 
 
 def reference(context: Context, node: Element, href: str) -> str | None:
@@ -22,7 +23,7 @@ def reference(context: Context, node: Element, href: str) -> str | None:
     attributes = node.attributes
     known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
     if not known and attributes.get("role") != "doc-noteref":
-        raised = node.parent is not None and node.parent.tag == "sup"
+        raised = (node.parent is not None and node.parent.tag == "sup") or _holds_only_raised(node)
         if not (raised and _NOTE_ID.match(href[1:])) and not _is_citation(context, node, href[1:]):
             return None
     label = _LABEL.sub("", node.text() or "")[:60]
@@ -30,6 +31,11 @@ def reference(context: Context, node: Element, href: str) -> str | None:
         return None
     context.notes[href[1:]] = label
     return f"[^{label}]"
+
+
+def _holds_only_raised(node: Element) -> bool:
+    only = node.first_child
+    return only is not None and only.next is None and only.tag == "sup"
 
 
 def _is_citation(context: Context, node: Element, target: str) -> bool:
@@ -45,12 +51,25 @@ def notes(context: Context, node: Element) -> list[str] | None:
         return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
     if node.tag == "dl":
         return _definitions(context, node)
+    if node.css_first("h5") is not None:
+        return _headed(context, node)
     label = node.css_first(".label,.fn-bracket")
     if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]
     label.decompose()
     return [_note(context, node, name)] if name else None
+
+
+def _headed(context: Context, node: Element) -> list[str] | None:
+    """The form of Texinfo: a small heading with the label before each note."""
+    written: list[tuple[str, list[str]]] = []
+    for child in direct(node):
+        if child.tag == "h5":
+            written.append((_LABEL.sub("", child.text() or "")[:60], []))
+        elif written:
+            written[-1][1].extend(code.code_block(context, child) if child.tag == "pre" else context.blocks(child))
+    return [_written(label, blocks) for label, blocks in written if label and blocks] or None
 
 
 def _definitions(context: Context, node: Element) -> list[str] | None:
@@ -72,4 +91,8 @@ def _note(context: Context, node: Element, label: str) -> str:
     for link in node.css("a[href]"):
         if (link.text(strip=True) or "") in {"↩", "↩︎", "^", "↑"}:
             link.decompose()
-    return f"[^{label}]: " + indented("\n\n".join(context.blocks(node)), 4)
+    return _written(label, context.blocks(node))
+
+
+def _written(label: str, blocks: list[str]) -> str:
+    return f"[^{label}]: " + indented("\n\n".join(blocks), 4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, indented
+from tadoru.jobs.docs.markdown.context import Context, direct, indented
 from tadoru.parse.html import Element
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
@@ -111,6 +111,24 @@ def definitions(context: Context, node: Element) -> list[str]:
                 entries.append(([], []))
             entries[-1][1].extend(blocks)
     written = [item for terms, blocks in entries for item in _entry(terms, blocks)]
+    loose = any("\n\n" in item for item in written)
+    return [("\n\n" if loose else "\n").join(written)] if written else []
+
+
+def has_pairs(node: Element) -> bool:
+    """Whether a `<dl>` has a term or a description: some hold neither, and are only boxes."""
+    return bool(_pairs(node))
+
+
+def items(context: Context, node: Element) -> list[str]:
+    """The items of a module as rustdoc lists them, a row for each: its name, then what it is."""
+    written: list[str] = []
+    for row in direct(node):
+        cells = direct(row)
+        for badge in cells[0].css(".stab") if cells else ():
+            badge.insert_before(" ")
+        if terms := context.blocks(cells[0] if cells else row):
+            written.append(_definition(" ".join(terms), [block for cell in cells[1:] for block in context.blocks(cell)]))
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
 

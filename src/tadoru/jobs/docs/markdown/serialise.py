@@ -7,6 +7,7 @@ handed to the module that knows it, which calls back for what is inside. What st
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from tadoru.jobs.docs.markdown import (
     callouts,
@@ -34,6 +35,8 @@ _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q 
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
+_PARAGRAPH = 20
+"""Characters: shorter ones may be said twice on purpose."""
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -41,13 +44,23 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
     _take_out_what_is_no_text(root)
     page = Serialiser(base, options, root)
-    blocks = _without_idle_rules(page.own(root))
+    blocks = _without_idle_rules(_said_once(page.own(root)))
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
     return Markdown(
         text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links)
     )
+
+
+def _said_once(blocks: list[str]) -> list[str]:
+    """The blocks without paragraphs that the next one begins with: a summary, and below it the text that it sums up."""
+    repeated = {at for at, (block, after) in enumerate(pairwise(blocks)) if after.startswith(block) and _is_prose(block)}
+    return [block for at, block in enumerate(blocks) if at not in repeated]
+
+
+def _is_prose(block: str) -> bool:
+    return len(block) >= _PARAGRAPH and block[0] not in "`|#>-+*$![" and not block[0].isdigit()
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
@@ -194,6 +207,8 @@ class Serialiser(Context):
             return code.code_block(self, node)
         if kind is kinds.GRID:
             return tables.grid(self, node)
+        if kind is kinds.ITEMS:
+            return lists.items(self, node)
         if kind is kinds.SIGNATURE and tag != "pre":
             return signatures.shown(node)
         if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
@@ -222,7 +237,7 @@ class Serialiser(Context):
         if tag in _LISTS:
             return lists.item_list(self, node)
         if tag == "dl":
-            return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+            return self._described(node)
         if tag == "table":
             return tables.table(self, node)
         if tag == "blockquote":
@@ -237,6 +252,11 @@ class Serialiser(Context):
             return [_bold(caption)] if caption else _NOTHING
         return _OPEN if node.css_first(_WORTH_KEEPING) is not None else _NOTHING
 
+    def _described(self, node: Element) -> list[str]:
+        if not lists.has_pairs(node):
+            return _OPEN
+        return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+
     def _card(self, node: Element) -> list[str]:
         """A link around blocks: the first of them is the link, the others follow."""
         if not _holds_blocks(node) or self.in_link:
@@ -247,6 +267,8 @@ class Serialiser(Context):
         self.in_link = False
         if target is None or not blocks:
             return blocks
+        if blocks[0].startswith("#") and target.partition("#")[0] == self.here:
+            return blocks  # a heading that leads to itself (Haddock)
         marks, _, words = blocks[0].partition(" ") if blocks[0].startswith("#") else ("", "", blocks[0])
         if "\n" in words or words.startswith(("- ", "> ", "|", "```")):
             return blocks

@@ -1,0 +1,154 @@
+"""What references and manuals write in a way of their own: rustdoc, Haddock, Scaladoc, Javadoc, Erlang, Nim, Texinfo, DocBook.
+
+Each of these was wrong once on a manual of that make. The pages are our own.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tadoru.jobs.docs.page import DocPage, read_doc_page
+from tadoru.rules.url import Resolver
+from tests.jobs.docs_markdown.pages import BASE, fences, markdown
+
+TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils."
+
+
+def page_of(html: str) -> DocPage:
+    return read_doc_page(html.encode(), "text/html; charset=utf-8", "https://docs.example/kettle.html", Resolver())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<div class=item-table><div class=item-row><div class=item-left><a href=lid.html>lid</a><span class='stab unstable'>New"
+        "</span></div><div class=item-right><p>Keeps steam in.</p></div></div><div class=item-row><div class=item-left>"
+        "<a href=tea.html>tea</a></div></div></div>",
+        "<ul class=item-table><li><div class=item-name><a href=lid.html>lid</a><span class='stab unstable'>New</span></div>"
+        "<div class='desc docblock-short'>Keeps steam in.</div></li><li><div class=item-name><a href=tea.html>tea</a></div></li>"
+        "</ul>",
+    ],
+    ids=["boxes", "a list"],
+)
+def test_the_items_of_a_module_are_a_list(body: str) -> None:
+    lid, tea = (f"[{name}](https://docs.example/guide/{name}.html)" for name in ("lid", "tea"))
+
+    assert markdown(body) == f"- {lid} New\n  Keeps steam in.\n- {tea}"
+
+
+def test_a_signature_of_rustdoc_has_no_spaces_inside_its_parentheses_and_no_popup() -> None:
+    doc = page_of(
+        "<meta name=generator content=rustdoc><section id=main-content><h1>Kettle</h1><h4 class=code-header>pub fn boil(<br>"
+        "    water: Tea<br>) -&gt; Cup<span class=notable-traits>ⓘ<span class=x>Notable traits for Cup</span></span></h4>"
+        f"<p>{TEXT}</p></section>"
+    )
+
+    assert "#### `pub fn boil(water: Tea) -> Cup`\n" in doc.markdown.text
+
+
+def test_a_module_of_haddock_begins_with_its_name_and_has_its_signatures_as_code() -> None:
+    doc = page_of(
+        "<div id=package-header></div><div id=content><div id=module-header><table class=info><tr><th>Stability</th><td>hot</td>"
+        "</tr></table><p class=caption>Data.Kettle</p></div><div id=interface><a href='#g:1' id='g:1'><h1>Boiling</h1></a>"
+        "<div class=top><p class=src><span class=keyword>data</span> <a id='t:K' class=def>Kettle</a> a "
+        "<a href='src/K.html#K' class=link>Source</a> <a href='#t:K' class=selflink>#</a></p>"
+        f"<p>{TEXT}</p></div></div></div>"
+    )
+
+    assert doc.main.title == "Data.Kettle"
+    assert doc.markdown.text == (
+        f"# Data.Kettle\n\n|  |  |\n| --- | --- |\n| Stability | hot |\n\n# Boiling\n\n```haskell\ndata Kettle a\n```\n\n{TEXT}\n"
+    )
+    assert [(heading.level, heading.text) for heading in doc.markdown.headings] == [(1, "Data.Kettle"), (1, "Boiling")]
+
+
+def test_a_type_of_scaladoc_has_its_own_text_and_members_without_the_filter_above_them() -> None:
+    members = "".join(
+        f"<li><h4 class=signature><span>def</span> <span>{name}</span>(n: <a href=Int.html>Int</a>)</h4>"
+        f"<p class='shortcomment cmt'>Makes all the water {name}.</p>"
+        f"<div class=fullcomment><p>Makes all the water {name}. At once.</p></div></li>"
+        for name in ("hot", "cold")
+    )
+    doc = page_of(
+        f"<body><div id=definition><h1>Kettle</h1></div><div id=comment><p>{TEXT}</p></div><div id=mbrsel><span>Ordering</span>"
+        "<ol><li>Alphabetic</li></ol></div><div id=template><div id=values class='values members'><h3>Value Members</h3>"
+        f"<ol>{members}</ol></div></div><div id=inheritedMembers><h3>Inherited from Any</h3></div></body>"
+    )
+
+    assert doc.markdown.text == (
+        f"# Kettle\n\n{TEXT}\n\n### Value Members\n\n#### `def hot(n: Int)`\n\nMakes all the water hot. At once.\n\n"
+        "#### `def cold(n: Int)`\n\nMakes all the water cold. At once.\n"
+    )
+
+
+def test_a_summary_above_the_text_that_it_sums_up_is_said_once_and_other_repetitions_stay() -> None:
+    code = "<pre>boil</pre>"
+
+    assert markdown("<p>Pours the water out.</p><p>Pours the water out. Slowly.</p>") == "Pours the water out. Slowly."
+    assert markdown(f"{code}{code}") == "```\nboil\n```\n\n```\nboil\n```"
+    assert markdown("<p>Stir.</p><p>Stir.</p>") == "Stir.\n\nStir."
+
+
+def test_what_stands_above_a_title_stands_below_it() -> None:
+    doc = page_of(
+        f"<title>Class Kettle</title><main><p>Package tea</p><h1>Class Kettle</h1><p>{TEXT}</p><h2>Methods</h2><p>None.</p>"
+    )
+
+    assert doc.markdown.text == f"# Class Kettle\n\nPackage tea\n\n{TEXT}\n\n## Methods\n\nNone.\n"
+
+
+@pytest.mark.parametrize("before", ["", "<p>By a cook.</p>"], ids=["sections only", "a line above them"])
+def test_a_title_outside_the_text_is_put_above_sections_that_are_headings_of_its_level(before: str) -> None:
+    doc = page_of(
+        f"<title>The Kettle</title><div class=content>{before}<h1>Filling</h1><p>{TEXT}</p><h1>Boiling</h1><p>{TEXT}</p></div>"
+    )
+
+    assert [heading.text for heading in doc.markdown.headings] == ["The Kettle", "Filling", "Boiling"]
+    assert doc.markdown.text.startswith("# The Kettle\n\n")
+    assert "\n# Filling\n" in doc.markdown.text
+
+
+def test_a_title_that_is_said_twice_in_a_row_is_said_once() -> None:
+    doc = page_of(f"<title>The Kettle</title><main><h1>The Kettle</h1><h1>The Kettle</h1><p>{TEXT}</p></main>")
+
+    assert doc.markdown.text == f"# The Kettle\n\n{TEXT}\n"
+    assert len(doc.markdown.headings) == 1
+
+
+def test_spans_that_are_called_code_are_code_and_their_links_stay() -> None:
+    body = (
+        "<p>The atom <span class=code>undefined</span>, see <span class='bold_code bc-7'><a href='#reset'><span class=code>"
+        "reset/2</span></a></span> and <span class=bold_code>f(<a href='#t'>t()</a>)</span>.</p>"
+    )
+
+    assert markdown(body) == f"The atom `undefined`, see [`reset/2`]({BASE}#reset) and f([t()]({BASE}#t))."
+
+
+def test_the_label_of_a_note_is_not_said_twice() -> None:
+    assert (
+        markdown("<div class=note><div class=label>Note</div><div class=content><p>Hot!</p></div></div>") == "> [!NOTE]\n> Hot!"
+    )
+
+
+def test_a_list_of_definitions_without_any_keeps_what_is_in_it() -> None:
+    assert markdown("<dl class=item><a href=lid.html>lid</a>, tea</dl>") == "[lid](https://docs.example/guide/lid.html), tea"
+
+
+def test_a_heading_that_leads_to_itself_by_its_whole_address_is_words() -> None:
+    assert markdown("<h2><a href='page.html#boil'>Boiling</a></h2>") == "## Boiling"
+    assert markdown("<h2><a href='tea.html#boil'>Tea</a></h2>") == "## [Tea](https://docs.example/guide/tea.html#boil)"
+
+
+def test_footnotes_of_texinfo_are_footnotes() -> None:
+    body = (
+        "<p>It won<a id=DOCF1 href='#FOOT1'><sup>1</sup></a> once.</p><div class=footnote><hr><h4>Footnotes</h4>"
+        "<h5><a id=FOOT1 href='#DOCF1'>(1)</a></h5><p>In 1998:</p><pre>tea()</pre></div>"
+    )
+
+    assert markdown(body) == "It won[^1] once.\n\n[^1]: In 1998:\n\n    ```\n    tea()\n    ```"
+
+
+def test_a_link_that_is_called_link_is_a_link() -> None:
+    assert markdown("<p>See <a href='#link'>link</a> objects.</p>") == f"See [link]({BASE}#link) objects."
+    assert markdown("<h2>Tea <a href='#tea'>link</a></h2>") == "## Tea"
+    assert fences(markdown("<pre>link</pre>")) == [("", "link\n")]
