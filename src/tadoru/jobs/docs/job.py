@@ -194,7 +194,7 @@ class DocsJob:
 
 
 def _is_short(doc: DocPage, words: int) -> bool:
-    """Whether a page says little and is whole: a heading and a sentence in their place or beside a menu; there a sentence alone."""
+    """Whether a page says little and is whole: a heading and a sentence in their place or by a menu; there a sentence alone."""
     if _PROMISES.search(doc.markdown.text) or words - len(f"# {doc.main.title}".split()) < SENTENCE:
         return False
     has_menu = sum(link.kind is LinkKind.A for link in doc.links) >= MENU
