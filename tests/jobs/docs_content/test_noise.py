@@ -69,6 +69,11 @@ def text_of_main(inside: str) -> str:
             id="lines of a repository",
         ),
         pytest.param("<p><a href=/a>Previous</a> <a href=/b>Next</a></p>", id="steps side by side"),
+        pytest.param("<div class='mobileonly'><h3>Links</h3><ul><li><a href=/a>Tea</a></ul></div>", id="again for small screens"),
+        pytest.param(
+            "<p>Table of contents</p><ul><li><a href='#a'>x</a><li><a href='#b'>y</a><li><a href='#c'>z</a></ul>",
+            id="table of contents below its name",
+        ),
     ],
 )
 def test_furniture_goes(markup: str) -> None:
@@ -149,6 +154,17 @@ def test_furniture_goes(markup: str) -> None:
             "<li><a href='#a'>boil()</a><li><a href='#b'>heat()</a><li><a href='#c'>tea()</a></ul>",
             "It is hot after one of these: boil() heat() tea()",
             id="a list that ends a sentence",
+        ),
+        pytest.param(
+            "<p>It is hot after one of these:</p><table><tr><td><ul><li><a href='#a'>a()</a><li><a href='#b'>b()</a>"
+            "<li><a href='#c'>c()</a></ul></td></tr></table>",
+            "It is hot after one of these: a() b() c()",
+            id="such a list in columns",
+        ),
+        pytest.param(
+            "<p>It is what boil() is plus</p><ul><li><a href='#a'>a()</a><li><a href='#b'>b()</a><li><a href='#c'>c()</a></ul>",
+            "It is what boil() is plus a() b() c()",
+            id="such a list without a colon",
         ),
         pytest.param(
             "<div class=footer><p>See the chapter on lids.</p></div>",

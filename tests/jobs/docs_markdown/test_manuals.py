@@ -152,3 +152,61 @@ def test_a_link_that_is_called_link_is_a_link() -> None:
     assert markdown("<p>See <a href='#link'>link</a> objects.</p>") == f"See [link]({BASE}#link) objects."
     assert markdown("<h2>Tea <a href='#tea'>link</a></h2>") == "## Tea"
     assert fences(markdown("<pre>link</pre>")) == [("", "link\n")]
+
+
+@pytest.mark.parametrize(
+    "title, headings, expected",
+    [
+        pytest.param("A Kettle And Its Lid", ["1. Summary", "2. Lid"], "A Kettle And Its Lid", id="a section with a word of it"),
+        pytest.param("The Kettle", ["1. Summary", "2. The Kettle"], "The Kettle", id="a section of the same name"),
+        pytest.param("Tea house: Kettle", ["Tea house", "Kettle", "Lid"], "Tea house", id="the first of the two it names"),
+        pytest.param("Boiling water - Tea house", ["News", "Boiling water"], "Boiling water", id="the page before the site"),
+        pytest.param("Tea house - Boiling water", ["News", "Boiling water"], "Boiling water", id="the page after the site"),
+    ],
+)
+def test_the_title_of_a_page_with_many_headings_of_the_first_level(title: str, headings: list[str], expected: str) -> None:
+    sections = "".join(f"<h1>{heading}</h1><p>{TEXT}</p>" for heading in headings)
+
+    assert page_of(f"<title>{title}</title><main>{sections}</main>").main.title == expected
+
+
+def test_a_title_above_the_text_that_says_what_the_page_is_called_is_its_title() -> None:
+    doc = page_of(
+        f"<title>tea/kettle</title><h1 class=title>tea/kettle</h1><div id=content><h1>Kettle</h1><p>{TEXT}</p><h1>Lid</h1>"
+        f"<p>{TEXT}</p></div>"
+    )
+
+    assert doc.main.title == "tea/kettle"
+    assert doc.markdown.text.startswith("# tea/kettle\n\n# Kettle\n\n")
+
+
+def test_text_above_the_first_of_smaller_headings_has_the_title_above_it() -> None:
+    doc = page_of(f"<title>The Kettle</title><main><p>{TEXT}</p><h2>1.0 The Kettle</h2><p>{TEXT}</p><h2>2.0 Tea</h2></main>")
+
+    assert doc.markdown.text.startswith(f"# 1.0 The Kettle\n\n{TEXT}\n\n## 1.0 The Kettle\n")
+
+
+def test_tables_of_javadoc_in_a_list_are_sections() -> None:
+    table = "<table><tr><th>Class</th><th>Is</th></tr><tr><td>{0}</td><td>hot</td></tr></table>"
+    body = (
+        f"<ul class=summary-list><li><div class=caption>Classes</div>{table.format('Kettle')}</li>"
+        f"<li><div class=caption>Errors</div>{table.format('Spill')}</li></ul>"
+    )
+
+    head = "| Class | Is |\n| --- | --- |\n"
+    assert markdown(body) == f"**Classes**\n\n{head}| Kettle | hot |\n\n**Errors**\n\n{head}| Spill | hot |"
+
+
+def test_the_name_of_a_package_is_code() -> None:
+    body = "<div class=package-signature>package <span class=element-name>tea.copy</span></div>"
+
+    assert fences(markdown(body)) == [("java", "package tea.copy\n")]
+
+
+def test_footnotes_of_docbook_are_footnotes() -> None:
+    body = (
+        "<p>It won<a href='#ftn.a' class=footnote id=a><sup class=footnote>[8]</sup></a> once.</p><div class=footnotes><br><hr>"
+        "<div id='ftn.a' class=footnote><p><a href='#a' class=para><sup class=para>[8] </sup></a>In 1998.</p></div></div>"
+    )
+
+    assert markdown(body) == "It won[^8] once.\n\n---\n\n[^8]: In 1998."

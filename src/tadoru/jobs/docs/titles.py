@@ -44,7 +44,7 @@ def _begun(markdown: Markdown, title: str) -> Markdown:
         above.append(block.text)
         if block.kind == "heading" or sum(map(len, above)) > MOST_ABOVE:
             break
-    return markdown if has_it else _put_above(markdown, title)
+    return markdown if has_it and 1 in levels else _put_above(markdown, title)
 
 
 def _is_title(block: Block, title: str) -> bool:

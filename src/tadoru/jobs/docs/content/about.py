@@ -14,6 +14,7 @@ from tadoru.parse.html import Document, Element, text_of
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"[\d.]+\s+")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
+_PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
 _MOST_CRUMBS = 12
 _VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
@@ -36,18 +37,27 @@ def read_title(document: Document, root: Element) -> str:
     own = [text for heading in root.css("h1") if (text := _plain(heading))]
     if len(own) == 1:
         return own[0]
-    if own:  # every section has one, or the site has one above
-        return _first_in(title, own) or _own_part(title) or own[0]
     outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
+    if own:  # every section has one, or the site has one above
+        said = next((text for text in outside if _bare(text) == _bare(title)), "")
+        return _first_in(title, own) or (said if said not in own else "") or _own_part(title) or own[0]
     others = [text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))] + outside
     return _first_in(title, others) or (outside[0] if outside else _own_part(title)) or next(iter(others), "")
 
 
 def _first_in(title: str, headings: list[str]) -> str:
-    """The heading that the page's title begins with: first comes the page, then the site. Numbers of chapters it may lack."""
-    bare = _bare(title)
-    named = [(bare.find(name), -len(name), text) for text in headings if (name := _bare(_NUMBER.sub("", text)))]
-    return min((found for found in named if found[0] >= 0), default=(0, 0, ""))[2]
+    """The heading that the page's title begins with, or that is a part of it: first comes the page, then the site.
+
+    Numbers of chapters do not count; but below a numbered heading another is a section, though it may be called as the page is.
+    """
+    bare, parts = _bare(_NUMBER.sub("", title)), [_bare(_NUMBER.sub("", part)) for part in _PARTS.split(title)]
+    named = [
+        (bare.find(name), -len(name), text)
+        for at, text in enumerate(headings)
+        if (name := _bare(_NUMBER.sub("", text))) and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
+        if bare.startswith(name) or name in parts
+    ]
+    return min(named, default=(0, 0, ""))[2]
 
 
 def _bare(text: str) -> str:

@@ -50,6 +50,7 @@ _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
 _MUCH = 0.4
 """Of the text: so much is not furniture, whatever its name."""
 _SHORT = 300
+_LAYOUT = frozenset({"td", "tr", "tbody", "table"})
 _SENTENCE = 4
 """Words: "Contents:" and the like are fewer."""
 _SHOWN = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
@@ -300,10 +301,12 @@ def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
 
 
 def _is_led_to(listing: Element) -> bool:
-    """Whether a list goes on with the sentence before it, which ends in a colon."""
+    """Whether a list goes on with the sentence before it or before the table that lays it out, which has no end."""
+    while (around := listing.parent) is not None and around.tag in _LAYOUT:
+        listing = around
     before = _neighbour(listing.prev, forward=False)
     words = before.text().split() if before is not None and before.tag == "p" else []
-    return len(words) >= _SENTENCE and words[-1][-1] in ":："
+    return len(words) >= _SENTENCE and words[-1][-1] not in ".!?。"
 
 
 def _holds_none(element: Element) -> bool:

@@ -88,7 +88,7 @@ _ABOUT = r"""
 """About the page."""
 _UNSEEN = r"""
     sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden
-    print-only d-print-block
+    print-only d-print-block mobile-?only
 """
 """Not for the eye."""
 _OFTEN = r"""

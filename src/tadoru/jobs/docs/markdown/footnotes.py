@@ -53,7 +53,7 @@ def notes(context: Context, node: Element) -> list[str] | None:
         return _definitions(context, node)
     if node.css_first("h5") is not None:
         return _headed(context, node)
-    label = node.css_first(".label,.fn-bracket")
+    label = node.css_first(".label,.fn-bracket,a.para")
     if label is None or any(inner.mem_id != node.mem_id for inner in node.css(".footnote,.citation")):
         return None
     name = _LABEL.sub("", label.text() or "")[:60]

@@ -35,7 +35,8 @@ _WORDS: dict[str, str] = {
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
-        SIGNATURE: "memproto compoundTemplParams member-signature type-signature methodSignature src",
+        SIGNATURE: """memproto compoundTemplParams member-signature type-signature package-signature module-signature
+            methodSignature src""",
         FOOTNOTE: "footnote citation footnotes footnote-list",
         MERMAID: "mermaid",
         GRID: "summary-table",
@@ -122,7 +123,7 @@ def _kind(tag: str, classes: str) -> str:
                 return found
     if "math" in words:
         return BLOCK_MATH if tag == "div" or "display" in words else MATH
-    if tag == "div" and classes == "title":
+    if tag == "div" and classes in {"title", "caption"}:
         return TITLE
     if tag == "span" and classes == "lang":
         return DROP

@@ -21,7 +21,7 @@ def item_list(context: Context, node: Element) -> list[str]:
     items = [(child, blocks) for child in node.iter() if (blocks := _item(context, child))]
     if not items:
         return []
-    if all(_HEADING.match(blocks[0]) for _, blocks in items):
+    if all(_is_section(blocks) for _, blocks in items):
         return [block for _, blocks in items for block in blocks]  # sections that are a list only to the style sheet
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
@@ -32,6 +32,11 @@ def item_list(context: Context, node: Element) -> list[str]:
         loose = loose or not tight
         written.append(marker + indented(("\n" if tight else "\n\n").join(blocks), len(marker)))
     return [("\n\n" if loose else "\n").join(written)]
+
+
+def _is_section(blocks: list[str]) -> bool:
+    """Whether an item is headed, or a table with its name above it."""
+    return _HEADING.match(blocks[0]) is not None or (blocks[0].startswith("**") and blocks[-1].startswith("| "))
 
 
 def _item(context: Context, child: Element) -> list[str]:

@@ -35,6 +35,7 @@ _WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q 
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
+_NO_PROSE = ("```", "|", "#", "> ", "- ", "$$", "![")
 _PARAGRAPH = 20
 """Characters: shorter ones may be said twice on purpose."""
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
@@ -60,7 +61,7 @@ def _said_once(blocks: list[str]) -> list[str]:
 
 
 def _is_prose(block: str) -> bool:
-    return len(block) >= _PARAGRAPH and block[0] not in "`|#>-+*$![" and not block[0].isdigit()
+    return len(block) >= _PARAGRAPH and not block.startswith(_NO_PROSE) and not block[0].isdigit()
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:

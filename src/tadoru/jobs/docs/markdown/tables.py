@@ -44,8 +44,10 @@ def table(context: Context, node: Element) -> list[str]:
         return [block for row in rows.header + rows.body for cell in row for block in context.blocks(cell)]
     if _is_example(rows):
         return _side_by_side(context, rows)
-    context.tables += 1
     header, body = _grid(context, rows.header), _grid(context, rows.body)
+    if not any(cell for row in header + body for cell in row):
+        return []
+    context.tables += 1
     width = max(map(len, header + body))
     lines = [_line(_one_header(header), width), _line(_alignments(rows, width), width), *(_line(row, width) for row in body)]
     blocks = ["\n".join(lines)]
