@@ -237,3 +237,19 @@ def test_a_heading_is_known_in_the_title_by_its_letters() -> None:
     page = f"<title>Kettle.Lid</title><main><h1>KettleLid</h1><p>{TEXT}</p><h1>→</h1><h1>Signals</h1></main>"
 
     assert found(page).title == "KettleLid"
+
+
+def test_a_page_that_is_one_long_table_keeps_it_whole() -> None:
+    rows = "".join(
+        f"<tr><td>{year}</td><td>Kettle {year}, with a lid that is larger than the one before</td></tr>" for year in range(40)
+    )
+    main = found(f"<h1>Kettles</h1><center><table><thead><tr><th>Year<th>Kettle</thead><tbody>{rows}</tbody></table></center>")
+
+    assert main.root.tag == "center"
+    assert main.root.css_first("thead") is not None
+
+
+def test_a_page_that_is_laid_out_in_a_table_is_found_in_its_cell() -> None:
+    main = found(f"<table><tr><td><a href=/a>Menu</a></td><td class=text><h1>B</h1>{f'<p>{TEXT}</p>' * 5}</td></tr></table>")
+
+    assert main.root.tag == "td"

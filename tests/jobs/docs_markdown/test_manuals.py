@@ -210,3 +210,16 @@ def test_footnotes_of_docbook_are_footnotes() -> None:
     )
 
     assert markdown(body) == "It won[^8] once.\n\n---\n\n[^8]: In 1998."
+
+
+def test_a_method_of_rdoc_is_a_heading_without_its_source() -> None:
+    doc = page_of(
+        f"<title>class Kettle</title><main role=main><h1>class Kettle</h1><p>{TEXT}</p><h3>Public Instance Methods</h3>"
+        "<div id=method-i-boil class=method-detail><div class=method-heading><span class=method-name>boil</span>"
+        "<span class=method-args>(water)</span> <span class=method-click-advice>click to toggle source</span></div>"
+        "<div class=method-description><p>Boils it.</p><div class=method-source-code><pre>def boil</pre></div></div></div></main>"
+    )
+
+    assert doc.main.generator == "rdoc"
+    assert doc.markdown.text == (f"# class Kettle\n\n{TEXT}\n\n### Public Instance Methods\n\n#### `boil(water)`\n\nBoils it.\n")
+    assert doc.markdown.headings[-1].anchor == "method-i-boil"

@@ -104,6 +104,13 @@ MANUALS: tuple[Generator, ...] = (
         noise=".showSource,.toggleSource,.source_code,.note.title.constructor,.summary_toggle,.inheritanceTree",
     ),
     Generator(
+        "rdoc",
+        marks=(".method-detail .method-heading", "#validator-badges #project-navigation"),
+        content=("main", "[role=main]", "#documentation"),
+        navigation="#classindex-section",
+        noise=".method-click-advice,.method-source-code,.method-controls",
+    ),
+    Generator(
         "readme",
         marks=(".rm-Markdown", ".rm-Article"),
         content=(".rm-Article", ".rm-Markdown"),

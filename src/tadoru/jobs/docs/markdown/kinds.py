@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE = "drop permalink callout panel labels label group code".split()
-TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN = (
-    "title math signature footnote block-math page-title mermaid grid items code-span".split()
+TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD = (
+    "title math signature footnote block-math page-title mermaid grid items code-span method".split()
 )
 
 _WORDS: dict[str, str] = {
@@ -41,6 +41,7 @@ _WORDS: dict[str, str] = {
         MERMAID: "mermaid",
         GRID: "summary-table",
         ITEMS: "item-table",
+        METHOD: "method-heading",
         CODE_SPAN: "code bold_code inline-code",
     }.items()
     for word in words.split()
@@ -60,6 +61,7 @@ _ONLY_ON: dict[str, frozenset[str]] = {
     TITLE: frozenset({"div", "span", "p", "figcaption", "th", "caption"}),
     GRID: frozenset({"div"}),
     ITEMS: frozenset({"div", "ul"}),
+    METHOD: frozenset({"div"}),
     CODE_SPAN: frozenset({"span"}),
 }
 """The tags that a kind is found on; on others its words mean nothing."""

@@ -6,7 +6,7 @@ handed to the module that knows it, which calls back for what is inside. What st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 
 from tadoru.jobs.docs.markdown import (
@@ -204,19 +204,13 @@ class Serialiser(Context):
         return self._of_rarer_kind(node, tag, kind)
 
     def _of_rarer_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
-        if kind is kinds.CODE:
-            return code.code_block(self, node)
-        if kind is kinds.GRID:
-            return tables.grid(self, node)
-        if kind is kinds.ITEMS:
-            return lists.items(self, node)
+        if (made := _MADE.get(kind)) is not None:
+            return made(self, node)
         if kind is kinds.SIGNATURE and tag != "pre":
             return signatures.shown(node)
         if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
             formula = math.block_math(node)
             return [formula] if formula else _NOTHING
-        if kind is kinds.FOOTNOTE:
-            return footnotes.notes(self, node)
         if kind is kinds.TITLE:
             title = self.inline(node.iter(include_text=True), " ")
             return [_bold(title)] if title else _NOTHING
@@ -276,6 +270,14 @@ class Serialiser(Context):
         return [f"{marks} [{words}]({target})".strip(), *blocks[1:]]
 
 
+_MADE: dict[str, Callable[[Context, Element], list[str] | None]] = {
+    kinds.CODE: code.code_block,
+    kinds.GRID: tables.grid,
+    kinds.ITEMS: lists.items,
+    kinds.METHOD: headings.method,
+    kinds.FOOTNOTE: footnotes.notes,
+}
+"""Kinds whose module makes all of them; None leaves an element to its tag."""
 _INLINE: list[str] = ["inline"]
 _OPEN: list[str] = ["open"]
 _NOTHING: list[str] = ["nothing"]
