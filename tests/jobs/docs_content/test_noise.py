@@ -204,7 +204,8 @@ def test_a_part_that_holds_most_of_the_text_stays_whatever_its_name(name: str) -
 def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
     page = f"""<main><p>{TEXT}</p><img alt="A kettle on a stove" src="a.dark.png"><img alt="A kettle on a stove" src="a.png">
     <img alt="Tea icon" src="i.png"><img alt="A cup of tea" src="c.png"><img alt="Dot" src=d.png width=16 height=16>
-    <img alt="build passing" src="https://img.shields.io/b.svg"></main>"""
+    <img alt="build passing" src="https://img.shields.io/b.svg"><img alt="[T logo]" src=l.png>
+    <a href=/up><img alt="[Up]" src=u.png></a></main>"""
     main = find_main(Document.parse(page.encode()), "https://a.test/")
     assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
 
