@@ -5,7 +5,11 @@ Each of these was wrong once on a manual of that make. The pages are our own.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.rules.url import Resolver
@@ -223,3 +227,55 @@ def test_a_method_of_rdoc_is_a_heading_without_its_source() -> None:
     assert doc.main.generator == "rdoc"
     assert doc.markdown.text == (f"# class Kettle\n\n{TEXT}\n\n### Public Instance Methods\n\n#### `boil(water)`\n\nBoils it.\n")
     assert doc.markdown.headings[-1].anchor == "method-i-boil"
+
+
+def test_a_chapter_without_a_heading_of_the_first_level_is_called_by_its_own_and_not_by_the_book() -> None:
+    doc = page_of(
+        "<title>B - Lids - The Kettle Book</title><div id=menu-bar><h1 class=menu-title>The Kettle Book</h1></div><main>"
+        f"<h2><a class=header href='#b'>Appendix B: Lids</a></h2><p>{TEXT}</p><h3>Glass</h3><p>{TEXT}</p></main>"
+    )
+
+    assert doc.main.title == "Appendix B: Lids"
+    assert doc.markdown.text.startswith("# Appendix B: Lids\n")
+
+
+def test_a_page_with_one_section_is_called_as_it_says_above_it() -> None:
+    doc = page_of(f"<title>tea/lids</title><h1 class=title>tea/lids</h1><div id=content><h1>Procs</h1><p>{TEXT}</p></div>")
+
+    assert doc.main.title == "tea/lids"
+    assert doc.markdown.text.startswith("# tea/lids\n\n# Procs\n")
+
+
+def test_a_line_break_in_a_title_is_a_space() -> None:
+    assert page_of(f"<main><h1>The Kettle<br>Version 2</h1><p>{TEXT}</p></main>").main.title == "The Kettle Version 2"
+
+
+_PARTS = st.sampled_from(
+    [
+        "<h1>Lid</h1>",
+        "<h1>Tea</h1>",
+        "<h2>Lid</h2>",
+        "<h2>Tea</h2>",
+        "<p>#tag</p>",
+        "<p>Lid</p>",
+        f"<p>{TEXT}</p>",
+        "<pre># no</pre>",
+        "<hr>",
+    ]
+)
+
+
+@given(st.sampled_from(["Lid", "Tea", "Lid - Tea", "#1", ""]), st.lists(_PARTS, max_size=6))
+def test_whatever_a_page_is_made_of_it_begins_with_a_heading_and_loses_nothing(title: str, parts: list[str]) -> None:
+    doc = page_of(f"<title>{title}</title><main>{''.join(parts)}</main>")
+
+    text = doc.markdown.text
+    if text and doc.main.title and not any(part.startswith("<h2>") for part in parts):
+        assert text.startswith("# ")
+    assert text.count(TEXT) == sum(TEXT in part for part in parts) - sum(
+        one == two and TEXT in one for one, two in pairwise(parts)
+    )
+    assert text.count("```\n# no\n```") == parts.count("<pre># no</pre>")
+    assert [heading.level for heading in doc.markdown.headings] == [
+        len(line) - len(line.lstrip("#")) for line in text.splitlines() if line.startswith(("# ", "## ")) and line != "# no"
+    ]

@@ -7,11 +7,13 @@ begin with one. Pure.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
+_HEADING = re.compile("#{1,6} ")
 MOST_ABOVE = 1_000
 """Characters that may stand above a title: what package it is in, a table of who wrote it."""
 
@@ -25,7 +27,7 @@ def titled(markdown: Markdown, title: str, *, begins_with_it: bool) -> Markdown:
 def _said_once(markdown: Markdown) -> Markdown:
     """A page that says its title twice in a row, as a title and as that of its first chapter: once."""
     first, _, rest = markdown.text.partition("\n\n")
-    if not first.startswith("#") or not rest.startswith(f"{first}\n"):
+    if not _HEADING.match(first) or not rest.startswith(f"{first}\n"):
         return markdown
     return replace(markdown, text=rest, headings=markdown.headings[1:])
 
@@ -34,9 +36,10 @@ def _begun(markdown: Markdown, title: str) -> Markdown:
     """A page that begins with its title: moved up past what stands above it, or put there where the text does not have it."""
     levels = [heading.level for heading in markdown.headings]
     has_it = any(heading.text == title for heading in markdown.headings)
-    if markdown.text.startswith("#"):
-        is_above_all = has_it or not markdown.text.startswith("# ") or levels.count(1) < 2
-        return markdown if is_above_all or markdown.headings[0].text.startswith(title) else _put_above(markdown, title)
+    if markdown.headings and _HEADING.match(markdown.text):
+        first = markdown.headings[0].text
+        is_it = first.startswith(title) or (levels.count(1) == 1 and _is_named(first, title))
+        return markdown if has_it or is_it or not markdown.text.startswith("# ") else _put_above(markdown, title)
     above: list[str] = []
     for block in blocks(markdown.text):
         if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
@@ -44,7 +47,14 @@ def _begun(markdown: Markdown, title: str) -> Markdown:
         above.append(block.text)
         if block.kind == "heading" or sum(map(len, above)) > MOST_ABOVE:
             break
-    return markdown if has_it and 1 in levels else _put_above(markdown, title)
+    is_below = levels[:1] == [1] and markdown.headings[0].text == title  # below a long text: it stays there
+    return markdown if is_below else _put_above(markdown, title)
+
+
+def _is_named(heading: str, title: str) -> bool:
+    """Whether a heading says the title, or one of them says what is only for the eye or the ear."""
+    one, other = ("".join(char for char in text.casefold() if char.isalnum()) for text in (heading, title))
+    return one in other or other in one
 
 
 def _is_title(block: Block, title: str) -> bool:

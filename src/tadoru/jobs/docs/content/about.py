@@ -9,7 +9,7 @@ import re
 
 from tadoru.jobs.docs.content.census import Census
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.parse.html import Document, Element, text_of
+from tadoru.parse.html import Document, Element, collapsed, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"[\d.]+\s+")
@@ -17,6 +17,7 @@ _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
 _MOST_CRUMBS = 12
+_MOST_BEFORE = 2_000
 _VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
 _VERSION_IN_TITLE = re.compile(
     r"\bv?(\d+(?:\.\d+)+[\w.]*)\b(?=[^\n]{0,20}\b(?:documentation|docs|manual|reference)\b)", re.IGNORECASE
@@ -35,14 +36,23 @@ def read_title(document: Document, root: Element) -> str:
     if stated is not None and (text := _plain(stated)):
         return text
     own = [text for heading in root.css("h1") if (text := _plain(heading))]
+    said = next((text for heading in document.select("h1.title") if _bare(text := _plain(heading)) == _bare(title)), "")
     if len(own) == 1:
-        return own[0]
-    outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
+        return said or own[0]
     if own:  # every section has one, or the site has one above
-        said = next((text for text in outside if _bare(text) == _bare(title)), "")
-        return _first_in(title, own) or (said if said not in own else "") or _own_part(title) or own[0]
-    others = [text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))] + outside
-    return _first_in(title, others) or (outside[0] if outside else _own_part(title)) or next(iter(others), "")
+        return _first_in(title, own) or said or _own_part(title) or own[0]
+    outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
+    first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))), "")
+    named = _first_in(title, [first, *outside] if first else outside)
+    if named in outside and _is_site(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
+        return first  # the text begins with a heading of its own, below the site's
+    return named or (outside[0] if outside else _own_part(title)) or first
+
+
+def _is_site(name: str, title: str) -> bool:
+    """Whether a name is what a page's title ends with, after the page's own."""
+    parts = _PARTS.split(title)
+    return len(parts) > 1 and _bare(parts[-1]) == _bare(name)
 
 
 def _first_in(title: str, headings: list[str]) -> str:
@@ -78,7 +88,7 @@ def drop_site_name(document: Document, root: Element, title: str) -> None:
 
 
 def _plain(heading: Element) -> str:
-    return text_of(heading, 500).strip(_SIGNS)
+    return text_of(heading, 500, heading.text(separator=" ") if heading.css_first("br") is not None else None).strip(_SIGNS)
 
 
 def _own_part(title: str) -> str:
