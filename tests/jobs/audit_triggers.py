@@ -58,7 +58,7 @@ URLS = {
     "url-underscores": Change(url=f"{HOST}/rye_bread"),
     "url-uppercase": Change(url=f"{HOST}/Rye"),
     "url-multiple-slashes": Change(url=f"{HOST}/bread//rye"),
-    "url-repetitive-path": Change(url=f"{HOST}/bread/bread/rye"),
+    "url-repetitive-path": Change(url=f"{HOST}/bread/bread/bread/rye"),
     "url-space": Change(url=f"{HOST}/rye%20bread"),
     "url-parameters-many": Change(url=f"{HOST}/bread?a=1&b=2&c=3&d=4"),
     "url-tracking-parameters": Change(url=f"{HOST}/bread?utm_source=news"),

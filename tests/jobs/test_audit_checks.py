@@ -111,7 +111,8 @@ HARMLESS = {
     ),
     "a cookie that scripts must read": header("Set-Cookie", "XSRF-TOKEN=1; Secure; SameSite=Strict"),
     "a cookie being removed": header("Set-Cookie", "session=; Max-Age=0"),
-    "a repeated number in the path": Change(url="https://bakery.example/tiles/1/1"),
+    "a repeated number in the path": Change(url="https://bakery.example/tiles/1/1/1"),
+    "a thing within a thing of its name": Change(url="https://bakery.example/bread/bread/rye"),
     "a product with a reference by id": head(
         '<script type="application/ld+json">{"@context": "https://schema.org", "@type": "Article", "headline": "Rye",'
         '"author": {"@type": "Person", "@id": "#ada"}}</script>'
@@ -181,6 +182,11 @@ def test_dummy_text_on_a_page_with_japanese(text: str) -> None:
 )
 def test_dummy_text_in_code_is_an_example(markup: str, expected: set[str]) -> None:
     assert found(body(markup)) == expected
+
+
+def test_a_path_that_a_relative_link_makes_longer_for_ever_is_repetitive_from_its_second_segment_on() -> None:
+    longer = Change("</main>", '<p><a href="bread/rye">More bread</a></p></main>', url="https://bakery.example/bread/bread/rye")
+    assert "url-repetitive-path" in found(longer)
 
 
 def test_the_index_of_a_book_may_be_called_index() -> None:

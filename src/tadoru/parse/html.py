@@ -18,7 +18,17 @@ from tadoru.parse.bounds import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.rules.url import canonical
 
-__all__ = ["Document", "Element", "PageTooComplex", "collapsed", "is_selector", "looks_like_html", "tag_ids", "text_of"]
+__all__ = [
+    "Document",
+    "Element",
+    "PageTooComplex",
+    "collapsed",
+    "has_words",
+    "is_selector",
+    "looks_like_html",
+    "tag_ids",
+    "text_of",
+]
 
 Element = LexborNode
 """What `select` returns: `tag`, `attributes`, `parent`, `text_of`."""
@@ -107,6 +117,11 @@ def tag_ids(names: Iterable[str]) -> dict[int, str]:
 def looks_like_html(body: bytes) -> bool:
     """Whether browsers take a body for HTML that came without a word about what it is."""
     return _HTML_START.match(body) is not None
+
+
+def has_words(node: Element | None) -> bool:
+    """Whether a node is text with a letter or a digit in it, and not only white space and signs."""
+    return node is not None and node.is_text_node and any(map(str.isalnum, node.text_content or ""))
 
 
 def collapsed(text: str) -> str:

@@ -36,6 +36,40 @@ def test_a_heading_and_a_sentence_beside_a_menu_are_a_whole_page() -> None:
     assert not handled(f"{SCRIPT}<nav><ul>{menu}</ul></nav><div id=content><h1>Boiling</h1><p>Version 2, May.</p></div>").render
 
 
+def test_a_sentence_beside_a_menu_is_a_whole_page_without_a_heading_too() -> None:
+    menu = "".join(f"<li><a href=/{number}>Chapter {number}</a></li>" for number in range(12))
+    page = f"{SCRIPT}<nav><ul>{menu}</ul></nav><main>{{}}</main>"
+
+    assert not handled(page.format("<p>This is the manual of a kettle.</p>")).render
+    assert handled(page.format("<p>Fetching your kettle</p>")).render
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        pytest.param(SPHINX.format("<h1>Search</h1><div id=search-results></div>"), id="the search of Sphinx"),
+        pytest.param(
+            f"{SCRIPT}<body class=rustdoc><section id=main-content><h1>Settings</h1><a id=back>Back</a></section>",
+            id="the settings of rustdoc",
+        ),
+    ],
+)
+def test_a_tool_of_the_generator_is_neither_kept_nor_rendered(html: str) -> None:
+    found = handled(html)
+
+    assert not found.render
+    assert found.records is not None
+    assert found.records.document is None
+
+
+def test_a_section_on_the_results_of_a_search_is_no_tool() -> None:
+    section = "<div class=section id=search-results><h2>Search results</h2><p>They are listed by how hot they are.</p></div>"
+    found = handled(SPHINX.format(f"<h1>Boiling</h1>{section}"))
+
+    assert found.records is not None
+    assert found.records.document is not None
+
+
 @pytest.mark.parametrize(
     "html",
     [

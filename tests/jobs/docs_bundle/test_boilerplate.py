@@ -65,6 +65,16 @@ def test_what_most_pages_say_is_taken_out(pages: int, on: int, block: str, goes:
     )
 
 
+def test_what_stands_below_the_same_heading_on_most_pages_is_a_section_they_share() -> None:
+    texts = [f"# P{n}\n\n{FILLER.format(n)}\n### `fn boil(self)`\n\n{BANNER}\nAnd more of it.\n" for n in range(6)]
+    assert counted(texts) == frozenset()
+
+
+def test_what_stands_below_headings_that_differ_is_a_banner() -> None:
+    texts = [f"# P{n}\n\n{FILLER.format(n)}\n## About {n}\n\n{FILLER.format(-n)}\n{BANNER}" for n in range(6)]
+    assert [without_repeated(text, counted(texts))[1] for text in texts] == [1] * 6
+
+
 def test_white_space_does_not_make_two_blocks_of_one() -> None:
     texts = [f"{BANNER.replace(' ', chr(10)) if n % 2 else BANNER}\n{FILLER.format(n)}" for n in range(6)]
     repeated = counted(texts)
@@ -92,7 +102,7 @@ def test_a_section_that_says_nothing_else_stays_whole_within_a_page() -> None:
 
 
 def test_a_section_with_more_in_it_loses_what_is_repeated() -> None:
-    texts = [f"# P{n}\n\n## Use\n\n{BANNER}\n{FILLER.format(n)}\n## End\n\n{FILLER.format(n + 1)}" for n in range(6)]
+    texts = [f"# P{n}\n\n## Use {n}\n\n{BANNER}\n{FILLER.format(n)}\n## End\n\n{FILLER.format(n + 1)}" for n in range(6)]
     shorter, dropped = without_repeated(texts[3], counted(texts))
     assert (shorter, dropped) == (texts[3].replace(f"{BANNER}\n", ""), 1)
 

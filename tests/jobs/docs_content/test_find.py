@@ -20,7 +20,7 @@ def found(page: str) -> Main:
 @pytest.mark.parametrize("generator", GENERATORS, ids=lambda generator: generator.name)
 def test_the_rows_of_the_table_are_usable(generator: object) -> None:
     row = next(row for row in GENERATORS if row is generator)
-    lists = ",".join(filter(None, [*row.content, row.navigation, row.noise]))
+    lists = ",".join(filter(None, [*row.content, row.navigation, row.noise, row.tools]))
     for selector in lists.split(","):
         assert is_selector(selector)
         assert " " not in selector, "a combinator takes a walk for each element"
@@ -303,3 +303,19 @@ def test_what_stands_beside_the_menu_of_sphinx_is_not_text() -> None:
     )
 
     assert " ".join(found(page).root.text(separator=" ").split()) == f"Boil {TEXT}"
+
+
+def test_a_page_that_is_one_long_table_keeps_it_whole() -> None:
+    rows = "".join(
+        f"<tr><td>{year}</td><td>Kettle {year}, with a lid that is larger than the one before</td></tr>" for year in range(40)
+    )
+    main = found(f"<h1>Kettles</h1><center><table><thead><tr><th>Year<th>Kettle</thead><tbody>{rows}</tbody></table></center>")
+
+    assert main.root.tag == "center"
+    assert main.root.css_first("thead") is not None
+
+
+def test_a_page_that_is_laid_out_in_a_table_is_found_in_its_cell() -> None:
+    main = found(f"<table><tr><td><a href=/a>Menu</a></td><td class=text><h1>B</h1>{f'<p>{TEXT}</p>' * 5}</td></tr></table>")
+
+    assert main.root.tag == "td"

@@ -62,6 +62,18 @@ def text_of_main(inside: str) -> str:
             "<p><i>This page was last modified on <a href=/h>2026-01-20</a> UTC</i></p>", id="last modified, a sentence"
         ),
         pytest.param("<p>このページは役に立ちましたか？</p>", id="feedback in Japanese"),
+        pytest.param("<div class=footer><hr><p>Copyright © 2020-2026 Kettle AB. All rights reserved.</p></div>", id="copyright"),
+        pytest.param("<div class='tagline wide'>Small. Fast.<br>Hot.</div>", id="slogan"),
+        pytest.param(
+            "<a href='https://g.test/k/blob/main/lid.nim#L18'>Source</a> <a href='https://g.test/k/edit/main/lid.nim'>Edit</a>",
+            id="lines of a repository",
+        ),
+        pytest.param("<p><a href=/a>Previous</a> <a href=/b>Next</a></p>", id="steps side by side"),
+        pytest.param("<div class='mobileonly'><h3>Links</h3><ul><li><a href=/a>Tea</a></ul></div>", id="again for small screens"),
+        pytest.param(
+            "<p>Table of contents</p><ul><li><a href='#a'>x</a><li><a href='#b'>y</a><li><a href='#c'>z</a></ul>",
+            id="table of contents below its name",
+        ),
     ],
 )
 def test_furniture_goes(markup: str) -> None:
@@ -104,6 +116,61 @@ def test_furniture_goes(markup: str) -> None:
         pytest.param("<details><summary>More</summary><p>Steam</p></details>", "More Steam", id="details"),
         pytest.param("<div class='grid-cols-sidebar-content-toc'>Steam</div>", "Steam", id="name that only contains a word"),
         pytest.param("<a id=old-name></a><p>Steam</p>", "Steam", id="anchor without text"),
+        pytest.param(
+            "<h2><a class=toc-backref href='#id1'>Boil</a><a class=headerlink href='#boil'>¶</a></h2>",
+            "Boil",
+            id="back to the contents",
+        ),
+        pytest.param(
+            "<h2><a class=header-anchor href='#why'>Why?</a><a class=headerlink href='#why'>¶</a></h2>",
+            "Why?",
+            id="heading that links to itself, with a sign",
+        ),
+        pytest.param(
+            "<h3 class=code-header>impl <a href=copy.html>Copy</a> for <a href=k.html>Kettle</a></h3>",
+            "impl Copy for Kettle",
+            id="a name in a signature",
+        ),
+        pytest.param(
+            "<h4 class=code-header>fn <a href='i.html#next'>next</a>(&amp;self)</h4>",
+            "fn next (&self)",
+            id="a method called next",
+        ),
+        pytest.param(
+            "<div class=member-signature><span class=t>void</span> <span class=n>copy</span>(Tea)</div>",
+            "void copy (Tea)",
+            id="a method called copy",
+        ),
+        pytest.param("<tt><span>=</span><span>copy</span></tt>", "= copy", id="an operator called copy"),
+        pytest.param("<h3>copy</h3><p>Pours twice.</p>", "copy Pours twice.", id="a heading called copy"),
+        pytest.param("<p>Read <a href=/n>next</a> how to fill it.</p>", "Read next how to fill it.", id="a link in a sentence"),
+        pytest.param(
+            "<p>One of <a href='#lid'>lid</a> and <a href='#link'>link</a> objects.</p>",
+            "One of lid and link objects.",
+            id="a thing called link",
+        ),
+        pytest.param(
+            "<p>It is hot after one of these:</p><ul>"
+            "<li><a href='#a'>boil()</a><li><a href='#b'>heat()</a><li><a href='#c'>tea()</a></ul>",
+            "It is hot after one of these: boil() heat() tea()",
+            id="a list that ends a sentence",
+        ),
+        pytest.param(
+            "<p>It is hot after one of these:</p><table><tr><td><ul><li><a href='#a'>a()</a><li><a href='#b'>b()</a>"
+            "<li><a href='#c'>c()</a></ul></td></tr></table>",
+            "It is hot after one of these: a() b() c()",
+            id="such a list in columns",
+        ),
+        pytest.param(
+            "<p>It is what boil() is plus</p><ul><li><a href='#a'>a()</a><li><a href='#b'>b()</a><li><a href='#c'>c()</a></ul>",
+            "It is what boil() is plus a() b() c()",
+            id="such a list without a colon",
+        ),
+        pytest.param(
+            "<div class=footer><p>See the chapter on lids.</p></div>",
+            "See the chapter on lids.",
+            id="a footer that says something",
+        ),
     ],
 )
 def test_text_stays(markup: str, text: str) -> None:
@@ -137,7 +204,8 @@ def test_a_part_that_holds_most_of_the_text_stays_whatever_its_name(name: str) -
 def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
     page = f"""<main><p>{TEXT}</p><img alt="A kettle on a stove" src="a.dark.png"><img alt="A kettle on a stove" src="a.png">
     <img alt="Tea icon" src="i.png"><img alt="A cup of tea" src="c.png"><img alt="Dot" src=d.png width=16 height=16>
-    <img alt="build passing" src="https://img.shields.io/b.svg"></main>"""
+    <img alt="build passing" src="https://img.shields.io/b.svg"><img alt="[T logo]" src=l.png>
+    <a href=/up><img alt="[Up]" src=u.png></a></main>"""
     main = find_main(Document.parse(page.encode()), "https://a.test/")
     assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
 

@@ -33,6 +33,7 @@ SITE = "https://docs.test"
         ("/docs/tags", Kind.INDEX),
         ("/index-all.html", Kind.INDEX),
         ("/org/kettle/class-use/Kettle.html", Kind.INDEX),
+        ("/api/index/index-k.html", Kind.INDEX),
         ("/wiki/Special:Search", Kind.INDEX),
         ("/_modules/kettle.html", Kind.SOURCE),
         ("/_sources/boil.rst.txt", Kind.SOURCE),
@@ -98,6 +99,19 @@ def test_the_version_that_was_asked_for_is_wanted_and_the_others_are_not() -> No
     other = variant_of(f"{SITE}/docs/1.3/boil", wanted)
     assert other is not None
     assert other.reason == "version 1.3; this crawl is about version 1.2"
+
+
+def test_a_page_of_everything_beside_the_start_is_left_out_and_one_elsewhere_is_not() -> None:
+    start = f"{SITE}/api/index.html"
+    everything = variant_of(f"{SITE}/api/all.html", Wanted(), start)
+    assert everything is not None
+    assert everything.kind is Kind.PRINT
+    assert variant_of(f"{SITE}/api/guide/all.html", Wanted(), start) is None
+
+
+def test_the_start_is_wanted_whatever_its_name() -> None:
+    start = f"{SITE}/api/print.html"
+    assert variant_of(start, Wanted(), start) is None
 
 
 @pytest.mark.parametrize(

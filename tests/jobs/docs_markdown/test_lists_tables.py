@@ -160,6 +160,7 @@ TABLES: dict[str, tuple[str, str]] = {
     ),
     "empty cells": ("<table><tr><th>a</th><th>b</th></tr><tr><td></td><td>2</td></tr></table>", HEAD + "|  | 2 |"),
     "no rows": ("<table></table>", ""),
+    "nothing in its cells": ("<table><tr><td></td><td><ul></ul></td></tr><tr><td> </td><td></td></tr></table>", ""),
 }
 
 

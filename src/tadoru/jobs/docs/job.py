@@ -83,7 +83,7 @@ class DocsJob:
         )
 
     def refusal(self, url: str) -> str | None:
-        variant = variant_of(url, self.wanted)
+        variant = variant_of(url, self.wanted, self.start)
         return variant.reason if variant is not None and not self._takes(variant.kind) else None
 
     def _takes(self, kind: str) -> bool:
@@ -167,7 +167,7 @@ class DocsJob:
     def _render_reason(self, doc: DocPage) -> str:
         if self.render == "always":
             return "every page is rendered"
-        if self.render != "auto" or not doc.has_scripts or doc.specifications:
+        if self.render != "auto" or not doc.has_scripts or doc.specifications or doc.main.is_tool:
             return ""  # A page that shows a specification is had by having that.
         words = len(doc.markdown.text.split())
         if words >= EMPTY or doc.markdown.code_blocks or _is_short(doc, words):
@@ -195,17 +195,19 @@ class DocsJob:
 
 
 def _is_short(doc: DocPage, words: int) -> bool:
-    """Whether a page says little and is whole: a heading and a sentence, where the generator puts them or beside a menu."""
-    if not doc.has_heading or _PROMISES.search(doc.markdown.text):
+    """Whether a page says little and is whole: a heading and a sentence in their place or by a menu; there a sentence alone."""
+    if _PROMISES.search(doc.markdown.text) or words - len(f"# {doc.main.title}".split()) < SENTENCE:
         return False
-    is_made = doc.main.confidence >= IN_ITS_PLACE or sum(link.kind is LinkKind.A for link in doc.links) >= MENU
-    return is_made and words - len(f"# {doc.main.title}".split()) >= SENTENCE
+    has_menu = sum(link.kind is LinkKind.A for link in doc.links) >= MENU
+    if not doc.has_heading:
+        return has_menu and doc.markdown.text.rstrip().endswith((".", "。"))
+    return has_menu or doc.main.confidence >= IN_ITS_PLACE
 
 
 def _document(doc: DocPage, source: str, *, listings: bool) -> DocumentRecord | None:
-    """None for a page without any text, and for one that only lists the others."""
+    """None for a page without any text, for a tool, and for one that only lists the others."""
     main, markdown = doc.main, doc.markdown
-    if not markdown.text.strip() or (not listings and _is_listing(doc)):
+    if not markdown.text.strip() or main.is_tool or (not listings and _is_listing(doc)):
         return None
     return DocumentRecord(
         title=main.title or doc.metadata["title"] or "",

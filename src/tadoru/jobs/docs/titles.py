@@ -1,26 +1,75 @@
 """The title of a page as the first heading of its Markdown, and the only one above all others, however its maker wrote it.
 
 Manuals in many files begin with a heading of their chapter's level, some have a line of plain text for a title, some a small
-heading above it. Pages are put together and cut by headings of level 1, so each has to begin with one. Pure.
+heading or a table above it, some have it outside the text. Pages are put together and cut by headings of level 1, so each has to
+begin with one. Pure.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
 from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
-_LONGEST_LINE = 100
+_HEADING = re.compile("#{1,6} ")
 _DEEPEST = 6
+MOST_ABOVE = 1_000
+"""Characters that may stand above a title: what package it is in, a table of who wrote it."""
 
 
 def titled(markdown: Markdown, title: str, *, begins_with_it: bool, has_it: bool) -> Markdown:
     """A page with its title on top. `begins_with_it`: its first heading is the title; `has_it`: one of level 1 is."""
     page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    if title and page.text:
+        page = _begun(page, title)
     if not begins_with_it and not has_it:
         page = _above_all(page, title)
-    return _said_once(_above_its_line(page, title), title)
+    return _said_once(page, title)
+
+
+def _begun(markdown: Markdown, title: str) -> Markdown:
+    """A page that begins with its title: moved up past what stands above it, or put there where the text does not have it."""
+    levels = [heading.level for heading in markdown.headings]
+    has_it = any(heading.text == title for heading in markdown.headings)
+    if markdown.headings and _HEADING.match(markdown.text):
+        first = markdown.headings[0].text
+        is_it = first.startswith(title) or (levels.count(1) == 1 and _is_named(first, title))
+        return markdown if has_it or is_it or not markdown.text.startswith("# ") else _put_above(markdown, title)
+    above: list[str] = []
+    for block in blocks(markdown.text):
+        if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
+            return _moved_up(markdown, "".join(above), block, title)
+        above.append(block.text)
+        if block.kind == "heading" or sum(map(len, above)) > MOST_ABOVE:
+            break
+    is_below = levels[:1] == [1] and markdown.headings[0].text == title  # below a long text: it stays there
+    return markdown if is_below else _put_above(markdown, title)
+
+
+def _is_named(heading: str, title: str) -> bool:
+    """Whether a heading says the title, or one of them says what is only for the eye or the ear."""
+    one, other = ("".join(char for char in text.casefold() if char.isalnum()) for text in (heading, title))
+    return one in other or other in one
+
+
+def _is_title(block: Block, title: str) -> bool:
+    if block.kind == "heading":
+        return block.level == 1 and block.title == title
+    return block.kind == "text" and block.text.count("\n") < 3 and plain(block.text.strip()) == title
+
+
+def _moved_up(markdown: Markdown, above: str, block: Block, title: str) -> Markdown:
+    rest = markdown.text[len(above) + len(block.text) :]
+    headings = markdown.headings if block.kind == "heading" else (Heading(1, title, None), *markdown.headings)
+    line = block.text.strip().removeprefix("# ")
+    return replace(markdown, text=f"# {line}\n\n{above}{rest}".rstrip("\n") + "\n", headings=headings)
+
+
+def _put_above(markdown: Markdown, title: str) -> Markdown:
+    line = escape.heading_end(escape.text(title))
+    return replace(markdown, text=f"# {line}\n\n{markdown.text}", headings=(Heading(1, title, None), *markdown.headings))
 
 
 def _raised(markdown: Markdown) -> Markdown:
@@ -67,15 +116,6 @@ def _put_first(markdown: Markdown, title: str) -> Markdown:
         return markdown
     kind = escape.line_starts(above.lstrip("#").strip())
     return replace(markdown, text=f"# {words}\n\n{kind}\n{rest}", headings=markdown.headings[1:])
-
-
-def _above_its_line(markdown: Markdown, title: str) -> Markdown:
-    """A page with a line of text above its title, such as what the manual is about: that line below it."""
-    line, found, rest = markdown.text.partition("\n\n# ")
-    words, _, rest = rest.partition("\n")
-    if not found or line.startswith("#") or "\n" in line or len(line) > _LONGEST_LINE or plain(words) != title:
-        return markdown
-    return replace(markdown, text=f"# {words}\n\n{line}\n{rest}")
 
 
 def _made_a_heading(markdown: Markdown, title: str) -> Markdown:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.rules.url import is_session_name, is_tracking_name, parts
+from tadoru.rules.url import is_session_name, is_tracking_name, origin, parts
 
 _define = partial(define, group="urls")
 
@@ -74,12 +74,12 @@ REPETITIVE = _define(
     Severity.WARNING,
     en=(
         "Repetitive path",
-        "A path segment follows itself: often a relative link that adds to the path for ever.",
+        "A path segment follows itself again and again, or leads to one that does: a relative link adds to the path for ever.",
         "Look for relative links without a leading slash on the linking pages.",
     ),
     ja=(
         "パスの繰り返し",
-        "同じ区間が連続しています。相対リンクの誤りで無限に伸びるパスによく見られます。",
+        "同じ区間が何度も連続するか、そのようなパスへリンクしています。相対リンクの誤りで無限に伸びるパスです。",
         "リンク元のページで、先頭のスラッシュが抜けた相対リンクを探してください。",
     ),
 )
@@ -201,6 +201,8 @@ def run(context: PageContext) -> Iterator[Finding]:
     scheme, _, _, path, query = parts(url)
     names = [pair.partition("=")[0] for pair in query.split("&")] if query else []
     yield from _path(url, path)
+    if repeated := _repeated(context, path):
+        yield REPETITIVE.on(url, repeated)
     if len(names) > (limit := context.limits[PARAMETERS]):
         yield PARAMETERS.on(url, query, count=len(names), limit=limit)
     if tracking := [name for name in names if is_tracking_name(name)]:
@@ -231,11 +233,23 @@ def _path(url: str, path: str) -> Iterator[Finding]:
         yield UPPERCASE.on(url, path)
     if "//" in path:
         yield MULTIPLE_SLASHES.on(url, path)
+
+
+def _repeated(context: PageContext, path: str) -> str | None:
+    """The segment that a path repeats for ever: three times in a row, or twice on a page that links to it once more.
+
+    Twice alone is a name within a thing of that name, as the module `alloc` of the library `alloc`.
+    """
     segments = path.strip("/").split("/")
-    for one, other in pairwise(segments):
-        if one and one == other and not one.isdigit():
-            yield REPETITIVE.on(url, one)
-            break
+    for at, (one, other) in enumerate(pairwise(segments)):
+        if not one or one != other or one.isdigit():
+            continue
+        if segments[at + 2 : at + 3] == [one]:
+            return one
+        once_more = "/".join((origin(context.url), *segments[: at + 2], one, ""))
+        if context.page is not None and any(link.url.startswith(once_more) for link in context.page.links):
+            return one
+    return None
 
 
 GROUP = CheckGroup(

@@ -1,8 +1,9 @@
 """Text that most pages of a site repeat: a banner, a call to subscribe, a notice above every page.
 
 A block of prose as long as a paragraph that stands on at least 60 % of the pages, and on at least five, is taken out of all of
-them. Code and tables are never touched, nor is anything inside a list. A page that
-would lose more than half of its text keeps it: then that is what its pages are made of.
+them. Code and tables are never touched, nor is anything inside a list. What stands below the same heading on most pages is no
+banner but a section that they share, as the methods of every type in a reference: it stays. A page that would lose more than half
+of its text keeps it: then that is what its pages are made of.
 
 No heading is left with nothing below it. Where such a block is all that a section says, it is a colophon at the end of a page,
 and goes with its heading; further up it belongs to what the page is about, and stays.
@@ -21,6 +22,8 @@ LEAST_PAGES = 5
 _LEAST_LENGTH = 40
 """Shorter ones ("Returns:", "See also") are how pages of one kind are written."""
 _MOST_COUNTERS = 60_000
+_Key = int | tuple[int, int] | None
+"""A block, or a heading and a block below it."""
 
 
 class Repeated:
@@ -32,7 +35,7 @@ class Repeated:
 
     def __init__(self, most_counters: int = _MOST_COUNTERS) -> None:
         self._most = most_counters
-        self._counts: dict[int, int] = {}
+        self._counts: dict[_Key, int] = {}
         self._is_closed = False
         self._lowered = 0
         self.pages = 0
@@ -41,7 +44,7 @@ class Repeated:
         """Count a page: each of its blocks once."""
         self.pages += not self._is_closed
         counts = self._counts
-        for key in {key for _, key in _candidates(markdown)}:
+        for key in {key for _, said, below in _candidates(markdown) for key in (said, below)} - {None}:
             if key in counts:
                 counts[key] += 1
             elif not self._is_closed:
@@ -68,13 +71,15 @@ class Repeated:
         return max(LEAST_PAGES, ceil(SHARE * self.pages - 1e-9))
 
     def found(self) -> frozenset[int]:
-        """The blocks that are on most pages."""
-        return frozenset(key for key, count in self._counts.items() if count >= self._least)
+        """The blocks that are on most pages, and not below the same heading there."""
+        frequent = [key for key, count in self._counts.items() if count >= self._least]
+        shared = {key[1] for key in frequent if isinstance(key, tuple)}
+        return frozenset(key for key in frequent if isinstance(key, int) and key not in shared)
 
 
 def without_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]:
     """A page without what most pages repeat, and how many blocks that were."""
-    if not repeated or not (found := {at for at, key in _candidates(markdown) if key in repeated}):
+    if not repeated or not (found := {at for at, said, _ in _candidates(markdown) if said in repeated}):
         return markdown, 0
     parts = list(blocks(markdown))
     drop = _by_sections(parts, found)
@@ -109,12 +114,26 @@ def _by_sections(parts: list[Block], found: set[int]) -> set[int]:
     return drop
 
 
-def _candidates(markdown: str) -> Iterator[tuple[int, int]]:
-    """The blocks that may be taken out, by their place in the page, and what each says as a number."""
-    for at, block in enumerate(blocks(markdown)):
-        if block.kind == "text" and _is_paragraph(block):
+def _candidates(markdown: str) -> Iterator[tuple[int, int, tuple[int, int] | None]]:
+    """The blocks that may be taken out, by their place in the page: what each says as a number, and that with its heading's.
+
+    There is no second for what stands above all headings or below the title, nor for what a page ends with: a colophon.
+    """
+    heading = ""
+    headings = 0
+    parts = list(blocks(markdown))
+    for at, block in enumerate(parts):
+        if block.kind == "heading":
+            heading = block.title
+            headings += 1
+        elif block.kind == "text" and _is_paragraph(block):
             said = " ".join(block.text.split())
-            yield at, int.from_bytes(hashlib.blake2b(said.encode(errors="replace"), digest_size=8).digest())
+            key = _number(said)
+            yield at, key, (_number(heading), key) if headings > 1 and at < len(parts) - 1 else None
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest())
 
 
 def _is_paragraph(block: Block) -> bool:

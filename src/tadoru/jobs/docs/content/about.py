@@ -9,14 +9,16 @@ import re
 
 from tadoru.jobs.docs.content.census import Census
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.parse.html import Document, Element, text_of
+from tadoru.parse.html import Document, Element, collapsed, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"(?:[A-Z]\.)?[\d.]+\s+|[A-Z]\s+(?=[A-Z])")
 _VERSION_FIRST = re.compile(r"v?\d+(?:\.\d+)+:\s+(?=\S)")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
+_PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
 _CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
 _MOST_CRUMBS = 12
+_MOST_BEFORE = 2_000
 _VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
 _VERSION_IN_TITLE = re.compile(
     r"\bv?(\d+(?:\.\d+)+[\w.]*)\b(?=[^\n]{0,20}\b(?:documentation|docs|manual|reference)\b)", re.IGNORECASE
@@ -29,18 +31,23 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 def read_title(document: Document, root: Element) -> str:
     """The heading of the text; else, of the page's title and its headings, what names the page rather than the site."""
     title = document.title() or ""
-    stated = root.css_first("div.headertitle")  # Doxygen's, above sections that may have headings of level 1
+    # Doxygen's and Haddock's, above sections that may have headings of level 1.
+    module = root.css_first("#module-header")
+    stated = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
     if stated is not None and (text := _plain(stated)):
         return text
     own = [text for heading in root.css("h1") if (text := _plain(heading))]
+    said = next((text for heading in document.select("h1.title") if _bare(text := _plain(heading)) == _bare(title)), "")
     if len(own) == 1:
-        return own[0]
+        return said or own[0]
     if own:  # every section has one, or the site has one above
-        return _first_in(title, own) or _own_part(title) or own[0]
+        return _first_in(title, own) or said or _own_part(title) or own[0]
     outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
-    others = [text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))] + outside
-    named = _first_in(title, others) or (outside[0] if outside else _above_all(root))
-    return named or _own_part(title) or next(iter(others), "")
+    first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))), "")
+    named = _first_in(title, [first, *outside] if first else outside)
+    if named in outside and _is_site(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
+        return first  # the text begins with a heading of its own, below the site's
+    return named or (outside[0] if outside else _above_all(root)) or _own_part(title) or first
 
 
 def _above_all(root: Element) -> str:
@@ -52,11 +59,25 @@ def _above_all(root: Element) -> str:
     return title if root.text().lstrip().startswith(headings[0].text().strip()) else ""
 
 
+def _is_site(name: str, title: str) -> bool:
+    """Whether a name is what a page's title ends with, after the page's own."""
+    parts = _PARTS.split(title)
+    return len(parts) > 1 and _bare(parts[-1]) == _bare(name)
+
+
 def _first_in(title: str, headings: list[str]) -> str:
-    """The heading that the page's title begins with: first comes the page, then the site. Numbers of chapters it may lack."""
-    bare = _bare(title)
-    named = [(bare.find(name), -len(name), text) for text in headings if (name := _bare(_NUMBER.sub("", text)))]
-    return min((found for found in named if found[0] >= 0), default=(0, 0, ""))[2]
+    """The heading that the page's title begins with, or that is a part of it: first comes the page, then the site.
+
+    Numbers of chapters do not count; but below a numbered heading another is a section, though it may be called as the page is.
+    """
+    bare, parts = _bare(_NUMBER.sub("", title)), [_bare(_NUMBER.sub("", part)) for part in _PARTS.split(title)]
+    named = [
+        (bare.find(name), -len(name), text)
+        for at, text in enumerate(headings)
+        if (name := _bare(_NUMBER.sub("", text))) and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
+        if bare.startswith(name) or name in parts
+    ]
+    return min(named, default=(0, 0, ""))[2]
 
 
 def _bare(text: str) -> str:
@@ -77,7 +98,7 @@ def drop_site_name(document: Document, root: Element, title: str) -> None:
 
 
 def _plain(heading: Element) -> str:
-    return text_of(heading, 500).strip(_SIGNS)
+    return text_of(heading, 500, heading.text(separator=" ") if heading.css_first("br") is not None else None).strip(_SIGNS)
 
 
 def _own_part(title: str) -> str:

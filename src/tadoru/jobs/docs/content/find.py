@@ -39,6 +39,7 @@ def find_main(document: Document, url: str, resolver: Resolver | None = None) ->
     navigation = order.read_navigation(document, generator.navigation if generator else _ANY_NAVIGATION, base, resolver)
     next_url, prev_url = order.read_steps(document, url, base, resolver)
     _bring_notes(document)
+    is_tool = generator is not None and generator.tools != "" and bool(document.select(generator.tools))
     choice = _place(document, generator) or score.choose(document, body)
     noise.clean(choice.element, generator.noise if generator else "")
     title = about.read_title(document, choice.element)
@@ -55,6 +56,7 @@ def find_main(document: Document, url: str, resolver: Resolver | None = None) ->
         version=version,
         confidence=choice.confidence,
         reason=choice.reason,
+        is_tool=is_tool,
     )
 
 

@@ -14,8 +14,9 @@ MANUALS: tuple[Generator, ...] = (
         noise=(
             ".out-of-band,.src,.srclink,rustdoc-toolbar,.rustdoc-breadcrumbs,#copy-path,.anchor,.doc-anchor,"
             ".settings-menu,rustdoc-search,.sub,.tooltip,.search-results-title,.rightside,.collapse-toggle,"
-            ".since,.hideme"
+            ".since,.hideme,.notable-traits"
         ),
+        tools="a#back",
     ),
     Generator(
         "javadoc",
@@ -23,6 +24,15 @@ MANUALS: tuple[Generator, ...] = (
         notes=("javadoc",),
         content=("main", "[role=main]", ".contentContainer"),
         noise=".topNav,.bottomNav,.subNav,.skip-nav,.sub-nav,.subNavList,.navList,.copy,.legalCopy,.checkbox-div",
+    ),
+    Generator(
+        "scaladoc",
+        marks=("#definition #template #mbrsel", "#definition #template #comment"),
+        content=("#content-container", "body"),
+        noise=(
+            "#mbrsel,#memberfilter,#search,#tooltip,#footer,#inheritedMembers,.morelinks,.permalink,.full-signature-block,"
+            ".shadowed,#shadowedImplicitMembers"
+        ),
     ),
     Generator(
         "doxygen",
@@ -92,13 +102,20 @@ MANUALS: tuple[Generator, ...] = (
         "haddock",
         marks=("#package-header #content", "#module-header #interface"),
         content=("#content",),
-        noise="#table-of-contents,.selflink,.link",
+        noise="#table-of-contents,.selflink,.link,.hide-when-js-enabled",
     ),
     Generator(
         "yard",
         marks=("#content #search .method_details_list", "#filecontents #search"),
         content=("#content",),
-        noise=".showSource,.toggleSource,.source_code,.note.title.constructor",
+        noise=".showSource,.toggleSource,.source_code,.note.title.constructor,.summary_toggle,.inheritanceTree",
+    ),
+    Generator(
+        "rdoc",
+        marks=(".method-detail .method-heading", "#validator-badges #project-navigation"),
+        content=("main", "[role=main]", "#documentation"),
+        navigation="#classindex-section",
+        noise=".method-click-advice,.method-source-code,.method-controls",
     ),
     Generator(
         "readme",

@@ -11,6 +11,9 @@ _SPHINX = (
     "div.contents.local,div.contents.topic,aside.contents,#sidebar"
 )
 
+_SPHINX_SEARCH = "div#search-results:not(.section)"
+"""Empty, on its page for searching; a section on search results has the same id."""
+
 SITES: tuple[Generator, ...] = (
     Generator(
         "sphinx-furo",
@@ -18,6 +21,7 @@ SITES: tuple[Generator, ...] = (
         content=("#furo-main-content", "[role=main]"),
         navigation=".sidebar-tree",
         noise=_SPHINX,
+        tools=_SPHINX_SEARCH,
     ),
     Generator(
         "sphinx-pydata",
@@ -25,6 +29,7 @@ SITES: tuple[Generator, ...] = (
         content=(".bd-article", ".bd-content", "#main-content"),
         navigation=".bd-docs-nav,.bd-links,.bd-sidebar-primary",
         noise=_SPHINX,
+        tools=_SPHINX_SEARCH,
     ),
     Generator(
         "mkdocs-readthedocs",
@@ -39,6 +44,7 @@ SITES: tuple[Generator, ...] = (
         content=("[itemprop=articleBody]", "[role=main]", ".rst-content"),
         navigation=".wy-menu-vertical",
         noise=_SPHINX,
+        tools=_SPHINX_SEARCH,
     ),
     Generator(
         "sphinx",
@@ -47,6 +53,7 @@ SITES: tuple[Generator, ...] = (
         content=("div.body", "[role=main]", "[itemprop=articleBody]", "article", "main", ".document"),
         navigation=".sphinxsidebarwrapper",
         noise=_SPHINX,
+        tools=_SPHINX_SEARCH,
     ),
     Generator(
         "mkdocs-material",

@@ -7,10 +7,20 @@ Hidden tab panels stay, hidden doubles go. The parts that only one generator mak
 from __future__ import annotations
 
 from tadoru.jobs.docs.content.measure import Measure
-from tadoru.jobs.docs.content.phrases import LONGEST, find_phrases, is_code, is_phrase, is_step
+from tadoru.jobs.docs.content.phrases import (
+    LONGEST,
+    find_phrases,
+    is_closing,
+    is_code,
+    is_in_a_sentence,
+    is_one_word,
+    is_phrase,
+    is_step,
+    leads_to_source,
+)
 from tadoru.jobs.docs.content.pictures import find_idle
 from tadoru.jobs.docs.content.words import Verdict, judge
-from tadoru.parse.html import Attributes, Element, tag_ids
+from tadoru.parse.html import Attributes, Element, has_words, tag_ids
 
 _GONE = frozenset("script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split())
 _FURNITURE_ROLES = frozenset(
@@ -53,12 +63,17 @@ _OF_CONTENTS = (
 _FEWEST_WORDS = 3
 """A line with so few words is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
+_HANDLES = " ¶#§🔗⚓\uf0c1"
+"""Signs that stand behind the wording of a heading."""
 _TOP = frozenset({"#", "#top", "#_top"})
 _JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
 """Tags that are judged even without a telling attribute."""
 _MUCH = 0.4
 """Of the text: so much is not furniture, whatever its name."""
 _SHORT = 300
+_LAYOUT = frozenset({"td", "tr", "tbody", "table"})
+_SENTENCE = 4
+"""Words: "Contents:" and the like are fewer."""
 _SHOWN = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
 _LONG = 800
 """Characters: no menu, banner or footer has so many that are not links."""
@@ -200,15 +215,18 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
         return True
     if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _holds_none(element):
         # An empty anchor with a name is where links of other pages land: it stays.
-        return not href or "#" in href
+        return (not href or "#" in href) and not (text.isalpha() and has_words(element.next))
+    if leads_to_source(text, href or ""):
+        return True
     if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
-        return not is_code(element) and not _is_in_a_sentence(element)
+        is_word = is_one_word(text) and is_in_a_sentence(element)
+        return not is_code(element) and not is_word and not _is_word_of_a_line(element)
     if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
         return False
     return not _is_whole_heading(element)
 
 
-def _is_in_a_sentence(link: Element) -> bool:
+def _is_word_of_a_line(link: Element) -> bool:
     """Whether a link is a word of a line that says more: `COPY` in a list of commands is not a button."""
     line = link.parent
     if line is None or line.tag not in _LINES:
@@ -222,7 +240,7 @@ def _is_whole_heading(element: Element) -> bool:
     if parent is None or parent.tag not in _HEADINGS:
         return False
     text = element.text().strip()
-    return text not in _SIGNS and len(parent.text().strip()) <= len(text)
+    return text not in _SIGNS and len(parent.text().strip().rstrip(_HANDLES)) <= len(text)
 
 
 def _is_hidden(element: Element, attributes: Attributes, role: str | None, measure: Measure) -> bool:
@@ -277,7 +295,7 @@ def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure:
             return False
         return element.css_first("h1,pre") is None
     if verdict is Verdict.WEAK or tag == "aside":
-        return _looks_empty(element, measure)
+        return _looks_empty(element, measure) or is_closing(measure.text_of(element) or "")
     return False
 
 
@@ -312,8 +330,8 @@ def _lists_of_places(root: Element) -> list[Element]:
 
 
 def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
-    """Whether a list is nothing but links to places of the same page."""
-    text = measure.text_of(listing)
+    """Whether a list is nothing but links to places of the same page, and no sentence leads to it."""
+    text = None if _is_led_to(listing) else measure.text_of(listing)
     if text is None or measure.linked(listing) < 0.85 * len("".join(text.split())):
         return False
     near = [(link.attributes.get("href") or "").startswith("#") for link in listing.css("a")]
@@ -328,6 +346,15 @@ def _is_announced(listing: Element) -> bool:
     if before.tag in _SECTIONS:
         return not text.strip(" :").lower().startswith(_OF_CONTENTS)
     return before.tag == "p" and text.endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
+
+
+def _is_led_to(listing: Element) -> bool:
+    """Whether a list goes on with the sentence before it or before the table that lays it out, which has no end."""
+    while (around := listing.parent) is not None and around.tag in _LAYOUT:
+        listing = around
+    before = _neighbour(listing.prev, forward=False)
+    words = before.text().split() if before is not None and before.tag == "p" else []
+    return len(words) >= _SENTENCE and words[-1][-1] not in ".!?。"
 
 
 def _holds_none(element: Element) -> bool:

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from tadoru.jobs.docs.content.measure import Measure
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, collapsed, has_words
 
 LONGEST = 80
 """Characters of the text of a part that can be a phrase."""
@@ -62,6 +62,13 @@ _HINTS = tuple(
     ).split("|")
 )
 """Bits of the phrases, lower case: a text without any of them has no phrase."""
+_CLOSING = re.compile(r"(?:copyright\b|©|\(c\)).{0,150}", re.IGNORECASE)
+_SOURCES = frozenset({"source", "src", "edit", "view source", "view on github"})
+_REPOSITORY = re.compile(r"/(?:edit|blob|tree|raw|src)/.+|#L\d+$")
+_CODE_TAGS = frozenset({"pre", "code", "samp", "kbd", "tt"})
+_CODE_NAMES = frozenset("code-header member-signature type-signature methodSignature memproto sig src signature".split())
+"""Names of lines of code that are not marked up as such: signatures of rustdoc, Javadoc, Doxygen, Sphinx, Haddock, Scaladoc."""
+_TERMS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 _HIGHEST = 12
 """Elements above a piece of code, up to its block."""
 _PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
@@ -101,16 +108,36 @@ def find_phrases(root: Element, measure: Measure) -> list[Element]:
     if not any(hint in text for hint in _HINTS):
         return []
     found = [part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= LONGEST and is_phrase(own)]
-    return [part for part in found if not is_code(part)]
+    return [part for part in found if not (part.tag in _TERMS and is_one_word(part.text())) and not is_code(part)]
+
+
+def is_one_word(text: str) -> bool:
+    """Whether a text is one word, such as `copy` or `next`: alone it is a button, in a heading or a sentence it is a name."""
+    return len(text.split()) == 1
+
+
+def leads_to_source(text: str, href: str) -> bool:
+    """Whether a link leads to the lines of a repository that a part of the page was made from."""
+    return text.lower().strip("[]() ") in _SOURCES and _REPOSITORY.search(href) is not None
+
+
+def is_in_a_sentence(link: Element) -> bool:
+    """Whether words stand right beside a link, before it or after it."""
+    return has_words(link.prev) or has_words(link.next)
+
+
+def is_closing(text: str) -> bool:
+    """Whether a text is nothing but a line about copyright."""
+    return len(text) <= 4 * LONGEST and _CLOSING.fullmatch(collapsed(text)) is not None
 
 
 def is_code(part: Element) -> bool:
-    """Whether a part is in code or has code in it: a command called `copy` is not a button."""
+    """Whether a part is in code or has code in it: a command or a method called `copy` is not a button."""
     above: Element | None = part
     for _ in range(_HIGHEST):
         if above is None:
             break
-        if above.tag in {"pre", "code", "samp", "kbd"}:
+        if above.tag in _CODE_TAGS or not _CODE_NAMES.isdisjoint((above.attributes.get("class") or "").split()):
             return True
         above = above.parent
     return part.css_first("pre,code,samp,kbd") is not None

@@ -11,6 +11,8 @@ _ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:icon|avatar|emoji|logo)s?(?:$|[\s_-])"
 _ICON_SOURCE = re.compile(r"gravatar\.com/|/avatars?[/.]|//avatars\.|//img\.shields\.io/|/badge\.svg|/emoji/", re.IGNORECASE)
 _FOLDING = frozenset({"+", "-"})
 """What signs are called that a click unfolds something with."""
+_STEPS = frozenset("up top home prev previous next back contents index toc".split())
+"""What arrows are called that lead to other pages."""
 _SMALL = 32
 """Pixels on each side."""
 _LEAST_ALT = 8
@@ -25,7 +27,7 @@ def find_idle(root: Element) -> list[Element]:
     for image in root.css("img"):
         attributes = image.attributes
         alt = (attributes.get("alt") or "").strip()
-        if _is_icon(attributes, alt):
+        if _is_icon(attributes, alt.strip("[]() ")) or _is_arrow(image, alt):
             idle.append(image)
             continue
         if last is not None and alt == last_alt and len(alt) >= _LEAST_ALT:
@@ -44,6 +46,10 @@ def _is_icon(attributes: Attributes, alt: str) -> bool:
     if _ICON_SOURCE.search((attributes.get("src") or "")[:300]):
         return True
     return _is_small(attributes.get("width")) and _is_small(attributes.get("height"))
+
+
+def _is_arrow(image: Element, alt: str) -> bool:
+    return alt.lower().strip("[]() ") in _STEPS and image.parent is not None and image.parent.tag == "a"
 
 
 def _is_small(side: str | None) -> bool:

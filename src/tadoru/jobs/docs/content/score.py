@@ -22,6 +22,7 @@ _PROSE = frozenset(
 _INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
 _ENDS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
 """Where the way down ends. Tables are walked through: old pages are laid out in them."""
+_BETWEEN_CELLS = frozenset({"table", "thead", "tbody", "tfoot", "tr"})
 _HOLDS = 0.85
 """Of the running text above: a child with so much of it is where the text is."""
 _SENTENCE = 60
@@ -165,6 +166,9 @@ def _descend(body: Element, weights: Weights) -> Element:
                 break
             child = child.next
         if nearly_all is None or nearly_all.tag in _ENDS:
-            return here
+            break
         here = nearly_all
+    # A way that ends between the cells of a table has come into one that is text.
+    while here.tag in _BETWEEN_CELLS and here.parent is not None:
+        here = here.parent
     return here

@@ -21,6 +21,8 @@ class Generator:
     navigation: str = ""
     noise: str = ""
     """What in the text is not text, beyond what `noise` takes out everywhere."""
+    tools: str = ""
+    """What is only on pages that are no documentation: its search, its settings. Scripts fill them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +52,5 @@ class Main:
     """From 0 to 1."""
     reason: str
     """Why this part was taken."""
+    is_tool: bool = False
+    """Whether the page is one that the generator adds for its own use, such as its search."""

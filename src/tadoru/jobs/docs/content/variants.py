@@ -61,7 +61,7 @@ _PRINT = re.compile(
 _PRINT_QUERY = re.compile(r"(?:^|&)(?:print|printable|do=export_[a-z]+|action=print|view=print|format=print)(?:=|&|$)")
 _INDEX = re.compile(
     r"/(?:genindex(?:-\w+)?|(?:py-|np-|go-)?modindex|index-all|allclasses(?:-index|-frame|-noframe)?|allpackages-index|deprecated-list|"
-    r"overview-(?:tree|frame)|package-(?:tree|frame|use)|(?:functions|globals|namespacemembers)_\w+|doc-index(?:-\w+)?|"
+    r"overview-(?:tree|frame)|package-(?:tree|frame|use)|index/index-[a-z_]|(?:functions|globals|namespacemembers)_\w+|doc-index(?:-\w+)?|"
     r"http-routingtable|bookindex|ix\d\d|api-index-[\w.-]+|"
     r"(?:concept|function|variable|command|operator|option|program|macro|key|symbol|datatype|[\w-]*properties)s?-index|"
     r"(?:class|struct|union|interface|namespace)\w+-members)\.html?$|"
@@ -77,10 +77,14 @@ _DEEPEST_VERSION = 4
 """Folders: what looks like a version below them belongs to the subject, as in `/reference/rest/users/v2/`."""
 
 
-def variant_of(url: str, wanted: Wanted) -> Variant | None:
-    """What a page is, from its address; None when it is a page of the documentation that is wanted."""
+def variant_of(url: str, wanted: Wanted, start: str = "") -> Variant | None:
+    """What a page is, from its address and that of the start; None when it is a page of the documentation that is wanted."""
     pieces = parts(url)
     path = pieces.path.lower()
+    if url == start:
+        return None
+    if start and _is_all(path, parts(start).path.lower()):
+        return Variant(Kind.PRINT, "everything on one page")
     if _SOURCE.search(path):
         return Variant(Kind.SOURCE, "a listing of source code or a file of the build")
     if _PRINT.search(path) or _PRINT_QUERY.search(pieces.query.lower()):
@@ -147,6 +151,12 @@ def same_language(one: str, other: str) -> bool:
     """Whether two names are the same language; regions count only when both name one."""
     first, second = (re.split(r"[-_]", name.lower()) for name in (one, other))
     return first[0] == second[0] and (len(first) == 1 or len(second) == 1 or first[1:] == second[1:])
+
+
+def _is_all(path: str, start: str) -> bool:
+    """Whether a page beside the start is called so: the whole manual of Node.js, every item of a crate."""
+    above, _, name = path.rpartition("/")
+    return name in {"all.html", "all.htm"} and above == start.rpartition("/")[0]
 
 
 def _is_top_index(path: str) -> bool:

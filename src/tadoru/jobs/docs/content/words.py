@@ -43,8 +43,8 @@ _CONTENT = r"""
 """
 _PLACES = r"""
     breadcrumbs? bread-crumbs? breadcrumbs?-[a-z-]+ crumbs? nav navbar navigation site-nav page-nav nav-links nav-menu
-    navmenu sidenav side-nav table-of-contents tableofcontents toc toc-[a-z]+ page-toc local-toc toc-container toc-wrapper
-    inline-toc mini-toc on-?this-?page in-this-article onthispage doc-toc doc-outline page-outline page-contents
+    navmenu sidenav side-nav table-of-contents tableofcontents toc toc-(?!backref)[a-z]+ page-toc local-toc toc-container
+    toc-wrapper inline-toc mini-toc on-?this-?page in-this-article onthispage doc-toc doc-outline page-outline page-contents
     page-navigation pagination[a-z-]* paginator pager prev-?next prevnext next-?prev previous-next page-turner next-page
     prev-page next-article prev-article nextprev read-next next-link prev-link skip-link skip-links skip-to-[a-z-]+
     skip-nav skip-main skiplink back-to-top backtotop scroll-to-top go-to-top jump-to-top
@@ -89,11 +89,12 @@ _ABOUT = r"""
 """About the page."""
 _UNSEEN = r"""
     sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden
-    print-only d-print-block
+    print-only d-print-block mobile-?only
 """
 """Not for the eye."""
 _OFTEN = r"""
     sidebar side-bar sidebar-[a-z-]+ aside secondary footer masthead banner announcement[a-z-]*
+    tagline slogan
     related tags tag-list taxonomy categories meta metadata actions buttons button-group btn-group links
     quick-links quicklinks widget widgets overlay drawer drawer-[a-z]+ outline nav-[a-z-]+ menu-[a-z-]+
     [a-z-]+-(?:banner|promo|ad|ads|share|comments|rating|pagination|pager|newsletter|signup|footer) contents

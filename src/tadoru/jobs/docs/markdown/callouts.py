@@ -8,7 +8,7 @@ from tadoru.parse.html import Element
 
 _TITLES = (
     ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
-    ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],summary"
+    ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],div.label,summary"
 )
 _USUAL = frozenset(kinds.CALLOUTS) | {"notes", "warnings", "tips", "info", "information", "hints", "pro tip", "examples"}
 

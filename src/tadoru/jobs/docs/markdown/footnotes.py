@@ -107,7 +107,7 @@ def _headed(context: Context, node: Element) -> list[str]:
         elif written:
             written[-1][1].append(block)
     del context.headings[before:]
-    return [f"[^{label}]: " + indented("\n\n".join(blocks), 4) for label, blocks in written]
+    return [_written(label, blocks) for label, blocks in written if blocks]
 
 
 def _definitions(context: Context, node: Element) -> list[str] | None:
@@ -129,4 +129,8 @@ def _note(context: Context, node: Element, label: str) -> str:
     for link in node.css("a[href]"):
         if (link.text(strip=True) or "") in {"↩", "↩︎", "^", "↑"}:
             link.decompose()
-    return f"[^{label}]: " + indented("\n\n".join(context.blocks(node)), 4)
+    return _written(label, context.blocks(node))
+
+
+def _written(label: str, blocks: list[str]) -> str:
+    return f"[^{label}]: " + indented("\n\n".join(blocks), 4)

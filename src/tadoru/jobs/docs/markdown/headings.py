@@ -8,6 +8,7 @@ from tadoru.jobs.docs.markdown.values import Heading
 from tadoru.parse.html import Element, collapsed
 
 _DEEPEST = 6
+_METHOD = 4
 
 
 def heading(context: Context, node: Element, level: int) -> list[str]:
@@ -27,6 +28,16 @@ def heading(context: Context, node: Element, level: int) -> list[str]:
         return []
     context.headings.append(Heading(level, plain, anchor))
     return [f"{'#' * level} {escape.heading_end(text)}"]
+
+
+def method(context: Context, node: Element) -> list[str]:
+    """The line that names a method, which only a style sheet makes a heading (RDoc): one below those of its kind."""
+    name = collapsed(node.text() or "")
+    if not name:
+        return []
+    around = node.parent
+    context.headings.append(Heading(_METHOD, name, node.id or (around.id if around is not None else None)))
+    return [f"{'#' * _METHOD} {pieces.code_span(name)}"]
 
 
 def title(context: Context, words: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from tadoru.jobs.docs.markdown import escape, footnotes, kinds, math, media
 from tadoru.jobs.docs.markdown.context import DEEPEST, Context
 from tadoru.jobs.docs.markdown.pieces import BREAK, CODE, MARKUP, TEXT, Piece, code_span, joined
-from tadoru.parse.html import Element
+from tadoru.parse.html import Element, has_words
 
 _EMPHASIS = {
     "em": "*",
@@ -40,7 +40,10 @@ def render(context: Context, nodes: Iterable[Element], breaks: str) -> str:
 
 def is_permalink(node: Element, href: str) -> bool:
     """Whether a link is only the sign that leads to the place where it stands."""
-    return "#" in href and (node.text(strip=True) or "") in _SYMBOLS and node.css_first("img") is None
+    words = node.text(strip=True) or ""
+    if "#" not in href or words not in _SYMBOLS or node.css_first("img") is not None:
+        return False
+    return not (words.isalpha() and has_words(node.next))
 
 
 class Line:
@@ -110,6 +113,9 @@ class Line:
     def _ordinary(self, node: Element, tag: str, kind: str) -> bool:
         """Whether the kind leaves the element to its tag; what it does not leave is written here."""
         if kind is kinds.DROP or (kind is kinds.PERMALINK and not (tag == "a" and self._is_wording(node))):
+            return False
+        if kind is kinds.CODE_SPAN and node.css_first("a[href]") is None:
+            self._code(node)
             return False
         if kind in {kinds.MATH, kinds.BLOCK_MATH}:
             written = math.inline_math(node, display=kind is kinds.BLOCK_MATH)
@@ -211,9 +217,11 @@ class Line:
     def _target_of(self, node: Element) -> str | None:
         href = node.attributes.get("href")
         context = self.context
-        if not href or (context.in_heading and (href.startswith("#") or href.partition("#")[0] == context.here)):
+        if not href:
             return None
         target = context.target(href)
+        if context.in_heading and (target or "").partition("#")[0] == context.here:
+            return None
         # The title of a page is one thing: links to the parts of its path (rustdoc) only blur it.
         return None if context.in_heading == 1 else target
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 DROP, PERMALINK, CALLOUT, PANEL, LABELS, LABEL, GROUP, CODE = "drop permalink callout panel labels label group code".split()
-TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID = (
-    "title math signature footnote block-math page-title mermaid grid".split()
+TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, CODE_SPAN, METHOD = (
+    "title math signature footnote block-math page-title mermaid grid items code-span method".split()
 )
 
 _WORDS: dict[str, str] = {
@@ -35,10 +35,14 @@ _WORDS: dict[str, str] = {
             topic-title sidebar-title rubric sd-card-title""",
         MATH: "katex arithmatex math-inline",
         BLOCK_MATH: "katex-display math-display",
-        SIGNATURE: "memproto compoundTemplParams member-signature type-signature methodSignature",
+        SIGNATURE: """memproto compoundTemplParams member-signature type-signature package-signature module-signature
+            methodSignature src""",
         FOOTNOTE: "footnote citation footnotes footnote-list footnotes-segment",
         MERMAID: "mermaid",
         GRID: "summary-table",
+        ITEMS: "item-table",
+        METHOD: "method-heading",
+        CODE_SPAN: "code bold_code inline-code",
     }.items()
     for word in words.split()
 }
@@ -49,6 +53,18 @@ _BEGINNINGS: tuple[tuple[str, str], ...] = (
     ("copyButton", DROP),
     ("hashLink", PERMALINK),
 )
+
+_ONLY_ON: dict[str, frozenset[str]] = {
+    PERMALINK: frozenset({"a", "span", "button"}),
+    LABELS: frozenset({"div", "ul", "nav", "ol"}),
+    FOOTNOTE: frozenset({"aside", "div", "dl", "section", "table", "ol"}),
+    TITLE: frozenset({"div", "span", "p", "figcaption", "th", "caption"}),
+    GRID: frozenset({"div"}),
+    ITEMS: frozenset({"div", "ul"}),
+    METHOD: frozenset({"div"}),
+    CODE_SPAN: frozenset({"span"}),
+}
+"""The tags that a kind is found on; on others its words mean nothing."""
 
 CALLOUTS: dict[str, str] = {
     word: mark
@@ -104,14 +120,14 @@ def _kind(tag: str, classes: str) -> str:
     if tag == "mjx-container":
         return MATH
     for word in words:
-        if kind := _WORDS.get(word):
-            return _told_apart(kind, tag, words)
+        if (kind := _WORDS.get(word)) and (told := _told_apart(kind, tag, words)):
+            return told
         for beginning, found in _BEGINNINGS:
             if word.startswith(beginning):
                 return found
     if "math" in words:
         return BLOCK_MATH if tag == "div" or "display" in words else MATH
-    if tag == "div" and classes == "title":
+    if tag == "div" and classes in {"title", "caption"}:
         return TITLE
     if tag == "span" and classes == "lang":
         return DROP
@@ -124,15 +140,9 @@ def _told_apart(kind: str, tag: str, words: list[str]) -> str:
     """Words that mean something only on some elements."""
     if kind is MATH and (tag == "div" or "display" in words):
         return BLOCK_MATH
-    if kind is PERMALINK and tag not in {"a", "span", "button"}:
+    if kind in _ONLY_ON and tag not in _ONLY_ON[kind]:
         return ""
-    if kind is LABELS and tag not in {"div", "ul", "nav", "ol"}:
-        return ""
-    if kind is FOOTNOTE and tag not in {"aside", "div", "dl", "section", "table", "ol"}:
-        return ""
-    if kind is TITLE and tag not in {"div", "span", "p", "figcaption", "th", "caption"}:
-        return ""
-    if kind is GRID and tag != "div":
+    if kind is SIGNATURE and "src" in words and tag != "p":  # Haddock
         return ""
     if kind is CODE and "fragment" in words and tag != "div":
         return ""

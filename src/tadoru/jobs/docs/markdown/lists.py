@@ -27,7 +27,7 @@ def item_list(context: Context, node: Element) -> list[str]:
             items.append((child, blocks))
     if not items:
         return []
-    if all(_HEADING.match(blocks[0]) for _, blocks in items):
+    if all(_is_section(blocks) for _, blocks in items):
         return [block for _, blocks in items for block in blocks]  # sections that are a list only to the style sheet
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
@@ -53,6 +53,11 @@ def _items(node: Element) -> list[Element]:
         else:
             found.append(child)
     return found
+
+
+def _is_section(blocks: list[str]) -> bool:
+    """Whether an item is headed, or a table with its name above it."""
+    return _HEADING.match(blocks[0]) is not None or (blocks[0].startswith("**") and blocks[-1].startswith("| "))
 
 
 def _item(context: Context, child: Element) -> list[str]:
@@ -176,6 +181,24 @@ def _outline(context: Context, pairs: list[Element]) -> list[str]:
         elif blocks:
             items.append(blocks)
     return ["\n".join("- " + indented("\n".join(blocks), 2) for blocks in items)] if items else []
+
+
+def has_pairs(node: Element) -> bool:
+    """Whether a `<dl>` has a term or a description: some hold neither, and are only boxes."""
+    return bool(_pairs(node))
+
+
+def items(context: Context, node: Element) -> list[str]:
+    """The items of a module as rustdoc lists them, a row for each: its name, then what it is."""
+    written: list[str] = []
+    for row in direct(node):
+        cells = direct(row)
+        for badge in cells[0].css(".stab") if cells else ():
+            badge.insert_before(" ")
+        if terms := context.blocks(cells[0] if cells else row):
+            written.append(_definition(" ".join(terms), [block for cell in cells[1:] for block in context.blocks(cell)]))
+    loose = any("\n\n" in item for item in written)
+    return [("\n\n" if loose else "\n").join(written)] if written else []
 
 
 def _entry(terms: list[str], blocks: list[str]) -> list[str]:

@@ -6,7 +6,8 @@ handed to the module that knows it, which calls back for what is inside. What st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 
 from tadoru.jobs.docs.markdown import (
     callouts,
@@ -36,6 +37,9 @@ _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,a
 _RULE = "---"
 _NO_PART = (_RULE, "#")
 _NOTE = "[^"
+_NO_PROSE = ("```", "|", "#", "> ", "- ", "$$", "![")
+_PARAGRAPH = 20
+"""Characters: shorter ones may be said twice on purpose."""
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
@@ -43,7 +47,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
     _take_out_what_is_no_text(root)
     page = Serialiser(base, options, root)
-    blocks = _without_idle_rules(page.own(root))
+    blocks = _without_idle_rules(_said_once(page.own(root)))
     blocks += page.asides
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
@@ -51,6 +55,16 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     return Markdown(
         text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links)
     )
+
+
+def _said_once(blocks: list[str]) -> list[str]:
+    """The blocks without paragraphs that the next one begins with: a summary, and below it the text that it sums up."""
+    repeated = {at for at, (block, after) in enumerate(pairwise(blocks)) if after.startswith(block) and _is_prose(block)}
+    return [block for at, block in enumerate(blocks) if at not in repeated]
+
+
+def _is_prose(block: str) -> bool:
+    return len(block) >= _PARAGRAPH and not block.startswith(_NO_PROSE) and not block[0].isdigit()
 
 
 def _without_idle_rules(blocks: list[str]) -> list[str]:
@@ -200,17 +214,13 @@ class Serialiser(Context):
         return self._of_rarer_kind(node, tag, kind)
 
     def _of_rarer_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
-        if kind is kinds.CODE:
-            return code.code_block(self, node)
-        if kind is kinds.GRID:
-            return tables.grid(self, node)
+        if (made := _MADE.get(kind)) is not None:
+            return made(self, node)
         if kind is kinds.SIGNATURE and tag != "pre":
             return signatures.shown(node)
         if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
             formula = math.block_math(node)
             return [formula] if formula else _NOTHING
-        if kind is kinds.FOOTNOTE:
-            return footnotes.notes(self, node)
         if kind is kinds.TITLE:
             title = self.inline(node.iter(include_text=True), " ")
             return [_bold(title)] if title else _NOTHING
@@ -232,7 +242,7 @@ class Serialiser(Context):
         if tag in _LISTS:
             return lists.item_list(self, node)
         if tag == "dl":
-            return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+            return self._described(node)
         if tag == "table":
             return tables.table(self, node)
         if tag == "blockquote":
@@ -247,6 +257,11 @@ class Serialiser(Context):
             return [_bold(caption)] if caption else _NOTHING
         return _OPEN if node.css_first(_WORTH_KEEPING) is not None else _NOTHING
 
+    def _described(self, node: Element) -> list[str]:
+        if not lists.has_pairs(node):
+            return _OPEN
+        return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+
     def _card(self, node: Element) -> list[str]:
         """A link around blocks: the first of them is the link, the others follow."""
         if not _holds_blocks(node) or self.in_link:
@@ -260,12 +275,22 @@ class Serialiser(Context):
         self.in_link = False
         if target is None or not blocks:
             return blocks
+        if blocks[0].startswith("#") and target.partition("#")[0] == self.here:
+            return blocks  # a heading that leads to itself (Haddock)
         marks, _, words = blocks[0].partition(" ") if blocks[0].startswith("#") else ("", "", blocks[0])
         if "\n" in words or words.startswith(("- ", "> ", "|", "```")):
             return blocks
         return [f"{marks} [{words}]({target})".strip(), *blocks[1:]]
 
 
+_MADE: dict[str, Callable[[Context, Element], list[str] | None]] = {
+    kinds.CODE: code.code_block,
+    kinds.GRID: tables.grid,
+    kinds.ITEMS: lists.items,
+    kinds.METHOD: headings.method,
+    kinds.FOOTNOTE: footnotes.notes,
+}
+"""Kinds whose module makes all of them; None leaves an element to its tag."""
 _INLINE: list[str] = ["inline"]
 _OPEN: list[str] = ["open"]
 _NOTHING: list[str] = ["nothing"]

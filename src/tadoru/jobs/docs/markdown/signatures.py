@@ -22,6 +22,7 @@ _DROPPED = (
 _TEXINFO = "span.category,span.category-def"
 """What kind of thing a definition of Texinfo is about, before its name."""
 _DOXYGEN = frozenset({"memproto", "compoundTemplParams"})
+_HEADINGS = frozenset({"code-header", "signature"})
 _BEFORE = re.compile(r" +(?=[,;)\]])|(?<=[(\[]) +")
 
 
@@ -84,7 +85,8 @@ def shown(node: Element) -> list[str]:
     """A signature that an element of its own holds (Doxygen, Javadoc)."""
     for added in node.css(_DROPPED):
         added.decompose()
-    language = "java" if _DOXYGEN.isdisjoint(classes_of(node).split()) else "cpp"
+    words = classes_of(node).split()
+    language = "haskell" if "src" in words else "java" if _DOXYGEN.isdisjoint(words) else "cpp"
     cells = [cell for cell in node.css("td") if cell.css_first("table") is None]
     if not cells:
         return _written([" ".join((node.text() or "").split())], language)
@@ -93,9 +95,9 @@ def shown(node: Element) -> list[str]:
 
 
 def heading_code(node: Element) -> str | None:
-    """The code of a heading that is a signature (rustdoc); None for any other."""
-    if "code-header" not in classes_of(node).split():
+    """The code of a heading that is a signature (rustdoc, Scaladoc); None for any other."""
+    if _HEADINGS.isdisjoint(classes_of(node).split()):
         return None
     for added in node.css(_DROPPED + ",.anchor"):
         added.decompose()
-    return " ".join((node.text() or "").split())
+    return _BEFORE.sub("", " ".join((node.text() or "").split()))
