@@ -251,15 +251,21 @@ def test_no_level_is_missing_below_a_title_that_was_raised(sections: str, lines:
 
 
 def test_an_anchor_that_html_does_not_close_does_not_swallow_the_items_of_a_list() -> None:
-    body = '<h2><a id="x"/>Rules</h2><p>Use [A]ll:</p><ul><li>a</li><li>b <a href="/c">c</a></li><li>d</li></ul>'
+    body = '<h2><a id="x"/>Rules</h2><p>All:</p><ul>\n<li>a</li>\n<li>b</li>\n<li>c <a href="/c">d</a></li>\n</ul>'
 
-    assert markdown(body) == "## Rules\n\nUse [A]ll:\n\n- a\n- b [c](https://docs.example/c)\n- d"
+    assert markdown(body) == "## Rules\n\nAll:\n\n- a\n- b\n- c [d](https://docs.example/c)"
 
 
 def test_an_anchor_that_html_does_not_close_does_not_swallow_definitions() -> None:
-    body = '<h2><a id="x"/>Rules</h2><dl><dt>a</dt><dd>one</dd><dt>b</dt><dd>two</dd></dl>'
+    body = '<h2><a id="x"/>Rules</h2><p>All:</p><dl>\n<dt>a</dt>\n<dd>one</dd>\n<dt>b</dt>\n<dd>two</dd>\n</dl>'
 
-    assert markdown(body) == "## Rules\n\n- **a**\n  one\n- **b**\n  two"
+    assert markdown(body) == "## Rules\n\nAll:\n\n- **a**\n  one\n- **b**\n  two"
+
+
+def test_an_anchor_that_html_does_not_close_is_no_link() -> None:
+    body = '<h2><a id="x"/>Rules</h2>\n<p>Use <b>it</b> for [A]ll.</p>\n<p>Or <a href="/n">none</a>.</p>'
+
+    assert markdown(body) == "## Rules\n\nUse **it** for [A]ll.\n\nOr [none](https://docs.example/n)."
 
 
 def test_lines_of_code_that_docbook_explains_below_are_numbered_as_the_explanations_are() -> None:
