@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tadoru.rules.url import Cleaning, Resolver, canonical
@@ -137,6 +137,7 @@ TEXTS = st.one_of(PIECES, st.text(max_size=12))
 CLEANINGS = st.builds(Cleaning, strip_tracking=st.booleans(), strip_sessions=st.booleans())
 
 
+@example([("g #s", BASE), ("/ #", BASE), (" #s", BASE)], Cleaning(), 1)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(BASES)), max_size=12), CLEANINGS, st.integers(1, 20))
 def test_the_resolver_always_equals_joining_directly(pairs: list[tuple[str, str]], cleaning: Cleaning, capacity: int) -> None:
     resolver = Resolver(cleaning, capacity)

@@ -217,8 +217,9 @@ class Resolver:
             fragment = unquote(fragment.rstrip(" ")) if "%" in fragment else fragment.rstrip(" ")
             if not front.rstrip(" "):
                 return base, fragment
-            found = self.resolve(front, base)
-            return None if found is None else (found[0], fragment)
+            if not front.endswith(" "):  # Before a fragment it is a part of the path, and not stripped.
+                found = self.resolve(front, base)
+                return None if found is None else (found[0], fragment)
         found = (self._rooted if href.startswith(_ROOTED) else self._nearby).get(href)
         return found if found is not None else self._missed(href, base)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tadoru.model.event import RawEvent
@@ -120,11 +120,16 @@ def test_a_series_in_a_drawn_zone_keeps_its_time_on_the_wall() -> None:
     assert [one.starts_at.astimezone(UTC).hour for one in event.occurrences] == [8, 9]
 
 
+@example(datetime(2000, 10, 29, 2, 0))  # noqa: DTZ001 -- it comes twice
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2035, 1, 1)))  # noqa: DTZ001 -- clocks on the wall
 def test_a_drawn_zone_tells_the_same_time_as_the_database(wall: datetime) -> None:
     wall = wall.replace(microsecond=0)
     written = f"{wall:%Y%m%dT%H%M%S}"
-    assert only("Own", written, head=OWN).start == only("Europe/Berlin", written).start
+    own, known = only("Own", written, head=OWN).start, only("Europe/Berlin", written).start
+    # As one zone: of an hour that comes twice, Python says that no two zones agree about it.
+    assert isinstance(own, datetime)
+    assert isinstance(known, datetime)
+    assert own.astimezone(UTC) == known.astimezone(UTC)
 
 
 def test_an_unknown_zone_of_the_calendar_is_told() -> None:
