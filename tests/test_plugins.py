@@ -91,8 +91,8 @@ BROKEN = {
     "a function that returns nothing": ("def CHECKS():\n    pass", "it offers no set of checks"),
     "no run": ("class CHECKS:\n    checks = ()", "it offers no set of checks"),
     "checks that are none": (GOOD.replace("(ONE,)", "('x',)"), "'x' is no check"),
-    "an odd id": (GOOD.replace("good-one", "Good One"), "the id 'Good One' is not made of small letters"),
-    "an odd severity": (GOOD.replace("Severity.NOTICE", "'fatal'"), "good-one has the severity 'fatal'"),
+    "an odd id": (GOOD.replace("good-one", "Good One"), "the id “Good One” is not made of small letters"),
+    "an odd severity": (GOOD.replace("Severity.NOTICE", "'fatal'"), "good-one has the severity “fatal”"),
     "no Japanese": (GOOD.replace("一", ""), "good-one lacks words in English or Japanese"),
     "words that are none": (GOOD + "from dataclasses import replace\nCHECKS = CheckGroup((replace(ONE, title='x'),), run)",
                             "good-one lacks words"),
@@ -113,7 +113,7 @@ def test_a_plugin_that_can_not_be_used_is_named_in_one_sentence(source: str, pro
 
 def test_an_id_that_is_taken_is_refused(installed: Path) -> None:
     plugin(installed, "tadoru-good", GOOD.replace("good-one", "title-missing"))
-    with pytest.raises(ConfigError, match="Two checks have the id 'title-missing'"):
+    with pytest.raises(ConfigError, match="Two checks have the id “title-missing”"):
         Catalogue([plugins.load()])
 
 
@@ -154,7 +154,7 @@ FAILING = {
     "ends the process": (exiting, "SystemExit: 3"),
     "returns nothing": (lambda context: None, "TypeError: 'NoneType' object is not iterable"),
     "returns no findings": (lambda context: ["x"], "TypeError: str is no finding: use check.on(url)"),
-    "finds what is not its own": (finding(check="title-missing"), "ValueError: 'title-missing' is not among its checks"),
+    "finds what is not its own": (finding(check="title-missing"), "ValueError: “title-missing” is not among its checks"),
     "a detail that is no text": (finding(5), "TypeError: the detail of a finding is a text"),
     "data that can not be stored": (finding(a={1, 2}), "TypeError: Object of type set"),
     "a number that is none": (finding(a=float("nan")), "ValueError: Out of range float"),

@@ -17,6 +17,11 @@ What a *site* does wrong is not here: a broken answer is data (`model.web.Failur
 from __future__ import annotations
 
 
+def quoted(words: object) -> str:
+    """Somebody's words in a sentence of ours: marked as theirs, and without anything that a terminal would obey."""
+    return f"“{''.join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(words))}”"
+
+
 class TadoruError(Exception):
     """The root: one sentence for a person, and what to do next."""
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, Text, define
 
 GROUP = "tadoru.checks"
@@ -121,7 +121,7 @@ def load_reader(name: str) -> Any:
     known = {plugin.name: plugin for plugin in declared(READERS)}
     if name not in known:
         there = f"there are {', '.join(known)}" if known else "none is installed"
-        raise ConfigError(f"There is no plugin that reads sources and is called {name!r}; {there}.")
+        raise ConfigError(f"There is no plugin that reads sources and is called {quoted(name)}; {there}.")
     plugin = known[name]
     try:
         made = plugin.entry.load()
@@ -153,9 +153,9 @@ def _problem(offered: Any) -> str | None:
         if not isinstance(check, Check):
             return f"{check!r} is no check: make it with tadoru.model.finding.define"
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", check.id):
-            return f"the id {check.id!r} is not made of small letters, digits and single hyphens"
+            return f"the id {quoted(check.id)} is not made of small letters, digits and single hyphens"
         if check.severity not in set(Severity):
-            return f"{check.id} has the severity {check.severity!r}"
+            return f"{check.id} has the severity {quoted(check.severity)}"
         if not all(map(_is_whole, (check.title, check.why, check.fix))):
             return f"{check.id} lacks words in English or Japanese"
     return None
@@ -170,7 +170,7 @@ def _sound(finding: Any, known: Iterable[str]) -> Finding:
     if not isinstance(finding, Finding):
         raise TypeError(f"{type(finding).__name__} is no finding: use check.on(url)")
     if finding.check_id not in known:
-        raise ValueError(f"{finding.check_id!r} is not among its checks")
+        raise ValueError(f"{quoted(finding.check_id)} is not among its checks")
     # As the store will write it: what it can not write must not stop a crawl.
     json.dumps([finding.detail, dict(finding.data)], ensure_ascii=False, allow_nan=False).encode()
     if not isinstance(finding.detail, str):

@@ -30,7 +30,7 @@ BAD_USAGE = {
     "a threshold that is no number": ([START, "--threshold", "title-too-long=wide"], "title-too-long=65"),
     "a threshold of an unknown check": (
         [START, "--threshold", "title-too-lng=3"],
-        "'title-too-lng' is not a check with a threshold",
+        "“title-too-lng” is not a check with a threshold",
     ),
     "an extraction without a name": ([START, "--extract", "css:h1"], "--extract"),
     "an extraction in an unknown way": ([START, "--extract", "price=sql:select"], "--extract"),

@@ -19,7 +19,7 @@ from tests.support.site import Site
         ("/fine", True, "every rule allows it"),
         ("/no/entry", False, "robots.txt line 2: Disallow: /no"),
         ("/skip/it", False, "excluded by pattern /skip/"),
-        ("/x/x/x/x/x", False, "trap: the path segment 'x' occurs 5 times"),
+        ("/x/x/x/x/x", False, "trap: the path segment “x” occurs 5 times"),
     ],
 )
 async def test_the_rule_that_decides_is_named(path: str, crawled: bool, words: str) -> None:

@@ -131,7 +131,7 @@ TRIGGERS: dict[str, Case] = {
         site(sitemaps=[sitemap(), sitemap("/more.xml", "answered with status 500", status="failed", status_code=500)]),
         {"/more.xml"},
     ),
-    "sitemap-problems": Case(site(sitemaps=[sitemap("/sitemap.xml", "URLs not a URL: 1, the first is 'x'.")]), {"/sitemap.xml"}),
+    "sitemap-problems": Case(site(sitemaps=[sitemap("/sitemap.xml", "URLs not a URL: 1, the first is “x”.")]), {"/sitemap.xml"}),
     "sitemap-too-many-urls": Case(
         site(sitemaps=[sitemap("/sitemap.xml", "More than 50000 URLs: the rest is not read.")]), {"/sitemap.xml"}
     ),

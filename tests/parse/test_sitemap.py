@@ -142,7 +142,7 @@ def test_what_is_wrong_is_said_and_what_could_be_read_is_kept(body: bytes, probl
 def test_urls_of_other_sites_are_kept_and_reported_once() -> None:
     found = read(b"http://other.example/1\nhttp://other.example/2\nhttps://site.example/3\n", URL)
     assert len(found.entries) == 3
-    assert found.problems == ("URLs of another site: 2, the first is 'http://other.example/1'.",)
+    assert found.problems == ("URLs of another site: 2, the first is “http://other.example/1”.",)
 
 
 def test_the_limit_on_urls_is_exact() -> None:
@@ -282,7 +282,7 @@ def test_answers_that_are_no_sitemap_are_reported_and_the_rest_is_read() -> None
 def test_a_sitemap_line_of_robots_that_is_no_url_is_reported() -> None:
     search = SitemapSearch([("mailto:x", "robots.txt")], [SITE])
     assert search.next() is None
-    assert search.problems == ("robots.txt names 'mailto:x' as a sitemap, which is not a URL.",)
+    assert search.problems == ("robots.txt names “mailto:x” as a sitemap, which is not a URL.",)
 
 
 def test_the_number_of_sitemaps_is_bounded() -> None:

@@ -181,12 +181,12 @@ def test_patterns_do_not_make_a_url_external() -> None:
 
 @pytest.mark.parametrize("option", ["include", "exclude"])
 def test_a_bad_pattern_is_refused_by_name_before_the_crawl(option: str) -> None:
-    with pytest.raises(UsageError, match=rf"The --{option} pattern '\(a' is not a valid regular expression: .+\.$"):
+    with pytest.raises(UsageError, match=rf"The --{option} pattern “\(a” is not a valid regular expression: .+\.$"):
         Scope("host", ("http://a.example/",), **{option: ("fine", "(a")})
 
 
 def test_an_unknown_mode_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="'site' is not a scope: use one of host, domain, path, all"):
+    with pytest.raises(UsageError, match="“site” is not a scope: use one of host, domain, path, all"):
         Scope.from_dict({"mode": "site", "sites": [], "include": [], "exclude": []})
 
 

@@ -185,14 +185,14 @@ LONGEST = SITE + "/" + "a" * (MAX_URL_LENGTH - len(SITE) - 1)
 REFUSED = {
     "too long": (LONGEST + "a", "longer than 2083 characters"),
     "too deep": (SITE + "".join(f"/s{number}" for number in range(31)), "more than 30 path segments"),
-    "one segment four times in a row": (SITE + "/a/a/a/a/", "the path segment 'a' occurs 4 times"),
-    "one segment four times apart": (SITE + "/x/a/x/b/x/c/x", "the path segment 'x' occurs 4 times"),
-    "empty segments": (SITE + "/a/////b", "the path segment '' occurs 4 times"),
-    "cycle of two": (SITE + "/a/b/a/b/a/b", "the path repeats 'a/b'"),
-    "cycle of three after a start": (SITE + "/en/x/y/z/x/y/z/x/y/z/end.html", "the path repeats 'x/y/z'"),
-    "cycle of numbers": (SITE + "/1/2/1/2/1/2", "the path repeats '1/2'"),
-    "same parameter and value": (SITE + "/?lang=en&lang=en&x&lang=en", "the parameter 'lang=en' occurs 3 times"),
-    "same parameter": (SITE + "/?" + "&".join(f"a={n}" for n in range(21)), "the parameter 'a' occurs 21 times"),
+    "one segment four times in a row": (SITE + "/a/a/a/a/", "the path segment “a” occurs 4 times"),
+    "one segment four times apart": (SITE + "/x/a/x/b/x/c/x", "the path segment “x” occurs 4 times"),
+    "empty segments": (SITE + "/a/////b", "the path segment “” occurs 4 times"),
+    "cycle of two": (SITE + "/a/b/a/b/a/b", "the path repeats “a/b”"),
+    "cycle of three after a start": (SITE + "/en/x/y/z/x/y/z/x/y/z/end.html", "the path repeats “x/y/z”"),
+    "cycle of numbers": (SITE + "/1/2/1/2/1/2", "the path repeats “1/2”"),
+    "same parameter and value": (SITE + "/?lang=en&lang=en&x&lang=en", "the parameter “lang=en” occurs 3 times"),
+    "same parameter": (SITE + "/?" + "&".join(f"a={n}" for n in range(21)), "the parameter “a” occurs 21 times"),
 }
 
 

@@ -14,7 +14,7 @@ from tadoru.cli.forms import format_option, stamp_text
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.options import job_options
 from tadoru.cli.table import Column, write_table
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.options import EventsOptions
@@ -270,7 +270,7 @@ async def _import(store: EventsStore, entries: list[Any]) -> tuple[int, int]:
             continue
         if entry.depends_on:
             if entry.depends_on not in ids:
-                raise UsageError(f"{entry.where}: there is no source named {entry.depends_on!r} before it to depend on.")
+                raise UsageError(f"{entry.where}: there is no source named {quoted(entry.depends_on)} before it to depend on.")
             values["depends_on"] = ids[entry.depends_on]
         source = await register.add(store, values, person())
         ids[source.name] = source.id

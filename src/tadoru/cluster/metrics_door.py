@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from tadoru.cluster.metrics import WorkerMetrics
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.exposition import MEDIA_TYPE
 
 LARGEST_HEAD = 8192
@@ -33,7 +33,7 @@ def address_in(text: str) -> tuple[str, int]:
     """Host and port of `127.0.0.1:9464`, `[::1]:9464`, `:9464` (loopback). Raises UsageError."""
     host, colon, port = text.strip().rpartition(":")
     if not colon or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535 or (":" in host and host[0] != "["):
-        raise UsageError(f"Metrics can not be served at {text!r}: write an address and a port, such as 127.0.0.1:9464.")
+        raise UsageError(f"Metrics can not be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 

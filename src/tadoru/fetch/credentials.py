@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.fetch.base import Fetcher
 from tadoru.model.web import Answer, Headers, Request
 from tadoru.rules.url import origin, parts
@@ -131,7 +131,7 @@ def path_fits(path: str, prefix: str) -> bool:
 def _check_header(name: str, value: str) -> None:
     # The value stays out of every message: it is what has to be kept secret.
     if not _TOKEN.fullmatch(name):
-        raise UsageError(f"{name!r} is not a header name.")
+        raise UsageError(f"{quoted(name)} is not a header name.")
     if name.lower() in TRANSPORT_HEADERS:
         raise UsageError(f"The header {name} can not be set: it belongs to the connection.")
     if not (value.isprintable() or value.replace("\t", "").isprintable()):

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.extras import not_installed
 from tadoru.model.web import Response
 from tadoru.parse.decode import decode
@@ -38,7 +38,9 @@ class Extraction:
         """From the person's words. Raises UsageError."""
         match = _SPEC.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f"--extract {text!r} must have the form name=css:SELECTOR, name=xpath:PATH or name=regex:PATTERN.")
+            raise UsageError(
+                f"--extract {quoted(text)} must have the form name=css:SELECTOR, name=xpath:PATH or name=regex:PATTERN."
+            )
         found = cls(match[1], match[2], match[3].strip())  # type: ignore[arg-type]
         found._check()
         return found
@@ -54,7 +56,9 @@ class Extraction:
         except ImportError:
             raise UsageError(f"--extract {self.name}: {not_installed('XPath', 'xpath')}") from None
         except (re.error, ValueError) as error:
-            raise UsageError(f"--extract {self.name}: {self.expression!r} is not a valid {self.language} ({error}).") from None
+            raise UsageError(
+                f"--extract {self.name}: {quoted(self.expression)} is not a valid {self.language} ({error})."
+            ) from None
 
     def find(self, document: Document, response: Response) -> list[str]:
         """Its values on a page, in order."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 from xml.parsers import expat
 
+from tadoru.errors import quoted
 from tadoru.model.web import Answer, Failure
 from tadoru.parse.decode import decode
 from tadoru.rules.url import canonical, host_key
@@ -105,7 +106,7 @@ class SitemapSearch:
         named, origins = list(named), list(origins)
         for reference, by in named:
             if (url := canonical(reference, f"{origins[0]}/" if origins else None)) is None:
-                self._problems.append(f"{by} names {reference[:200]!r} as a sitemap, which is not a URL.")
+                self._problems.append(f"{by} names {quoted(reference[:200])} as a sitemap, which is not a URL.")
             else:
                 self._add(url, 0, by)
         for origin in origins if not named else ():
@@ -197,7 +198,9 @@ class _Found:
             self._entries.append(SitemapEntry(url, lastmod or None))
 
     def sitemap(self) -> Sitemap:
-        counted = [f"URLs {fault}: {count}, the first is {self._examples[fault]!r}." for fault, count in self._faults.items()]
+        counted = [
+            f"URLs {fault}: {count}, the first is {quoted(self._examples[fault])}." for fault, count in self._faults.items()
+        ]
         problems = counted + self.problems
         if not (self._entries or self._sitemaps or problems):
             problems = ["Names no URL."]

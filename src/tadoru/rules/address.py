@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import urlsplit
 
+from tadoru.errors import quoted
+
 # In both tables the first network that holds the address names it.
 _V4 = tuple(
     (IPv4Network(network), kind)
@@ -74,7 +76,7 @@ def refusal(address: str) -> str | None:
     try:
         parsed = ip_address(address)
     except ValueError:
-        return f"{address!r} is not an IP address"
+        return f"{quoted(address)} is not an IP address"
     if isinstance(parsed, IPv6Address):
         inner = parsed.ipv4_mapped
         if inner is None and parsed in _NAT64:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.rules.url import host_key, is_address, parts, split_port
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(Mode):
-            raise UsageError(f"{self.mode!r} is not a scope: use one of {', '.join(get_args(Mode))}.")
+            raise UsageError(f"{quoted(self.mode)} is not a scope: use one of {', '.join(get_args(Mode))}.")
         # Compiled here so that a bad pattern is refused before the crawl begins.
         _ = self._included, self._excluded
 
@@ -192,4 +192,4 @@ def _compiled(pattern: str, option: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"The {option} pattern {pattern!r} is not a valid regular expression: {error}.") from None
+        raise UsageError(f"The {option} pattern {quoted(pattern)} is not a valid regular expression: {error}.") from None

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from tadoru.errors import quoted
 from tadoru.rules.url import is_session_name
 
 MAX_URL_LENGTH = 2_083
@@ -46,12 +47,12 @@ def _repetition(segments: list[str]) -> str | None:
     segment, times = Counter(segments).most_common(1)[0]
     # Numbers repeat by chance: /tiles/1/1/1/1.png
     if times > MAX_SAME_SEGMENT and not segment.isdigit():
-        return f"the path segment {segment!r} occurs {times} times"
+        return f"the path segment {quoted(segment)} occurs {times} times"
     for length in range(2, len(segments) // (MAX_CYCLES + 1) + 1):
         for start in range(len(segments) - length * (MAX_CYCLES + 1) + 1):
             cycle = segments[start : start + length]
             if segments[start : start + length * (MAX_CYCLES + 1)] == cycle * (MAX_CYCLES + 1):
-                return f"the path repeats {'/'.join(cycle)!r}"
+                return f"the path repeats {quoted('/'.join(cycle))}"
     return None
 
 
@@ -60,11 +61,11 @@ def _repeated_parameter(query: str) -> str | None:
     if len(set(pairs)) < len(pairs):
         pair, times = Counter(pairs).most_common(1)[0]
         if times > MAX_SAME_PAIR:
-            return f"the parameter {pair!r} occurs {times} times"
+            return f"the parameter {quoted(pair)} occurs {times} times"
     if len(pairs) > MAX_SAME_NAME:
         name, times = Counter(pair.partition("=")[0] for pair in pairs).most_common(1)[0]
         if times > MAX_SAME_NAME:
-            return f"the parameter {name!r} occurs {times} times"
+            return f"the parameter {quoted(name)} occurs {times} times"
     return None
 
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from ada_url import join_url, normalize_url
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 
 _TRACKING_NAME = re.compile(
     r"utm_.*|gclid|gclsrc|dclid|gbraid|wbraid|_ga|_gl|fbclid|igshid|igsh|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id|mc_cid|mc_eid"
@@ -287,13 +287,13 @@ def typed(text: str) -> str:
     if not text:
         raise UsageError(f"The URL is empty: {_EXAMPLE}.")
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise UsageError(f"The URL {text!r} is not UTF-8 text: write it with percent-escapes, or {_EXAMPLE}.")
+        raise UsageError(f"The URL {quoted(text)} is not UTF-8 text: write it with percent-escapes, or {_EXAMPLE}.")
     scheme, rest = _typed_scheme(text)
     authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
     _check_authority(text, authority)
     url = canonical(f"{scheme or 'http'}://{rest}")
     if url is None:
-        raise UsageError(f"{authority!r} is not a valid host name: check its spelling, or {_EXAMPLE}.")
+        raise UsageError(f"{quoted(authority)} is not a valid host name: check its spelling, or {_EXAMPLE}.")
     if scheme is None and not _is_local(url, authority):
         url = canonical(f"https://{rest}") or url
     return url
@@ -323,18 +323,18 @@ def _typed_scheme(text: str) -> tuple[str | None, str]:
 def _check_authority(text: str, authority: str) -> None:
     """Name the usual mistakes before the parser says no more than no."""
     if not authority:
-        raise UsageError(f"{text!r} has no host: {_EXAMPLE}.")
+        raise UsageError(f"{quoted(text)} has no host: {_EXAMPLE}.")
     if "@" in authority:
         # Without the text: it may hold a password.
         raise UsageError("A URL must not hold a user name or password: use --auth-type, --auth-username and --auth-password.")
     if authority.startswith("["):
         if canonical(f"http://{authority.partition(']')[0]}]/") is None or "]" not in authority:
-            raise UsageError(f"{authority!r} is not a valid IPv6 address: write it as in http://[2001:db8::1]/.")
+            raise UsageError(f"{quoted(authority)} is not a valid IPv6 address: write it as in http://[2001:db8::1]/.")
     elif authority.count(":") > 1:
-        raise UsageError(f"{authority!r} has several colons: put an IPv6 address in brackets, as in http://[2001:db8::1]/.")
+        raise UsageError(f"{quoted(authority)} has several colons: put an IPv6 address in brackets, as in http://[2001:db8::1]/.")
     port = authority.rpartition("]")[2].partition(":")[2]
     if port and not (port.isascii() and port.isdigit() and 0 < int(port[:9]) < 65536):
-        raise UsageError(f"{port!r} in {authority!r} is not a port: give a number from 1 to 65535.")
+        raise UsageError(f"{quoted(port)} in {quoted(authority)} is not a port: give a number from 1 to 65535.")
 
 
 def _is_local(url: str, authority: str) -> bool:

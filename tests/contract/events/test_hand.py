@@ -103,7 +103,7 @@ def test_a_hidden_event_is_not_listed_and_stays_hidden(store: EventsStore, colle
 
 def test_edits_that_make_no_sense_are_said_in_a_sentence(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
     collect.run(collect.source(), [draft()], (bad(),))
-    with pytest.raises(UsageError, match="'colour' of an event can not be edited: choose from"):
+    with pytest.raises(UsageError, match="“colour” of an event can not be edited: choose from"):
         store.edit_event(1, {"colour": "red"}, judge, by="mika")
     with pytest.raises(UsageError, match="An event needs a title"):
         store.edit_event(1, {"title": " "}, judge, by="mika")

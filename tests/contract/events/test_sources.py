@@ -46,10 +46,10 @@ def test_a_source_keeps_every_field(store: EventsStore) -> None:
     [
         pytest.param({"name": "A", "type": "rss"}, "A source needs a url", id="no address"),
         pytest.param({**GIVEN, "name": " "}, "A source needs a name", id="a name of spaces"),
-        pytest.param({**GIVEN, "type": "xls"}, "can not be of the type 'xls': use rss, ics, api, html, csv", id="type"),
-        pytest.param({**GIVEN, "frequency": "hourly"}, "'hourly' is unknown: use high, normal, low", id="frequency"),
+        pytest.param({**GIVEN, "type": "xls"}, "can not be of the type “xls”: use rss, ics, api, html, csv", id="type"),
+        pytest.param({**GIVEN, "frequency": "hourly"}, "“hourly” is unknown: use high, normal, low", id="frequency"),
         pytest.param({**GIVEN, "low_hours": 100}, "from 24 to 72", id="hours"),
-        pytest.param({**GIVEN, "colour": "red"}, "has no field 'colour'", id="an unknown field"),
+        pytest.param({**GIVEN, "colour": "red"}, "has no field “colour”", id="an unknown field"),
         pytest.param({**GIVEN, "depends_on": 7}, "There is no source 7", id="a source that is not there"),
     ],
 )
@@ -66,7 +66,7 @@ def test_two_sources_may_not_have_one_name(store: EventsStore) -> None:
         lambda: store.add_source(GIVEN, by="mika"),
         lambda: store.edit_source(other.id, {"name": "盛岡市"}, by="mika"),
     ):
-        with pytest.raises(UsageError, match="There is a source named '盛岡市' already"):
+        with pytest.raises(UsageError, match="There is a source named “盛岡市” already"):
             change()
 
 

@@ -135,7 +135,7 @@ def test_items_that_are_no_objects_are_problems_and_the_rest_is_read() -> None:
 
 def test_items_that_are_not_there_are_said_on_the_first_page_only() -> None:
     [problem] = read({"results": []}).problems
-    assert "'events'" in problem.reason
+    assert "“events”" in problem.reason
     assert read({"results": []}, page=2).problems == ()
 
 
@@ -214,7 +214,7 @@ def test_what_no_database_keeps_is_left_out() -> None:
         pytest.param({"fields": "title"}, "fields", id="no mapping"),
         pytest.param({**MAPPING, "items": "a b"}, "items", id="items"),
         pytest.param({**MAPPING, "item": "a"}, "item", id="unknown key"),
-        pytest.param({**MAPPING, "each": "a["}, "each is 'a[', which is not a JMESPath expression", id="each"),
+        pytest.param({**MAPPING, "each": "a["}, "each is “a[”, which is not a JMESPath expression", id="each"),
         pytest.param({**MAPPING, "epoch": "minutes"}, "seconds, milliseconds", id="epoch"),
         pytest.param({**MAPPING, "constants": {"town": "x"}}, "constants.town", id="constant of no field"),
         pytest.param({**MAPPING, "constants": {"city": ["x"]}}, "constants.city", id="constant that is no text"),

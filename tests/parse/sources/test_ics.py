@@ -271,7 +271,7 @@ def test_settings_are_taken_from_texts_as_well_as_numbers() -> None:
 @pytest.mark.parametrize(
     "mapping, words",
     [
-        ({"days_ahead": "soon"}, ["days_ahead", "'soon'", "0 to 3660"]),
+        ({"days_ahead": "soon"}, ["days_ahead", "“soon”", "0 to 3660"]),
         ({"days_back": -1}, ["days_back", "0 to 3660"]),
         ({"horizon": 3}, ["horizon", "days_back, days_ahead, occurrences, limit"]),
     ],

@@ -104,12 +104,12 @@ def test_constants_fill_what_schema_org_leaves_out() -> None:
     "page, mapping, words",
     [
         pytest.param("<p>x", {}, "schema.org", id="no words of schema.org"),
-        pytest.param("<p>x", {"item": "li", "fields": {"title": "h3"}}, "'li'", id="no item"),
+        pytest.param("<p>x", {"item": "li", "fields": {"title": "h3"}}, "“li”", id="no item"),
         pytest.param("<li>x", {"item": "li", "fields": {"title": "h3"}}, "fields.title", id="no title in any item"),
         pytest.param(
             "<li><b>x", {"item": "li", "fields": {"title": "b", "start": "time"}}, "fields.start", id="no date anywhere"
         ),
-        pytest.param("<p>x", {"details": "a.event"}, "'a.event'", id="no link"),
+        pytest.param("<p>x", {"details": "a.event"}, "“a.event”", id="no link"),
         pytest.param("<li><b>x</b>" * (MOST_ITEMS + 1), {"item": "li", "fields": {"title": "b"}}, f"{MOST_ITEMS}", id="too many"),
         pytest.param("<div>" * 100_000, {"item": "li", "fields": {"title": "b"}}, "can not be read", id="nested deep"),
     ],
@@ -202,16 +202,16 @@ def test_a_page_without_an_event_is_a_problem() -> None:
         pytest.param({"item": "li", "fields": {"title": "b"}, "details": "a"}, "exclude each other", id="item and details"),
         pytest.param({"fields": {"title": "b"}}, "item is missing", id="fields of nothing"),
         pytest.param({"markup": False}, "nothing would be read", id="nothing to read"),
-        pytest.param({"markup": "perhaps"}, "markup is 'perhaps'; it must be true or false", id="neither true nor false"),
-        pytest.param({"item": "li[", "fields": {"title": "b"}}, "item is 'li[', which is no css selector", id="no CSS"),
-        pytest.param({"item": "css:", "fields": {"title": "b"}}, "item is 'css:', which is no css selector", id="empty CSS"),
-        pytest.param({"item": "//li[", "fields": {"title": "b"}}, "item is '//li[', which is no xpath selector", id="no XPath"),
+        pytest.param({"markup": "perhaps"}, "markup is “perhaps”; it must be true or false", id="neither true nor false"),
+        pytest.param({"item": "li[", "fields": {"title": "b"}}, "item is “li[”, which is no css selector", id="no CSS"),
+        pytest.param({"item": "css:", "fields": {"title": "b"}}, "item is “css:”, which is no css selector", id="empty CSS"),
+        pytest.param({"item": "//li[", "fields": {"title": "b"}}, "item is “//li[”, which is no xpath selector", id="no XPath"),
         pytest.param({"details": "xpath:$b"}, "no xpath selector", id="XPath with a variable"),
         pytest.param({"details": "xpath:x:a"}, "no xpath selector", id="XPath with an unknown prefix"),
         pytest.param({"details": "xpath:lower(.)"}, "no xpath selector", id="XPath with an unknown function"),
         pytest.param({"item": "li", "fields": {"title": "//b"}}, "fields.title must be css, as item is", id="two languages"),
         pytest.param({"item": "li", "fields": {"titel": "b"}}, "fields.titel names no field", id="no such field"),
-        pytest.param({"item": "li", "fields": {"title": 3}}, "fields.title is '3'", id="number as a selector"),
+        pytest.param({"item": "li", "fields": {"title": 3}}, "fields.title is “3”", id="number as a selector"),
         pytest.param(
             {"item": "li", "fields": {"title": {"slector": "b"}}}, "fields.title.slector is not known", id="typing error"
         ),
@@ -224,7 +224,7 @@ def test_a_page_without_an_event_is_a_problem() -> None:
         pytest.param(
             {"item": "li", "fields": {"title": "b", "end": {"day": "i", "hour": "u"}}}, "fields.end.hour", id="no such part"
         ),
-        pytest.param({"most_pages": 0}, "most_pages is '0'; it must be a whole number from 1 to 10000", id="no pages"),
+        pytest.param({"most_pages": 0}, "most_pages is “0”; it must be a whole number from 1 to 10000", id="no pages"),
         pytest.param({"itme": "li"}, "itme is not known", id="unknown key"),
     ],
 )

@@ -215,16 +215,14 @@ def test_a_bare_number_is_yen(text: str, price: str | None) -> None:
     "mapping, words",
     [
         pytest.param({"columns": {"titel": "a"}}, "columns.titel names no field", id="no such field"),
-        pytest.param(
-            {"columns": {"title": {"a": 1}}}, "columns.title is \"{'a': 1}\"; it must be a text or a list", id="no name"
-        ),
-        pytest.param({"columns": "title"}, "columns is 'title'; it must be a mapping", id="no mapping"),
+        pytest.param({"columns": {"title": {"a": 1}}}, "columns.title is “{'a': 1}”; it must be a text or a list", id="no name"),
+        pytest.param({"columns": "title"}, "columns is “title”; it must be a mapping", id="no mapping"),
         pytest.param({"constants": {"town": "x"}}, "constants.town names no field", id="constant of no field"),
-        pytest.param({"encoding": "sjsi"}, "encoding is 'sjsi', which is no charset; try utf-8, shift_jis", id="no charset"),
-        pytest.param({"delimiter": "|"}, "delimiter is '|'; it must be one of comma, tab, semicolon", id="delimiter"),
-        pytest.param({"header": "first"}, "header is 'first'; it must be a whole number from 0 to 1000", id="header"),
+        pytest.param({"encoding": "sjsi"}, "encoding is “sjsi”, which is no charset; try utf-8, shift_jis", id="no charset"),
+        pytest.param({"delimiter": "|"}, "delimiter is “|”; it must be one of comma, tab, semicolon", id="delimiter"),
+        pytest.param({"header": "first"}, "header is “first”; it must be a whole number from 0 to 1000", id="header"),
         pytest.param({"header": 0}, "columns.title is missing", id="no header and no columns"),
-        pytest.param({"timezone": "Tokyo"}, "timezone is 'Tokyo'; it must be the name of a time zone", id="zone"),
+        pytest.param({"timezone": "Tokyo"}, "timezone is “Tokyo”; it must be the name of a time zone", id="zone"),
         pytest.param({"colums": {}}, "colums is not known; there are columns,", id="unknown key"),
     ],
 )

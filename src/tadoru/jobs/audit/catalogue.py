@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.jobs.audit.checks import (
     canonicals,
     content,
@@ -61,7 +61,7 @@ class Catalogue:
         self.checks: dict[str, Check] = {}
         for check in (check for group in self._groups for check in group.checks):
             if check.id in self.checks:
-                raise ConfigError(f"Two checks have the id {check.id!r}: remove one of the plugins, or rename its check.")
+                raise ConfigError(f"Two checks have the id {quoted(check.id)}: remove one of the plugins, or rename its check.")
             self.checks[check.id] = check
 
     def run(self, context: PageContext) -> Iterator[Finding]:

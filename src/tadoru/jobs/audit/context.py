@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.model.finding import Check, Finding
 from tadoru.model.web import Answer, Failure, Link, LinkKind, Response
 from tadoru.parse.header_fields import Directive
@@ -26,7 +26,9 @@ class Limits:
         self._values = {check.id: check.threshold.default for check in checks if check.threshold is not None}
         for name, value in (chosen or {}).items():
             if name not in self._values:
-                raise ConfigError(f"{name!r} is not a check with a threshold: choose one of {', '.join(sorted(self._values))}.")
+                raise ConfigError(
+                    f"{quoted(name)} is not a check with a threshold: choose one of {', '.join(sorted(self._values))}."
+                )
             self._values[name] = value
 
     def __getitem__(self, check: Check) -> float:

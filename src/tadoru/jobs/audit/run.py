@@ -13,7 +13,7 @@ from tadoru.clock import SystemClock
 from tadoru.engine import scout
 from tadoru.engine.crawl import Ended
 from tadoru.engine.gate import Gate
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.access import access_for, signs_in
 from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
@@ -109,7 +109,7 @@ def _thresholds(texts: Sequence[str]) -> dict[str, float]:
         try:
             chosen[name.strip()] = float(number)
         except ValueError:
-            raise UsageError(f"--threshold {text!r} must have the form ID=NUMBER, such as title-too-long=65.") from None
+            raise UsageError(f"--threshold {quoted(text)} must have the form ID=NUMBER, such as title-too-long=65.") from None
     return chosen
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.events.settings import from_pairs
 
 FIELDS = (
@@ -97,7 +97,7 @@ def _csv(text: str, name: str) -> Iterator[Entry]:
 def _entry(where: str, values: dict[str, Any]) -> Entry:
     unknown = [key for key in values if key not in FIELDS]
     if unknown:
-        raise UsageError(f"{where}: a source has no field {unknown[0]!r}; it has {', '.join(FIELDS)}.")
+        raise UsageError(f"{where}: a source has no field {quoted(unknown[0])}; it has {', '.join(FIELDS)}.")
     for key in ("name", "type", "url"):
         if not str(values.get(key) or "").strip():
             raise UsageError(f"{where}: the source has no {key}.")

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tadoru.errors import ConfigError, UsageError
+from tadoru.errors import ConfigError, UsageError, quoted
 from tadoru.jobs.events.readers import Reader, reader_for
 from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
@@ -109,7 +109,7 @@ def from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None = None) 
         key, equals, text = pair.partition("=")
         names = key.strip().split(".")
         if not equals or not all(names):
-            raise UsageError(f"The setting {pair!r} can not be read: write it as key=value, such as --set items=events.")
+            raise UsageError(f"The setting {quoted(pair)} can not be read: write it as key=value, such as --set items=events.")
         place = result
         for name in names[:-1]:
             inner = place.setdefault(name, {})

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.errors import ConfigError, UsageError
+from tadoru.errors import ConfigError, UsageError, quoted
 from tadoru.jobs.events.settings import read_settings
 from tadoru.model.event import SourceType
 from tadoru.rules.address import Exemptions, refusal
@@ -28,7 +28,7 @@ def checked(values: Mapping[str, Any], before: Source | None = None) -> dict[str
     given = dict(values)
     kind = given.get("type", before.type if before else "")
     if kind not in list(SourceType):
-        raise UsageError(f"A source can not be of the type {kind!r}: use {', '.join(SourceType)}.")
+        raise UsageError(f"A source can not be of the type {quoted(kind)}: use {', '.join(SourceType)}.")
     if "url" in given:
         given["url"] = typed(given["url"])
     if given.get("timezone"):

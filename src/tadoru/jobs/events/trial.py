@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
 from tadoru.clock import SystemClock, iso
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.jobs.events.collect import secret_of
 from tadoru.jobs.events.gather import Gatherer, Means, Taken, taken_out
 from tadoru.jobs.events.settings import read_settings
@@ -77,7 +77,7 @@ class Trial:
         if len(self.drafts) > limit:
             out.write(f"  … {len(self.drafts) - limit} more\n")
         for bad_one in self.quarantined[:limit]:
-            title = f" {bad_one.raw.title!r}" if bad_one.raw.title else ""
+            title = f" {quoted(bad_one.raw.title)}" if bad_one.raw.title else ""
             out.write(printable(f"  {bad_one.raw.position}{title}: {bad_one.why}") + "\n")
         for sentence in self.missing[:limit]:
             out.write(f"  {printable(sentence)}\n")

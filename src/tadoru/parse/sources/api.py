@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import jmespath
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.model.event import RawEvent, Reading
 from tadoru.parse.decode import decode
 from tadoru.parse.sources.fields import Value, by_field, constants, raw_event
@@ -112,7 +112,7 @@ def read_api(
         problems.add("answer", f"The answer can not be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
         return Reading(problems=problems.all())
     if items is None and page == 1:
-        problems.add("answer", f"The expression {settings.items!r} (setting items) finds nothing in the answer.")
+        problems.add("answer", f"The expression {quoted(settings.items)} (setting items) finds nothing in the answer.")
     found = items if isinstance(items, list) else [] if items is None else [items]
     if len(found) > MOST_EVENTS:
         problems.add("answer", f"Only the first {MOST_EVENTS} of {len(found)} items were read.")
@@ -160,7 +160,7 @@ def _positions(items: list[object], each: str, problems: Problems) -> Iterator[t
             continue
         inner = found if isinstance(found, list) else [] if found is None else [found]
         if not inner:
-            problems.add(f"item {number}", f"The expression {each!r} (setting each) finds nothing in the item.")
+            problems.add(f"item {number}", f"The expression {quoted(each)} (setting each) finds nothing in the item.")
         for at, one in enumerate(inner[:left], 1):
             yield f"item {number}.{at}", {**item, "each": one}
         left -= min(left, len(inner))
@@ -242,7 +242,7 @@ def _check(expression: str, where: str) -> None:
     except _FAILURES as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ConfigError(
-            f"The setting {where} is {expression[:100]!r}, which is not a JMESPath expression ({reason})."
+            f"The setting {where} is {quoted(expression[:100])}, which is not a JMESPath expression ({reason})."
         ) from None
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from zoneinfo import ZoneInfo
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
@@ -99,7 +99,7 @@ class Given:
         return found
 
     def error(self, key: str, value: object, wanted: str) -> ConfigError:
-        return ConfigError(f"The setting {self._path}{key} is {str(value)[:100]!r}; it must be {wanted}.")
+        return ConfigError(f"The setting {self._path}{key} is {quoted(str(value)[:100])}; it must be {wanted}.")
 
     def done(self) -> None:
         """Nothing more is known. Raises ConfigError when something is left."""

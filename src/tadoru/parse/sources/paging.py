@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Self
 from urllib.parse import quote, unquote_plus
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.parse.header_fields import links
 from tadoru.parse.sources.fields import absolute
 from tadoru.parse.sources.given import Given
@@ -109,7 +109,9 @@ class Paging:
             if not isinstance(target, str) or not target.strip():
                 return None, ""
             address = absolute(target, url)
-            return _other(address, url) if address else (None, f"The next page is {target[:200]!r}, which is no web address.")
+            return (
+                _other(address, url) if address else (None, f"The next page is {quoted(target[:200])}, which is no web address.")
+            )
         fields = [value for name, value in headers if name.lower() == "link"]
         found = next((link.url for link in links(fields, url) if "next" in link.rel), None)
         return _other(found, url) if found else (None, "")

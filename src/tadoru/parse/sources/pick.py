@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.extras import not_installed
 from tadoru.parse.decode import decode
 from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
@@ -71,7 +71,9 @@ class Expression:
         except ImportError:
             raise ConfigError(f"The setting {where} is an XPath. {not_installed('XPath', 'xpath')}") from None
         except ValueError as error:
-            raise ConfigError(f"The setting {where} is {text[:100]!r}, which is no {language} selector ({error}).") from None
+            raise ConfigError(
+                f"The setting {where} is {quoted(text[:100])}, which is no {language} selector ({error})."
+            ) from None
         return cls(language, selector, attribute)
 
     def find(self, node: Node) -> list[Node]:
@@ -107,7 +109,7 @@ class Pick:
         if isinstance(value, str):
             return cls(Expression.given(value, where))
         if not isinstance(value, Mapping):
-            raise ConfigError(f"The setting {where} is {str(value)[:100]!r}; it must be a selector or a mapping with one.")
+            raise ConfigError(f"The setting {where} is {quoted(str(value)[:100])}; it must be a selector or a mapping with one.")
         given = Given(value, f"{where}.")
         if may_have_parts and not set(PARTS).isdisjoint(value):
             parts = {name: cls.given(piece, f"{where}.{name}") for name in PARTS if (piece := given.take(name)) is not None}
@@ -158,7 +160,7 @@ def _check_pattern(pattern: str, where: str) -> None:
         groups = re.compile(pattern).groups
     except re.error as error:
         raise ConfigError(
-            f"The setting {where}.pattern is {pattern[:100]!r}, which is no regular expression ({error})."
+            f"The setting {where}.pattern is {quoted(pattern[:100])}, which is no regular expression ({error})."
         ) from None
     if groups > 1:
         raise ConfigError(f"The setting {where}.pattern has {groups} groups; it must have one, or none (use (?:…) for others).")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.model.event import RawEvent, Reading
 from tadoru.parse.html import PageTooComplex
 from tadoru.parse.sources.fields import Value, by_field, constants, filled, raw_event
@@ -103,7 +103,7 @@ def read_html(
     if settings.details:
         details = _addresses(parsed, settings.details, base, url)
         if not details and page == 1:
-            problems.add("page", f"The selector {settings.details.text!r} (setting details) finds no link on the page.")
+            problems.add("page", f"The selector {quoted(settings.details.text)} (setting details) finds no link on the page.")
         if len(details) > settings.most_details:
             problems.add("page", f"Only the first {settings.most_details} of {len(details)} links are followed.")
         return Reading(details=tuple(details[: settings.most_details]), problems=problems.all(), next_url=next_url)
@@ -162,7 +162,7 @@ def _parsed(body: bytes, content_type: str | None, problems: Problems) -> Page |
 def _selected(page: Page, item: Expression, settings: HtmlSettings, base: str, problems: Problems, number: int) -> list[RawEvent]:
     nodes = item.find(page.node(item.language))
     if not nodes and number == 1:
-        problems.add("page", f"The selector {item.text!r} (setting item) finds nothing on the page; it may have changed.")
+        problems.add("page", f"The selector {quoted(item.text)} (setting item) finds nothing on the page; it may have changed.")
     if len(nodes) > MOST_ITEMS:
         problems.add("page", f"Only the first {MOST_ITEMS} of {len(nodes)} items were read.")
     found = [raw_event(f"item {at}", _values(page, node, settings), base) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
-from tadoru.errors import ConfigError
+from tadoru.errors import ConfigError, quoted
 from tadoru.model.event import RawEvent, Reading, ReadProblem
 from tadoru.parse.charsets import charset_name
 from tadoru.parse.sources.columns import ROLES, is_japanese, letters
@@ -52,7 +52,7 @@ class TableSettings:
         label = given.text("encoding")
         encoding = charset_name(label) if label else ""
         if encoding is None:
-            raise ConfigError(f"The setting encoding is {label!r}, which is no charset; try utf-8, shift_jis or euc-jp.")
+            raise ConfigError(f"The setting encoding is {quoted(label)}, which is no charset; try utf-8, shift_jis or euc-jp.")
         delimiter = given.choice("delimiter", (*DELIMITERS, *DELIMITERS.values()), "")
         header = given.number("header", -1, least=0, most=1_000)
         same = constants(given)

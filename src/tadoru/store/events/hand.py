@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from sqlalchemy import Connection, and_, delete, insert, select, update
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.model.event import EventDraft, EventStatus
 from tadoru.store.events.connect import EventsDatabase
 from tadoru.store.events.drafts import columns_of, draft_hash, draft_out, searchable
@@ -55,7 +55,7 @@ class Hand(EventsDatabase):
     def edit_event(self, event_id: int, changes: Mapping[str, Any], judge: Judge, by: str) -> Event:
         """Change fields, called as in `EventDraft`. A new `occurrence` alone makes a series one event."""
         if unknown := sorted(changes.keys() - EDITABLE):
-            raise UsageError(f"{unknown[0]!r} of an event can not be edited: choose from {', '.join(sorted(EDITABLE))}.")
+            raise UsageError(f"{quoted(unknown[0])} of an event can not be edited: choose from {', '.join(sorted(EDITABLE))}.")
         given = dict(changes)
         for name, shadow in _SHADOWS.items():
             if name in given:

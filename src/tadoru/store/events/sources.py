@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.model.event import SourceType
 from tadoru.store.events.rows import source_from
 from tadoru.store.events.schema import snapshots, source_history, source_state, sources
@@ -28,11 +28,11 @@ _EMPTY: dict[str, Any] = {
 
 def _checked(values: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(values.keys() - _GIVEN):
-        raise UsageError(f"A source has no field {unknown[0]!r}: it has {', '.join(sorted(_GIVEN))}.")
+        raise UsageError(f"A source has no field {quoted(unknown[0])}: it has {', '.join(sorted(_GIVEN))}.")
     if "type" in values and values["type"] not in list(SourceType):
-        raise UsageError(f"A source can not be of the type {values['type']!r}: use {', '.join(SourceType)}.")
+        raise UsageError(f"A source can not be of the type {quoted(values['type'])}: use {', '.join(SourceType)}.")
     if "frequency" in values and values["frequency"] not in FREQUENCIES:
-        raise UsageError(f"The frequency {values['frequency']!r} is unknown: use {', '.join(FREQUENCIES)}.")
+        raise UsageError(f"The frequency {quoted(values['frequency'])} is unknown: use {', '.join(FREQUENCIES)}.")
     if not 24 <= values.get("low_hours", 24) <= 72:
         raise UsageError("The hours between two runs of a source of low frequency are from 24 to 72.")
     for name in ("name", "url"):
@@ -64,7 +64,7 @@ class Sources(Tidings):
         try:
             number: int = sql.execute(insert(sources).values(values).returning(sources.c.id)).scalar_one()
         except IntegrityError as error:
-            raise UsageError(f"There is a source named {values['name']!r} already: give another name.") from error
+            raise UsageError(f"There is a source named {quoted(values['name'])} already: give another name.") from error
         return number
 
     def edit_source(self, source_id: int, changes: Mapping[str, Any], by: str) -> Source:
@@ -82,7 +82,7 @@ class Sources(Tidings):
                 new = {name: value for name, _, value in changed}
                 sql.execute(update(sources).where(sources.c.id == source_id).values(**new, updated_at=now))
             except IntegrityError as error:
-                raise UsageError(f"There is a source named {checked.get('name')!r} already: give another name.") from error
+                raise UsageError(f"There is a source named {quoted(checked.get('name'))} already: give another name.") from error
             if {"url", "settings", "type"} & new.keys():
                 fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self.shared_now(sql)}
                 sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(fresh))

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 
 DEFAULT = "default"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,47}")
@@ -51,7 +51,7 @@ def parse(database: str) -> Address:
         raise UsageError("The database address can not be read: write it as postgresql://user@host/name?crawl=NAME.") from None
     name = next((value for key, value in given if key == "crawl"), DEFAULT)
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} can not be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
+        raise UsageError(f"{quoted(name)} can not be the name of a crawl: use up to 48 lower-case letters, digits, - and _.")
     rest = urlencode([(key, value) for key, value in given if key != "crawl"])
     return Address(urlunsplit(found._replace(scheme="postgresql", query=rest)), name)
 

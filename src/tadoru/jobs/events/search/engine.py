@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from tadoru.errors import ConfigError, TadoruError
+from tadoru.errors import ConfigError, TadoruError, quoted
 from tadoru.options import EventsOptions
 
 Ticket = int | None
@@ -81,7 +81,7 @@ def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = N
         raise ConfigError("A search engine needs its address: give --search-url, such as http://127.0.0.1:7700.")
     name = options.search_index
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        raise ConfigError(f"The index {name!r} can not be called so: use letters, digits, - and _.")
+        raise ConfigError(f"The index {quoted(name)} can not be called so: use letters, digits, - and _.")
     key = ""
     if options.search_key:
         key = (os.environ if environment is None else environment).get(options.search_key, "")
