@@ -46,10 +46,6 @@ MISTAKES: dict[str, tuple[str, int]] = {
     "events sources list --database x.db": ("--database stands before “sources”: tadoru events --database … sources", 2),
     "--depth 3 links example.com": ("options stand after the command", 2),
     "serve users list --jsn": ("“tadoru serve users list” has no option --jsn", 2),
-    "links example.com -o a.txt --output b.txt": ("--output is given more than once, and takes one value", 2),
-    "links example.com --limit 5 --max-urls=6": ("--limit and --max-urls are the same option, which takes one value", 2),
-    "report x.db -o a.html -o b.html": ("--output is given more than once, and takes one value: leave out all but one.", 2),
-    "serve -d x.db -d y.db users list": ("--database is given more than once", 2),
     # -- which value --
     "links example.com --depth": ("--depth needs a value: --depth N.", 2),
     "events -d": ("-d needs a value: -d FILE|URL.", 2),
@@ -181,13 +177,6 @@ def test_only_the_first_word_too_many_is_repeated_because_a_secret_may_follow(ca
     err = capfd.readouterr().err
     assert "“Bearer” is more than that: a value with spaces stands in quotes" in err
     assert "s3cret" not in err
-
-
-def test_the_same_value_twice_is_no_mistake() -> None:
-    from tadoru.cli.docs_search import docs_search
-
-    given = ["site", "words", "--format", "json", "-fjson", "--json"]
-    assert docs_search.make_context("search", given).params["form"] == "json"
 
 
 def test_two_dashes_end_the_options() -> None:

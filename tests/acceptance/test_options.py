@@ -207,6 +207,7 @@ ALIASES = [
     (["-o", "file"], "output", "file"),
     (["--max-response-size", "2MB"], "max_response_size", 2 * 1024 * 1024),
     (["--processes", "auto"], "processes", None),
+    (["--limit", "5", "--max-urls", "6"], "limit", 6),
 ]
 
 

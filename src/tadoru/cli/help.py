@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 REST = "This command"
 """The group of what is about the command and not about its work; alone, it is called `Options`."""
-ALIAS = "__"
-"""Stands between the name of a setting and another name for it, in what click calls the option."""
 _ALL = "tadoru.help_all"
 
 Places = Mapping[str, tuple[str, str]]
@@ -58,15 +55,11 @@ class Helped(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
             self._refuse_one_dash(ctx, args)
-        typed = list(args)  # click takes away what it parses.
         try:
-            rest = super().parse_args(ctx, args)
+            return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx  # Of some mistakes click does not say whose they are.
             raise
-        if not ctx.resilient_parsing:
-            self._refuse_twice(ctx, typed)
-        return rest
 
     def _refuse_one_dash(self, ctx: click.Context, args: list[str]) -> None:
         """`-depth 3` would be `-d epth`: a database of that name."""
@@ -75,26 +68,6 @@ class Helped(click.Command):
             name = f"-{word.partition('=')[0]}"
             if not word.startswith("--") and name in names:
                 raise UsageError(f"Write {name} with two dashes: {word} is read as several short options.")
-
-    def _refuse_twice(self, ctx: click.Context, args: list[str]) -> None:
-        """Of several values for an option that takes one, click keeps the last, and the others would be lost in silence."""
-        parser = type(self.make_parser(ctx))(ctx)
-        settings: dict[str, str] = {}
-        for one in self.get_params(ctx):
-            again = copy(one)
-            if isinstance(again, click.Option) and not (again.multiple or again.is_flag or again.count):
-                again.multiple, again.name = True, max(again.opts, key=len)
-                settings[again.name] = (one.name or "").partition(ALIAS)[0]
-            again.add_to_parser(parser, ctx)
-        given, _, _ = parser.parse_args(args=args)
-        seen: dict[str, tuple[str, str]] = {}
-        for flag, setting in settings.items():
-            for value in given.get(flag, ()):
-                before = seen.setdefault(setting, (flag, value))
-                if before[1] != value:
-                    from tadoru.cli.mistakes import given_twice
-
-                    raise given_twice(before[0], flag)
 
     def command_rows(self, ctx: click.Context) -> Sequence[tuple[str, str]]:
         """The sub-commands, with a line about each."""

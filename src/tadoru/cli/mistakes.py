@@ -51,13 +51,6 @@ def elsewhere(name: str, groups: Sequence[str]) -> UsageError:
     return UsageError(f"There is no command “tadoru {name}”; did you mean {meant}?")
 
 
-def given_twice(name: str, other: str) -> UsageError:
-    """Two values for an option that takes one, given by these names of it."""
-    if name == other:
-        return UsageError(f"{name} is given more than once, and takes one value: leave out all but one.")
-    return UsageError(f"{name} and {other} are the same option, which takes one value: leave one of them out.")
-
-
 def missing_package(error: ModuleNotFoundError) -> tuple[str, int]:
     """A package that an option needs and that is not installed, and the exit code."""
     name = (error.name or "").partition(".")[0]

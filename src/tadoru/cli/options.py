@@ -14,7 +14,6 @@ from click.core import ParameterSource
 
 from tadoru import config
 from tadoru.cli.completing import values
-from tadoru.cli.help import ALIAS
 from tadoru.config import Effective, Options
 from tadoru.errors import UsageError
 from tadoru.settings import JOBS, Setting
@@ -98,7 +97,7 @@ def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[...,
         else:
             common.update(type=Parsed(setting), metavar=setting.metavar, multiple=setting.many)
         for alias in hidden:
-            function = click.option(alias, f"{setting.name}{ALIAS}{alias.strip('-').replace('-', '_')}", hidden=True, **common)(
+            function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(
                 function
             )
         return click.option(*names, first, setting.name, help=words, **common)(function)
@@ -112,7 +111,7 @@ def given(job: str, values: dict[str, Any]) -> dict[str, Any]:
     known = {setting.name: setting for setting in JOBS[job]}
     source = click.get_current_context().get_parameter_source
     for key, value in values.items():
-        name = key.partition(ALIAS)[0]
+        name = key.partition("__")[0]
         # Not by its value: `--processes auto` is None, and still wins over a file.
         if name in known and source(key) is ParameterSource.COMMANDLINE:
             found[name] = found.get(name, ()) + value if known[name].many else value
