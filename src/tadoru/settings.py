@@ -59,7 +59,7 @@ CRAWL: tuple[Setting, ...] = (
     _s("depth", "--depth --max-depth", whole(0), "What to crawl",
         "Links to follow from the start, at most.", metavar="N", linktadoru="max_depth"),
     _s("limit", "--limit -l --max-urls --max-pages", whole(0), "What to crawl",
-        "URLs to request, exactly, external ones that are checked among them; 0: no limit.", metavar="N", linktadoru="limit"),
+        "URLs to request, exactly; 0 for no limit.", metavar="N", linktadoru="limit"),
     _s("max_time", "--max-time", positive_duration, "What to crawl", "Stop after this long.", metavar="TIME"),
     _s("scope", "--scope", choice("host", "domain", "path"), "What to crawl",
         "The site is its host, its domain, or what lies below the start.", metavar="host|domain|path"),

@@ -157,7 +157,7 @@ def test_the_text_of_nested_anchors_is_bounded() -> None:
     assert found[-1].text == ""
 
 
-ODD_REFERENCES = ["x#a%20b", "x#y ", "\u00a0#z", "#", " # ", "//h#a#b", "x#%"]
+ODD_REFERENCES = ["x#a%20b", "x#y ", "x #y", "x ", "\u00a0#z", "#", " # ", "//h#a#b", "x#%"]
 REFERENCES = st.text("ab/.#?%20é \t:", max_size=12) | st.sampled_from(ODD_REFERENCES)
 
 

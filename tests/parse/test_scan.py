@@ -43,6 +43,7 @@ PLAIN = {
     "entities in the reference": '<a href="?a=1&amp;b=2">A</a><a href="?a=1&copy=2">B</a><a href="a&#64;b.html">C</a>',
     "an escaped hash": '<a href="a.html&#35;x">A</a><a href="a.html">B</a>',
     "jumps": '<a href="#x">A</a><a href="">B</a><a href="a.html#x">C</a><a href="a.html#y">D</a>',
+    "spaces before a fragment": '<a href="a.html #x">A</a><a href="a.html ">B</a><a href="b.html #y" rel="next">C</a>',
     "not for crawlers": '<a href="mailto:a@b.c">A</a><a href="javascript:x()">B</a><a href="a.html">C</a>',
     "a comment": '<!-- <a href="no.html">no</a> --><a href="a.html">A</a>',
     "a comment within a link": '<a href="a.html">one<!-- two -->three</a>',

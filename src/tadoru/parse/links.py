@@ -117,7 +117,7 @@ class LinkReading:
             else:
                 target = resolve(front, base)
                 url = targets[front] = None if target is None else target[0]
-            if mark and ("%" in fragment or " " in fragment or not href.isprintable()):
+            if mark and ("%" in fragment or " " in fragment or front[-1:] == " " or not href.isprintable()):
                 url, fragment = resolve(href, base) or (None, "")
             text, is_blank = "", False
             if room > 0:
@@ -158,7 +158,9 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
             reference = next((url for _, url in _resources(tag, attributes)), "") if tag == "meta" else ""
         else:
             reference = attributes.get("href") or (_reference(attributes) if "xlink:href" in attributes else "")
-        front = reference.partition("#")[0]
+        front, mark, _ = reference.partition("#")
+        if mark and front[-1:] == " ":
+            front = reference  # A space that a fragment follows is a part of the path.
         if front in fronts:
             continue
         fronts.add(front)

@@ -73,6 +73,8 @@ class Scanner:
                 front = _reference(unusual)
             elif b"&" in reference:
                 front = _front(reference)
+            elif reference.endswith(b" "):
+                front = _reference(attributes)
             if front in fronts:
                 continue
             fronts.add(front)
@@ -125,8 +127,13 @@ class Scanner:
 
 
 def _front(reference: bytes) -> bytes:
-    """A reference without its fragment, as it is with its character references resolved."""
-    return _decoded(reference).partition("#")[0].encode("utf-8", "replace")
+    """A reference without its fragment, as it is with its character references resolved.
+
+    With its fragment after a space, which is a part of the path then and not stripped.
+    """
+    whole = _decoded(reference)
+    front = whole.partition("#")[0]
+    return (whole if front.endswith(" ") else front).encode("utf-8", "replace")
 
 
 def _reference(tag: bytes) -> bytes:
