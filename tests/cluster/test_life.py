@@ -3,11 +3,14 @@ can not be done."""
 
 from __future__ import annotations
 
+import asyncio
 import signal
 from contextlib import closing
 
 import pytest
 
+from tadoru.clock import SystemClock
+from tadoru.store.open import open_existing
 from tadoru.store.postgres.cluster_view import ClusterView
 from tests.acceptance.command import Tadoru, finished
 from tests.cluster.crew import Crew, hired, until
@@ -44,6 +47,25 @@ def test_a_worker_that_is_told_to_stop_leaves_everything_in_order(town: Town, cr
     with hired(crew.database):
         crew.until_done("site")
     assert town.hits(f"{starts[0]}2") == 1
+
+
+def test_what_an_engine_that_is_gone_held_is_done_by_others_when_nothing_else_waits(town: Town, crew: Crew) -> None:
+    [start] = build(town, hosts=1, pages=2)
+    crew.hand_over("site", *access(town), *BARE, start)
+
+    async def lease_and_go() -> None:
+        # Its process lives on, as that of a worker which lost its database: only time can tell that nobody is there.
+        store = open_existing(crew.address("site"), SystemClock())
+        worker = await store.join(3.0)
+        found = await store.lease(worker, {}, new_hosts=1, per_host=1, limit=0)
+        assert [lease.url for lease in found.leases] == [start]
+        await store.close()
+
+    asyncio.run(lease_and_go())
+    assert crew.cluster.counts("site")["queued"] == 0
+    with hired(crew.database):
+        crew.until_done("site")
+    assert town.hits(start) == 1
 
 
 def test_a_second_signal_stops_a_worker_at_once(town: Town, crew: Crew) -> None:

@@ -17,6 +17,7 @@ from tadoru.jobs.audit.run import Prepared, finish, rejoin, take_up_what_was_put
 from tadoru.jobs.launch import Plan
 from tadoru.log import Log
 from tadoru.options import AuditOptions
+from tadoru.store.open import open_existing
 from tadoru.store.postgres.cluster import OPEN, Cluster, ClusterCrawl
 
 LINED_UP = 200
@@ -119,7 +120,19 @@ class Desk:
         if taken:
             self._log.write("warning", "A worker is gone: what it was doing is done again.", pieces=taken)
         self.cluster.forget_workers()
+        for crawl in self._all_open():
+            if _is_over(crawl, self.cluster.counts(crawl.name)) is False:
+                await self._take_back(crawl.name)
         await self.look()
+
+    async def _take_back(self, crawl: str) -> None:
+        """What is in flight with engines that are gone waits again. Engines see to that themselves, but with nothing in the queue
+        there may be none, and everybody would wait for those that are gone."""
+        store = open_existing(self._address(crawl), self._clock)
+        try:
+            await store.recover()
+        finally:
+            await store.close()
 
     def give_up(self, crawl: str, error: str) -> None:
         """A crawl that fails again and again waits for somebody to look at it."""
