@@ -25,7 +25,7 @@ _DEAD = f"""SELECT p.id FROM pages p
         AND NOT EXISTS (SELECT 1 FROM link_relations r JOIN pages s ON s.id = r.source_id
             WHERE r.target_id = p.id AND s.id <> p.id AND s.status <> 'error' AND coalesce(s.status_code, 0) < 400)
         AND NOT EXISTS (SELECT 1 FROM pages b WHERE b.redirect_id = p.id)
-        AND NOT EXISTS (SELECT 1 FROM sitemap_entries e WHERE e.page_id = p.id)
+        AND p.id NOT IN (SELECT e.page_id FROM sitemap_entries e)
         AND p.url NOT IN ({_NAMED})"""
 _GONE = "SELECT id, status, host_id FROM pages WHERE purpose = 'gone'"
 _RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0, retry_count = 0 WHERE id = ?"

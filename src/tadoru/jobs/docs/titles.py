@@ -15,7 +15,7 @@ from tadoru.jobs.docs.markdown import Heading, Markdown, escape
 
 _HEADING = re.compile("#{1,6} ")
 _DEEPEST = 6
-MOST_ABOVE = 1_000
+_MOST_ABOVE = 1_000
 """Characters that may stand above a title: what package it is in, a table of who wrote it."""
 
 
@@ -42,7 +42,7 @@ def _begun(markdown: Markdown, title: str) -> Markdown:
         if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
             return _moved_up(markdown, "".join(above), block, title)
         above.append(block.text)
-        if block.kind == "heading" or sum(map(len, above)) > MOST_ABOVE:
+        if block.kind == "heading" or sum(map(len, above)) > _MOST_ABOVE:
             break
     is_below = levels[:1] == [1] and markdown.headings[0].text == title  # below a long text: it stays there
     return markdown if is_below else _put_above(markdown, title)
