@@ -89,6 +89,69 @@ def test_endless_pages_end(calendar: Calendar, site: Site) -> None:
     assert sum(path.startswith("/api/") for path in site.paths) == 7
 
 
+def endless_feed(site: Site, entries: int = 1, padding: int = 0) -> None:
+    """A feed whose every page names another one."""
+
+    async def page(exchange: Exchange, rest: str) -> None:
+        number = int(rest)
+        items = "".join(
+            f"<entry><id>{number}-{one}</id><title>Fair {number}-{one} 2031-05-01</title></entry>" for one in range(entries)
+        )
+        body = (
+            f'<feed xmlns="http://www.w3.org/2005/Atom"><link rel="next" href="/feed/{number + 1}"/>{items}'
+            f"<!--{number:>{padding}}--></feed>"
+        )
+        await exchange.send(Reply(body=body.encode(), content_type="application/atom+xml"))
+
+    site.handle("/feed/*", page)
+
+
+def requested_pages(site: Site) -> int:
+    return sum(path.startswith("/feed/") for path in site.paths)
+
+
+def test_an_endless_feed_ends_at_its_page_limit_and_the_run_is_partial(calendar: Calendar, site: Site) -> None:
+    endless_feed(site)
+    calendar.add(site.url("/feed/1"), "rss")
+    calendar.run()
+    assert requested_pages(site) == 50
+    assert len(calendar.titles()) == 50
+    [run] = calendar.runs()
+    assert run.status == "partial"
+    assert "limits.pages" in run.error_summary
+
+
+@pytest.mark.parametrize("limit", ["limits.bytes=30000", "limits.events=30"])
+def test_bytes_and_events_of_one_run_are_limited(calendar: Calendar, site: Site, limit: str) -> None:
+    endless_feed(site, entries=10, padding=10_000)
+    calendar.add(site.url("/feed/1"), "rss", limit)
+    calendar.run()
+    assert requested_pages(site) == 3
+    assert len(calendar.files("snapshots")) == 3
+    [run] = calendar.runs()
+    assert run.counts["parsed"] == 30
+    assert run.status == "partial"
+    assert limit.partition("=")[0] in run.error_summary
+
+
+def test_events_over_the_limit_are_left_out_of_a_single_document(calendar: Calendar, site: Site) -> None:
+    site.reply("/a.ics", body=ics(*map(meeting, range(1, 5))), content_type="text/calendar")
+    calendar.add(site.url("/a.ics"), "ics", "limits.events=3")
+    calendar.run()
+    assert len(calendar.titles()) == 3
+    assert "limits.events" in calendar.runs()[0].error_summary
+
+
+def test_pages_about_single_events_count_towards_the_bytes_of_a_run(calendar: Calendar, site: Site) -> None:
+    site.html("/list", "".join(f'<a class="e" href="/e/{number}">x</a>' for number in range(20)))
+    page = b"<h1>Fair</h1><time>2031-05-01</time><p>" + b"x" * 10_000
+    site.handle("/e/*", lambda exchange, _: exchange.send(Reply(body=page)))
+    calendar.add(site.url("/list"), "html", "details=a.e", "fields.title=h1", "fields.start=time", "limits.bytes=30000")
+    calendar.run()
+    assert sum(path.startswith("/e/") for path in site.paths) == 3
+    assert "limits.bytes" in calendar.runs()[0].error_summary
+
+
 def test_pages_that_lead_back_end(calendar: Calendar, site: Site) -> None:
     body = json.dumps({"events": [{"name": "Fair", "at": "2031-05-01"}], "next": "/api"})
     site.reply("/api", body=body, content_type="application/json")

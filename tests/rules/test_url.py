@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.rules.url import Cleaning, Resolver, UrlParts, canonical, host_key, origin, parts
+from tadoru.rules.url import (
+    Cleaning,
+    Resolver,
+    UrlParts,
+    canonical,
+    host_key,
+    origin,
+    parts,
+    with_parameter,
+    without_parameters,
+)
 
 TRACKING = Cleaning(strip_tracking=True)
 SESSIONS = Cleaning(strip_sessions=True)
@@ -290,3 +300,29 @@ def test_the_parts_of_a_canonical_url_make_it_up_again(text: str, cleaning: Clea
     if url is not None:
         scheme, _, _, path, query = parts(url)
         assert f"{scheme}://{host_key(url)}{path}{'?' if query else ''}{query}" == url
+
+
+@pytest.mark.parametrize(
+    "url, expected",
+    [
+        ("https://a.test/e", "https://a.test/e?p=1"),
+        ("https://a.test/e?", "https://a.test/e?p=1"),
+        ("https://a.test/e?x=%E6%98%9F&p=9&y", "https://a.test/e?x=%E6%98%9F&y&p=1"),
+        ("https://a.test/e?p=2&p=3#part", "https://a.test/e?p=1"),
+    ],
+)
+def test_one_parameter_is_set_and_the_others_stay(url: str, expected: str) -> None:
+    assert with_parameter(url, "p", "1") == expected
+
+
+@pytest.mark.parametrize(
+    "url, expected",
+    [
+        ("https://a.test/e?key=s&x=1", "https://a.test/e?x=1"),
+        ("https://a.test/e?x=1&%6Bey=s#part", "https://a.test/e?x=1#part"),
+        ("https://a.test/e?key=s", "https://a.test/e"),
+        ("https://a.test/e?keys=s", "https://a.test/e?keys=s"),
+    ],
+)
+def test_a_parameter_is_removed_from_a_url(url: str, expected: str) -> None:
+    assert without_parameters(url, lambda name, _: name == "key") == expected

@@ -18,6 +18,7 @@ from tadoru.engine.drive import follow
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.engine.visit import HOST_DOWN
 from tadoru.fetch.base import Fetcher
+from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, WithCredentials
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
@@ -91,27 +92,25 @@ class Errand:
         await self._robots.close()
         await self._fetcher.close()
 
-    async def fetch(self, url: str, *, headers: Headers = (), private: Headers = ()) -> Answer:
-        """The answer at the end of the redirects. `private` headers go to the origin of `url` and nowhere else."""
-        home = origin(url)
+    async def fetch(self, url: str, *, headers: Headers = (), credentials: Credentials = NO_CREDENTIALS) -> Answer:
+        """The answer at the end of the redirects; each hop gets the credentials of its origin."""
+        fetcher = WithCredentials(self._fetcher, credentials)
 
         async def send(request: Request) -> Answer:
-            if private and origin(request.url) == home:
-                request = replace(request, headers=(*request.headers, *private))
-            return await self._patiently(request)
+            return await self._patiently(request, fetcher)
 
         manners = self._errands.manners
         template = Request(url=url, headers=headers, timeout=manners.timeout, max_bytes=manners.max_bytes)
         return await follow(send, url, template)
 
-    async def _patiently(self, request: Request) -> Answer:
+    async def _patiently(self, request: Request, fetcher: Fetcher) -> Answer:
         """Ask, and again after what passes."""
         clock, attempt = self._errands.clock, 0
         while True:
             gap, refused = await self._permission(request.url)
             if refused is not None:
                 return refused
-            answer = await self._send(request, gap)
+            answer = await self._send(request, gap, fetcher)
             if isinstance(answer, Response):
                 after = retry.parse_retry_after(answer.header("retry-after"), clock.now())
                 chance = self._random.random()
@@ -138,7 +137,7 @@ class Errand:
             return 0.0, Failure(url=url, kind=asked.failure, message=asked.message)
         return 0.0, Failure(url=url, kind=FailureKind.FORBIDDEN, message=f"robots.txt does not allow it: {verdict.reason}.")
 
-    async def _send(self, request: Request, gap: float = 0.0) -> Answer:
+    async def _send(self, request: Request, gap: float = 0.0, fetcher: Fetcher | None = None) -> Answer:
         """One request, when it is the host's turn; the gap to the next one counts from its sending."""
         errands, host = self._errands, host_key(request.url)
         desk, worker, manners = errands.desk, errands.worker, errands.manners
@@ -153,7 +152,7 @@ class Errand:
                     marks.append(asyncio.create_task(errands.ask(desk.sent, worker, host)))
 
             try:
-                answer = await self._fetcher.fetch(request, went_out)
+                answer = await (fetcher or self._fetcher).fetch(request, went_out)
             finally:
                 went_out()
                 await marks[0]

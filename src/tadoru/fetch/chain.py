@@ -9,12 +9,10 @@ from __future__ import annotations
 from tadoru.clock import SystemClock
 from tadoru.fetch.base import Fetcher
 from tadoru.fetch.cookies import CookieJar, WithCookies
-from tadoru.fetch.credentials import Credentials, WithCredentials
+from tadoru.fetch.credentials import NO_CREDENTIALS, Credentials, WithCredentials
 from tadoru.fetch.guard import Resolver
 from tadoru.fetch.http import HttpFetcher
 from tadoru.rules.address import Exemptions
-
-NO_CREDENTIALS = Credentials()
 
 
 def build(

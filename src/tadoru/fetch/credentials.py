@@ -1,7 +1,7 @@
-"""Secrets and the origins they were given for: authentication, custom headers, cookies a person brings along.
+"""Secrets and the origins they were given for: authentication, keys in the query, custom headers, cookies a person brings along.
 
-Nothing here is ever sent to an origin that was not named for it, which is why a cross-origin redirect or link carries none
-of it. Cookies that a site sets during the crawl are `fetch.cookies`.
+Crawls and event sources use the same mechanism: `WithCredentials` sees every request, each hop of a redirect too, and adds a
+secret only to a request for the origin that it was given for. Cookies that a site sets during the crawl are `fetch.cookies`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ import base64
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from urllib.parse import quote
 
 from tadoru.errors import UsageError, quoted
 from tadoru.fetch.base import Fetcher
-from tadoru.model.web import Answer, Headers, Request
-from tadoru.rules.url import origin, parts
+from tadoru.model.web import Answer, Failure, Headers, Request
+from tadoru.rules.url import origin, parts, with_parameter, without_parameters
 
 TRANSPORT_HEADERS = frozenset({"host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "trailer"})
 """What belongs to the connection: setting it by hand would break the framing or speak for another host."""
@@ -41,11 +42,27 @@ class Cookie:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretParameter:
+    """A parameter of the query that signs requests in to one origin."""
+
+    origin: str
+    name: str
+    value: str = field(repr=False)
+
+    def removed_from(self, url: str) -> str:
+        """A canonical URL without this parameter, or at another origin without any that has its value."""
+        if origin(url) == self.origin:
+            return without_parameters(url, lambda name, _: name == self.name)
+        return without_parameters(url, lambda _, value: value == self.value)
+
+
+@dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers for some origins, and cookies that know their own place. Every `with_…` returns a richer copy."""
+    """Headers and query parameters for some origins, and cookies with their domains. Every `with_…` returns a richer copy."""
 
     by_origin: tuple[tuple[str, Headers], ...] = ()
     cookies: tuple[Cookie, ...] = ()
+    parameters: tuple[SecretParameter, ...] = ()
 
     def for_url(self, url: str) -> Headers:
         """The headers to add to a request for this canonical URL; nothing for an origin that was not named."""
@@ -58,13 +75,40 @@ class Credentials:
         others = tuple(header for header in own if header[0].lower() != "cookie")
         return (*others, ("Cookie", "; ".join(pairs))) if pairs else others
 
+    def apply(self, request: Request) -> Request:
+        """The request as it is sent: with what was given for its origin, and without secrets of another one in its URL."""
+        secrets, url = self.for_url(request.url), self.without_secrets(request.url)
+        for parameter in self.parameters:
+            if parameter.origin == origin(url):
+                url = with_parameter(url, parameter.name, parameter.value)
+        return replace(request, url=url, headers=request.headers + secrets) if secrets or url != request.url else request
+
+    def conceal(self, answer: Answer) -> Answer:
+        """The answer as it may be stored: servers and error messages repeat the URL that was sent."""
+        if not self.parameters:
+            return answer
+        answer = replace(answer, url=self.without_secrets(answer.url))
+        return replace(answer, message=self.redact(answer.message)) if isinstance(answer, Failure) else answer
+
+    def without_secrets(self, url: str) -> str:
+        """A canonical URL without the secret parameters of its query."""
+        for secret in self.parameters:
+            url = secret.removed_from(url)
+        return url
+
+    def redact(self, text: str) -> str:
+        """A text with the values of secret parameters replaced by `***`."""
+        for secret in self.parameters:
+            text = text.replace(secret.value, "***").replace(quote(secret.value, safe=""), "***")
+        return text
+
     def __bool__(self) -> bool:
-        return bool(self.by_origin or self.cookies)
+        return bool(self.by_origin or self.cookies or self.parameters)
 
     def with_headers(self, origins: Iterable[str], headers: Headers) -> Credentials:
         """Also send these headers to these origins (`scheme://host[:port]`, canonical)."""
         for name, value in headers:
-            _check_header(name, value)
+            check_header(name, value)
         return replace(self, by_origin=(*self.by_origin, *((named, headers) for named in origins)))
 
     def with_basic(self, origins: Iterable[str], username: str, password: str) -> Credentials:
@@ -82,6 +126,10 @@ class Credentials:
         """Also send an API key in the header its service asks for."""
         return self.with_headers(origins, ((header, value),))
 
+    def with_parameter(self, origins: Iterable[str], name: str, value: str) -> Credentials:
+        """Also send a key as a parameter of the query."""
+        return replace(self, parameters=(*self.parameters, *(SecretParameter(named, name, value) for named in origins)))
+
     def with_cookies(self, origins: Iterable[str], pairs: Iterable[str]) -> Credentials:
         """Also send these `name=value` cookies."""
         cookies = tuple(_cookie_pair(pair) for pair in pairs)
@@ -96,12 +144,17 @@ class Credentials:
         shown: dict[str, list[str]] = {}
         for named, headers in self.by_origin:
             shown.setdefault(named, []).extend(f"{name}: ***" for name, _ in headers)
+        for secret in self.parameters:
+            shown.setdefault(secret.origin, []).append(f"?{secret.name}=***")
         for cookie in self.cookies:
             shown.setdefault(cookie.domain, []).append(f"Cookie: {cookie.name}=***")
         return shown
 
     def __repr__(self) -> str:
         return f"Credentials({self.redacted()})"
+
+
+NO_CREDENTIALS = Credentials()
 
 
 class WithCredentials:
@@ -113,10 +166,7 @@ class WithCredentials:
 
     async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
         """Send the request with its credentials."""
-        secrets = self._credentials.for_url(request.url)
-        if secrets:
-            request = replace(request, headers=request.headers + secrets)
-        return await self._inner.fetch(request, sent)
+        return self._credentials.conceal(await self._inner.fetch(self._credentials.apply(request), sent))
 
     async def close(self) -> None:
         """Close what is inside."""
@@ -128,7 +178,8 @@ def path_fits(path: str, prefix: str) -> bool:
     return path == prefix or (path.startswith(prefix) and (prefix.endswith("/") or path[len(prefix)] == "/"))
 
 
-def _check_header(name: str, value: str) -> None:
+def check_header(name: str, value: str) -> None:
+    """Raise UsageError for a header that cannot be sent."""
     # The value stays out of every message: it is what has to be kept secret.
     if not _TOKEN.fullmatch(name):
         raise UsageError(f"{quoted(name)} is not a header name.")

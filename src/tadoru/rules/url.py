@@ -10,10 +10,11 @@ Which URLs are wanted is not here: see `scope` and `traps`.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, unquote_plus
 
 from ada_url import join_url, normalize_url
 
@@ -349,3 +350,18 @@ def _is_local(url: str, authority: str) -> bool:
 def is_address(host: str) -> bool:
     """Whether the host of a canonical URL is an IP address: the parser lets no other name end in a number."""
     return host[0] == "[" or host.rpartition(".")[2].isdigit()
+
+
+def with_parameter(url: str, name: str, value: str) -> str:
+    """A URL with one parameter of its query set; the others stay as they are written, the fragment goes."""
+    start = without_parameters(url.partition("#")[0], lambda other, _: other == name)
+    return f"{start}{'&' if '?' in start else '?'}{quote(name, safe='[]')}={quote(value, safe='')}"
+
+
+def without_parameters(url: str, matches: Callable[[str, str], bool]) -> str:
+    """A URL without the parameters of its query whose decoded name and value match; the others stay as they are written."""
+    start, hash_sign, fragment = url.partition("#")
+    path, _, query = start.partition("?")
+    pairs = [part for part in query.split("&") if part]
+    kept = [part for part in pairs if not matches(*(unquote_plus(text) for text in part.partition("=")[::2]))]
+    return path + ("?" + "&".join(kept) if kept else "") + hash_sign + fragment

@@ -8,7 +8,6 @@ import pytest
 
 from tadoru.errors import ConfigError
 from tadoru.parse.sources.api import ApiSettings, read_api
-from tadoru.parse.sources.paging import with_parameter, without_parameter
 
 BASE = "https://town.test/api/events?lang=ja"
 
@@ -122,19 +121,6 @@ def test_a_first_page_asks_for_the_size() -> None:
 
 
 @pytest.mark.parametrize(
-    "url, expected",
-    [
-        ("https://a.test/e", "https://a.test/e?p=1"),
-        ("https://a.test/e?", "https://a.test/e?p=1"),
-        ("https://a.test/e?x=%E6%98%9F&p=9&y", "https://a.test/e?x=%E6%98%9F&y&p=1"),
-        ("https://a.test/e?p=2&p=3#part", "https://a.test/e?p=1"),
-    ],
-)
-def test_one_parameter_is_set_and_the_others_stay(url: str, expected: str) -> None:
-    assert with_parameter(url, "p", "1") == expected
-
-
-@pytest.mark.parametrize(
     "more, data, page, expected",
     [
         pytest.param({}, events(20), 1, f"{BASE}&offset=20", id="second page"),
@@ -153,16 +139,3 @@ def test_an_offset_steps_by_the_size_of_a_page(more: dict[str, object], data: ob
 def test_an_offset_needs_the_size_of_a_page() -> None:
     with pytest.raises(ConfigError, match=r"pagination\.size is missing; it must be how many events a page has"):
         settings({"kind": "offset"})
-
-
-@pytest.mark.parametrize(
-    "url, expected",
-    [
-        ("https://a.test/e?key=s&x=1", "https://a.test/e?x=1"),
-        ("https://a.test/e?x=1&%6Bey=s#part", "https://a.test/e?x=1#part"),
-        ("https://a.test/e?key=s", "https://a.test/e"),
-        ("https://a.test/e?keys=s", "https://a.test/e?keys=s"),
-    ],
-)
-def test_a_parameter_is_taken_out_of_an_address(url: str, expected: str) -> None:
-    assert without_parameter(url, "key") == expected

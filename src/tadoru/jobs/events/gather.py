@@ -33,8 +33,6 @@ EXTENSIONS = {
     SourceType.HTML: "html",
     SourceType.CSV: "csv",
 }
-MOST_PAGES = 10_000
-"""Of one source; readers stop sooner, by their own settings."""
 READ_ANEW = timedelta(days=7)
 """A source is read whole at least so often: the dates of its series move on, whether it changes or not."""
 TEST_LASTS = timedelta(hours=1)
@@ -116,7 +114,8 @@ class Gatherer:
         self._files = means.files
         self._clock = means.clock
         self._zone = means.zone
-        self._secret = means.secret
+        self._credentials = settings.credentials(source.url, means.secret)
+        self._bytes = 0
         self._enriched_by = means.enriched_by
         self._keep = keep
         self._known: Mapping[str, Any] = state.kept or {}
@@ -138,15 +137,20 @@ class Gatherer:
         details: dict[str, None] = {}
         seen: set[str] = set()
         page = 1
-        while address is not None and page <= MOST_PAGES:
+        while address is not None:
             seen.add(address)
             reading = await self._page(address, page)
             if reading is None:
                 break
-            details |= dict.fromkeys(reading.details)
-            address = canonical(self._settings.auth.stripped(reading.next_url)) if reading.next_url else None
+            details |= dict.fromkeys(filter(None, map(self._address, reading.details)))
+            address = self._address(reading.next_url) if reading.next_url else None
+            if address is None or not self._may_read_more():
+                break
             if address in seen:
                 found.missing.append(f"The next page after page {page} is one that was read already ({address}).")
+                break
+            if page == self._settings.limits.pages:
+                self._reach_limit("pages", page)
                 break
             page += 1
         if found.error or found.is_unchanged:
@@ -160,6 +164,27 @@ class Gatherer:
             "enriched": self._enriched_by,
         }
         return found
+
+    def _address(self, url: str) -> str | None:
+        """The URL of a follow-up request; servers repeat a key that was sent in the query."""
+        address = canonical(url)
+        return self._credentials.without_secrets(address) if address is not None else None
+
+    def _may_read_more(self) -> bool:
+        """Whether this run is below its limits; when not, what is left out makes it partial."""
+        limits = self._settings.limits
+        if len(self.found.events) >= limits.events:
+            self._reach_limit("events", limits.events)
+        elif self._bytes >= limits.bytes:
+            self._reach_limit("bytes", limits.bytes)
+        else:
+            return True
+        return False
+
+    def _reach_limit(self, name: str, value: int) -> None:
+        sentence = f"Stopped at {value:,} {name}, the most that one run reads; set limits.{name} of this source to read more."
+        if sentence not in self.found.missing:
+            self.found.missing.append(sentence)
 
     async def _page(self, address: str, page: int) -> Reading | None:
         """Read one page; None when it can not be had, or need not be."""
@@ -208,15 +233,10 @@ class Gatherer:
 
     async def _ask(self, address: str, conditions: Headers) -> Response | str:
         """The answer, when there is something in it; otherwise why not."""
-        auth = self._settings.auth
-        headers = (("Accept", ACCEPT[self._source.type]), *self._settings.headers, *conditions)
-        answer = await self._errand.fetch(
-            auth.address(address, self._secret), headers=headers, private=auth.headers(self._secret)
-        )
+        headers = (("Accept", ACCEPT[self._source.type]), *conditions)
+        answer = await self._errand.fetch(address, headers=headers, credentials=self._credentials)
         if not isinstance(answer, Response):
-            return self._without_secret(answer.message)
-        if auth.type == "query":
-            answer = replace(answer, url=address)
+            return self._credentials.redact(answer.message)
         if answer.status == 304 and conditions:
             return answer
         if answer.status != 200:
@@ -225,9 +245,6 @@ class Gatherer:
             return f"The server answered {answer.status}."
         self.found.fetched += 1
         return answer
-
-    def _without_secret(self, text: str) -> str:
-        return text.replace(self._secret, "***") if self._secret else text
 
     async def _snapshot(self, answer: Response) -> Taken:
         now = to_datetime(self._clock.now())
@@ -260,7 +277,11 @@ class Gatherer:
         # In a thread: a large body is seconds of work, and the others go on meanwhile.
         reading = await asyncio.to_thread(self._settings.reader.read, document, self._settings.own)
         where = f"page {page}, " if page > 1 else f"{url}, " if detail else ""
-        self.found.events += [replace(event, position=f"{where}{event.position}") for event in reading.events]
+        self._bytes += len(body)
+        room = self._settings.limits.events - len(self.found.events)
+        if len(reading.events) > room:
+            self._reach_limit("events", self._settings.limits.events)
+        self.found.events += [replace(event, position=f"{where}{event.position}") for event in reading.events[:room]]
         self.found.problems += [replace(problem, position=f"{where}{problem.position}") for problem in reading.problems]
         if reading.ttl is not None:
             self.found.ttl = reading.ttl
@@ -271,6 +292,8 @@ class Gatherer:
         known: Mapping[str, Any] = self._known.get("details") or {} if self._is_as_before else {}
         kept: dict[str, Any] = {}
         for address in addresses:
+            if not self._may_read_more():
+                break
             entry = await self._detail(address, known.get(address))
             if entry is not None:
                 kept[address] = entry

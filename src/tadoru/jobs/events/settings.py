@@ -1,12 +1,11 @@
 """The settings of a source: what every type has, and what is its reader's own. They are checked when they are saved.
 
-`auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `reader` (a plugin) and `date_order` are every
-source's; the rest is handed to the reader. A secret is never a setting: the source names the variable that holds it.
+`auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `limits`, `reader` (a plugin) and `date_order` are
+every source's; the rest is handed to the reader. A secret is never a setting: the source names the variable that holds it.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -14,17 +13,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from tadoru.errors import ConfigError, UsageError, quoted
+from tadoru.fetch.credentials import Credentials, check_header
 from tadoru.jobs.events.readers import Reader, reader_for
 from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.dates.names import Order
 from tadoru.parse.sources.given import Given
-from tadoru.parse.sources.paging import with_parameter, without_parameter
+from tadoru.rules.url import canonical, origin
 
 AUTH = ("bearer", "basic", "header", "query")
 ORDERS = tuple(Order)
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_FORBIDDEN = frozenset({"host", "content-length", "transfer-encoding", "connection", "authorization", "cookie"})
+MAX_PAGES = 10_000
+"""Of a list in one run, whatever the settings say."""
+_SHARED = ("auth", "headers", "limits", "reader", "date_order")
+_FORBIDDEN = frozenset({"authorization", "cookie"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,24 +37,30 @@ class Auth:
     name: str = ""
     """The user of basic, the header, or the parameter of the query."""
 
-    def headers(self, secret: str) -> Headers:
+    def credentials(self, origins: tuple[str, ...], secret: str) -> Credentials:
+        """The secret, bound to the origins of the source."""
+        found = Credentials()
         match self.type:
             case "bearer":
-                return (("Authorization", f"Bearer {secret}"),)
+                return found.with_bearer(origins, secret)
             case "basic":
-                pair = base64.b64encode(f"{self.name}:{secret}".encode()).decode()
-                return (("Authorization", f"Basic {pair}"),)
+                return found.with_basic(origins, self.name, secret)
             case "header":
-                return ((self.name, secret),)
-        return ()
+                return found.with_api_key(origins, self.name, secret)
+            case "query":
+                return found.with_parameter(origins, self.name, secret)
+        return found
 
-    def address(self, url: str, secret: str) -> str:
-        """The URL to request: with the secret, when that is how it is sent."""
-        return with_parameter(url, self.name, secret) if self.type == "query" else url
 
-    def stripped(self, url: str) -> str:
-        """Without the secret: servers repeat it in the address of the next page."""
-        return without_parameter(url, self.name) if self.type == "query" else url
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What one run of a source reads at most; a run that reaches a limit keeps what it has read and is partial."""
+
+    pages: int = 50
+    """Of a list; the pages about single events that it names are not counted."""
+    bytes: int = 64 * 1024 * 1024
+    """Bodies after decompression, as they are saved as snapshots."""
+    events: int = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,25 +72,61 @@ class SourceSettings:
     """What the reader made of its own."""
     auth: Auth = Auth()
     headers: Headers = ()
+    limits: RunLimits = RunLimits()
     order: Order | None = None
+
+    def credentials(self, url: str, secret: str) -> Credentials:
+        """What is sent to the origin of the source's URL and to no other: the secret and the custom headers."""
+        address = canonical(url)
+        origins = (origin(address),) if address is not None else ()
+        return self.auth.credentials(origins, secret).with_headers(origins, self.headers)
 
 
 def read_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str = "") -> SourceSettings:
     """Raises ConfigError, in a sentence, when something can not be used."""
     own = dict(mapping)
-    shared = Given({name: own.pop(name) for name in ("auth", "headers", "reader", "date_order") if name in own})
+    shared = Given({name: own.pop(name) for name in _SHARED if name in own})
     auth = _auth(shared.mapping("auth"))
     if auth.type and not secret:
         raise ConfigError("The setting auth needs a secret: name the variable that holds it with --secret.")
-    headers = tuple(shared.table("headers").items())
-    for name, value in headers:
-        if not _TOKEN.fullmatch(name) or name.lower() in _FORBIDDEN or not value.isprintable():
-            raise ConfigError(f"The setting headers.{name} can not be sent; sign in with the setting auth and --secret.")
+    plugin = shared.text("reader")
     order = shared.choice("date_order", ORDERS, "")
-    reader = reader_for(kind, shared.text("reader"))
+    reader = reader_for(kind, plugin)
     return SourceSettings(
-        reader=reader, own=reader.prepare(own), auth=auth, headers=headers, order=Order(order) if order else None
+        reader=reader,
+        own=reader.prepare(own),
+        auth=auth,
+        headers=_headers(shared.table("headers")),
+        # Readers of APIs and web pages stop at their own setting most_pages.
+        limits=_limits(shared.mapping("limits"), stops_by_itself=not plugin and kind in (SourceType.API, SourceType.HTML)),
+        order=Order(order) if order else None,
     )
+
+
+def _headers(table: Mapping[str, str]) -> Headers:
+    for name, value in table.items():
+        if name.lower() in _FORBIDDEN:
+            raise ConfigError(f"The setting headers.{name} cannot be sent; sign in with the setting auth and --secret.")
+        _check_header(f"headers.{name}", name, value)
+    return tuple(table.items())
+
+
+def _check_header(key: str, name: str, value: str = "") -> None:
+    try:
+        check_header(name, value)
+    except UsageError as error:
+        raise ConfigError(f"The setting {key} cannot be used. {error}") from None
+
+
+def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
+    given, default = Given(mapping, "limits."), RunLimits()
+    found = RunLimits(
+        pages=given.number("pages", MAX_PAGES if stops_by_itself else default.pages, least=1, most=MAX_PAGES),
+        bytes=given.number("bytes", default.bytes, least=1, most=999_999_999),
+        events=given.number("events", default.events, least=1, most=1_000_000),
+    )
+    given.done()
+    return found
 
 
 def _auth(mapping: Mapping[str, Any]) -> Auth:
@@ -96,8 +140,10 @@ def _auth(mapping: Mapping[str, Any]) -> Auth:
     if kind in ("basic", "header", "query"):
         key = {"basic": "username", "header": "header", "query": "parameter"}[kind]
         name = given.text(key)
-        if not name or (kind == "header" and not _TOKEN.fullmatch(name)):
-            raise ConfigError(f"The setting auth.{key} is missing or can not be sent; {kind} needs it.")
+        if not name:
+            raise ConfigError(f"The setting auth.{key} is missing; {kind} needs it.")
+        if kind == "header":
+            _check_header("auth.header", name)
     given.done()
     return Auth(type=kind, name=name)
 

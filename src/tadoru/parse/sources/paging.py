@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
-from urllib.parse import quote, unquote_plus
 
 from tadoru.errors import ConfigError, quoted
 from tadoru.parse.header_fields import links
 from tadoru.parse.sources.fields import absolute
 from tadoru.parse.sources.given import Given
+from tadoru.rules.url import with_parameter
 
 KINDS = ("none", "page", "offset", "cursor", "link")
 Next = tuple[str | None, str]
@@ -133,18 +133,3 @@ def _number(value: object) -> int | None:
         return int(value)
     except (ValueError, OverflowError):
         return None
-
-
-def with_parameter(url: str, name: str, value: str) -> str:
-    """An address with one parameter of its query set; the others stay as they are written."""
-    address = without_parameter(url.partition("#")[0], name)
-    sign = "&" if "?" in address else "?"
-    return f"{address}{sign}{quote(name, safe='[]')}={quote(value, safe='')}"
-
-
-def without_parameter(url: str, name: str) -> str:
-    """An address without one parameter of its query: interfaces like to repeat a key in the links that they give."""
-    address, hash_sign, fragment = url.partition("#")
-    start, _, query = address.partition("?")
-    kept = [part for part in query.split("&") if part and unquote_plus(part.partition("=")[0]) != name]
-    return start + ("?" + "&".join(kept) if kept else "") + hash_sign + fragment
