@@ -7,14 +7,14 @@ LinkTadoru's flat keys are understood in `linktadoru.yml` and in a file named wi
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tadoru.errors import ConfigError, UsageError
+from tadoru.errors import ConfigError, UsageError, without_passwords
 from tadoru.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
-from tadoru.settings import CRAWL, JOBS, Setting
+from tadoru.settings import CRAWL, JOBS, Role, Setting
 
 FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
 SECTIONS = ("crawl", *JOBS)
@@ -24,8 +24,12 @@ _LINKTADORU_ELSEWHERE = frozenset({
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
-CREDENTIALS = ("header", "cookies", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value", "llm_key")
-"""Options that hold secrets, or could be made to."""
+CREDENTIALS = frozenset(
+    setting.name for job in JOBS.values() for setting in job if setting.role in (Role.CREDENTIAL, Role.CREDENTIAL_NAME)
+)
+"""Options that hold secrets, could be made to, or name what holds them."""
+
+_NAMES = frozenset(setting.name for job in JOBS.values() for setting in job if setting.role is Role.CREDENTIAL_NAME)
 
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
 """Names the browser program; no option of a job (`fetch.chromium`)."""
@@ -41,6 +45,17 @@ class Effective:
     sources: dict[str, str]
     file: Path | None
     warnings: tuple[str, ...] = ()
+    is_found: bool = False
+    """Whether the file was only found in the working folder: nobody named it, and anybody may have put it there."""
+
+    def is_from_found(self, name: str) -> bool:
+        """Whether a file that was only found sets this option."""
+        return self.is_found and self.file is not None and self.sources.get(name) == self.file.name
+
+    def has_other_credentials(self) -> bool:
+        """Whether a credential comes from elsewhere than from a found file; what that file only names is elsewhere too."""
+        names = {name for name in CREDENTIALS if name in self.sources}
+        return any(name in _NAMES or not self.is_from_found(name) for name in names)
 
 
 def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None, folder: Path) -> Effective:
@@ -60,30 +75,24 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
         merged |= layer
     values = {name: value for name, (value, _) in merged.items()}
     sources = {name: source for name, (_, source) in merged.items()}
-    if found is not None and file is None:
-        _check_ways(found.name, sources)
-        _check_endpoint(found.name, sources)
-    return Effective(values, sources, found, _strangers(environ))
+    effective = Effective(values, sources, found, _strangers(environ), is_found=found is not None and file is None)
+    _check_found(effective, settings.values())
+    return effective
 
 
-def _check_ways(found: str, sources: Mapping[str, str]) -> None:
-    """A file that was merely found may not send what others entrusted to us through a proxy of its own, or unprotected."""
-    if any(sources.get(name, found) != found for name in CREDENTIALS):
-        for name in ("proxy", "insecure"):
-            if sources.get(name) == found:
-                raise ConfigError(
-                    f"{found} in this folder sets {name}, and credentials come from elsewhere: give --{name} yourself, or name "
-                    f"the file with --config."
-                )
-
-
-def _check_endpoint(found: str, sources: Mapping[str, str]) -> None:
-    """Nor may it choose where the key in a variable is sent."""
-    if sources.get("llm_url") == found and "llm_key" in sources:
-        raise ConfigError(
-            f"{found} in this folder sets llm_url, and a key is sent there (llm_key): give --llm-url yourself, or name the file "
-            f"with --config."
-        )
+def _check_found(effective: Effective, settings: Iterable[Setting]) -> None:
+    """The one rule for a file that was only found: it does not choose where the credentials of others are sent."""
+    for setting in settings:
+        if not effective.is_from_found(setting.name):
+            continue
+        is_server = setting.role is Role.STORAGE and "://" in effective.values[setting.name]
+        if is_server or (setting.role is Role.DESTINATION and effective.has_other_credentials()):
+            assert effective.file is not None
+            why = "a server is signed in to with what the environment holds" if is_server else "credentials come from elsewhere"
+            raise ConfigError(
+                f"{effective.file.name} in this folder sets {setting.name}, and {why}: give {setting.flags[0]} yourself, or name "
+                f"the file with --config."
+            )
 
 
 def build(kind: type[Options], effective: Effective) -> Options:
@@ -100,10 +109,16 @@ def shown(kind: type[Options], options: Options, effective: Effective, job: str)
         if field.name in secret and value:
             value = "***"
         listing[field.name] = {
-            "value": list(value) if isinstance(value, tuple) else value,
+            "value": _without_passwords(value),
             "source": effective.sources.get(field.name, "default"),
         }
     return listing
+
+
+def _without_passwords(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_without_passwords(one) for one in value]
+    return without_passwords(value) if isinstance(value, str) else value
 
 
 def _parsed(setting: Setting, value: Any, where: str) -> Any:

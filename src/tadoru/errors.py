@@ -16,6 +16,22 @@ What a *site* does wrong is not here: a broken answer is data (`model.web.Failur
 
 from __future__ import annotations
 
+import re
+
+_PASSWORD = re.compile(
+    # In the URL of a database a password is often not escaped, so that it may hold / and #.
+    r'(postgres\w*(?:\+\w+)?://[^\s":/]*:)[^\s"]*@|(://[^\s":/?#]*:)[^\s"/?#]*@',
+    re.IGNORECASE,
+)
+_PASSWORD_IN_QUERY = re.compile(r'([?&](?:ssl)?passw(?:or)?d=)[^&\s"”]*', re.IGNORECASE)
+
+
+def without_passwords(words: str) -> str:
+    """A text in which `***` stands for the passwords of its URLs."""
+    if "://" not in words:
+        return words
+    return _PASSWORD_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1\2***@", words))
+
 
 def quoted(words: object) -> str:
     """Somebody's words in a sentence of ours: marked as theirs, and without anything that a terminal would obey."""
@@ -23,9 +39,12 @@ def quoted(words: object) -> str:
 
 
 class TadoruError(Exception):
-    """The root: one sentence for a person, and what to do next."""
+    """The root: one sentence for a person, and what to do next. Passwords in its URLs are hidden."""
 
     exit_code = 1
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(without_passwords(one) if isinstance(one, str) else one for one in arguments))
 
 
 class UsageError(TadoruError):

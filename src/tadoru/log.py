@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from tadoru.clock import Clock, iso, to_datetime
+from tadoru.errors import without_passwords
 
 LEVELS = ("error", "warning", "info", "debug")
 
@@ -40,7 +41,7 @@ class Log:
     def line(self, text: str) -> None:
         """A line as it is. That it can not be written, because a disk is full or a terminal gone, stops no crawl."""
         with suppress(OSError):
-            self._stream.write(f"{text}\n")
+            self._stream.write(f"{without_passwords(text)}\n")
 
 
 def printable(text: str) -> str:

@@ -4,6 +4,7 @@ the command line, `TADORU_*` variables, configuration files, `--show-config` and
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import Any
 
 from tadoru.setting_values import (
@@ -28,6 +29,23 @@ from tadoru.setting_values import (
 )
 
 
+class Role(StrEnum):
+    """What a setting has to do with secrets: `config` decides by it what a file that was only found may set."""
+
+    PLAIN = "plain"
+    """Nothing."""
+    CREDENTIAL = "credential"
+    """Holds a secret, or could be made to."""
+    CREDENTIAL_NAME = "credential name"
+    """Names the variable or the file that holds one."""
+    DESTINATION = "destination"
+    """Chooses where something is sent, by which way, or how well protected."""
+    START = "start"
+    """Says where a crawl starts when no URL is typed: the command decides."""
+    STORAGE = "storage"
+    """A path, or the URL of a server that is signed in to with what the environment holds (`PGPASSWORD`, `AWS_*`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One option."""
@@ -45,6 +63,8 @@ class Setting:
     negated: str = ""
     """The flag that switches it off, where it is on by default."""
     secret: bool = False
+    """Its value is shown to nobody."""
+    role: Role = Role.PLAIN
     linktadoru: str | None = None
     """LinkTadoru's key for it, in its file and (upper case, after `LT_`) its environment."""
 
@@ -89,22 +109,27 @@ CRAWL: tuple[Setting, ...] = (
         "How to introduce yourself.", metavar="TEXT", linktadoru="user_agent"),
     _s("header", "--header -H", text, "Access",
         "Send this header to the site, “Name: value” (repeatable).",
-        metavar="HEADER", many=True, secret=True, linktadoru="headers"),
-    _s("cookies", "--cookies", text, "Access", "Send the cookies of this file (cookies.txt).", metavar="FILE"),
+        metavar="HEADER", many=True, secret=True, linktadoru="headers", role=Role.CREDENTIAL),
+    _s("cookies", "--cookies", text, "Access", "Send the cookies of this file (cookies.txt).", metavar="FILE",
+        role=Role.CREDENTIAL_NAME),
     _s("auth_type", "--auth-type", choice("basic", "bearer", "api-key"), "Access",
         "Sign in to the site.", metavar="basic|bearer|api-key", linktadoru="auth_type"),
     _s("auth_username", "--auth-username", text, "Access",
-        "User name for basic.", metavar="NAME", linktadoru="auth_basic_username"),
+        "User name for basic.", metavar="NAME", linktadoru="auth_basic_username", role=Role.CREDENTIAL),
     _s("auth_password", "--auth-password", text, "Access",
-        "Password for basic; better in TADORU_AUTH_PASSWORD.", metavar="WORD", secret=True, linktadoru="auth_basic_password"),
+        "Password for basic; better in TADORU_AUTH_PASSWORD.", metavar="WORD", secret=True, linktadoru="auth_basic_password",
+        role=Role.CREDENTIAL),
     _s("auth_token", "--auth-token", text, "Access",
-        "Token for bearer; better in TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True, linktadoru="auth_bearer_token"),
+        "Token for bearer; better in TADORU_AUTH_TOKEN.", metavar="TOKEN", secret=True, linktadoru="auth_bearer_token",
+        role=Role.CREDENTIAL),
     _s("auth_header", "--auth-header", text, "Access",
-        "Header name for api-key.", metavar="NAME", linktadoru="auth_apikey_header"),
+        "Header name for api-key.", metavar="NAME", linktadoru="auth_apikey_header", role=Role.CREDENTIAL),
     _s("auth_value", "--auth-value", text, "Access",
-        "Key for api-key; better in TADORU_AUTH_VALUE.", metavar="VALUE", secret=True, linktadoru="auth_apikey_value"),
-    _s("proxy", "--proxy", text, "Access", "Send everything through this HTTP proxy.", metavar="URL", secret=True),
-    _s("insecure", "--insecure", flag, "Access", "Accept any TLS certificate.", is_flag=True),
+        "Key for api-key; better in TADORU_AUTH_VALUE.", metavar="VALUE", secret=True, linktadoru="auth_apikey_value",
+        role=Role.CREDENTIAL),
+    _s("proxy", "--proxy", text, "Access", "Send everything through this HTTP proxy.", metavar="URL", secret=True,
+        role=Role.DESTINATION),
+    _s("insecure", "--insecure", flag, "Access", "Accept any TLS certificate.", is_flag=True, role=Role.DESTINATION),
     _s("allow_private", "--allow-private", flag, "Access", "Let pages lead to private and loopback addresses.", is_flag=True),
 )  # fmt: skip
 
@@ -124,12 +149,12 @@ LINKS: tuple[Setting, ...] = (
     _s("output", "--output -o", text, "Output", "Write the result to this file.", metavar="FILE"),
     _s("include_external", "--include-external", flag, "Output", "List external URLs too.", is_flag=True),
     _s("state", "--state", text, "Output",
-        "Keep the crawl in this file, to resume or to share it.", metavar="FILE"),
+        "Keep the crawl in this file, to resume or to share it.", metavar="FILE", role=Role.START),
 )  # fmt: skip
 
 AUDIT: tuple[Setting, ...] = (
     _s("database", "--database -d", text, "Output",
-        "The crawl; resumed or joined when it is there.", metavar="FILE|URL", linktadoru="database_path"),
+        "The crawl; resumed or joined when it is there.", metavar="FILE|URL", linktadoru="database_path", role=Role.STORAGE),
     _s("follow_external_hosts", "--follow-external-hosts", flag, "What to crawl",
         "Crawl every host that is linked to: give a --limit.", is_flag=True, linktadoru="follow_external_hosts"),
     _s("pages_per_host", "--pages-per-host", whole(0), "What to crawl",
@@ -139,7 +164,7 @@ AUDIT: tuple[Setting, ...] = (
     _s("queue_limit", "--queue-limit", whole(0), "What to crawl",
         "URLs that wait at a time; the rest is put off. 0: no bound. When every host is followed: 1000000.", metavar="N"),
     _s("seed_urls", "--seed", text, "What to crawl", "One more URL to start from (repeatable).",
-        metavar="URL", many=True, linktadoru="seed_urls"),
+        metavar="URL", many=True, linktadoru="seed_urls", role=Role.START),
     _s("list", "--list", flag, "What to crawl", "Request exactly the given URLs and follow nothing.", is_flag=True),
     _s("recrawl", "--recrawl", flag, "What to crawl",
         "Ask every known page for what changed; the last run is kept.", is_flag=True),
@@ -211,22 +236,25 @@ _SHARED = (
 
 EVENTS: tuple[Setting, ...] = (
     _s("database", "--database -d", text, "Where things are",
-        "The events: a file, or postgresql://….", metavar="FILE|URL"),
+        "The events: a file, or postgresql://….", metavar="FILE|URL", role=Role.STORAGE),
     _s("files", "--files", text, "Where things are",
-        "Snapshots and run logs: a folder, or s3://bucket/prefix. [var beside the database]", metavar="DIR|URL", secret=False),
+        "Snapshots and run logs: a folder, or s3://bucket/prefix. [var beside the database]", metavar="DIR|URL",
+        role=Role.STORAGE),
     _s("timezone", "--timezone", zone, "Reading", "Where dates are meant, of sources that do not say it.", metavar="ZONE"),
     _s("notify", "--notify", text, "Telling",
         "Tell about failures, recoveries and sudden drops: an apprise address such as mailto://… or slack://… (repeatable).",
-        metavar="URL", many=True, secret=True),
+        metavar="URL", many=True, secret=True, role=Role.DESTINATION),
     _s("enrich", "--enrich", choice("category", "summary", "llm"), "Enriching",
         "Fill in what sources leave out: a category by a model, a summary by the first sentences, or both by an endpoint "
         "(repeatable).", metavar="category|summary|llm", many=True),
     _s("category_model", "--category-model", text, "Enriching",
         "The model of categories, made by `tadoru events enrich train`.", metavar="FILE"),
     _s("llm_url", "--llm-url", text, "Enriching",
-        "An endpoint that speaks OpenAI's language, up to /chat/completions: https://llm.example/v1.", metavar="URL"),
+        "An endpoint that speaks OpenAI's language, up to /chat/completions: https://llm.example/v1.", metavar="URL",
+        role=Role.DESTINATION),
     _s("llm_model", "--llm-model", text, "Enriching", "The model to ask there.", metavar="NAME"),
-    _s("llm_key", "--llm-key", text, "Enriching", "The name of the variable that holds its key.", metavar="VARIABLE"),
+    _s("llm_key", "--llm-key", text, "Enriching", "The name of the variable that holds its key.", metavar="VARIABLE",
+        role=Role.CREDENTIAL_NAME),
     _s("llm_category", "--llm-category", text, "Enriching",
         "A category it may choose; those of --category-model when left out (repeatable).", metavar="NAME", many=True),
     _s("llm_budget", "--llm-budget", whole(0), "Enriching",
@@ -234,8 +262,10 @@ EVENTS: tuple[Setting, ...] = (
     _s("llm_timeout", "--llm-timeout", positive_duration, "Enriching", "Patience for one answer.", metavar="TIME"),
     _s("search_engine", "--search-engine", choice("meilisearch", "typesense"), "Searching",
         "A search engine to keep up to date with the calendar.", metavar="meilisearch|typesense"),
-    _s("search_url", "--search-url", text, "Searching", "Where it listens: http://127.0.0.1:7700.", metavar="URL"),
-    _s("search_key", "--search-key", text, "Searching", "The name of the variable that holds its key.", metavar="VARIABLE"),
+    _s("search_url", "--search-url", text, "Searching", "Where it listens: http://127.0.0.1:7700.", metavar="URL",
+        role=Role.DESTINATION),
+    _s("search_key", "--search-key", text, "Searching", "The name of the variable that holds its key.", metavar="VARIABLE",
+        role=Role.CREDENTIAL_NAME),
     _s("search_index", "--search-index", text, "Searching", "What the index is called there.", metavar="NAME"),
     _s("search_archived", "--search-archived", flag, "Searching", "Archived events can be searched there as well.",
         is_flag=True, negated="--no-search-archived"),
@@ -245,7 +275,7 @@ EVENTS: tuple[Setting, ...] = (
 
 SERVE: tuple[Setting, ...] = (
     _s("database", "--database -d", text, "Where things are",
-        "Events, users, keys: a file, or postgresql://….", metavar="FILE|URL"),
+        "Events, users, keys: a file, or postgresql://….", metavar="FILE|URL", role=Role.STORAGE),
     _s("host", "--host", text, "Answering", "The address to listen on; 0.0.0.0 for all of this machine.", metavar="ADDRESS"),
     _s("port", "--port", whole(0, 65535), "Answering", "The port to listen on; 0 for any that is free.", metavar="N"),
     _s("workers", "--workers", whole(1, 64), "Answering", "Processes that answer.", metavar="N"),
@@ -272,9 +302,9 @@ SERVE: tuple[Setting, ...] = (
         "Disk space for the files of crawls and documentation sites; 0 for no limit.", metavar="SIZE"),
     _s("notify", "--notify", text, "Crawls",
         "Tell when a crawl finds a site worse than before, or better again: an apprise address such as mailto://… (repeatable).",
-        metavar="URL", many=True, secret=True),
+        metavar="URL", many=True, secret=True, role=Role.DESTINATION),
     _s("webhook_secret", "--webhook-secret", text, "Crawls", metavar="WORD", secret=True, words=
-        "Sign what is sent to webhooks with this; better in TADORU_WEBHOOK_SECRET."),
+        "Sign what is sent to webhooks with this; better in TADORU_WEBHOOK_SECRET.", role=Role.CREDENTIAL),
     _s("embed", "--embed", site_of_frames, "Limits",
         "A site that may show /embed in a frame, such as https://town.example, or * (repeatable).", metavar="ORIGIN", many=True),
     _s("audit_days", "--audit-days", whole(0), "Limits",
@@ -289,7 +319,8 @@ SERVE: tuple[Setting, ...] = (
 
 
 WORKER: tuple[Setting, ...] = (
-    _s("database", "--database -d", text, "Working", "The database of the cluster: postgresql://….", metavar="URL"),
+    _s("database", "--database -d", text, "Working", "The database of the cluster: postgresql://….", metavar="URL",
+        role=Role.STORAGE),
     _s("hosts", "--hosts", whole(1, 2000), "Working", "Hosts to ask at a time.", metavar="N"),
     _s("slice", "--slice", positive_duration, "Working",
         "How long to ask one host, before another worker or another crawl has its turn.", metavar="TIME"),

@@ -58,7 +58,7 @@ def audit(
     options, settled = effective("audit", AuditOptions, values, config_file)
     if show_config:
         return print_config("audit", options, settled)
-    given = _given(urls, seed_file, options, settled, named=config_file is not None)
+    given = _given(urls, seed_file, options, settled)
     _check(options, given)
     if dry_run:
         from tadoru.cli.plan import print_audit_plan
@@ -69,9 +69,7 @@ def audit(
     return _run(options, given, settled, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
-def _given(
-    urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: Effective, *, named: bool
-) -> tuple[str, ...]:
+def _given(urls: tuple[str, ...], seed_file: str | None, options: AuditOptions, settled: Effective) -> tuple[str, ...]:
     """Where to start: arguments and the seed file; otherwise what the configuration says."""
     if seed_file == "":
         raise UsageError("--seed-file needs the name of a file, or - for stdin.")
@@ -81,13 +79,12 @@ def _given(
     source = settled.sources.get("seed_urls")
     if typed:
         return (*typed, *options.seed_urls) if source == "flag" else typed
-    is_found = settled.file is not None and source == settled.file.name and not named
-    if is_found and any(settled.sources.get(name, source) != source for name in CREDENTIALS):
+    if settled.is_from_found("seed_urls") and settled.has_other_credentials():
         raise UsageError(
             f"{source} in this folder names where to start, and credentials come from elsewhere: give the URL yourself, "
             f"or name the file with --config."
         )
-    if not options.seed_urls and Path(options.database).is_file() and _is_only_found(settled, named=named):
+    if not options.seed_urls and Path(options.database).is_file() and _is_only_found(settled):
         raise UsageError(
             f"The crawl in {options.database} was only found in this folder, and credentials come from the environment: give the "
             f"URL, or name the crawl with --database."
@@ -95,10 +92,9 @@ def _given(
     return options.seed_urls
 
 
-def _is_only_found(settled: Effective, *, named: bool) -> bool:
+def _is_only_found(settled: Effective) -> bool:
     """Whether a database that nobody named would say where credentials of the environment go."""
-    source = settled.sources.get("database", "default")
-    found = source == "default" or (settled.file is not None and source == settled.file.name and not named)
+    found = "database" not in settled.sources or settled.is_from_found("database")
     elsewhere = {"default", "flag", settled.file.name if settled.file is not None else "default"}
     return found and any(settled.sources.get(name, "default") not in elsewhere for name in CREDENTIALS)
 

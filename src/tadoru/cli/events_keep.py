@@ -19,7 +19,7 @@ from tadoru.cli.forms import format_option
 from tadoru.cli.help import GroupedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.cli.table import clean
-from tadoru.errors import TadoruError, UsageError
+from tadoru.errors import TadoruError, UsageError, without_passwords
 from tadoru.jobs.report.words import counted
 
 if TYPE_CHECKING:
@@ -110,7 +110,6 @@ def backup(place: Place, /, file: str, with_files: bool) -> int:
 def restore(place: Place, /, file: str) -> int:
     """Put a backup into a database that is new or empty; with its files, when it has them."""
     from tadoru.jobs.events.archive import restore as put_back
-    from tadoru.store.events.connect import described
 
     options = place.options()
     progress = TableProgress()
@@ -119,7 +118,7 @@ def restore(place: Place, /, file: str) -> int:
     files = f", and {counted(count, 'file')}" if count else ""
     with place.open(options) as store:
         events = sum(store.totals().events.values())
-    sys.stderr.write(f"Restored {counted(events, 'event')}{files} into {clean(described(options.database))}.\n")
+    sys.stderr.write(f"Restored {counted(events, 'event')}{files} into {clean(without_passwords(options.database))}.\n")
     return 0
 
 

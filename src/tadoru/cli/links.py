@@ -49,6 +49,11 @@ def links(
     if show_config:
         return print_config("links", options, settled)
     given = (*urls, *read_seeds(seed_file))
+    if not given and settled.is_from_found("state") and settled.has_other_credentials():
+        raise UsageError(
+            f"{settled.sources['state']} in this folder names the crawl to resume, and credentials come from elsewhere: give the "
+            f"URL or --state yourself, or name the file with --config."
+        )
     _check(options, given)
     if dry_run:
         from tadoru.cli.plan import print_plan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
+from tadoru.errors import without_passwords
 from tadoru.jobs.audit.run import bounds_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.docs.run import build_scope as docs_scope
@@ -83,7 +84,7 @@ def _plan(options: LinksOptions, starts: list[str]) -> list[tuple[str, str]]:
 
 
 def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str]]:
-    rows = _starts(starts) or [("resume", options.database)]
+    rows = _starts(starts) or [("resume", without_passwords(options.database))]
     rows += _requests(options, audit_scope(options, starts), starts, listed=options.list)
     external = options.check_external
     rows.append(("external", "requested once each, to see that they answer" if external else "recorded, not requested"))
@@ -91,7 +92,7 @@ def _audit_plan(options: AuditOptions, starts: list[str]) -> list[tuple[str, str
     rows.append(("sitemaps", "left alone" if options.list else SITEMAPS[options.sitemap]))
     rows.append(("resources", f"at most {options.resources} are tried after the pages" if options.resources else "not tried"))
     rows.append(("browser", RENDERING[options.render]))
-    rows.append(("database", options.database))
+    rows.append(("database", without_passwords(options.database)))
     rows += [("fails on", gate) for gate in options.fail_on]
     return rows + [("report", name) for name in options.report]
 

@@ -18,7 +18,7 @@ from tadoru.cli.events import person
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_database
 from tadoru.cli.options import effective, job_options, print_config
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, without_passwords
 from tadoru.extras import not_installed
 from tadoru.options import EventsOptions, ServeOptions
 from tadoru.settings import JOBS
@@ -141,13 +141,12 @@ def _answer(options: ServeOptions, config_file: str | None, log_format: str, lev
 
 def _invite(store: ServiceStore, database: str, here: str) -> None:
     """While nobody has ever signed in, say how to."""
-    from tadoru.store.events.connect import described
 
     known = [user for user in store.users() if user.revoked_at is None]
     if any(user.has_password or user.last_sign_in for user in known):
         return
     if not sys.stderr.isatty():
-        place = "" if database == ServeOptions().database else f"-d {shlex.quote(described(database))} "
+        place = "" if database == ServeOptions().database else f"-d {shlex.quote(without_passwords(database))} "
         sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
         return
     admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", at_keyboard())

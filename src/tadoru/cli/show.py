@@ -21,6 +21,7 @@ from tadoru.engine.notices import (
     SitemapRead,
     SiteMoved,
 )
+from tadoru.errors import without_passwords
 from tadoru.log import Log
 from tadoru.store.metrics import Metrics
 
@@ -66,7 +67,7 @@ class Display:
         if self._json:
             self._log.write("warning", sentence)
         elif self._progress is not None:
-            self._progress.console.print(sentence, markup=False, highlight=False)
+            self._progress.console.print(without_passwords(sentence), markup=False, highlight=False)
         else:
             self._log.line(sentence)
 

@@ -19,7 +19,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.errors import StoreError, UsageError
+from tadoru.errors import StoreError, UsageError, without_passwords
 from tadoru.extras import not_installed
 from tadoru.store.events.column_types import Moment
 
@@ -34,11 +34,6 @@ def is_postgresql(database: str) -> bool:
     return database.startswith(("postgresql://", "postgres://", "postgresql+psycopg://"))
 
 
-def described(database: str) -> str:
-    """A database as messages name it: never with its password."""
-    return make_url(database).render_as_string(hide_password=True) if is_postgresql(database) else database
-
-
 class EventsDatabase:
     """An engine on one database. The rooms of the store are built on it."""
 
@@ -48,7 +43,8 @@ class EventsDatabase:
         self.has_postgis = False
         self.database = database
         self.engine = _sqlite(database, patience) if self.is_sqlite else _postgresql(database, patience)
-        self.name = described(database)
+        self.name = without_passwords(database)
+        """As messages show it."""
 
     def close(self) -> None:
         self.engine.dispose()

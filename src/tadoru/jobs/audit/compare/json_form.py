@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from tadoru.errors import without_passwords
 from tadoru.clock import iso
 from tadoru.jobs.audit.compare.changes import FINDINGS, Change, Kind
 from tadoru.jobs.audit.compare.comparison import Comparison
@@ -68,7 +69,7 @@ class JsonForm:
 def _side(side: Side) -> dict[str, Any]:
     run = side.run
     return {
-        "database": side.name,
+        "database": without_passwords(side.name),
         "run": run.number,
         "started_at": iso(run.started_at),
         "ended_at": iso(run.ended_at) if run.ended_at else None,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from tadoru.clock import Clock, SystemClock
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, without_passwords
 from tadoru.jobs.audit.report.base import AuditReport
 from tadoru.jobs.audit.report.before import opened_baseline
 from tadoru.jobs.audit.report.choice import Choice
@@ -110,7 +110,7 @@ async def _write(order: Order, out: TextIO, clock: Clock, *, colour: bool) -> li
                 report = AuditReport(
                     summary=await summarise(store, chosen, suppressions, extent),
                     words=words,
-                    database=order.database,
+                    database=without_passwords(order.database),
                     store=store,
                     suppressions=suppressions,
                     list_all=order.list_all,
