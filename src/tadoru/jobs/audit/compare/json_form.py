@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from tadoru.errors import without_passwords
 from tadoru.clock import iso
+from tadoru.errors import without_passwords
 from tadoru.jobs.audit.compare.changes import FINDINGS, Change, Kind
 from tadoru.jobs.audit.compare.comparison import Comparison
 from tadoru.jobs.audit.compare.sides import Side
