@@ -88,9 +88,10 @@ def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
         (["10.0.0.1"], True),
         (["127.0.0.1", "::1"], True),
         (["10.0.0.1", PUBLIC], False),
-        (OSError("NXDOMAIN"), True),
+        (OSError("NXDOMAIN"), False),
+        ([], False),
     ],
-    ids=["public", "private", "loopback", "both", "unknown here, perhaps not to the proxy"],
+    ids=["public", "private", "loopback", "both", "unknown", "without an address"],
 )
 async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     answer: list[str] | Exception, is_exempt: bool
@@ -98,6 +99,16 @@ async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     names = Names(HandClock(), Answers(answer))
     exempt = await named_privately(["http://dev.example:8000/"], names)
     assert exempt.covers("dev.example", 8000) is is_exempt
+    await names.close()
+
+
+@pytest.mark.parametrize("first", [OSError("NXDOMAIN"), []], ids=["unknown", "without an address"])
+async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public_then(first: list[str] | Exception) -> None:
+    names = Names(HandClock(), Answers(first))
+    guard = Guard(Exemptions.from_list((await named_privately(["http://dev.example:8000/"], names)).to_list()))
+    assert guard.allowed("dev.example", 8000, [PUBLIC]) == [PUBLIC]
+    with pytest.raises(BlockedAddress):
+        guard.allowed("dev.example", 8000, ["127.0.0.1"])
     await names.close()
 
 
@@ -115,7 +126,7 @@ async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private
     server.gate.clear()
     names = Names(HandClock(), server)
     exempt = await named_privately(["http://slow.example/"], names, patience=0.01)
-    assert exempt.covers("slow.example", 80)
+    assert not exempt.covers("slow.example", 80)
     await names.close()
 
 

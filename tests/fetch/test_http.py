@@ -13,8 +13,10 @@ from datetime import UTC, datetime
 import pytest
 import trustme
 
+from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
 from tadoru.fetch.connect import IDLE_HOSTS
+from tadoru.fetch.guard import Names, named_privately
 from tadoru.fetch.http import HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
@@ -556,6 +558,27 @@ async def test_a_name_that_can_not_be_checked_is_not_handed_to_the_proxy(site: S
     async with fetching(site, proxy=proxy, resolver=nothing, exemptions=NO_EXEMPTIONS) as fetcher:
         assert failed(await fetcher.fetch(Request(url="http://far.example/"))).kind == FailureKind.DNS
     assert site.connections == 0
+
+
+@pytest.mark.parametrize(
+    "later, kind", [([], None), (["10.0.0.1"], FailureKind.BLOCKED_ADDRESS)], ids=["still", "private by now"]
+)
+async def test_a_name_that_a_person_typed_and_that_only_the_proxy_knows_is_handed_over(
+    later: list[str], kind: FailureKind | None, site: Site, proxy: str
+) -> None:
+    async def nothing(host: str) -> list[str]:
+        return []
+
+    async def answers(host: str) -> list[str]:
+        return later
+
+    site.handle("http://far.example/*", answer_ok)
+    names = Names(SystemClock(), nothing)
+    typed = Exemptions.from_list((await named_privately(["http://far.example/"], names)).to_list())
+    async with fetching(site, proxy=proxy, resolver=answers, exemptions=typed) as fetcher:
+        answer = await fetcher.fetch(Request(url="http://far.example/"))
+    assert (failed(answer).kind if kind else good(answer).body) == (kind or b"ok")
+    assert site.connections == (0 if kind else 1)
 
 
 async def test_a_proxy_that_wants_a_password_or_refuses_to_connect_is_a_proxy_failure(site: Site, proxy: str) -> None:

@@ -11,7 +11,6 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from ipaddress import ip_address
 
 from tadoru.clock import Clock
@@ -47,6 +46,10 @@ class Guard:
         """Whether the person named this host and port themselves, as a place to crawl or as their proxy."""
         return (host, port) == self._proxy or self._exemptions.covers(host, port)
 
+    def may_hand_over(self, host: str, port: int) -> bool:
+        """Whether a proxy may be asked for a name that has no address here: only when the person named it themselves."""
+        return (host, port) in self._exemptions.unresolved
+
     def allowed(self, host: str, port: int, addresses: Sequence[str]) -> list[str]:
         """The addresses of `host` that may be connected to; BlockedAddress when none may."""
         if self.exempt(host, port):
@@ -60,27 +63,31 @@ class Guard:
 
 
 async def named_privately(urls: Iterable[str], names: Names, patience: float = DNS_PATIENCE) -> Exemptions:
-    """The hosts of these URLs, which a person named, without those that are public.
+    """The hosts of these URLs, which a person named, as far as each of their addresses is private now.
 
-    A public name must not become a private address later, by another answer of its DNS. What can not be resolved here stays in:
-    a proxy may know it.
+    A name that is public, or that has no address yet, must not become a private address later, by another answer of its DNS.
     """
-    named = Exemptions.for_urls(urls)
-    asking = {asyncio.create_task(_is_public(host, names)): host for host in {host for host, _ in named.named}}
+    every = Exemptions.for_urls(urls).named
+    asking = {asyncio.create_task(_addresses(host, names)): host for host in {host for host, _ in every}}
     done, late = await asyncio.wait(asking, timeout=patience) if asking else (set(), set())
     for task in late:
         task.cancel()
-    public = {asking[task] for task in done if task.result()}
-    return replace(named, named=frozenset(pair for pair in named.named if pair[0] not in public))
+    answers = {asking[task]: task.result() for task in done}
+    private = {host for host, addresses in answers.items() if addresses and all(refusal(address) for address in addresses)}
+    return Exemptions(
+        named=frozenset(pair for pair in every if pair[0] in private),
+        unresolved=frozenset(pair for pair in every if not answers.get(pair[0])),
+    )
 
 
-async def _is_public(host: str, names: Names) -> bool:
+async def _addresses(host: str, names: Names) -> Sequence[str]:
+    """The addresses of a host; none when it cannot be resolved."""
     if is_literal(host):
-        return refusal(host) is None
+        return (host,)
     try:
-        return any(refusal(address) is None for address in await names.ask(host))
+        return await names.ask(host)
     except Unresolved:
-        return False
+        return ()
 
 
 def is_literal(host: str) -> bool:

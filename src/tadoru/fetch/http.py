@@ -17,7 +17,7 @@ from tadoru.clock import Clock, SystemClock
 from tadoru.errors import UsageError
 from tadoru.fetch.connect import CURRENT, CheckedResolver, GuardedConnector, TimedResponse, Visit
 from tadoru.fetch.faults import ProxyRefused, named
-from tadoru.fetch.guard import Guard, Names, Resolver, is_literal
+from tadoru.fetch.guard import Guard, Names, Resolver, Unresolved, is_literal
 from tadoru.fetch.limits import (
     ACCEPT_ENCODING,
     HEADER_COUNT,
@@ -110,8 +110,13 @@ class HttpFetcher:
         if self._guard.exempt(host, port):
             return
         visit.enter(FailureKind.CONNECT_TIMEOUT)
-        addresses = [host] if is_literal(host) else self._names.known(host) or await self._names.ask(host)
-        self._guard.allowed(host, port, addresses)
+        try:
+            addresses = [host] if is_literal(host) else self._names.known(host) or await self._names.ask(host)
+        except Unresolved:
+            if not self._guard.may_hand_over(host, port):
+                raise
+        else:
+            self._guard.allowed(host, port, addresses)
         # The client may have to wait for a free connection now, and that is not the site's fault.
         visit.deadline.reschedule(None)
 

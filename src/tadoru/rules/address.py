@@ -68,6 +68,7 @@ _V6 = tuple(
 _GLOBAL_UNICAST = IPv6Network("2000::/3")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _EVERYTHING = "*"
+_UNRESOLVED = "?"
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -107,25 +108,33 @@ class Exemptions:
 
     named: frozenset[tuple[str, int]] = frozenset()
     allow_all: bool = False
+    unresolved: frozenset[tuple[str, int]] = frozenset()
+    """Named too, without an address when they were: nothing connects to a private address for their sake, but a proxy may be
+    asked for them."""
 
     def covers(self, host: str, port: int) -> bool:
         """Exactly that host and port; not its other names, ports or subdomains."""
         return self.allow_all or (_host(host), port) in self.named
 
     def __or__(self, other: Exemptions) -> Exemptions:
-        return Exemptions(self.named | other.named, self.allow_all or other.allow_all)
+        named = self.named | other.named
+        return Exemptions(named, self.allow_all or other.allow_all, (self.unresolved | other.unresolved) - named)
 
     def to_list(self) -> list[str]:
-        """For JSON: `host:port`, IPv6 in brackets, and `*` for everything."""
+        """For JSON: `host:port`, IPv6 in brackets, `*` for everything, and `?` before what had no address."""
         named = sorted(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.named)
-        return [_EVERYTHING, *named] if self.allow_all else named
+        unresolved = sorted(f"{_UNRESOLVED}{host}:{port}" for host, port in self.unresolved)
+        return [*([_EVERYTHING] if self.allow_all else []), *named, *unresolved]
 
     @classmethod
     def from_list(cls, stored: Iterable[str]) -> Exemptions:
         """The inverse of `to_list`."""
         entries = set(stored)
-        pairs = (entry.rpartition(":") for entry in entries - {_EVERYTHING})
-        return cls(frozenset((_host(host), int(port)) for host, _, port in pairs), _EVERYTHING in entries)
+        parts = [entry.rpartition(":") for entry in entries - {_EVERYTHING}]
+        pairs = frozenset((_host(host), int(port)) for host, _, port in parts)
+        unresolved = frozenset((host[1:], port) for host, port in pairs if host.startswith(_UNRESOLVED))
+        named = frozenset(pair for pair in pairs if not pair[0].startswith(_UNRESOLVED))
+        return cls(named, _EVERYTHING in entries, unresolved)
 
     @classmethod
     def for_urls(cls, urls: Iterable[str]) -> Exemptions:

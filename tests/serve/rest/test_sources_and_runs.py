@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,34 @@ def test_a_name_that_does_not_resolve_yet_is_not_permitted_for_later(desk: Desk)
     made = desk.editor.post(SOURCES, json={**TOWN, "url": "https://later.invalid/x"})
     assert made.status_code == 201
     assert desk.store.source(made.json()["id"]).named_host == ""
+
+
+@pytest.mark.parametrize("permitted", ["a host", "everything"])
+def test_what_is_stored_with_a_source_lets_nobody_reach_a_private_address_by_the_service(
+    permitted: str, desk: Desk, site: Site
+) -> None:
+    stored = {"named_host": f"127.0.0.1:{site.port}"} if permitted == "a host" else {"allow_private": True}
+    source = desk.store.add_source({"name": "At home", "type": "ics", "url": site.url("/events.ics"), **stored}, "test")
+    url = f"{SOURCES}/{source.id}"
+    assert "127.0.0.1 is a loopback address" in desk.editor.post(f"{url}/test").json()["error"]
+    assert desk.editor.post(f"{url}/run").status_code == 202
+    assert desk.service.collecting is not None
+    desk.service.collecting.wait()
+    assert desk.viewer.get(f"/api/v1/admin/runs?source={source.id}").json()["items"][0]["status"] == "fail"
+    assert site.connections == 0
+    for change in ({"url": "https://other.example/"}, {"type": "rss"}, {"settings": {"headers": {"X-A": "b"}}}):
+        refused = desk.editor.patch(url, json=change)
+        assert (refused.status_code, "private address" in refused.json()["detail"]) == (409, True), refused.text
+    assert desk.editor.patch(url, json={"frequency": "low"}).status_code == 200
+
+
+def test_an_operator_allows_sources_of_one_private_host(tmp_path: Path, site: Site) -> None:
+    desk = Desk(tmp_path / "events.db", crawl_private=(f"127.0.0.1:{site.port}",))
+    made = desk.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")})
+    assert (made.status_code, desk.store.source(made.json()["id"]).named_host) == (201, "")
+    assert desk.editor.post(f"{made.headers['location']}/test").json()["counts"]["events"] == 1
+    assert desk.editor.post(SOURCES, json={**TOWN, "name": "Other", "url": "http://127.0.0.1:9/"}).status_code == 422
+    desk.close()
 
 
 def test_a_source_that_sends_a_secret_keeps_where_it_is_sent(desk: Desk) -> None:

@@ -76,38 +76,31 @@ async def is_private(url: str) -> bool:
     return False
 
 
-async def _named(url: str, *, at_the_machine: bool, allow_private: bool) -> str:
-    """What an address permits: something only when a person at the machine typed it. Raises UsageError."""
-    if at_the_machine:
+async def _named(url: str, allowed: Exemptions | None) -> str:
+    """What a URL permits: something only when a person at the machine typed it. Raises UsageError."""
+    if allowed is None:
         return await permitted(url)
-    if not allow_private and await is_private(url):
-        raise UsageError("This address is private: give one of the public web, or start the service with --allow-private.")
+    if not all(allowed.covers(host, port) for host, port in Exemptions.for_urls([url]).named) and await is_private(url):
+        raise UsageError(
+            "This URL leads to a private address: give a public one, or start the service with --crawl-private HOST:PORT."
+        )
     return ""
 
 
-async def add(
-    store: EventsStore, values: Mapping[str, Any], by: str, *, at_the_machine: bool = True, allow_private: bool = False
-) -> Source:
-    """Save a new source. Who is not at the machine can not permit a private address."""
+async def add(store: EventsStore, values: Mapping[str, Any], by: str, *, allowed: Exemptions | None = None) -> Source:
+    """Save a new source. Who is not at the machine permits no private address: with `allowed`, only what that covers is one."""
     given = checked(values)
     same = [one for one in store.sources() if one.url == given["url"] and one.type == given["type"]]
     if any(dict(one.settings) == given.get("settings", {}) for one in same):
         raise AlreadyThere(f"{given['url']} is source {same[0].id} ({same[0].name}) already: edit that one, or remove it first.")
-    named = await _named(given["url"], at_the_machine=at_the_machine, allow_private=allow_private)
-    return store.add_source(given | {"named_host": named}, by)
+    return store.add_source(given | {"named_host": await _named(given["url"], allowed)}, by)
 
 
 async def edit(
-    store: EventsStore,
-    source_id: int,
-    values: Mapping[str, Any],
-    by: str,
-    *,
-    at_the_machine: bool = True,
-    allow_private: bool = False,
+    store: EventsStore, source_id: int, values: Mapping[str, Any], by: str, *, allowed: Exemptions | None = None
 ) -> Source:
     """Change a source; see `add`."""
     given = checked(values, store.source(source_id))
     if "url" in given:
-        given["named_host"] = await _named(given["url"], at_the_machine=at_the_machine, allow_private=allow_private)
+        given["named_host"] = await _named(given["url"], allowed)
     return store.edit_source(source_id, given, by)

@@ -16,6 +16,7 @@ from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.model.event import EventDraft, Quarantined
 from tadoru.options import EventsOptions
+from tadoru.rules.address import Exemptions
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Source
 from tadoru.store.files import Files
@@ -83,8 +84,10 @@ class Trial:
             out.write(f"  {printable(sentence)}\n")
 
 
-async def try_source(store: EventsStore, files: Files, options: EventsOptions, source_id: int) -> Trial:
-    """Get a source once, whether it is enabled or not."""
+async def try_source(
+    store: EventsStore, files: Files, options: EventsOptions, source_id: int, allowed: Exemptions | None = None
+) -> Trial:
+    """Get a source once, whether it is enabled or not. `allowed`: see `Crew`."""
     source, clock = store.source(source_id), SystemClock()
     trial = Trial(source)
 
@@ -92,7 +95,7 @@ async def try_source(store: EventsStore, files: Files, options: EventsOptions, s
         at, etag, last_modified = taken.fetched_at, taken.etag, taken.last_modified
         store.add_snapshot(source.id, taken.url, taken.path, at, etag=etag, last_modified=last_modified)
 
-    crew = Crew(store, files, clock, options, lambda *_, **__: None)
+    crew = Crew(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
     async with crew.at_work():
         try:
             settings = read_settings(source.type, source.settings, secret=source.secret)

@@ -61,14 +61,24 @@ class Crew:
     """What the collections of this process share."""
 
     def __init__(
-        self, store: EventsStore, files: Files, clock: Clock, options: EventsOptions, say: Say, *, accept_drops: bool = False
+        self,
+        store: EventsStore,
+        files: Files,
+        clock: Clock,
+        options: EventsOptions,
+        say: Say,
+        *,
+        accept_drops: bool = False,
+        allowed: Exemptions | None = None,
     ) -> None:
+        """With `allowed` exactly that is let through to private addresses, whatever is stored with a source."""
         self._store = store
         self._files = files
         self._clock = clock
         self._options = options
         self._say = say
         self._accept_drops = accept_drops
+        self._allowed = allowed
         self._send = notify.sender(options.notify)
         self._errand_by: dict[Exemptions, Errand] = {}
         self._places = asyncio.Semaphore(options.concurrency)
@@ -124,8 +134,11 @@ class Crew:
 
     def errand_for(self, source: Source) -> Errand:
         """One for each set of addresses that sources may connect to."""
-        exemptions = Exemptions.from_list([source.named_host] if source.named_host else [])
-        if source.allow_private or self._options.allow_private:
+        exemptions = self._allowed
+        if exemptions is None:
+            exemptions = Exemptions.from_list([source.named_host] if source.named_host else [])
+            exemptions |= Exemptions(allow_all=source.allow_private)
+        if self._options.allow_private:
             exemptions = Exemptions(allow_all=True)
         if exemptions not in self._errand_by:
             fetcher = chain.build(

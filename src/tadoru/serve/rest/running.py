@@ -16,7 +16,7 @@ from tadoru.jobs.events.trial import Trial, try_source
 from tadoru.jobs.events.work import Crew
 from tadoru.jobs.launch import run_loop
 from tadoru.serve.problems import Refused
-from tadoru.serve.rest.register import files_of, found_source
+from tadoru.serve.rest.register import allowed_by_operator, files_of, found_source
 from tadoru.serve.service import Service
 from tadoru.store.events.values import Source
 
@@ -76,7 +76,8 @@ class Collecting:
 
     async def _collect(self, source: Source) -> None:
         service = self._service
-        crew = Crew(service.store, files_of(service), service.clock, service.events, self._say)
+        allowed = allowed_by_operator(service)
+        crew = Crew(service.store, files_of(service), service.clock, service.events, self._say, allowed=allowed)
         with self._lock:
             self._crews[source.id] = (asyncio.get_running_loop(), crew)
             if self._is_stopping:
@@ -108,4 +109,4 @@ def start_run(service: Service, source_id: int) -> None:
 def trial_of(service: Service, source_id: int) -> Trial:
     """Fetch a source once and say what would be read. Raises Refused."""
     found_source(service, source_id)
-    return run_loop(try_source(service.store, files_of(service), service.events, source_id))
+    return run_loop(try_source(service.store, files_of(service), service.events, source_id, allowed_by_operator(service)))
