@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,7 +74,9 @@ async def test_the_official_client_reads_a_site(site: Path, how: str) -> None:
         assert all(
             tool.annotations and bool(tool.annotations.read_only_hint) == (name != "refresh_site") for name, tool in tools.items()
         )
-        sites = json.loads((await call(client, "list_sites"))[1])
+        listed = re.fullmatch(r".*\n\[begin (\w+)\]\n(.*)\n\[end \1\]", (await call(client, "list_sites"))[1], re.S)
+        assert listed is not None
+        sites = json.loads(listed[2])
         assert [card["site"] for card in sites] == ["one"]
         failed, found = await call(client, "search_docs", query="設定", site="one", max_tokens=500)
         assert not failed

@@ -12,6 +12,8 @@ from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.called import checked
+from tadoru.jobs.docs.bundle.base import one_line
+from tadoru.jobs.docs.library import fenced
 from tadoru.jobs.docs.run import database_in, finish, prepare
 from tadoru.jobs.report.words import counted
 from tadoru.options import DocsOptions
@@ -49,7 +51,7 @@ async def refresh_site(folder: Path) -> str:
     finished = await finish(options, prepared, ended)
     if finished.written is None:
         reason = finished.start.reason if finished.start else "another process is at it"
-        return f"Not updated: {reason}."
+        return f"Not updated. {fenced(one_line(reason, 500))}"  # Where it was sent, and what it was told, the site chose.
     changes = finished.written.changes
     if not changes:
         return "Nothing changed."
