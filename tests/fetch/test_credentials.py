@@ -105,6 +105,8 @@ BAD_INPUT: list[Callable[[], object]] = [
     lambda: Credentials().with_cookies(HERE, ["a=1; b=2"]),
     lambda: Credentials().with_cookie_file("a.example\tTRUE\t/\n", now=0),
     lambda: Credentials().with_cookie_file("a.example\tTRUE\t/\tFALSE\tsoon\tname\tvalue\n", now=0),
+    lambda: Credentials().with_cookie_file("a.example\tTRUE\t/\tFALSE\t1.soon\tname\tvalue\n", now=0),
+    lambda: Credentials().with_cookie_file("a.example\tTRUE\t/\tFALSE\t\N{SUPERSCRIPT TWO}\tname\tvalue\n", now=0),
 ]
 WRONG = [
     "a colon in the user",
@@ -113,6 +115,8 @@ WRONG = [
     "two cookies in one",
     "too few fields",
     "an expiry in words",
+    "an expiry that begins as a number",
+    "an expiry in raised digits",
 ]
 
 

@@ -98,7 +98,8 @@ class CookieJar:
     def _expiry(self, attributes: dict[str, str]) -> float | None:
         age = attributes.get("max-age", "")
         if _SECONDS.fullmatch(age):
-            return self._clock.now() + min(int(age), _LONGEST_AGE)
+            # Of a number without end the first digits say enough.
+            return 0.0 if age.startswith("-") else self._clock.now() + min(int(age.lstrip("0")[:12] or 0), _LONGEST_AGE)
         try:
             moment = parsedate_to_datetime(attributes["expires"])
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

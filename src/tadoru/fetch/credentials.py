@@ -20,6 +20,7 @@ from tadoru.rules.url import origin, parts, with_parameter, without_parameters
 TRANSPORT_HEADERS = frozenset({"host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "trailer"})
 """What belongs to the connection: setting it by hand would break the framing or speak for another host."""
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_EXPIRY = re.compile(r"-?[0-9]+(?:\.[0-9]*)?")
 _HTTP_ONLY = "#HttpOnly_"
 
 
@@ -203,7 +204,7 @@ def _read_cookie_file(text: str, now: float) -> Iterable[Cookie]:
         if not content.strip() or (content.startswith("#") and content is line):
             continue
         fields = content.split("\t")
-        if len(fields) != 7 or not fields[4].removeprefix("-").split(".")[0].isdigit():
+        if len(fields) != 7 or not _EXPIRY.fullmatch(fields[4]):
             raise UsageError(f"Line {number} of the cookie file is not in the Netscape cookies.txt format.")
         domain, subdomains, path, secure, expires, name, value = fields
         if 0 < float(expires) <= now:

@@ -293,6 +293,20 @@ CHANGES = {
         [changed("12", f"{TOKYO}20260812T113000", ";RANGE=THISANDFUTURE")],
         "05T10:00 12T11:30 19T11:30 26T11:30",
     ),
+    "all from one on are later, and later still": (
+        [
+            changed("12", f"{TOKYO}20260812T113000", ";RANGE=THISANDFUTURE"),
+            changed("19", f"{TOKYO}20260819T123000", ";RANGE=THISANDFUTURE"),
+        ],
+        "05T10:00 12T11:30 19T12:30 26T12:30",
+    ),
+    "of several from one on the last in the file decides": (
+        [
+            changed("19", f"{TOKYO}20260819T123000", ";RANGE=THISANDFUTURE"),
+            changed("12", f"{TOKYO}20260812T113000", ";RANGE=THISANDFUTURE"),
+        ],
+        "05T10:00 12T11:30 19T11:30 26T11:30",
+    ),
     "all from one on are cancelled": (
         [changed("19", f"{TOKYO}20260819T100000\nSTATUS:CANCELLED", ";RANGE=THISANDFUTURE")],
         "05T10:00 12T10:00",

@@ -6,6 +6,7 @@ it has another title or venue, it is an event of its own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
@@ -46,8 +47,21 @@ class Changes:
     removed: set[datetime | date] = field(default_factory=set)
     spans: dict[datetime | date, Span] = field(default_factory=dict)
     shifts: list[Shift] = field(default_factory=list)
+    """In the order in which they stand: of those that hold for a date, the last one decides."""
     ends: datetime | None = None
     """The time on the wall from which on none takes place."""
+
+    def deciding(self) -> tuple[list[datetime], list[Shift]]:
+        """The times from which on another shift decides, in order, and those shifts: so that none has to be looked for twice."""
+        times: list[datetime] = []
+        shifts: list[Shift] = []
+        last = -1
+        for number, shift in sorted(enumerate(self.shifts), key=lambda one: (one[1].since, one[0])):
+            if number > last:
+                last = number
+                times.append(shift.since)
+                shifts.append(shift)
+        return times, shifts
 
 
 class Shift(NamedTuple):
@@ -77,11 +91,12 @@ class Series:
         """Those within the window, in order, at most as many as are wanted."""
         changes.removed |= set(self._taken_out())
         found = {one.starts_at: one for one in map(self._moved, changes.spans.values()) if self._is_wanted(one)}
+        deciding = changes.deciding()
         steps = self._steps.share(OWN_STEPS, MAX_STEPS)
         try:
             for wall, length in self._all(changes, steps):
                 steps.spend(_DATE_STEPS)
-                occurrence = self._occurrence(wall, length, changes)
+                occurrence = self._occurrence(wall, length, changes, deciding)
                 if occurrence and self._is_wanted(occurrence):
                     found.setdefault(occurrence.starts_at, occurrence)
                 if len(found) > self._window.most:
@@ -106,7 +121,7 @@ class Series:
 
     def is_taken_out(self, changes: Changes) -> bool:
         """Whether not even the first date is left."""
-        return self._occurrence(self._span.start, None, changes) is None
+        return self._occurrence(self._span.start, None, changes, changes.deciding()) is None
 
     def _all(self, changes: Changes, steps: Steps) -> Iterator[tuple[datetime, Length | None]]:
         """Every date within reach of the window, as on the wall, with its length if that is its own."""
@@ -178,16 +193,18 @@ class Series:
             if left <= 0:
                 return
 
-    def _occurrence(self, wall: datetime, length: Length | None, changes: Changes) -> Occurrence | None:
+    def _occurrence(
+        self, wall: datetime, length: Length | None, changes: Changes, deciding: tuple[list[datetime], list[Shift]]
+    ) -> Occurrence | None:
         """What one date of the series has become; None when it was taken out or is told by a change."""
         day = wall.date()
         key = day if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
         gone: tuple[Container[datetime | date], ...] = (changes.removed, changes.spans)
         if any(key in place or day in place for place in gone) or (changes.ends and wall >= changes.ends):
             return None
-        for shift in reversed(changes.shifts):
-            if wall >= shift.since:
-                return self._made(wall + shift.by, shift.length, self._zone)
+        times, shifts = deciding
+        if at := bisect_right(times, wall):
+            return self._made(wall + shifts[at - 1].by, shifts[at - 1].length, self._zone)
         return self._made(wall, length or self._span.length, self._zone)
 
     def _moved(self, span: Span) -> Occurrence:
