@@ -16,6 +16,7 @@ from tadoru.parse import lenient_json
 from tadoru.parse.html import Document, Element, text_of
 
 DEEPEST = 20
+"""Items within each other; `…` stands for what is deeper, or for the item itself where `itemref` puts it within itself."""
 
 Syntax = Literal["json-ld", "microdata", "rdfa"]
 _SCHEMA = re.compile(r"(?:https?:)?(?://)?(?:www\.)?schema\.org/?(?:#)?", re.IGNORECASE)
@@ -122,9 +123,12 @@ class _Reading:
             if not isinstance(block, dict):
                 self.problems.append(f"{type(block).__name__} instead of an object")
                 continue
-            if "@context" not in block and any(str(kind) for kind in _list(block.get("@type"))):
+            if "@context" not in block and any(kind != "" for kind in _list(block.get("@type"))):
                 self.without_context += 1
-            self._node(block, 0)
+            try:
+                self._node(block, 0)
+            except RecursionError:  # A list that is almost too deep to be read is too deep to be shown.
+                self.problems.append("it is nested too deep")
 
     def _node(self, node: dict[str, object], depth: int) -> Item | None:
         """Take an object, and those within it."""
@@ -174,6 +178,7 @@ def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> I
     """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
     items = {element.mem_id: _item(element) for element in scopes}
     referred = _referred(document, scopes, items) if any(item.is_partial for item in items.values()) else {}
+    nesting = _Nesting()
     for element in document.select("[itemprop],[property]")[: manner.most_properties]:
         attributes = element.attributes
         for key, syntax in (("itemprop", "microdata"), ("property", "rdfa")):
@@ -184,12 +189,34 @@ def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> I
             own = items.get(element.mem_id)
             value = own if own is not None and own.syntax == syntax else _value(element, syntax, manner.max_text)
             if isinstance(value, Item):
-                value.is_nested = True
+                value.is_nested = nesting.put(value, owner)
+                value = value if value.is_nested else value.id[: manner.max_text] or "…"
             for name in names if value else ():
                 owner.properties.setdefault(_name(name), []).append(value)
     for item in items.values():
         if item.types:
             yield item
+
+
+class _Nesting:
+    """Which item stands within which other: trees that are not too deep, whatever a page says."""
+
+    def __init__(self) -> None:
+        self._around: dict[int, Item] = {}
+        self._height: dict[int, int] = {}
+
+    def put(self, inner: Item, outer: Item) -> bool:
+        """Whether an item can stand there: not when that is within itself, or too deep."""
+        above = [outer]
+        while (around := self._around.get(id(above[-1]))) is not None:
+            above.append(around)
+        height = self._height.get(id(inner), 0)
+        if any(one is inner for one in above) or len(above) + height >= DEEPEST:
+            return False
+        self._around[id(inner)] = outer
+        for distance, one in enumerate(above, height + 1):
+            self._height[id(one)] = max(self._height.get(id(one), 0), distance)
+        return True
 
 
 def _item(element: Element) -> Item:

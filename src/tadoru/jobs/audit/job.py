@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -29,6 +29,8 @@ _PARTS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FR
 _LINKED_PARTS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
 """What a `<link>` makes part of the page; its other relations are statements about it."""
 MOST_ITEMS = 50
+MOST_VALUES = 2_000
+"""Of one item, with those of the items within it."""
 MOST_HEADINGS = 200
 MOST_IMAGES = 500
 
@@ -212,15 +214,21 @@ def _alternates(view: PageView) -> list[Alternate]:
 
 
 def _item(item: Item) -> StructuredItem:
-    return StructuredItem(item.syntax, ", ".join(item.types), _properties(item))
+    return StructuredItem(item.syntax, ", ".join(item.types), _properties(item, iter(range(MOST_VALUES))))
 
 
-def _properties(item: Item) -> dict[str, object]:
+def _properties(item: Item, room: Iterator[int]) -> dict[str, object]:
+    """The values of an item and of those within it as plain data, as far as there is room: one may have many names."""
     found: dict[str, object] = {}
     for name, values in item.properties.items():
-        plain = [_properties(value) | {"@type": ", ".join(value.types)} if isinstance(value, Item) else value for value in values]
-        found[name] = plain[0] if len(plain) == 1 else plain
+        plain = [_plain(value, room) for value, _ in zip(values, room, strict=False)]
+        if plain:
+            found[name] = plain[0] if len(plain) == 1 else plain
     return found
+
+
+def _plain(value: str | Item, room: Iterator[int]) -> object:
+    return _properties(value, room) | {"@type": ", ".join(value.types)} if isinstance(value, Item) else value
 
 
 def _extracted(extractions: tuple[Extraction, ...], document: Document, response: Response) -> dict[str, list[str]] | None:
