@@ -297,7 +297,7 @@ SERVE: tuple[Setting, ...] = (
         metavar="ORIGIN", many=True),
     _s("crawls_at_once", "--crawls-at-once", whole(1, 64), "Crawls", "Crawls to run at the same time.", metavar="N"),
     _s("crawl_private", "--crawl-private", host_and_port, "Crawls", metavar="HOST:PORT", many=True, words=
-        "A private address that crawls and webhooks may reach, such as 10.0.0.5:80, or * for all (repeatable)."),
+        "A private address that crawls, sources and webhooks may reach, such as 10.0.0.5:80, or * for all (repeatable)."),
     _s("crawl_quota", "--crawl-quota", quota, "Crawls",
         "Disk space for the files of crawls and documentation sites; 0 for no limit.", metavar="SIZE"),
     _s("notify", "--notify", text, "Crawls",

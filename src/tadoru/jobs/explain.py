@@ -10,6 +10,7 @@ from typing import Any
 from tadoru.clock import SystemClock
 from tadoru.engine.drive import follow
 from tadoru.engine.survey import META as SURVEY
+from tadoru.fetch.guard import Names, named_privately
 from tadoru.jobs.access import access_for
 from tadoru.jobs.audit.run import build_scope as audit_scope
 from tadoru.jobs.docs.content.variants import wanted_from
@@ -116,7 +117,11 @@ async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Ask
         rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
         if shape:
             return f"trap: {shape}"
-    exemptions = Exemptions.for_urls(starts) | Exemptions(allow_all=options.allow_private)
+    names = Names(SystemClock())
+    try:
+        exemptions = await named_privately(starts, names) | Exemptions(allow_all=options.allow_private)
+    finally:
+        await names.close()
     where = parts(url)
     is_open = not is_address(where.host) or exemptions.covers(where.host, where.port)
     refusal = None if is_open else address.refusal(where.host.strip("[]"))
