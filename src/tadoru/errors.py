@@ -19,8 +19,8 @@ from __future__ import annotations
 import re
 
 _PASSWORD = re.compile(
-    # In the URL of a database a password is often not escaped, so that it may hold / and #.
-    r'(postgres\w*(?:\+\w+)?://[^\s":/]*:)[^\s"]*@|(://[^\s":/?#]*:)[^\s"/?#]*@',
+    # In the URL of a database a password is often not escaped, so that it may hold / and #. Our own examples say “password”.
+    r'(postgres\w*(?:\+\w+)?://[^\s":/]*:)(?!password@)[^\s"]*@|(://[^\s":/?#]*:)(?!password@)[^\s"/?#]*@',
     re.IGNORECASE,
 )
 _PASSWORD_IN_QUERY = re.compile(r'([?&](?:ssl)?passw(?:or)?d=)[^&\s"”]*', re.IGNORECASE)
