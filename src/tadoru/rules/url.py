@@ -36,6 +36,11 @@ _ESCAPE = re.compile(r"(%|%[0-9A-Fa-f])?%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DECODED = {f"{byte:02x}": chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)}
 
+LONGEST_URL = 8_000
+"""Characters of a URL, its fragment included: RFC 9110 asks everybody to support so many, and many servers take no more."""
+LONGEST_BASE = 2_083
+"""Characters of what references are relative to. Each of them is stored with it: a long one multiplies the bytes of a page."""
+
 _EDGE = "".join(map(chr, range(0x21)))
 """C0 controls and space: what the parser strips at both ends."""
 _TABS = {9: None, 10: None, 13: None}
@@ -77,12 +82,21 @@ NO_CLEANING = Cleaning()
 
 
 def canonical(text: str, base: str | None = None, *, cleaning: Cleaning = NO_CLEANING) -> str | None:
-    """The canonical form, or None when `text` is not an http or https URL (relative to `base`, if there is one)."""
+    """The canonical form, or None when `text` is no http or https URL (relative to `base`, if there is one) or is too long."""
+    if len(text) > LONGEST_URL:
+        return None
     try:
         href = normalize_url(text) if base is None else join_url(base, text)
     except ValueError:
         return None
-    return _tidied(href.partition("#")[0], cleaning)
+    url = _tidied(href.partition("#")[0], cleaning)
+    return None if url is None or len(url) > LONGEST_URL else url
+
+
+def canonical_base(text: str, base: str) -> str | None:
+    """What `<base href>` or `xml:base` makes of the base so far; None when it is no http or https URL, or too long for a base."""
+    url = canonical(text, base) if len(text) <= LONGEST_BASE else None
+    return None if url is None or len(url) > LONGEST_BASE else url
 
 
 def _tidied(url: str, cleaning: Cleaning) -> str | None:
@@ -167,7 +181,8 @@ _ROOTED = ("/", "http://", "https://")
 """References that begin so depend on the base's origin at most."""
 _SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
 """`http:?q` against an http base is a relative reference in disguise."""
-_LONGEST_KEPT = 512
+LONGEST_KEPT = 512
+"""Characters of a URL that caches remember: of longer ones a hundred thousand would take too much memory, and they are rare."""
 _MOST_FOLDERS_UP = 8
 """Paths of a thousand folders are made up: what leads further up is left to the parser."""
 _PLAIN = re.compile(r"(/|(?:\.\./)*+)([A-Za-z0-9_~-][A-Za-z0-9._~/-]*+)")
@@ -188,6 +203,8 @@ class Resolver:
         self._capacity = capacity
         self._tables: dict[str, dict[str, Resolved]] = {}
         self._size = 0
+        self.too_long = 0
+        """How many references were refused because they are, or would become, longer than a URL may be."""
         self._base: str | None = None
         self._starts: dict[str, str] = {}
         """What the first part of a plain reference stands for: `""`, `"/"`, `"../"`, `"../../"`…"""
@@ -205,13 +222,16 @@ class Resolver:
 
     def resolve(self, href: str, base: str) -> Resolved | None:
         """(canonical URL, decoded fragment) of a reference on the page `base`, itself canonical; None: nothing to follow."""
+        if len(href) > LONGEST_URL:
+            return self._refused(href)
         if base is not self._base:
             self._enter(base)
         if (plain := _PLAIN.fullmatch(href)) is not None:
             start, rest = plain.groups()
             if (folder := self._starts.get(start)) is not None and "/." not in rest:
                 # Joined faster than remembered.
-                return folder + rest, ""
+                url = folder + rest
+                return (url, "") if len(url) <= LONGEST_URL else self._refused(href)
         # A fragment begins at the first hash wherever that stands, so what is before it resolves alike for all of them.
         front, mark, fragment = href.partition("#")
         if mark and href.isprintable():
@@ -223,6 +243,11 @@ class Resolver:
                 return None if found is None else (found[0], fragment)
         found = (self._rooted if href.startswith(_ROOTED) else self._nearby).get(href)
         return found if found is not None else self._missed(href, base)
+
+    def _refused(self, href: str) -> Resolved | None:
+        """Count a reference that is too long; an image within the page (`data:`) is as long as it likes, and no reference."""
+        self.too_long += href[:5].lower() != "data:"
+        return None
 
     def _missed(self, href: str, base: str) -> Resolved | None:
         if href[:5].lower() == "data:":
@@ -239,8 +264,10 @@ class Resolver:
         tidied = _tidied(url, self._cleaning)
         if tidied is None:
             return None
+        if len(tidied) > LONGEST_URL:
+            return self._refused(href)
         found = tidied, fragment and unquote(fragment)
-        if start not in (None, "?") and len(href) <= _LONGEST_KEPT and not _SAME_SCHEME.match(href):
+        if start not in (None, "?") and len(href) <= LONGEST_KEPT >= len(tidied) and not _SAME_SCHEME.match(href):
             (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
             self._size += 1
             if self._size > self._capacity:
@@ -289,6 +316,8 @@ def typed(text: str) -> str:
         raise UsageError(f"The URL is empty: {_EXAMPLE}.")
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         raise UsageError(f"The URL {quoted(text)} is not UTF-8 text: write it with percent-escapes, or {_EXAMPLE}.")
+    if len(text) > LONGEST_URL:
+        raise UsageError(f"The URL {quoted(text[:60] + '…')} has {len(text):,} characters: give one of at most {LONGEST_URL:,}.")
     scheme, rest = _typed_scheme(text)
     authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
     _check_authority(text, authority)
