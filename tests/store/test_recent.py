@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.recent import Recent
+from tadoru.rules.url import LONGEST_KEPT
+from tadoru.store.recent import Recent, RecentTexts
 
 
 def test_the_older_half_goes_when_it_is_full() -> None:
@@ -35,3 +36,11 @@ def test_it_never_holds_more_than_its_capacity_and_always_what_came_last(
             recent.add({number: number for number in step})
         assert len(recent) <= capacity
         assert all(key == value for key, value in recent.items())
+
+
+def test_long_texts_are_not_remembered() -> None:
+    recent: RecentTexts[int] = RecentTexts(4)
+    recent["a" * LONGEST_KEPT] = 1
+    recent["b" * (LONGEST_KEPT + 1)] = 2
+    recent.add({"c": 3, "d" * (LONGEST_KEPT + 1): 4})
+    assert list(recent.values()) == [1, 3]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from tadoru.model.web import Link
 from tadoru.rules import traps
 from tadoru.rules.scope import Admission, Scope
-from tadoru.rules.url import host_key
+from tadoru.rules.url import LONGEST_KEPT, host_key
 from tadoru.store.base import PageStatus, Purpose, Target
-from tadoru.store.recent import Recent
+from tadoru.store.recent import Recent, RecentTexts
 from tadoru.store.records import ResourceUse
 
 
@@ -33,7 +33,7 @@ class Gate:
         self._trap_cap = trap_cap
         self._refuse = refuse
         self._refuse_by = refuse_by
-        self._recent: Recent[str, Target] = Recent(100_000)
+        self._recent: RecentTexts[Target] = RecentTexts(100_000)
         self._resources: Recent[tuple[str, str], ResourceUse] = Recent(10_000)
 
     def change_scope(self, scope: Scope) -> None:
@@ -86,7 +86,8 @@ class Gate:
         if found is None:
             internal = self.scope.is_internal(url)
             found = ResourceUse(url, host_key(url), kind, internal, internal or self._check_external)
-            self._resources[url, kind] = found
+            if len(url) <= LONGEST_KEPT:
+                self._resources[url, kind] = found
         return found
 
     def _decide(self, url: str) -> Target:

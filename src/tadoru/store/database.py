@@ -15,7 +15,7 @@ from importlib import resources
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError
 from tadoru.rules.bounds import Bounds
-from tadoru.store.recent import Recent
+from tadoru.store.recent import RecentTexts
 
 APPLICATION_ID = 0x7AD0_0001
 """Marks a SQLite file as a Tadoru crawl."""
@@ -90,11 +90,11 @@ class Database:
         self.clock = clock
         self._patience = patience
         self.bounds = Bounds()
-        self.known: Recent[str, tuple[int, int]] = Recent(100_000)
+        self.known: RecentTexts[tuple[int, int]] = RecentTexts(100_000)
         """url → (id, depth) of URLs met lately: most links of a page lead to these."""
-        self.texts: Recent[str, int] = Recent(50_000)
-        self.host_ids: Recent[str, int] = Recent(50_000)
-        self.resource_ids: Recent[str, int] = Recent(50_000)
+        self.texts: RecentTexts[int] = RecentTexts(50_000)
+        self.host_ids: RecentTexts[int] = RecentTexts(50_000)
+        self.resource_ids: RecentTexts[int] = RecentTexts(50_000)
         self._checks: dict[str, int] = {}
         self._turn = asyncio.Lock()
 

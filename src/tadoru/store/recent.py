@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TypeVar
 
+from tadoru.rules.url import LONGEST_KEPT
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -31,3 +33,14 @@ class Recent(dict[K, V]):
     def _drop(self, number: int) -> None:
         for old in list(islice(self, number)):
             del self[old]
+
+
+class RecentTexts(Recent[str, V]):
+    """One whose keys are URLs or texts: long ones are not remembered, because a hundred thousand would take too much memory."""
+
+    def __setitem__(self, key: str, value: V) -> None:
+        if len(key) <= LONGEST_KEPT:
+            super().__setitem__(key, value)
+
+    def add(self, entries: Mapping[str, V]) -> None:
+        super().add({key: value for key, value in entries.items() if len(key) <= LONGEST_KEPT})
