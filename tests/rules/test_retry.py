@@ -40,6 +40,7 @@ FAILURES = {
     FailureKind.TOO_MANY_REDIRECTS: 0,
     FailureKind.REDIRECT_LOOP: 0,
     FailureKind.UNPARSABLE: 0,
+    FailureKind.PAGE_LIMIT: 0,
 }
 
 

@@ -15,6 +15,7 @@ from tadoru.engine.notices import (
     PageBroke,
     PageDone,
     PageFailed,
+    PageLimited,
     PageRefused,
     PageRetried,
     PageUnrendered,
@@ -149,6 +150,8 @@ class Display:
                 self.note(f"{notice.old} redirects to {notice.new}: crawling that site.")
             case LeasesRecovered():
                 write("info", "took back the work of a process that died", urls=notice.count)
+            case PageLimited():
+                write("warning", f"left out a part of {notice.url}", because="; ".join(notice.reasons))
             case PageUnrendered():
                 write("info", notice.url, unrendered=notice.reason)
             case SitemapRead():

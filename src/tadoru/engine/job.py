@@ -81,6 +81,8 @@ class Found:
     """Why the page should be read again after a browser has rendered it; empty when it need not."""
     twin: Ask | None = None
     """Where the same page may be had in another form: to be asked for, and the page to be read again with the answer."""
+    left_out: Sequence[str] = ()
+    """What of the page is over a limit and therefore not read (`Document.left_out`)."""
 
 
 class Job(Protocol):

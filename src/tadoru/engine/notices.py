@@ -84,6 +84,14 @@ class PageBroke(Notice):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PageLimited(Notice):
+    """A page was read, but a part of it is over a limit and was left out."""
+
+    url: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PageUnrendered(Notice):
     """A page wanted a browser and was read without one."""
 

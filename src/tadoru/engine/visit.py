@@ -20,6 +20,7 @@ from tadoru.engine.notices import (
     PageBroke,
     PageDone,
     PageFailed,
+    PageLimited,
     PageRefused,
     PageRetried,
     PageUnrendered,
@@ -345,6 +346,8 @@ class Visit:
             FoundLink(target(url), kind, text, rel, position, fragment)
             for url, kind, text, rel, position, fragment in found.links
         ]
+        if found.left_out:
+            self._notify(PageLimited(url=lease.url, reasons=tuple(found.left_out)))
         seconds = (response.timings.ttfb or 0.0) + (response.timings.download or 0.0)
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=len(links), seconds=seconds))
         return Completed(
@@ -354,6 +357,7 @@ class Visit:
             anchors=found.anchors,
             records=found.records,
             resources=[resource(link) for link in found.resources],
+            left_out=found.left_out,
         )
 
     async def _read(self, lease: Lease, response: Response) -> Found:

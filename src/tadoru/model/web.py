@@ -45,6 +45,8 @@ class FailureKind(StrEnum):
     REDIRECT_LOOP = "redirect_loop"
     UNPARSABLE = "unparsable_page"
     """The page could not be read within its bounds."""
+    PAGE_LIMIT = "page_limit"
+    """The page was read, but a part of it is over a limit and was left out; the page counts as read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

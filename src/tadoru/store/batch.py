@@ -155,6 +155,8 @@ class Batch(Learning):
         else:
             self.tally["redirects"] += 1
         self.tally["completed"] += 1
+        for reason in outcome.left_out:
+            self._log_error(lease.url, FailureKind.PAGE_LIMIT, f"A part of the page is left out: {reason}.")
         self._relate(page, depth + 1, outcome.links)
         if outcome.anchors is not None:
             self.sql.execute("INSERT OR REPLACE INTO page_anchors VALUES (?, ?)", (page, "\n".join(outcome.anchors)))

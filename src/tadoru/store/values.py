@@ -146,6 +146,8 @@ class Completed:
     """The page's fragment targets, when a job asked for them."""
     records: PageRecords | None = None
     resources: Sequence[ResourceUse] = ()
+    left_out: Sequence[str] = ()
+    """What of the page is over a limit and was not read: each becomes an error of the kind `page_limit`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

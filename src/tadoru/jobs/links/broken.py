@@ -18,7 +18,7 @@ from tadoru.model.web import FailureKind
 BLOCKED_CODES = frozenset({401, 403, 407, 429, 451, 999})
 """A refusal of *us*: sign in first, not for robots, too fast, not from here. The page itself may be fine for a visitor."""
 
-_REACHED = frozenset({FailureKind.TOO_LARGE, FailureKind.UNPARSABLE})
+_REACHED = frozenset({FailureKind.TOO_LARGE, FailureKind.UNPARSABLE, FailureKind.PAGE_LIMIT})
 """Something was there, only too much or too odd to read: no fault of the link."""
 
 
