@@ -18,6 +18,10 @@ MAX_COPIES = 1_000_000
 """Elements made by copying unclosed formatting."""
 MAX_STEPS = 250_000_000
 """Open elements walked over, summed over all tags."""
+LARGE_PAGE = 1024 * 1024
+"""Bytes up to which the nodes of a page need no count: of each byte at most some hundred are made."""
+MAX_NODES = 800_000
+"""Elements, texts between them and attributes of one page: each takes some 180 bytes in the tree."""
 LONG_TAG = 64 * 1024
 MAX_ATTRIBUTES = 10_000
 """On one tag."""
@@ -33,6 +37,8 @@ _TOKEN = re.compile(
     rb"|/([a-z][^\s/>]*+)|([a-z][^\s/>]*+)" + _ATTRIBUTES + rb")",
     re.DOTALL,
 )
+_PARAGRAPH_END = re.compile(rb"</(?:p|br)[\s/>]", re.IGNORECASE)
+_START_TAG = re.compile(rb"<[a-zA-Z][^\s/<>]*+([^<>]*+)")
 _QUOTED = re.compile(rb""""[^"]*+"|'[^']*+'""")
 _CHILDLESS = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
 _CLOSED_BY_THE_NEXT = frozenset(b"p li dt dd option optgroup tr td th thead tbody tfoot caption colgroup rp rt".split())
@@ -45,12 +51,42 @@ class PageTooComplex(ValueError):
 def check(body: bytes) -> None:
     """Raise `PageTooComplex` when building the tree of this page would take too long or too much memory."""
     tags = body.count(b"<")
+    if len(body) > LARGE_PAGE and _may_have_too_many_nodes(body, tags):
+        _count_nodes(body.lower())
     is_long = _has_long_tag(body)
     if not is_long and (tags <= FEW_TAGS or (tags <= MANY_TAGS and _most_open(_LIKE_FORMATTING, body) * tags <= MAX_COPIES)):
         return
     lowered = body.lower()
     if is_long or tags > MANY_TAGS or _most_open(_FORMATTING_TAG, lowered) * tags > MAX_COPIES:
         _read_closely(lowered)
+
+
+def _may_have_too_many_nodes(body: bytes, tags: int) -> bool:
+    """Whether there may be so many: whatever looks like a tag is taken for one, also in scripts and comments."""
+    nodes = 2 * tags - body.count(b"</") - body.count(b"><")
+    if nodes <= MAX_NODES:
+        nodes += len(_PARAGRAPH_END.findall(body)) + len(b" ".join(_START_TAG.findall(body))) // 2
+    return nodes > MAX_NODES
+
+
+def _count_nodes(lowered: bytes) -> None:
+    """Count the nodes that the tags of a page make, and the texts between them, and stop at one too many."""
+    nodes = paragraphs = end = 0
+    for match in _TOKEN.finditer(lowered):
+        closed, name, attributes = match.groups()
+        nodes += match.start() > end + 1  # A text.
+        end = match.end()
+        if closed is None:
+            nodes += 1
+            paragraphs += name == b"p"
+        elif closed in (b"p", b"br"):  # A stray one makes an element.
+            nodes += paragraphs <= 0
+            paragraphs -= 1
+        if attributes:
+            unquoted = _QUOTED.sub(b" ", attributes).replace(b"/", b" ")
+            nodes += max(len(unquoted.split()), unquoted.count(b"="))
+        if nodes > MAX_NODES:
+            raise PageTooComplex(f"it has more than {MAX_NODES:,} elements, texts and attributes")
 
 
 def _most_open(formatting: re.Pattern[bytes], body: bytes) -> int:
