@@ -19,6 +19,8 @@ from tadoru.parse.sources.problems import Problems
 
 _PERIODS = {"hourly": 3600, "daily": 86_400, "weekly": 604_800, "monthly": 2_592_000, "yearly": 31_536_000}
 _LONGEST_TTL = 31 * 86_400.0
+MAX_URL_CHARACTERS = 20_000_000
+"""Of the URLs of all items of a feed: each may carry a copy of the feed's base."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,20 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
         problems.add("start", "The feed is empty.")
         return Reading(problems=problems.all())
     events = []
+    room = MAX_URL_CHARACTERS
 
     def take(number: int, item: Element) -> bool:
+        nonlocal room
         if len(events) == settings.limit:
             problems.add(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
             return False
-        events.append(read_item(number, item, dates))
+        event = read_item(number, item, dates)
+        room -= sum(map(len, filter(None, (event.url, event.image, event.extra.get("enclosure")))))
+        if room < 0:
+            reason = f"The URLs of the items have more than {MAX_URL_CHARACTERS:,} characters; the rest is not read."
+            problems.add(f"item {number}", reason)
+            return False
+        events.append(event)
         return True
 
     feed = read_xml(body, content_type, url, problems, take)

@@ -17,8 +17,8 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from tadoru.parse.sources.feed_charset import text_of
-from tadoru.parse.sources.fields import absolute
 from tadoru.parse.sources.problems import Problems
+from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 MAX_BYTES = 10 * 1024 * 1024
 DEEPEST = 64
@@ -100,7 +100,7 @@ def read_xml(
     if len(body) > MAX_BYTES:
         problems.add("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
     data = mended(text_of(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
-    listener = _Listener(url, take)
+    listener = _Listener(url, problems, take)
     try:
         _parse(data, listener, problems)
     except _Stop as stop:
@@ -166,9 +166,11 @@ def _parse(data: bytes, listener: _Listener, problems: Problems) -> None:
 class _Listener:
     """Hears what expat finds: keeps one item at a time, and what is said about the feed."""
 
-    def __init__(self, url: str, take: Callable[[int, Element], bool]) -> None:
+    def __init__(self, url: str, problems: Problems, take: Callable[[int, Element], bool]) -> None:
         self.feed: Element | None = None
         self._url = url
+        self._problems = problems
+        self._has_long_base = False
         self._take = take
         self._open: list[Element] = []
         """From an item, or a part of the feed itself, down to where reading is."""
@@ -230,9 +232,17 @@ class _Listener:
         space = _SPACES.get(uri, prefix.lower())
         base = self._open[-1].base if self._open else self.feed.base if self.feed else self._url
         if "xml:base" in attributes:
-            base = absolute(attributes["xml:base"], base) or base
+            base = self._base(attributes["xml:base"].strip(), base)
         plain = {key.rpartition(":")[2].lower(): value for key, value in attributes.items() if not key.startswith("xml")}
         return Element("" if space == "atom" and not prefix else space, name.lower(), plain, base)
+
+    def _base(self, text: str, base: str) -> str:
+        found = canonical_base(text, base)
+        if found is None and not self._has_long_base and (len(text) > LONGEST_BASE or canonical(text, base) is not None):
+            self._has_long_base = True
+            reason = f"An xml:base is longer than {LONGEST_BASE:,} characters: it is ignored."
+            self._problems.add(f"after item {self._items}" if self._items else "start", reason, text)
+        return found or base
 
     def _end(self, tag: str) -> None:
         self._spaces.pop()

@@ -16,7 +16,7 @@ from typing import Any
 from tadoru.errors import ConfigError
 from tadoru.model.event import RawEvent
 from tadoru.parse.sources.given import Given
-from tadoru.rules.url import canonical
+from tadoru.rules.url import LONGEST_URL, canonical
 
 FIELDS = (
     "uid title description start end start_time end_time when_note timezone recurrence venue address city latitude longitude "
@@ -73,7 +73,7 @@ def raw_event(position: str, values: Mapping[str, Value], base: str, extra: Mapp
             address = absolute(str(value), base)
             found[name] = address
             if address is None:
-                others.setdefault(name, str(value))
+                others.setdefault(name, str(value)[:LONGEST_URL])
         elif name in ("start", "end"):
             found[name] = value
         else:
@@ -87,9 +87,10 @@ def storable(text: str) -> str:
 
 
 def absolute(text: str, base: str) -> str | None:
-    """A web address in full, its fragment kept: on a page of many events it tells which one. None when it is not http(s)."""
-    address, _, fragment = text.strip().partition("#")
-    url = canonical(address, base)
+    """A URL in full, its fragment kept: on a page of many events it tells which one. None when it is not http(s), or too long."""
+    text = text.strip()
+    address, _, fragment = text.partition("#")
+    url = canonical(address, base) if len(text) <= LONGEST_URL else None
     return f"{url}#{fragment}" if url and fragment else url
 
 

@@ -23,6 +23,8 @@ from tadoru.parse.sources.schedule import Window
 from tadoru.rules.url import canonical
 
 MOST_ITEMS = 5_000
+MOST_LINKS = 20_000
+"""That an expression finds on a page; twice as many as are ever followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def read_html(
     parsed = _parsed(body, content_type, problems)
     if parsed is None:
         return Reading(problems=problems.all())
-    base = parsed.document.base_url(url)
+    base = _base(parsed, url, problems)
     next_url = _next(parsed, base, url, settings) if page < settings.most_pages else None
     if settings.details:
         details = _addresses(parsed, settings.details, base, url)
@@ -132,7 +134,7 @@ def read_detail(
     parsed = _parsed(body, content_type, problems)
     if parsed is None:
         return Reading(problems=problems.all())
-    base = parsed.document.base_url(url)
+    base = _base(parsed, url, problems)
     described = events_in(parsed.document, url, Window(now, zone), problems) if settings.markup else []
     own = [event for event in described if event.url and canonical(event.url) == canonical(url)]
     event = next(iter(own or described), None)
@@ -157,6 +159,13 @@ def _parsed(body: bytes, content_type: str | None, problems: Problems) -> Page |
     except PageTooComplex as error:
         problems.add("page", f"The page can not be read: {error}.")
         return None
+
+
+def _base(page: Page, url: str, problems: Problems) -> str:
+    base = page.document.base_url(url)
+    for reason in page.document.left_out:
+        problems.add("page", f"A part of the page is left out: {reason}.")
+    return base
 
 
 def _selected(page: Page, item: Expression, settings: HtmlSettings, base: str, problems: Problems, number: int) -> list[RawEvent]:
@@ -185,7 +194,7 @@ def _with_constants(event: RawEvent, constants: Mapping[str, str], base: str) ->
 def _addresses(page: Page, expression: Expression, base: str, url: str) -> list[str]:
     """The web addresses that an expression finds, each once, without the page itself."""
     pick = Pick(expression, attribute=expression.attribute or "href")
-    found = (canonical(text, base) for text in pick.values(page, None))
+    found = (canonical(text, base) for text in pick.values(page, None, MOST_LINKS))
     return [address for address in dict.fromkeys(found) if address and address != canonical(url)]
 
 
