@@ -125,6 +125,7 @@ class DocsJob:
             links=doc.links,
             title=doc.main.title or doc.metadata["title"],
             meta_description=doc.metadata["description"],
+            left_out=doc.left_out,
         )
         # What a browser shows may change though the page itself does not: it is asked for anew each time.
         records = _records(page.response) if page.rendered is None else UNDATED
@@ -178,8 +179,10 @@ class DocsJob:
         response = page.response
         text = decode(response.body, response.header("content-type")).text
         document = _own_document(text, page.url, page.url)
+        links, left_out = own.links_of(text, page.url, self._resolver)
         return Found(
-            links=own.links_of(text, page.url, self._resolver),
+            links=links,
+            left_out=left_out,
             title=document.title if document else None,
             records=replace(_records(response), document=document, drops_document=document is None),
         )
@@ -188,10 +191,10 @@ class DocsJob:
         """llms.txt leads to pages; llms-full.txt holds them."""
         response = page.response
         text = decode(response.body, response.header("content-type")).text
-        links = own.links_of(text, page.url, self._resolver)
+        links, left_out = own.links_of(text, page.url, self._resolver)
         offered = own.offered_in(text, page.url, self._resolver) if name == FILES[1] and self.own_markdown else []
         links += [Link(one.url, LinkKind.A, "", "", len(links) + at, "") for at, one in enumerate(offered)]
-        return Found(links=links, records=replace(_records(response), drops_document=True, offered=offered))
+        return Found(links=links, left_out=left_out, records=replace(_records(response), drops_document=True, offered=offered))
 
 
 def _is_short(doc: DocPage, words: int) -> bool:

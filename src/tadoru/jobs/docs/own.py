@@ -14,7 +14,8 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from tadoru.jobs.docs.bundle.outline import Block, blocks
 from tadoru.jobs.report.words import counted
 from tadoru.model.web import Link, LinkKind
-from tadoru.rules.url import Resolver
+from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits, markdown_limit
+from tadoru.rules.url import LONGEST_URL, Resolver
 from tadoru.store.records import Offered
 
 _TABLE = re.compile(r"^[ >]*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
@@ -93,18 +94,23 @@ def plain(own: str) -> str:
 def kept(own: str, base: str) -> str:
     """As it is kept, with links and pictures that lead somewhere from anywhere; `base` is where it was. Code is left alone."""
 
+    room = markdown_limit(len(own))
+
     def replaced(match: re.Match[str]) -> str:
+        nonlocal room
         before, target = (match[2], match[3]) if match[2] else (match[4], match[5])
-        return match[0] if not target or target.startswith("#") else f"{before}{_joined(base, target)}"
+        room -= len(base) if target else 0
+        # Each link grows by the base: where that is too much, the others stay as they are.
+        return match[0] if not target or target.startswith("#") or room < 0 else f"{before}{_joined(base, target)}"
 
     return "".join(block.text if block.kind == "code" else _PIECE.sub(replaced, block.text) for block in blocks(plain(own)))
 
 
 def _joined(base: str, target: str) -> str:
     try:
-        return urljoin(base, target)
+        return urljoin(base, target) if len(target) <= LONGEST_URL else target
     except ValueError:
-        return target  # It is no address at all.
+        return target  # It is no URL at all.
 
 
 def title_of(own: str) -> str | None:
@@ -120,9 +126,10 @@ def headings_of(own: str) -> list[tuple[int, str, None]]:
     return [(block.level, block.title, None) for block in blocks(own) if block.kind == "heading"]
 
 
-def links_of(own: str, base: str, resolver: Resolver) -> list[Link]:
-    """Its links, but not those in code."""
+def links_of(own: str, base: str, resolver: Resolver) -> tuple[list[Link], tuple[str, ...]]:
+    """Its links, but not those in code; and what of them is over a limit (`Document.left_out`)."""
     found: list[Link] = []
+    characters, too_long = MAX_LINK_CHARACTERS, resolver.too_long
     for block in blocks(plain(own)):
         if block.kind == "code":
             continue
@@ -130,7 +137,10 @@ def links_of(own: str, base: str, resolver: Resolver) -> list[Link]:
             resolved = resolver.resolve(match[2] or match[3], base)
             if resolved is not None:
                 found.append(Link(resolved[0], LinkKind.A, match[1] or "", "", len(found), ""))
-    return found
+                characters -= len(resolved[0]) + len(match[1] or "")
+            if characters < 0 or len(found) >= MAX_LINKS:
+                return found, tuple(link_limits(len(found), characters, resolver.too_long - too_long))
+    return found, tuple(link_limits(len(found), characters, resolver.too_long - too_long))
 
 
 def offered_in(text: str, base: str, resolver: Resolver) -> list[Offered]:

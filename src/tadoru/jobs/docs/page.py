@@ -11,6 +11,7 @@ from tadoru.jobs.docs.titles import titled
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.html import Document, Element
+from tadoru.parse.page_limits import markdown_limit
 from tadoru.rules.url import Resolver
 
 _NAMES = {"description": "description", "keywords": "keywords", "author": "author", "og:title": "ogTitle", "og:type": "ogType"}
@@ -33,6 +34,8 @@ class DocPage:
     """Whether the text has a heading of its own."""
     specifications: list[str]
     """Where the description of an API is that the page shows, or says is its own."""
+    left_out: tuple[str, ...]
+    """As `Document.left_out`."""
 
 
 def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Resolver) -> DocPage:
@@ -50,8 +53,11 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
     first = main.root.css_first("h1,h2,h3,h4")
     repeats = first is not None and _words(first).startswith(main.title)
     has_it = any(_words(heading) == main.title for heading in main.root.css("h1"))
-    options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex)
+    limit = markdown_limit(len(body))
+    options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex, most_characters=limit)
     markdown = convert(main.root, base=base, options=options)
+    if markdown.is_cut:
+        document.leave_out(f"its Markdown has more than {limit:,} characters")
     markdown = titled(markdown, main.title, begins_with_it=repeats, has_it=has_it)
     return DocPage(
         main=main,
@@ -62,6 +68,7 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
         has_scripts=bool(scripts),
         has_heading=first is not None,
         specifications=described,
+        left_out=tuple(document.left_out),
     )
 
 

@@ -20,6 +20,7 @@ _ELEMENTS = (
 _VIEWER = re.compile(r"SwaggerUIBundle\s*\(|Redoc\.init\s*\(|createApiReference\s*\(|AsyncApiStandalone\.render\s*\(")
 _NAMED = re.compile(r"""(?:\burl["']?\s*:|Redoc\.init\s*\()\s*(["'])((?:(?!\1)[^\\\n]|\\/){1,2000})\1""")
 MOST = 20
+_MOST_NAMED = 1_000
 _LONGEST = 200_000
 
 
@@ -33,5 +34,5 @@ def specifications(document: Document, url: str, resolver: Resolver) -> list[str
         text = script.text(deep=True)[:_LONGEST]
         if _VIEWER.search(text):
             named += [found[2].replace("\\/", "/") for found in _NAMED.finditer(text)]
-    resolved = (resolver.resolve(name, base) for name in named if name.strip())
+    resolved = (resolver.resolve(name, base) for name in named[:_MOST_NAMED] if name.strip())
     return list(dict.fromkeys(found[0] for found in resolved if found is not None))[:MOST]

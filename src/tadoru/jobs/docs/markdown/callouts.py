@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tadoru.jobs.docs.markdown import kinds
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, quoted
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
 from tadoru.parse.html import Element
 
 _TITLES = (
@@ -23,7 +23,7 @@ def callout(context: Context, node: Element) -> list[str]:
         blocks.insert(0, title if "**" in title else f"**{title}**")
     if not blocks:
         return []
-    return [quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
+    return [context.quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
 
 
 def _title(context: Context, node: Element) -> str:

@@ -52,6 +52,7 @@ def code_block(context: Context, node: Element) -> list[str]:
         return []
     context.code_blocks += 1
     written = fence(changes, "diff") if (changes := _changes(node)) else fence(code, language_of(node))
+    context.take(len(written))
     return [f"**{escape.text(title)}**", written] if title else [written]
 
 

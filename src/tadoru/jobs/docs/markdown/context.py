@@ -10,11 +10,15 @@ from functools import cached_property
 
 from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading
 from tadoru.parse.html import Element
-from tadoru.rules.url import canonical
+from tadoru.rules.url import LONGEST_URL, canonical
 
 DEEPEST = 40
 """Lists in quotes in tables… below this, only the text is written: no page is made so for a reader."""
 _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
+
+
+class PageTooLong(Exception):
+    """What is being written is over the limit: the block that it is a part of is left out, and all that follows."""
 
 
 class Context:
@@ -41,6 +45,8 @@ class Context:
         """The ids that references to footnotes point at, with the labels the references have."""
         self.asides: list[str] = []
         """Notes that stood in the text, written, for its end."""
+        self.room = options.most_characters
+        """How many characters may still be written."""
         self._targets: dict[str, str | None] = {}
 
     @cached_property
@@ -56,11 +62,33 @@ class Context:
         """What stands in a line, as Markdown without white space at its ends; `breaks` is what `<br>` becomes."""
         raise NotImplementedError
 
+    def take(self, characters: int) -> None:
+        """Take room for so many characters. Raises PageTooLong when there is none left."""
+        self.room -= characters
+        if self.room < 0:
+            raise PageTooLong
+
+    def quoted(self, blocks: str) -> str:
+        """Every line as one of a quote."""
+        self.take(2 * blocks.count("\n"))
+        return "\n".join(f"> {line}" if line else ">" for line in blocks.split("\n"))
+
+    def indented(self, blocks: str, width: int) -> str:
+        """Every line but the first moved to the right; empty lines stay empty."""
+        if "\n" not in blocks:
+            return blocks
+        self.take(width * blocks.count("\n"))
+        space = " " * width
+        first, *rest = blocks.split("\n")
+        return "\n".join([first, *(space + line if line else line for line in rest)])
+
     def target(self, href: str) -> str | None:
         """What a link of the page is to point at; None when it leads nowhere that can be written down."""
         if href not in self._targets:
             self._targets[href] = self._resolved(href.strip())
-        return self._targets[href]
+        target = self._targets[href]
+        self.take(len(target or ""))
+        return target
 
     def address(self, reference: str) -> str | None:
         """An address of the page (a link, an image) made absolute, with its fragment."""
@@ -68,6 +96,7 @@ class Context:
         if url is None:
             return None
         fragment = reference.partition("#")[2]
+        self.take(len(url) + len(fragment))
         return f"{url}#{fragment}" if fragment else url
 
     def _resolved(self, href: str) -> str | None:
@@ -76,7 +105,10 @@ class Context:
         absolute = self.address(href)
         if absolute is None:
             scheme = href.partition(":")[0]
-            return _written(href) if scheme in {"mailto", "tel", "ftp", "irc", "ircs", "git", "ssh", "magnet"} else None
+            is_short = len(href) <= LONGEST_URL
+            return (
+                _written(href) if is_short and scheme in {"mailto", "tel", "ftp", "irc", "ircs", "git", "ssh", "magnet"} else None
+            )
         self.links.setdefault(absolute.partition("#")[0])
         if self.options.rewrite is not None:
             absolute = self.options.rewrite(absolute) or absolute
@@ -99,17 +131,3 @@ def direct(parent: Element) -> list[Element]:
 def classes_of(element: Element) -> str:
     """The class attribute, empty when there is none."""
     return element.attributes.get("class") or ""
-
-
-def quoted(blocks: str) -> str:
-    """Every line as one of a quote."""
-    return "\n".join(f"> {line}" if line else ">" for line in blocks.split("\n"))
-
-
-def indented(blocks: str, width: int) -> str:
-    """Every line but the first moved to the right; empty lines stay empty."""
-    if "\n" not in blocks:
-        return blocks
-    space = " " * width
-    first, *rest = blocks.split("\n")
-    return "\n".join([first, *(space + line if line else line for line in rest)])

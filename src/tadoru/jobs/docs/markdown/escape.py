@@ -7,6 +7,7 @@ Two things are escaped: signs with a meaning inside a line (`text`) and beginnin
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
@@ -25,11 +26,27 @@ _BRACKETS = re.compile(r"([\[\]])")
 _LINE_START = re.compile(
     r"(#{1,6})(?=[ \t]|$)|([-+*])(?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)|(>)|(=+|-+)[ \t]*$|(~~~)|((?=[|:\- ]*$)[|: ]*-)"
 )
+_SLICE = 100_000
 _ANY_SPECIAL = re.compile(r"[\\`*_~\[\]<&]")
+
+
+def _slices(plain: str) -> Iterator[str]:
+    """A long text in parts, each ending after a space where it has one: a word or sign by itself takes fifty bytes."""
+    start = 0
+    while len(plain) - start > _SLICE:
+        end = plain.rfind(" ", start, start + _SLICE) + 1 or start + _SLICE
+        yield plain[start:end]
+        start = end
+    yield plain[start:]
 
 
 def seen(raw: str) -> str:
     """Text of a page with white space collapsed to single spaces, kept at its ends, and without what no reader sees."""
+    if len(raw) > _SLICE:
+        pieces: list[str] = []
+        for piece in map(seen, _slices(raw)):
+            pieces.append(piece.removeprefix(" ") if pieces and pieces[-1].endswith(" ") else piece)
+        return "".join(pieces)
     if not raw.isascii():
         if "\n" in raw:
             raw = _WIDE_BREAK.sub("", raw)
@@ -48,6 +65,8 @@ def text(plain: str, *, in_link: bool = False) -> str:
     """`plain` so that Markdown reads it back as it is, apart from the beginning of its lines."""
     if _ANY_SPECIAL.search(plain) is None:
         return plain
+    if len(plain) > _SLICE:
+        return "".join(text(piece, in_link=in_link) for piece in _slices(plain))
     if in_link:
         # Inside the brackets of a link every bracket counts, so that pairs need not be followed.
         pieces = _BRACKETS.split(plain)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct, indented
+from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
 from tadoru.parse.html import Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
@@ -107,7 +107,7 @@ def _headed(context: Context, node: Element) -> list[str]:
         elif written:
             written[-1][1].append(block)
     del context.headings[before:]
-    return [_written(label, blocks) for label, blocks in written if blocks]
+    return [_written(context, label, blocks) for label, blocks in written if blocks]
 
 
 def _definitions(context: Context, node: Element) -> list[str] | None:
@@ -129,8 +129,8 @@ def _note(context: Context, node: Element, label: str) -> str:
     for link in node.css("a[href]"):
         if (link.text(strip=True) or "") in {"↩", "↩︎", "^", "↑"}:
             link.decompose()
-    return _written(label, context.blocks(node))
+    return _written(context, label, context.blocks(node))
 
 
-def _written(label: str, blocks: list[str]) -> str:
-    return f"[^{label}]: " + indented("\n\n".join(blocks), 4)
+def _written(context: Context, label: str, blocks: list[str]) -> str:
+    return f"[^{label}]: " + context.indented("\n\n".join(blocks), 4)

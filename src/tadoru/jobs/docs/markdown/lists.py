@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, direct, indented
+from tadoru.jobs.docs.markdown.context import Context, direct
 from tadoru.parse.html import Element
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
@@ -40,7 +40,7 @@ def item_list(context: Context, node: Element) -> list[str]:
         marker = f"{numbers[at]}. " if numbers else "- "
         tight = _is_tight(blocks)
         loose = loose or not tight
-        written.append(marker + indented(("\n" if tight else "\n\n").join(blocks), len(marker)))
+        written.append(marker + context.indented(("\n" if tight else "\n\n").join(blocks), len(marker)))
     return [("\n\n" if loose else "\n").join(written)]
 
 
@@ -147,7 +147,7 @@ def definitions(context: Context, node: Element) -> list[str]:
             if not entries or not entries[-1][0]:
                 entries.append(([], []))
             entries[-1][1].extend(blocks)
-    written = [item for terms, blocks in entries for item in _entry(terms, blocks)]
+    written = [item for terms, blocks in entries for item in _entry(context, terms, blocks)]
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
 
@@ -180,7 +180,7 @@ def _outline(context: Context, pairs: list[Element]) -> list[str]:
             items[-1].extend(blocks)
         elif blocks:
             items.append(blocks)
-    return ["\n".join("- " + indented("\n".join(blocks), 2) for blocks in items)] if items else []
+    return ["\n".join("- " + context.indented("\n".join(blocks), 2) for blocks in items)] if items else []
 
 
 def has_pairs(node: Element) -> bool:
@@ -196,16 +196,16 @@ def items(context: Context, node: Element) -> list[str]:
         for badge in cells[0].css(".stab") if cells else ():
             badge.insert_before(" ")
         if terms := context.blocks(cells[0] if cells else row):
-            written.append(_definition(" ".join(terms), [block for cell in cells[1:] for block in context.blocks(cell)]))
+            written.append(_definition(context, " ".join(terms), [block for cell in cells[1:] for block in context.blocks(cell)]))
     loose = any("\n\n" in item for item in written)
     return [("\n\n" if loose else "\n").join(written)] if written else []
 
 
-def _entry(terms: list[str], blocks: list[str]) -> list[str]:
+def _entry(context: Context, terms: list[str], blocks: list[str]) -> list[str]:
     """Terms that share a description are one item. Without one, or when each is a link, each is an item of its own."""
     if len(terms) < 2 or (blocks and not all(map(_is_link, terms))):
-        return [_definition(", ".join(terms), blocks)]
-    return [*(f"- {indented(term, 2)}" for term in terms[:-1]), _definition(terms[-1], blocks)]
+        return [_definition(context, ", ".join(terms), blocks)]
+    return [*(f"- {context.indented(term, 2)}" for term in terms[:-1]), _definition(context, terms[-1], blocks)]
 
 
 def _is_link(term: str) -> bool:
@@ -228,9 +228,9 @@ def _is_marked(term: str) -> bool:
     return term.startswith(("**", "`", "```", "- ", "> ", "|")) or "**" in term or "\n" in term
 
 
-def _definition(head: str, blocks: list[str]) -> str:
+def _definition(context: Context, head: str, blocks: list[str]) -> str:
     if not head:
-        return "- " + indented("\n\n".join(blocks), 2)
+        return "- " + context.indented("\n\n".join(blocks), 2)
     if len(blocks) == 1 and "\n" not in blocks[0] and not blocks[0].startswith(("- ", "|", "> ", "#", "!", "$$")):
-        return "- " + indented(f"{head}\n{blocks[0]}", 2)
-    return "- " + indented("\n\n".join([head, *blocks]), 2)
+        return "- " + context.indented(f"{head}\n{blocks[0]}", 2)
+    return "- " + context.indented("\n\n".join([head, *blocks]), 2)

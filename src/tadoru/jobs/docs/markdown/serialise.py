@@ -23,7 +23,7 @@ from tadoru.jobs.docs.markdown import (
     tables,
     tabs,
 )
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, quoted
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, PageTooLong
 from tadoru.jobs.docs.markdown.values import ConvertOptions, Markdown
 from tadoru.parse.html import Element
 
@@ -49,11 +49,13 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
     page = Serialiser(base, options, root)
     blocks = _without_idle_rules(_said_once(page.own(root)))
     blocks += page.asides
+    if is_cut := page.room < 0:
+        blocks.append("*The page goes on: the rest is left out here, because it is too long.*")
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
     return Markdown(
-        text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links)
+        text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links), is_cut
     )
 
 
@@ -92,20 +94,38 @@ class Serialiser(Context):
 
     def own(self, root: Element) -> list[str]:
         """The blocks of the root: of what is below it, or of itself when it has a form of its own."""
-        written = self._special(root, root.tag or "") if root.tag in _OWN_FORM else _OPEN
+        try:
+            written = self._special(root, root.tag or "") if root.tag in _OWN_FORM else _OPEN
+        except PageTooLong:
+            return []
         if written is _OPEN:
             return self.blocks(root)
         return [] if written is _NOTHING else written
 
     def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
-        return inline.render(self, nodes, breaks)
+        text = inline.render(self, nodes, breaks)
+        self.take(len(text))
+        return text
 
     def blocks(self, parent: Element) -> list[str]:
-        if self.depth > DEEPEST:
-            text = escape.line_starts(escape.text(escape.seen(parent.text() or "").strip()))
-            return [text] if text else []
-        self.depth += 1
         out: list[str] = []
+        self.depth += 1
+        try:
+            self._walk(parent, out)
+        except PageTooLong:
+            # Blocks are left out whole: a part of one could open a fence, or a list, that nothing closes.
+            if self.depth > 1:
+                raise
+        finally:
+            self.depth -= 1
+        return out
+
+    def _walk(self, parent: Element, out: list[str]) -> None:
+        """Put the blocks below an element into `out`."""
+        if self.depth > DEEPEST + 1:
+            if text := escape.line_starts(escape.text(escape.seen(parent.text() or "").strip())):
+                out.append(text)
+            return
         run: list[Element] = []
         waiting: list[Element | None] = []
         node = parent.first_child
@@ -133,8 +153,6 @@ class Serialiser(Context):
                     self._paragraph(run, out)
                     out.extend(written)
             node = following
-        self.depth -= 1
-        return out
 
     def _paragraph(self, run: list[Element], out: list[str]) -> None:
         """Write what was gathered as a paragraph."""
@@ -142,6 +160,7 @@ class Serialiser(Context):
             return
         if len(run) == 1 and run[0].is_text_node and not self.options.has_tex:
             text = escape.text(escape.seen(run[0].text_content or "").strip())
+            self.take(len(text))
         else:
             block = _code_alone(run)
             if block is not None:
@@ -247,7 +266,7 @@ class Serialiser(Context):
             return tables.table(self, node)
         if tag == "blockquote":
             inner = "\n\n".join(self.blocks(node))
-            return [quoted(inner)] if inner else _NOTHING
+            return [self.quoted(inner)] if inner else _NOTHING
         if tag == "details":
             return callouts.details(self, node)
         if tag == "hr":

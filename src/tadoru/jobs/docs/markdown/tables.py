@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from tadoru.jobs.docs.markdown import kinds
 from tadoru.jobs.docs.markdown.code import code_text
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct, indented
+from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct
 from tadoru.jobs.docs.markdown.pieces import exact_span
 from tadoru.parse.html import Element
 
@@ -61,6 +61,7 @@ def table(context: Context, node: Element) -> list[str]:
     kept = [at for at in range(width) if any(at < len(row) and row[at] for row in (names, *body))]
     if not kept:
         return above
+    context.take(3 * len(kept) * (len(body) + 2))
     context.tables += 1
     lines = [_line(_cells(row, kept), len(kept)) for row in (names, _alignments(rows, width), *body)]
     blocks = ["\n".join(lines)]
@@ -208,7 +209,7 @@ def _numbered(context: Context, rows: _Rows, numbers: list[str]) -> list[str]:
     """The explanations as a list that goes on with the numbers in the code."""
     return [
         "\n\n".join(
-            f"{number}. " + indented("\n\n".join(context.blocks(row[1])), len(number) + 2)
+            f"{number}. " + context.indented("\n\n".join(context.blocks(row[1])), len(number) + 2)
             for number, row in zip(numbers, rows.body, strict=True)
         )
     ]
@@ -221,7 +222,7 @@ def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
     for row in rows:
         written: list[str] = []
         for cell in row:
-            _fill(written, down)
+            _fill(context, written, down)
             if len(written) >= _WIDEST:
                 break
             attributes = cell.attributes
@@ -231,18 +232,19 @@ def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
                 if rowspan > 1:
                     down[len(written)] = (rowspan - 1, "" if at else content)
                 written.append("" if at else content)
-        _fill(written, down)
+        _fill(context, written, down)
         grid.append(written)
     return grid
 
 
-def _fill(written: list[str], down: dict[int, tuple[int, str]]) -> None:
+def _fill(context: Context, written: list[str], down: dict[int, tuple[int, str]]) -> None:
     """Put in the cells that reach down from rows above."""
     while (at := len(written)) in down:
         left, content = down.pop(at)
         if left > 1:
             down[at] = (left - 1, content)
         # Taken out first and put back below, so that this row sees each of them once.
+        context.take(len(content))
         written.append(content)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tadoru.parse.page_limits import MAX_MARKDOWN_CHARACTERS
+
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
@@ -20,6 +22,8 @@ class ConvertOptions:
     """Whether a script of the page makes formulas of what stands between `\\(` and `\\)` in its text."""
     most_table_cells: int = 20_000
     """A table is cut after so many, with a note."""
+    most_characters: int = MAX_MARKDOWN_CHARACTERS
+    """The page is cut after so many, with a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +47,5 @@ class Markdown:
     images: int
     links: tuple[str, ...]
     """Where it links to: absolute, without fragments, each once, in order."""
+    is_cut: bool = False
+    """Whether it was too long and its end is left out."""
