@@ -68,7 +68,7 @@ class Extraction:
             if attribute is None:
                 return [text_of(element, MAX_TEXT) for element in elements]
             values = (element.attributes.get(attribute) for element in elements)
-            return [collapsed(value)[:MAX_TEXT] for value in values if value is not None]
+            return [collapsed(value, MAX_TEXT) for value in values if value is not None]
         text = decode(response.body, response.header("content-type")).text
         if self.language == "regex":
             matches = re.compile(self.expression).finditer(text)

@@ -10,12 +10,17 @@ from dataclasses import dataclass
 
 from tadoru.parse.html import Attributes, Document, Element, collapsed, text_of
 from tadoru.parse.links import is_refresh, refresh_target
+from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
 from tadoru.rules.url import Resolver
 
 MAX_TEXT = 2_000
 """Characters kept of a title, a description or a heading."""
 
+MAX_LANGUAGE = 100
+"""Characters kept of the name of a language."""
 _MOST_HEADINGS = 50
+_MOST_RELATIONS = 20
+"""Of one `<link>`: there are not so many that go together."""
 _NAMED = frozenset({"description", "viewport"})
 _ROBOTS = frozenset({"robots", "googlebot", "googlebot-news", "bingbot"})
 
@@ -48,7 +53,7 @@ class Head:
 
 def read_head(document: Document, page_url: str) -> Head:
     """Read them all in one walk over the page."""
-    reading = HeadReading(document.base_url(page_url), Resolver())
+    reading = HeadReading(document, document.base_url(page_url), Resolver())
     for element in document.select("html,title,meta,link[rel],base[href],h1"):
         reading.take(element.tag or "", element, element.attributes)
     return reading.head(document.encoding)
@@ -57,13 +62,15 @@ def read_head(document: Document, page_url: str) -> Head:
 class HeadReading:
     """Takes them element by element, in document order. Of metas with the same name the first one counts."""
 
-    def __init__(self, base: str, resolver: Resolver) -> None:
+    def __init__(self, document: Document, base: str, resolver: Resolver) -> None:
+        self._document = document
         self.base = base
         self._resolve = resolver.uncleaned.resolve
         self.relations: list[tuple[str, str]] = []
         """(relation, URL) of each `<link>`."""
         self._has_base = False
-        self._titles: list[str] = []
+        self._titles = 0
+        self._title: str | None = None
         self._named: dict[str, str] = {}
         self._robots: list[tuple[str, str]] = []
         self._hreflang: list[tuple[str, str]] = []
@@ -75,8 +82,8 @@ class HeadReading:
         """What has been read."""
         canonicals = self.linked("canonical")
         return Head(
-            title=self._titles[0] if self._titles else None,
-            titles=len(self._titles),
+            title=self._title,
+            titles=self._titles,
             meta_description=self._named.get("description"),
             meta_robots=tuple(self._robots),
             canonical=canonicals[0] if canonicals else None,
@@ -104,36 +111,48 @@ class HeadReading:
             case "meta":
                 self.take_meta(attributes)
             case "title" if not _is_of_drawing(element):
-                self._titles.append(text_of(element, MAX_TEXT))
+                self._title = text_of(element, MAX_TEXT) if self._title is None else self._title
+                self._titles += 1
             case "h1" if len(self._h1) < _MOST_HEADINGS:
                 self._h1.append(text_of(element, MAX_TEXT))
             case "html":
-                self._lang = _clean(attributes.get("lang"))
+                self._lang = (_clean(attributes.get("lang")) or "")[:MAX_LANGUAGE] or None
             case "base" if "href" in attributes:
                 self._has_base = True
 
     def take_meta(self, attributes: Attributes) -> None:
         name = collapsed(attributes.get("name") or "").lower()
-        content = collapsed(attributes.get("content") or "")[:MAX_TEXT]
+        content = collapsed(attributes.get("content") or "", MAX_TEXT)
         if self._refresh is None and is_refresh(attributes):
             self._refresh = content
         if name in _ROBOTS:
-            self._robots.append((name, content.lower()))
+            if len(self._robots) < MAX_STATEMENTS:
+                self._robots.append((name, content.lower()))
+            else:
+                self._document.leave_out(too_many("robots directives"))
         elif name in _NAMED:
             self._named.setdefault(name, content)
 
     def take_link(self, attributes: Attributes) -> None:
-        tokens = (attributes.get("rel") or "").lower().split()
+        tokens = relations_of(attributes)
+        if tokens and len(self.relations) >= MAX_STATEMENTS:
+            self._document.leave_out(too_many("statements in link elements"))
+            return
         url = self._resolved(_clean(attributes.get("href"))) if tokens else None
         if url is None:
             return
         self.relations.extend((token, url) for token in tokens)
         if "alternate" in tokens and (language := _clean(attributes.get("hreflang"))):
-            self._hreflang.append((language.lower(), url))
+            self._hreflang.append((language[:MAX_LANGUAGE].lower(), url))
 
     def _resolved(self, reference: str | None) -> str | None:
         target = self._resolve(reference, self.base) if reference else None
         return None if target is None else target[0]
+
+
+def relations_of(attributes: Attributes) -> list[str]:
+    """The tokens in the `rel` of a `<link>`, in lower case, each once."""
+    return list(dict.fromkeys(collapsed(attributes.get("rel") or "", MAX_TEXT).lower().split()))[:_MOST_RELATIONS]
 
 
 def _is_of_drawing(title: Element) -> bool:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tadoru.parse.page_limits import MAX_STATEMENTS
 from tadoru.rules.url import canonical
 
 _LINK = re.compile(r"<([^<>]*+)>((?:\s*+;\s*+[^\s=;,<>]++\s*+(?:=\s*+(?:\"[^\"]*+\"|[^\s;,\"<>]*+))?+)*+)")
@@ -53,7 +54,7 @@ def links(values: Iterable[str], page_url: str) -> tuple[HeaderLink, ...]:
         parameters: dict[str, str] = {}
         for name, quoted, bare in _PARAMETER.findall(rest):
             parameters.setdefault(name.lower(), quoted or bare)
-        if (url := canonical(target.strip(), page_url)) is not None:
+        if len(found) < MAX_STATEMENTS and (url := canonical(target.strip(), page_url)) is not None:
             found.append(
                 HeaderLink(url, tuple(parameters.get("rel", "").lower().split()), parameters.get("hreflang", "").lower())
             )

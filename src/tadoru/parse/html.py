@@ -16,7 +16,8 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from tadoru.parse.bounds import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
-from tadoru.rules.url import canonical
+from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, TOO_LONG_ANCHORS
+from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 __all__ = [
     "Document",
@@ -38,6 +39,8 @@ Picked = tuple[str, Element]
 
 _OPTIONS = int(LexborDocumentOptions.WO_EVENTS)
 _UNSEEN = frozenset({"script", "style", "template"})
+_COMMENT = 4
+"""The parser's number for comments."""
 _MOST_NODES = 500
 _MOST_INSIDE = 100
 _HTML_START = re.compile(
@@ -49,13 +52,15 @@ _HTML_START = re.compile(
 class Document:
     """A page as a tree. Holds the parser's memory: use it, take what you need, drop it."""
 
-    __slots__ = ("encoding", "size", "tree")
+    __slots__ = ("encoding", "left_out", "size", "tree")
 
     def __init__(self, tree: LexborHTMLParser, encoding: str, size: int) -> None:
         self.tree = tree
         self.encoding = encoding
         self.size = size
         """Bytes of the page as UTF-8."""
+        self.left_out: dict[str, None] = {}
+        """What of the page is over a limit and therefore not read: each a sentence without its full stop, once, in order."""
 
     @classmethod
     def parse(cls, body: bytes, content_type: str | None = None) -> Document:
@@ -80,14 +85,28 @@ class Document:
 
         For more than a dozen tags: a selector compares each element with each of them in turn.
         """
-        elements = self.tree.css("*")
-        return [(tags[tag], element) for element in elements if (tag := element.tag_id) in tags], len(elements)
+        found: list[Picked] = []
+        number = 0
+        for element in self.tree.root.traverse() if self.tree.root is not None else ():
+            if (tag := element.tag_id) in tags:
+                found.append((tags[tag], element))
+            number += tag != _COMMENT
+        return found, number
 
     def base_url(self, page_url: str) -> str:
         """What the page's references are relative to: the first `<base href>`, when it is usable, else the page."""
         for base in self.tree.css("base[href]"):
-            return canonical(base.attributes.get("href") or "", page_url) or page_url
+            href = base.attributes.get("href") or ""
+            if (found := canonical_base(href, page_url)) is not None:
+                return found
+            if len(href) > LONGEST_BASE or canonical(href, page_url) is not None:
+                self.leave_out(f"the base URL is longer than {LONGEST_BASE:,} characters")
+            break
         return page_url
+
+    def leave_out(self, *reasons: str) -> None:
+        """Note what is over a limit and is not read."""
+        self.left_out.update(dict.fromkeys(reasons))
 
     def title(self) -> str | None:
         """The first title that is not a drawing's; None when there is none."""
@@ -107,6 +126,13 @@ class Document:
                 found.add(attributes.get("name"))
         return frozenset(name for name in found if name)
 
+    def stored_anchors(self, anchors: frozenset[str]) -> frozenset[str] | None:
+        """What is stored of what fragments can point at: all of it, or None (not known) when it is too much."""
+        if sum(map(len, anchors)) <= MAX_ANCHOR_CHARACTERS:
+            return anchors
+        self.leave_out(TOO_LONG_ANCHORS)
+        return None
+
 
 def tag_ids(names: Iterable[str]) -> dict[int, str]:
     """The parser's numbers for tags of HTML, for `Document.pick`."""
@@ -124,9 +150,11 @@ def has_words(node: Element | None) -> bool:
     return node is not None and node.is_text_node and any(map(str.isalnum, node.text_content or ""))
 
 
-def collapsed(text: str) -> str:
-    """Runs of white space as one space, none at the ends."""
-    return " ".join(text.split())
+def collapsed(text: str, limit: int = 100_000) -> str:
+    """Runs of white space as one space, none at the ends, cut at `limit` characters."""
+    if len(text) > 8 * limit:  # Splitting takes fifty bytes for each word.
+        text = text.lstrip()[: 8 * limit]
+    return " ".join(text.split())[:limit].rstrip()
 
 
 def text_of(element: Element, limit: int, raw: str | None = None) -> str:
@@ -135,9 +163,7 @@ def text_of(element: Element, limit: int, raw: str | None = None) -> str:
     if "{" in text or ");" in text:
         # The look of code: leave out what an inline style or script brought in.
         text = _visible_text(element)
-    if len(text) > 8 * limit:
-        text = text.lstrip()[: 8 * limit]
-    return " ".join(text.split())[:limit].rstrip()
+    return collapsed(text, limit)
 
 
 def inside(element: Element) -> Iterator[Element]:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
 from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, text_of
-from tadoru.rules.url import Resolver
+from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
+from tadoru.rules.url import LONGEST_URL, Resolver
 
 MAX_TEXT = 200
 """Characters kept of an anchor's text."""
@@ -89,13 +90,16 @@ class LinkReading:
         self.names: set[str] = set()
         """The names of anchors: fragments can point at them."""
         self.unusual: list[Unusual] = []
+        self._document = document
         self._base = base
+        self._resolver = resolver
         self._resolve = resolver.resolve
         self._room = _room(document)
 
     def read(self, found: Iterable[Picked], kinds: Container[LinkKind] = ALL) -> None:
         """Read these elements, in document order. Most links of a page are anchors: they are read in line."""
         links, room, anchor, base, resolve = self.links, self._room, LinkKind.A, self._base, self._resolve
+        too_long, characters = self._resolver.too_long, MAX_LINK_CHARACTERS
         targets: dict[str, str | None] = {}
         new = tuple.__new__  # What a named tuple's own constructor calls: half the price.
         for tag, element in found:
@@ -103,10 +107,12 @@ class LinkReading:
                 continue
             attributes = element.attributes
             if tag != "a":
-                self._read_other(tag, attributes, kinds)
+                characters -= self._read_other(tag, attributes, kinds, characters)
                 continue
             if name := attributes.get("name"):
                 self.names.add(name)
+            if characters < 0 or len(links) >= MAX_LINKS:
+                continue
             href = attributes.get("href")
             if href is None and (href := _rare_reference(element, attributes)) is None:
                 continue
@@ -117,8 +123,11 @@ class LinkReading:
             else:
                 target = resolve(front, base)
                 url = targets[front] = None if target is None else target[0]
-            if mark and ("%" in fragment or " " in fragment or front[-1:] == " " or not href.isprintable()):
-                url, fragment = resolve(href, base) or (None, "")
+                characters -= len(url or front)
+            if mark:
+                if "%" in fragment or " " in fragment or front[-1:] == " " or len(href) > LONGEST_URL or not href.isprintable():
+                    url, fragment = resolve(href, base) or (None, "")
+                characters -= len(fragment)
             text, is_blank = "", False
             if room > 0:
                 raw = element.text()
@@ -129,16 +138,24 @@ class LinkReading:
                     is_blank = not raw.strip()
             if url is not None:
                 rel = _rel(attributes) if "rel" in attributes else ""
+                characters -= len(text) + len(rel)
                 links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment)))
             if is_blank or (":" in href and ":" in href[:LONGEST_SCHEME]):
                 self.unusual.append(Unusual(element, href, url is not None, is_blank))
         self._room = room
+        self._document.leave_out(*link_limits(len(links), characters, self._resolver.too_long - too_long))
 
-    def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind]) -> None:
+    def _read_other(self, tag: str, attributes: Attributes, kinds: Container[LinkKind], characters: int) -> int:
+        """Read what another element than an anchor names, while its links have so many characters left; how many they took."""
+        taken = 0
         for kind, reference in _resources(tag, attributes):
+            if taken > characters or len(self.links) >= MAX_LINKS:
+                break
             if kind in kinds and (target := self._resolve(reference, self._base)) is not None:
-                text = _alt(attributes) if kind in _WITH_ALT else ""
-                self.links.append(Link(target[0], kind, text, _rel(attributes), len(self.links), target[1]))
+                text, rel = _alt(attributes) if kind in _WITH_ALT else "", _rel(attributes)
+                taken += len(target[0]) + len(text) + len(rel) + len(target[1])
+                self.links.append(Link(target[0], kind, text, rel, len(self.links), target[1]))
+        return taken
 
 
 def extract_targets(document: Document, page_url: str, resolver: Resolver) -> list[Link]:
@@ -150,8 +167,10 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
     resolve, links = resolver.resolve, list[Link]()
     fronts: set[str] = {""} if base == page_url else set()
     seen: set[str] = set()
-    room = _room(document)
+    room, characters, too_long = _room(document), MAX_LINK_CHARACTERS, resolver.too_long
     for tag, element in found:
+        if characters < 0 or len(links) >= MAX_LINKS:
+            break
         attributes = element.attributes
         kind = _ANCHORS.get(tag, LinkKind.REFRESH)
         if kind is LinkKind.REFRESH:
@@ -170,8 +189,10 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
         seen.add(target[0])
         raw = element.text() if room > 0 else ""
         room -= len(raw)
-        rel = _rel(attributes) if "rel" in attributes else ""
-        links.append(Link(target[0], kind, _anchor_text(element, raw), rel, len(links), ""))
+        rel, text = _rel(attributes) if "rel" in attributes else "", _anchor_text(element, raw)
+        characters -= len(target[0]) + len(text) + len(rel)
+        links.append(Link(target[0], kind, text, rel, len(links), ""))
+    document.leave_out(*link_limits(len(links), characters, resolver.too_long - too_long))
     return links
 
 
@@ -207,7 +228,7 @@ def _anchor_text(element: Element, raw: str) -> str:
 
 
 def _rel(attributes: Attributes) -> str:
-    return " ".join((attributes.get("rel") or "").lower().split())
+    return collapsed(attributes.get("rel") or "", MAX_TEXT).lower()
 
 
 @lru_cache
@@ -266,4 +287,4 @@ def _alternative(element: Element) -> str:
 
 
 def _alt(attributes: Attributes) -> str:
-    return collapsed(attributes.get("alt") or "")[:MAX_TEXT]
+    return collapsed(attributes.get("alt") or "", MAX_TEXT)

@@ -8,6 +8,7 @@ attributes that any element may have.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from tadoru.model.web import Link, Response
 from tadoru.parse.content import Content, Parts, normalised
@@ -17,8 +18,9 @@ from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, d
 from tadoru.parse.header_fields import links as header_links
 from tadoru.parse.html import Document, text_of
 from tadoru.parse.markup import Markup, read_markup
+from tadoru.parse.page_limits import MAX_STATEMENTS
 from tadoru.parse.structured import StructuredData, structured
-from tadoru.parse.walk import Form, Heading, Image, Nameless, Walk
+from tadoru.parse.walk import MAX_TEXT, Form, Heading, Image, Nameless, Walk
 from tadoru.rules.similar import sketch
 from tadoru.rules.url import Resolver
 
@@ -128,8 +130,10 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         prevs=linked("prev", "previous"),
         amphtml=next(iter(linked("amphtml")), None),
         icons=linked("icon", "apple-touch-icon"),
-        directives=tuple(directive for agent, content in head.meta_robots for directive in directives(agent, content)),
-        header_directives=robots_tags(response.header_all("x-robots-tag")),
+        directives=tuple(
+            islice((directive for agent, content in head.meta_robots for directive in directives(agent, content)), MAX_STATEMENTS)
+        ),
+        header_directives=robots_tags(response.header_all("x-robots-tag"))[:MAX_STATEMENTS],
         header_links=header_links(response.header_all("link"), url),
         cookies=cookies(response.header_all("set-cookie")),
         has_doctype=_has_doctype(document),
@@ -150,12 +154,12 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         inline_style_bytes=walk.style_bytes,
         data_uri_bytes=walk.data_uri_bytes,
         ids=known,
-        duplicate_ids=_twice(ids) if len(known) < len(ids) else (),
+        duplicate_ids=_twice(ids)[:MAX_STATEMENTS] if len(known) < len(ids) else (),
         anchors=known | walk.links.names,
         deprecated=tuple(walk.deprecated),
         elements=walk.elements,
         app_root=next(iter(_APP_ROOTS & known), ""),
-        noscript=" ".join(text_of(element, 200) for tag, element in walk.parts if tag == "noscript"),
+        noscript=" ".join(text_of(element, 200) for tag, element in walk.parts if tag == "noscript")[:MAX_TEXT],
         content=content,
         code=_code(document) if SAMPLE_TEXT in content.normal else b"",
         content_hash=content.hash,

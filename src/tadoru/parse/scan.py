@@ -12,6 +12,7 @@ from html.entities import html5
 from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
+from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
 from tadoru.parse.plain import plain
 from tadoru.rules.url import Resolver
 
@@ -19,6 +20,8 @@ MAX_TEXT = 200
 MAX_TITLE = 2_000
 _LONGEST_KEPT = 400
 _MOST_KEPT = 100_000
+_LONG_PAGE = 1_000_000
+_LONGEST_TAG = 64 * 1024
 
 _ANCHOR = re.compile(
     rb"""<a(?:(\s++(?:[a-gi-z][a-z-]*+="[^"<>]*+"\s++)*+href="([^"<>#&]*+(?:&[^"<>]*+)?)[^<>]*+)"""
@@ -43,6 +46,8 @@ class Scanned(NamedTuple):
     links: list[Link]
     """Each target once, with the first text that leads there."""
     title: str | None
+    left_out: tuple[str, ...] = ()
+    """As `Document.left_out`."""
 
 
 class Scanner:
@@ -60,14 +65,21 @@ class Scanner:
         page = plain(body)
         if page is None:
             return None
-        title = None if page.title is None else _text(page.title)[:MAX_TITLE].rstrip()
-        return Scanned(self._links(page.markup, page_url), title)
+        title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
+        too_long = self._resolver.too_long
+        links, characters = self._links(page.markup, page_url)
+        return Scanned(links, title, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long)))
 
-    def _links(self, markup: bytes, page_url: str) -> list[Link]:
+    def _links(self, markup: bytes, page_url: str) -> tuple[list[Link], int]:
+        """The links, and how many characters they might still have."""
         links: list[Link] = []
+        characters = MAX_LINK_CHARACTERS
         fronts, urls = {b""}, {""}
         known, texts, anchor = self._folder(page_url), self._texts, LinkKind.A
-        for attributes, reference, unusual, inner in _ANCHOR.findall(markup):
+        # All at once is faster, and takes memory for as many as there are.
+        is_long = len(markup) > _LONG_PAGE
+        anchors = (found.groups(b"") for found in _ANCHOR.finditer(markup)) if is_long else _ANCHOR.findall(markup)
+        for attributes, reference, unusual, inner in anchors:
             front = reference
             if unusual:
                 front = _reference(unusual)
@@ -94,13 +106,17 @@ class Scanner:
             if b"rel" in tag.lower():
                 rel = _value(_attributes(tag).get(b"rel")).lower()
             links.append(Link(url, kind, text, rel, len(links), ""))
-        return links
+            characters -= len(url) + len(text) + len(rel)
+            if characters < 0 or len(links) >= MAX_LINKS:
+                break
+        return links, characters
 
     def _resolved(self, front: bytes, page_url: str, known: dict[bytes, str]) -> str:
         target = self._resolver.resolve(front.decode("utf-8", "replace"), page_url)
         url = "" if target is None else target[0]
         # Paths and whole URLs mean the same on every page of a folder; `?a=b` and `http:?a=b` do not.
-        if front[0] in _PATH_START and len(front) <= _LONGEST_KEPT and (b":" not in front or front.startswith(_WHOLE)):
+        is_short = len(front) <= _LONGEST_KEPT >= len(url)
+        if is_short and front[0] in _PATH_START and (b":" not in front or front.startswith(_WHOLE)):
             known[front] = url
             self._kept += 1
         return url
@@ -150,7 +166,7 @@ def _anchor_text(inner: bytes) -> str:
 def _alternative(tag: bytes, inner: bytes) -> str:
     """What an anchor without text says: its own alternative text, else that of the first image in it that has one."""
     alternatives = (_value(_attributes(element).get(b"alt")) for element in (tag, *_IMAGE.findall(inner[: 8 * MAX_TEXT])))
-    return next(filter(None, alternatives), "")[:MAX_TEXT]
+    return next(filter(None, alternatives), "")
 
 
 def _text(raw: bytes) -> str:
@@ -161,13 +177,13 @@ def _text(raw: bytes) -> str:
 def _attributes(tag: bytes) -> dict[bytes, bytes]:
     """The attributes in a start tag; of those with one name the first. The tag's own name is one too, and does not matter."""
     found: dict[bytes, bytes] = {}
-    for name, double, single, bare in _ATTRIBUTE.findall(tag):
+    for name, double, single, bare in _ATTRIBUTE.findall(tag[:_LONGEST_TAG]):
         found.setdefault(name.lower(), double or single or bare)
     return found
 
 
 def _value(raw: bytes | None) -> str:
-    return " ".join(_decoded(raw).split()) if raw else ""
+    return " ".join(_decoded(raw[: 8 * MAX_TEXT]).split())[:MAX_TEXT].rstrip() if raw else ""
 
 
 def _decoded(raw: bytes) -> str:

@@ -14,9 +14,16 @@ from typing import Literal
 
 from tadoru.parse import lenient_json
 from tadoru.parse.html import Document, Element, text_of
+from tadoru.rules.url import LONGEST_URL
 
 DEEPEST = 20
 """Items within each other; `…` stands for what is deeper, or for the item itself where `itemref` puts it within itself."""
+MAX_JSON = 2_000_000
+"""Characters of JSON-LD that are read of one page: parsed they take twenty times as much."""
+_MOST_NAMES = 20
+"""Types of one item, or properties that one element gives: each has the value for itself."""
+_MOST_PROBLEMS = 100
+_LONGEST_NAME = 300
 
 Syntax = Literal["json-ld", "microdata", "rdfa"]
 _SCHEMA = re.compile(r"(?:https?:)?(?://)?(?:www\.)?schema\.org/?(?:#)?", re.IGNORECASE)
@@ -107,8 +114,17 @@ class _Reading:
         self.items: list[Item] = []
         self.problems: list[str] = []
         self.without_context = 0
+        self._characters = MAX_JSON
+        self._values_left = manner.most_properties
 
     def json_block(self, text: str) -> None:
+        self._characters -= len(text)
+        if len(self.problems) >= _MOST_PROBLEMS:
+            return
+        if self._characters < 0:
+            self.problems.append(f"the JSON-LD of the page has more than {MAX_JSON:,} characters")
+            self._characters = 0
+            return
         text = _WRAPPING.sub("", text)
         if not text.strip():
             self.problems.append("empty")
@@ -120,6 +136,8 @@ class _Reading:
             return
         blocks = data if isinstance(data, list) else [data]
         for block in blocks:
+            if len(self.problems) >= _MOST_PROBLEMS:
+                return
             if not isinstance(block, dict):
                 self.problems.append(f"{type(block).__name__} instead of an object")
                 continue
@@ -135,20 +153,23 @@ class _Reading:
         for inner in _list(node.get("@graph")):
             if isinstance(inner, dict) and depth < DEEPEST:
                 self._node(inner, depth + 1)
-        types = tuple(_name(kind) for kind in _list(node.get("@type")) if isinstance(kind, str))
+        types = tuple(_name(kind) for kind in _list(node.get("@type"))[:_MOST_NAMES] if isinstance(kind, str))
         is_item = bool(types) or (self.manner.is_lenient and any(not key.startswith("@") for key in node))
         if not is_item or len(self.items) >= self.manner.most_items or depth >= DEEPEST:
             return None
-        item = Item("json-ld", types, str(node.get("@id") or ""), is_nested=depth > 0)
+        item = Item("json-ld", types, str(node.get("@id") or "")[: self.manner.max_text], is_nested=depth > 0)
         self.items.append(item)
         for key, value in node.items():
-            if not key.startswith("@"):
+            if not key.startswith("@") and self._values_left > 0:
                 item.properties[_name(key)] = list(self._values(value, depth))
         return item
 
     def _values(self, value: object, depth: int) -> Iterator[str | Item]:
         longest = self.manner.max_text
         for one in _list(value):
+            self._values_left -= 1
+            if self._values_left < 0:
+                return
             if isinstance(one, dict):
                 if "@value" in one:
                     yield str(one["@value"])[:longest]
@@ -166,9 +187,14 @@ def _list(value: object) -> list[object]:
     return [] if value is None else [value]
 
 
+def _words(value: str | None) -> list[str]:
+    """The names in an attribute, as many as go together."""
+    return (value or "")[: _MOST_NAMES * _LONGEST_NAME].split()[:_MOST_NAMES]
+
+
 def _name(term: str) -> str:
     """A type or property without the vocabulary everybody means."""
-    term = term.strip()
+    term = term[:_LONGEST_NAME].strip()
     if term.startswith("schema:"):
         return term[7:]
     return _SCHEMA.sub("", term, count=1) if "schema.org" in term.lower() else term
@@ -182,7 +208,7 @@ def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> I
     for element in document.select("[itemprop],[property]")[: manner.most_properties]:
         attributes = element.attributes
         for key, syntax in (("itemprop", "microdata"), ("property", "rdfa")):
-            names = (attributes.get(key) or "").split()
+            names = _words(attributes.get(key))
             owner = _owner(element, items, referred, syntax) if names else None
             if owner is None:
                 continue
@@ -222,8 +248,8 @@ class _Nesting:
 def _item(element: Element) -> Item:
     attributes = element.attributes
     is_microdata = "itemscope" in attributes
-    types = (attributes.get("itemtype" if is_microdata else "typeof") or "").split()
-    name = attributes.get("itemid" if is_microdata else "resource") or ""
+    types = _words(attributes.get("itemtype" if is_microdata else "typeof"))
+    name = (attributes.get("itemid" if is_microdata else "resource") or "")[:LONGEST_URL]
     return Item("microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes)
 
 
@@ -233,7 +259,7 @@ def _referred(document: Document, scopes: list[Element], items: dict[int, Item])
     return {
         places[name]: items[element.mem_id]
         for element in scopes
-        for name in (element.attributes.get("itemref") or "").split()
+        for name in _words(element.attributes.get("itemref"))
         if name in places
     }
 

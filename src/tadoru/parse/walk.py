@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tadoru.parse.content import PARTS
-from tadoru.parse.head import HeadReading
+from tadoru.parse.head import HeadReading, relations_of
 from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, tag_ids, text_of
 from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReading
-from tadoru.rules.url import Resolver
+from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
+from tadoru.rules.url import LONGEST_URL, Resolver
 
 MAX_TEXT = 500
-MOST = 2_000
-"""Headings, images or links kept of one page."""
+_MAX_NUMBER = 50
+"""Characters kept of a width, a height or another short value."""
 
 _DEPRECATED = frozenset(
     "acronym applet basefont bgsound big blink center dir font frame frameset isindex keygen marquee nobr noembed noframes "
@@ -29,9 +30,11 @@ _SCRIPT_TYPES = re.compile(r"(?:text|application)/(?:x-)?(?:java|ecma)script|")
 _WEB = re.compile(r"\s*https?:", re.IGNORECASE)
 _OWN_FILE = re.compile(r"\s*(?:file:|[a-z]:\\)", re.IGNORECASE)
 _DOUBLED = re.compile(r"\s*https?:/*(?:https?:|[^/?#]*@?https?(?::|//))", re.IGNORECASE)
+_NAMED = frozenset({"keywords", "referrer"})
 _LABELS = ("aria-label", "aria-labelledby", "title")
 _NAMED_BY_VALUE = frozenset({"img", "svg", "input", "object"})
 _PICTURES = frozenset({"img", "svg", "picture"})
+_T = TypeVar("_T")
 
 
 class Heading(NamedTuple):
@@ -77,9 +80,10 @@ class Walk:
     """What has been met on a page."""
 
     def __init__(self, document: Document, page_url: str, resolver: Resolver) -> None:
+        self._document = document
         found, self.elements = document.pick(_TAGS)
         self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
-        self.head = HeadReading(self.base, resolver)
+        self.head = HeadReading(document, self.base, resolver)
         self.links = LinkReading(document, self.base, resolver)
         self.titles_in_head = 0
         self.descriptions: list[str] = []
@@ -112,20 +116,28 @@ class Walk:
         self.links.read(found)
         self._look_at_anchors()
 
+    def _keep(self, found: list[_T], one: _T, what: str) -> None:
+        """Keep one more of a kind, unless there are too many."""
+        if len(found) < MAX_STATEMENTS:
+            found.append(one)
+        else:
+            self._document.leave_out(too_many(what))
+
     def _look_at_anchors(self) -> None:
         """Note the links that say nothing, and those that only seem to lead to a page."""
         for element, href, leads, is_blank in self.links.unusual:
             is_web = self._is_web(href, leads) if ":" in href[:LONGEST_SCHEME] else href[:1] not in ("", "#")
-            if is_web and is_blank and len(self.nameless) < MOST and not _is_labelled(element):
-                self.nameless.append(Nameless(href, any(inner.tag in _PICTURES for inner in inside(element))))
+            if is_web and is_blank and not _is_labelled(element):
+                has_image = any(inner.tag in _PICTURES for inner in inside(element))
+                self._keep(self.nameless, Nameless(href[:MAX_TEXT], has_image), "links without text")
 
     def _is_web(self, href: str, leads: bool) -> bool:
         """Whether a reference with a scheme leads to a page; those that only seem to are noted."""
         start = href[:200].lstrip().lower()
         if start.startswith("javascript:"):
-            self.script_references.append(href[:MAX_TEXT])
+            self._keep(self.script_references, href[:MAX_TEXT], "links that run a script")
         elif _OWN_FILE.match(start) or _DOUBLED.match(start) or (not leads and _WEB.match(start)):
-            self.malformed.append(href[:MAX_TEXT])
+            self._keep(self.malformed, href[:MAX_TEXT], "malformed links")
         else:
             return not start.startswith(("#", "mailto:", "tel:"))
         return False
@@ -152,8 +164,8 @@ class Walk:
         if pragma == "content-security-policy":
             self.csp = self.csp or content
         if name == "description":
-            self.descriptions.append(content)
-        elif name:
+            self._keep(self.descriptions, content, "descriptions")
+        elif name in _NAMED:
             self.named.setdefault(name, content)
         if self._in_body and name in ("description", "robots"):
             self.outside_head.add(name)
@@ -161,7 +173,7 @@ class Walk:
     def _link(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.head.take(tag, element, attributes)
         href = (attributes.get("href") or "").strip()
-        tokens = (attributes.get("rel") or "").lower().split()
+        tokens = relations_of(attributes)
         if "canonical" in tokens:
             self._place("canonical", self.canonicals, href)
         if "alternate" in tokens and attributes.get("hreflang"):
@@ -170,27 +182,28 @@ class Walk:
             self._look_at_reference(href)
 
     def _place(self, what: str, where: list[str], href: str) -> None:
-        where.append(href)
+        self._keep(where, href[:LONGEST_URL], f"{what} annotations")
         if self._in_body:
             self.outside_head.add(what)
 
     def _image(self, tag: str, element: Element, attributes: Attributes) -> None:
         self._resource(tag, element, attributes)
-        if len(self.images) < MOST:
-            alt = collapsed(attributes["alt"] or "")[:MAX_TEXT] if "alt" in attributes else None
+        if len(self.images) <= MAX_STATEMENTS:
+            alt = collapsed(attributes["alt"] or "", MAX_TEXT) if "alt" in attributes else None
             role = (attributes.get("role") or "").strip().lower()
             is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
-            size = (attributes.get("width") or "", attributes.get("height") or "")
-            loading = (attributes.get("loading") or "").lower()
-            self.images.append(Image(_source(attributes)[:MAX_TEXT], alt, *size, loading, is_hidden))
+            width, height, loading = (attributes.get(name) or "" for name in ("width", "height", "loading"))
+            short = (width[:_MAX_NUMBER], height[:_MAX_NUMBER], loading[:_MAX_NUMBER].lower())
+            self._keep(self.images, Image(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
 
     def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.empty_pictures += all(inner.tag != "img" for inner in inside(element))
 
     def _form(self, tag: str, element: Element, attributes: Attributes) -> None:
         action = self._resolve(attributes.get("action") or "", self.base)
-        if action is not None and len(self.forms) < MOST:
-            self.forms.append(Form(action[0], (attributes.get("method") or "get").strip().lower()))
+        if action is not None:
+            method = (attributes.get("method") or "get").strip().lower()[:_MAX_NUMBER]
+            self._keep(self.forms, Form(action[0], method), "forms")
 
     def _input(self, tag: str, element: Element, attributes: Attributes) -> None:
         if (attributes.get("type") or "").strip().lower() == "password":
@@ -203,7 +216,7 @@ class Walk:
         kind = (attributes.get("type") or "").strip().lower()
         if src := attributes.get("src"):
             if not self._in_body and not attributes.keys() & {"async", "defer"} and _SCRIPT_TYPES.fullmatch(kind):
-                self.blocking_scripts.append(src[:MAX_TEXT])
+                self._keep(self.blocking_scripts, src[:MAX_TEXT], "blocking scripts")
         else:
             self.script_bytes += len(element.text())
 
@@ -226,12 +239,13 @@ class Walk:
         if reference[:5].lower() == "data:":
             self.data_uri_bytes += len(reference)
         elif reference.lstrip().startswith("//"):
-            self.protocol_relative.append(reference.strip()[:MAX_TEXT])
+            self._keep(self.protocol_relative, reference.strip()[:MAX_TEXT], "protocol-relative URLs")
 
     def _heading(self, tag: str, element: Element, attributes: Attributes) -> None:
         if tag == "h1":
             self.head.take(tag, element, attributes)
-        if len(self.headings) >= MOST:
+        if len(self.headings) >= MAX_STATEMENTS:
+            self._document.leave_out(too_many("headings"))
             return
         text = text_of(element, MAX_TEXT).rstrip(_PERMALINK_SIGNS)
         instead = "" if text else _words_of_image(element)
@@ -278,7 +292,7 @@ def _words_of_image(heading: Element) -> str:
     for inner in inside(heading):
         attributes = inner.attributes
         if "aria-label" in attributes or (inner.tag == "img" and "alt" in attributes):
-            return collapsed(attributes.get("alt") or attributes.get("aria-label") or "")[:MAX_TEXT]
+            return collapsed(attributes.get("alt") or attributes.get("aria-label") or "", MAX_TEXT)
     return ""
 
 

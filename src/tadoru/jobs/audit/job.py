@@ -89,6 +89,7 @@ class AuditJob:
             changes = {"differences": differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
         context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
         is_page = response.status < 300  # The menu of an error page is no part of the site.
+        anchors = document.stored_anchors(view.anchors) if self.fragments and is_page else None
         return Found(
             links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
             title=view.head.title,
@@ -96,10 +97,11 @@ class AuditJob:
             meta_robots=", ".join(content for name, content in view.head.meta_robots if name == "robots") or None,
             canonical_url=view.head.canonical,
             content_hash=view.content_hash,
-            anchors=sorted(view.anchors) if self.fragments and is_page else None,
+            anchors=None if anchors is None else sorted(anchors),
             resources=_once(link for link in view.links if link.kind not in FOLLOWED and _is_part(link)) if is_page else (),
             records=self._page_records(context, response, view, document, changes),
             render=self._render_reason(view) if rendered is None and is_page else "",
+            left_out=tuple(document.left_out),
         )
 
     def _render_reason(self, view: PageView) -> str:

@@ -47,7 +47,7 @@ class LinksJob:
             return Found()
         found = self._read(page)
         # The menu of an error page is no part of the site.
-        return found if response.status < 300 else Found(title=found.title)
+        return found if response.status < 300 else Found(title=found.title, left_out=found.left_out)
 
     def remark(self, url: str, answer: Answer | None, refusal: str | None) -> None:
         """Nothing: the store's own columns say it all."""
@@ -58,14 +58,20 @@ class LinksJob:
         if not self.every_link:
             scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)
             if scanned is not None:
-                return Found(links=scanned.links, title=scanned.title)
+                return Found(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
         document = Document.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
         links = extract(document, page.url, self._resolver)
         if not self.fragments:
-            return Found(links=links, title=document.title())
+            return Found(links=links, title=document.title(), left_out=tuple(document.left_out))
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
-        return Found(links=links, title=document.title(), anchors=_named(document.anchors()))
+        anchors = document.stored_anchors(document.anchors())
+        return Found(
+            links=links,
+            title=document.title(),
+            anchors=None if anchors is None else _named(anchors),
+            left_out=tuple(document.left_out),
+        )
 
 
 def _named(anchors: frozenset[str]) -> list[str]:
