@@ -295,3 +295,11 @@ def test_the_number_of_urls_is_bounded() -> None:
     found, asked = explore({"/1": urlset("/a", "/b"), "/2": urlset("/c", "/d"), "/3": urlset("/e")}, "/1", "/2", "/3", max_urls=3)
     assert (paths(found), asked) == (["/a", "/b", "/c"], ["/1", "/2"])
     assert any("the rest of the sitemaps is left out" in problem for problem in found.problems)
+
+
+def test_relative_urls_are_read_until_they_are_too_long_in_all() -> None:
+    url = f"{SITE}/{'x' * 2_000}/sitemap.xml"
+    body = f"<urlset>{''.join(f'<url><loc>{number}</loc></url>' for number in range(10_000))}</urlset>".encode()
+    sitemap = read(body, url)
+    assert sum(len(entry.url) for entry in sitemap.entries) <= 2_500_000
+    assert sitemap.problems[-1] == "The relative URLs have more than 2,500,000 characters: the rest is not read."

@@ -14,7 +14,7 @@ from tadoru.rules.url import LONGEST_URL
 MAX_LINKS = 50_000
 """Links and resources of one page, together."""
 MAX_LINK_CHARACTERS = 2_500_000
-"""Of the URLs, each counted once, and of the texts and fragments of a page's links and resources."""
+"""Of the URLs (each counted once), texts and fragments of a page's links and resources; of a sitemap's relative URLs."""
 MAX_STATEMENTS = 2_000
 """Headings, images, canonical links, hreflang annotations, robots directives and the like, of each kind."""
 MAX_ANCHOR_CHARACTERS = 4_000_000

@@ -16,6 +16,7 @@ from xml.parsers import expat
 from tadoru.errors import quoted
 from tadoru.model.web import Answer, Failure
 from tadoru.parse.decode import decode
+from tadoru.parse.page_limits import MAX_LINK_CHARACTERS
 from tadoru.rules.url import canonical, host_key
 
 MAX_BYTES = 50 * 1024 * 1024
@@ -174,6 +175,8 @@ class _Found:
         self._url = url
         self._site = host_key(url)
         self._max_urls = max_urls
+        self._relative_room = MAX_LINK_CHARACTERS
+        """Characters: each relative URL is stored with a copy of the sitemap's own."""
         self._entries: list[SitemapEntry] = []
         self._sitemaps: list[str] = []
         self._faults: Counter[str] = Counter()
@@ -190,6 +193,9 @@ class _Found:
             return
         if absolute is None:
             self._fault("relative, though they must be absolute", text)
+            self._relative_room -= len(url)
+            if self._relative_room < 0:
+                raise _Stop(f"The relative URLs have more than {MAX_LINK_CHARACTERS:,} characters: the rest is not read.")
         elif host_key(url) != self._site:
             self._fault("of another site", text)
         if self.kind == "index":

@@ -68,3 +68,10 @@ def test_long_prose_is_cut_between_its_lines() -> None:
     assert len(pieces) > 5
     assert all(weigh(piece) <= 120 for piece in pieces)
     assert sum(piece.count("- entry number") for piece in pieces) == 100
+
+
+def test_a_long_heading_is_not_repeated_whole_in_each_piece() -> None:
+    text = f"# {'word ' * 20_000}\n\n" + "A line of text.\n\n" * 200
+    pieces = list(by_tokens(text, "Page", "https://x.example/", 100, weigh))
+    assert len(pieces) > 20
+    assert sum(map(len, pieces)) < 5 * len(text)

@@ -13,6 +13,8 @@ from tadoru.jobs.docs.bundle.tokens import Weigh
 
 _ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
 """What a page with more than one title has somewhere; most pages have not, and need no closer look."""
+_LONGEST_HEADING = 500
+"""Characters of a heading in the path to a piece."""
 
 
 def at_titles(section: str) -> Iterator[str]:
@@ -57,7 +59,8 @@ def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) ->
 
 
 def _head(path: tuple[str, ...], url: str) -> str:
-    return f"> Source: {url}\n> Path: {' > '.join(path)}\n\n"
+    # Each piece has it: a heading of a megabyte would be in all of them.
+    return f"> Source: {url}\n> Path: {' > '.join(text[:_LONGEST_HEADING] for text in path)}\n\n"
 
 
 def _piece(head: str, held: list[str]) -> str:
