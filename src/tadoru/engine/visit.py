@@ -295,15 +295,13 @@ class Visit:
     async def _redirected(self, lease: Lease, response: Response) -> Outcome:
         url = location(response)
         if url is None:
-            return self._after_failure(
-                lease, FailureKind.BAD_REDIRECT, f"Redirect ({response.status}) without a usable Location."
-            )
+            message = f"Redirect ({response.status}) without a usable Location."
+            return self._after_failure(lease, FailureKind.BAD_REDIRECT, message)
         if lease.hops >= self._policy.max_redirects:
             message = f"More than {self._policy.max_redirects} redirects, the last one to {url}."
             return self._after_failure(lease, FailureKind.TOO_MANY_REDIRECTS, message)
-        self._notify(
-            PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=response.timings.ttfb or 0.0)
-        )
+        seconds = response.timings.ttfb or 0.0
+        self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=seconds))
         return Completed(
             lease=lease,
             facts=page_facts(response, Found()),
@@ -338,9 +336,8 @@ class Visit:
             return self._after_failure(lease, FailureKind.UNPARSABLE, f"The page can not be read: {error}.")
         except Exception:
             self._notify(PageBroke(url=lease.url, trace=traceback.format_exc()))
-            return Failed(
-                lease=lease, kind=FailureKind.UNPARSABLE, message="The page could not be read; this is a fault of Tadoru."
-            )
+            message = "The page could not be read; this is a fault of Tadoru."
+            return Failed(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         target, resource = self._gate.target, self._gate.resource
         links = [
             FoundLink(target(url), kind, text, rel, position, fragment)
