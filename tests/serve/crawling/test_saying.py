@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from tadoru.engine.notices import HostSlowed, LeasesRecovered, Notice, PageBroke, PageDone, PageUnrendered, SitemapRead, SiteMoved
+from tadoru.engine.notices import (
+    HostSlowed,
+    LeasesRecovered,
+    Notice,
+    PageBroke,
+    PageDone,
+    PageLimited,
+    PageUnrendered,
+    SitemapRead,
+    SiteMoved,
+)
 from tadoru.jobs.served import options_for
 from tadoru.options import AuditOptions
 from tadoru.serve.crawling.adopting import adopt
@@ -40,6 +50,7 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
         (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/: crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
         (LeasesRecovered(count=1200), "Went on with 1,200 URLs of a process that ended early."),
+        (PageLimited(url="http://a.example/", reasons=("it has too many links",)), "left out: it has too many links."),
         (PageUnrendered(url="http://a.example/", reason="There is no browser.", browser_missing=True), "There is no browser."),
         (PageBroke(url="http://a.example/", trace="secret trace"), "Tadoru failed on http://a.example/: please report this"),
     ],

@@ -9,7 +9,16 @@ import threading
 from collections import deque
 from typing import Any
 
-from tadoru.engine.notices import HostSlowed, LeasesRecovered, Notice, PageBroke, PageUnrendered, SitemapRead, SiteMoved
+from tadoru.engine.notices import (
+    HostSlowed,
+    LeasesRecovered,
+    Notice,
+    PageBroke,
+    PageLimited,
+    PageUnrendered,
+    SitemapRead,
+    SiteMoved,
+)
 from tadoru.jobs.report.words import counted
 from tadoru.log import printable
 from tadoru.store.base import Counts
@@ -92,6 +101,8 @@ class Notices:
                 return "warning", f"The sitemap {notice.url} has a problem: {notice.problem.rstrip('.')}."
             case LeasesRecovered():
                 return "info", f"Went on with {counted(notice.count, 'URL')} of a process that ended early."
+            case PageLimited():
+                return "warning", f"A part of {notice.url} is left out: {'; '.join(notice.reasons)}."
             case PageUnrendered() if notice.browser_missing:
                 return "warning", notice.reason
             case PageBroke():
