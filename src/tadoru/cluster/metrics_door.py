@@ -32,7 +32,8 @@ Answer = tuple[int, str, str]
 def address_in(text: str) -> tuple[str, int]:
     """Host and port of `127.0.0.1:9464`, `[::1]:9464`, `:9464` (loopback). Raises UsageError."""
     host, colon, port = text.strip().rpartition(":")
-    if not colon or not port.isascii() or not port.isdigit() or not 1 <= int(port) <= 65535 or (":" in host and host[0] != "["):
+    is_port = port.isascii() and port.isdigit() and len(port) < 6 and 1 <= int(port) <= 65535
+    if not colon or not is_port or (":" in host and host[0] != "["):
         raise UsageError(f"Metrics can not be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 

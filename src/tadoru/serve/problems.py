@@ -6,7 +6,8 @@ not foreseen becomes 500 without a word about the inside. The room of pages may 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -18,6 +19,7 @@ from starlette.exceptions import HTTPException
 from tadoru.errors import StoreError, TadoruError
 
 MEDIA_TYPE = "application/problem+json"
+_WEIGHT = re.compile(r"[0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9}")
 
 
 class Refused(HTTPException):
@@ -49,10 +51,15 @@ def prefers_html(request: Request) -> bool:
     weights = {"text/html": 0.0, "application/json": 0.0}
     for part in request.headers.get("accept", "").split(","):
         kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
-        weight = next((value.removeprefix("q=") for value in parameters if value.startswith("q=")), "1")
         if kind in weights:
-            weights[kind] = float(weight) if weight.replace(".", "", 1).isdigit() else 0.0
+            weights[kind] = weight_of(parameters)
     return weights["text/html"] > weights["application/json"]
+
+
+def weight_of(parameters: Iterable[str]) -> float:
+    """The weight among the parameters of a preference (`q=0.8`): 1 without one, 0 for one that cannot be read."""
+    given = next((one.removeprefix("q=") for one in parameters if one.startswith("q=")), "1")
+    return float(given) if _WEIGHT.fullmatch(given) else 0.0
 
 
 def _title(status: int) -> str:

@@ -133,6 +133,11 @@ def test_a_table_without_a_header_is_read_by_numbers() -> None:
     assert (event.position, event.title, event.start, event.extra) == ("row 1", "祭", "2026-08-01", {"3": "広場"})
 
 
+@pytest.mark.parametrize("number", ["0000021", "9" * 5000, "0"])
+def test_a_number_that_no_column_has_names_none(number: str) -> None:
+    assert only(read("祭,2026-08-01\n", header=0, columns={"title": 1, "start": 2, "venue": number})).venue is None
+
+
 @pytest.mark.parametrize("above", ["令和8年度 イベント一覧\n", "\n\n", "イベント一覧,,\n作成日,2026-04-01,\n\n"])
 def test_titles_above_the_header_are_passed_over(above: str) -> None:
     event = only(read(f"{above}イベント名,開始日,会場\n祭,2026-08-01,広場\n"))

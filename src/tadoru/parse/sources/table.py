@@ -206,7 +206,7 @@ def _roles(names: list[str], own: Mapping[str, tuple[str, ...]]) -> dict[str, tu
 
 def _columns(name: str, compared: list[str]) -> list[int]:
     found = [index for index, other in enumerate(compared) if other == letters(name)]
-    is_number = name.isascii() and name.isdigit() and 1 <= int(name[:6]) <= len(compared)
+    is_number = name.isascii() and name.isdigit() and len(name) < 7 and 1 <= int(name) <= len(compared)
     return found or ([int(name) - 1] if is_number else [])
 
 

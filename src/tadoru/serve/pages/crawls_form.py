@@ -176,7 +176,7 @@ def _written(choice: Choice) -> str:
 
 
 def _every(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and 0 < int(text) <= 10**9 else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 12 and 0 < int(text) <= 10**9 else None
 
 
 def _fields(job: str, typed: Mapping[str, str], problems: Mapping[str, str], telling: Telling, *, admin: bool) -> Iterable[Field]:

@@ -65,7 +65,9 @@ def names_of(service: Service) -> dict[int, str]:
 
 def number_in(text: str | None, *, least: int = 1) -> int | None:
     """A number of an address that the database can hold."""
-    return int(text) if text and text.isascii() and text.isdigit() and least <= int(text) < LARGEST else None
+    if not text or not text.isascii() or not text.isdigit() or len(text) > len(str(LARGEST)):
+        return None
+    return number if least <= (number := int(text)) < LARGEST else None
 
 
 @router.get("/manage")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import Request
 
 from tadoru.serve.pages.words import LANGUAGES
+from tadoru.serve.problems import weight_of
 from tadoru.serve.service import service_of
 
 COOKIE = "lang"
@@ -32,15 +33,7 @@ def preferred(header: str) -> str | None:
     for place, part in enumerate(header[:500].split(",")):
         name, *parameters = (piece.strip().lower() for piece in part.split(";"))
         lang = name.partition("-")[0]
-        weight = _weight(parameters)
+        weight = weight_of(parameters)
         if lang in LANGUAGES and weight > 0:
             found.append((-weight, place, lang))
     return min(found)[2] if found else None
-
-
-def _weight(parameters: list[str]) -> float:
-    for one in parameters:
-        if one.startswith("q="):
-            number = one.removeprefix("q=")
-            return float(number) if number.replace(".", "", 1).isdecimal() and number.isascii() else 0.0
-    return 1.0

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from tadoru.errors import UsageError
 from tadoru.jobs.events.by_hand import FLAGS, changes_of, draft_of_new, known_field, owned_fields
@@ -35,6 +36,15 @@ first = APIRouter(tags=["events"], route_class=Direct)
 """Looked at before all others: the list that is asked for most."""
 EventId = Annotated[int, Path(ge=1, le=LARGEST, description="The event's number.")]
 Asker = Annotated[Caller, Depends(caller)]
+
+
+class EventNumber(IntegerConvertor):
+    """A number in a path. Python reads no more than 4,300 digits, and Starlette would take any number of them."""
+
+    regex = "[0-9]{1,19}"
+
+
+register_url_convertor("int", EventNumber())
 
 
 async def the_service(request: Request) -> Service:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tadoru.jobs.events.dedupe import SENTENCES, Code, Verdict, compare
+from tadoru.jobs.events.dedupe.fold import normal
 from tadoru.model.event import EventDraft
 from tests.jobs.events.dedupe.event_drafts import at, draft
 
@@ -299,3 +300,8 @@ def test_every_reason_has_a_sentence() -> None:
 )
 def test_numbers_of_groups_and_rooms_are_never_taken_for_a_slip(one: str, other: str, here: str, there: str) -> None:
     assert verdict(draft(one, venue=here), draft(other, venue=there)) is not SAME
+
+
+@pytest.mark.parametrize("title", ["第" + "一" * 5000, "一" * 5000 + "回", "その" + "九" * 5000])
+def test_a_title_of_thousands_of_digits_can_be_compared(title: str) -> None:
+    assert normal(title)
