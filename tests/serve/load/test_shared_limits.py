@@ -45,7 +45,7 @@ def test_limits_of_one_table_do_not_count_each_other() -> None:
         limits = Limits(FakeClock(), per_address=1, per_key=1, table=path)
         assert limits.addresses is not None
         assert limits.known is not None
-        assert [limit.take("a").allowed for limit in (limits.addresses, limits.known, limits.failures, limits.names)] == [
+        assert [limit.take("a").allowed for limit in (limits.addresses, limits.known, limits.failures, limits.guesses)] == [
             True
         ] * 4
         assert not limits.addresses.take("a").allowed

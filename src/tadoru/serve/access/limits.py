@@ -21,6 +21,8 @@ from tadoru.serve.access.shared_buckets import SharedBuckets
 
 MOST = 50_000
 """Buckets that are remembered."""
+HASHES = 12
+"""Sign-ins whose password is being hashed, or waits for it: more would take the threads that answer everybody else."""
 _HAIR = 1e-9
 """What adding up parts of seconds may lose."""
 
@@ -107,6 +109,14 @@ class Limit:
         retry = 0 if allowed else max(1, math.ceil((1 - left) / self._rate))
         return Taken(allowed, self._count, max(0, int(left)), reset, retry)
 
+    def give_back(self, name: str) -> None:
+        """Return what was taken: it was not what is counted here."""
+        name = f"{self._kind} {name}"
+        with self._buckets.held():
+            if (found := self._buckets.get(name)) is not None:
+                left, at = found
+                self._buckets.put(name, min(float(self._count), left + 1), at)
+
 
 def neighbourhood(address: str) -> str:
     """What counts as one caller: an IPv4 address, or the /64 network that one customer gets of IPv6."""
@@ -134,8 +144,10 @@ class Limits:
         self.known = limit("known", per_key, 60) if per_key else None
         self.failures = limit("failure", 30, 60)
         """Of keys, passwords and links from one address. Always there."""
-        self.names = limit("name", 20, 900)
-        """Of passwords for one name, wherever they come from."""
+        self.guesses = limit("guess", 20, 900)
+        """Of passwords for one name from one address. Were it for the name alone, a stranger could lock anybody out."""
+        self.hashing = threading.BoundedSemaphore(HASHES)
+        """Of those whose password is being looked at, in this process."""
 
     def close(self) -> None:
         """Let go of what is shared."""

@@ -1,7 +1,7 @@
 """Signing in and out: by a password, by a link that works once. Functions for a thread; the pages around them are elsewhere.
 
-A new session is started each time, and what the browser showed before is worth nothing afterwards. Whoever tries too often is
-refused before any password is looked at.
+A new session is started each time, and what the browser showed before is worth nothing afterwards. An attempt is counted before
+the password is looked at, so that many at the same time are no more than one after another; who gets in is given it back.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from fastapi import Request
 from tadoru.errors import UsageError
 from tadoru.serve.access.audit import address_of, by
 from tadoru.serve.access.cookies import SignedIn, session_token
-from tadoru.serve.access.limits import Limits, Taken, neighbourhood
+from tadoru.serve.access.limits import Limit, Limits, neighbourhood
 from tadoru.serve.problems import Refused
 from tadoru.serve.service import service_of
 from tadoru.store.access.users import check_password, user_name
 from tadoru.store.access.values import User
+
+Attempt = tuple[tuple[Limit, str], ...]
+"""The limits that an attempt counts for, and whom it counts for."""
 
 
 def sign_in(request: Request, name: str, password: str) -> SignedIn | None:
@@ -25,13 +28,18 @@ def sign_in(request: Request, name: str, password: str) -> SignedIn | None:
         name = user_name(name)
     except UsageError:
         name = ""
-    for limit, whom in ((limits.failures, here), (limits.names, name)):
-        _refuse_if_over(limit.take(whom, 0))
-    user = store.user_with_password(name, password)
+    attempt = ((limits.guesses, f"{here} {name}"), (limits.failures, here))
+    _count(attempt)
+    if not limits.hashing.acquire(blocking=False):
+        _give_back(attempt)
+        raise Refused(503, "Too many sign-ins at the same time. Retry in a few seconds.", {"Retry-After": "2"})
+    try:
+        user = store.user_with_password(name, password)
+    finally:
+        limits.hashing.release()
     if user is None:
-        limits.failures.take(here)
-        limits.names.take(name)
         return None
+    _give_back(attempt)
     return SignedIn(user, store.start_session(user, by(request), replaces=session_token(request), agent=_agent(request)))
 
 
@@ -70,17 +78,27 @@ def limits_of(request: Request) -> Limits:
 
 
 def _with_link(request: Request, token: str) -> User | None:
-    failures, here = limits_of(request).failures, neighbourhood(address_of(request))
-    _refuse_if_over(failures.take(here, 0))
+    attempt = ((limits_of(request).failures, neighbourhood(address_of(request))),)
+    _count(attempt)
     user = service_of(request).store.user_of_link(token)
-    if user is None:
-        failures.take(here)
+    if user is not None:
+        _give_back(attempt)
     return user
 
 
-def _refuse_if_over(taken: Taken) -> None:
-    if not taken.allowed:
-        raise Refused(429, "That was tried too often: wait a little, then try again.", {"Retry-After": str(taken.retry)})
+def _count(attempt: Attempt) -> None:
+    """Take from every limit, or from none of them. Raises Refused."""
+    for place, (limit, whom) in enumerate(attempt):
+        taken = limit.take(whom)
+        if not taken.allowed:
+            _give_back(attempt[:place])
+            detail = f"Too many attempts. Retry after {taken.retry} seconds."
+            raise Refused(429, detail, {"Retry-After": str(taken.retry)})
+
+
+def _give_back(attempt: Attempt) -> None:
+    for limit, whom in attempt:
+        limit.give_back(whom)
 
 
 def _agent(request: Request) -> str:

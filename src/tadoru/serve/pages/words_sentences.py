@@ -19,7 +19,9 @@ JAPANESE: dict[str, str] = {
     "A key needs a name that says what it is for.": "APIキーには用途のわかる名前をつけてください。",
     "A key needs at least one scope, such as events:read.": "APIキーには権限を一つ以上選んでください。",
     "That key would be over already: give a later time.": "その期限はもう過ぎています。先の日時にしてください。",
-    "That was tried too often: wait a little, then try again.": "試行回数が多すぎます。しばらく待ってからやり直してください。",
+    "Too many attempts. Retry after {} seconds.": "試行回数が多すぎます。{}秒後にやり直してください。",
+    "Too many sign-ins at the same time. Retry in a few seconds.":
+        "ログインが集中しています。数秒待ってからやり直してください。",
     "That was too often: wait a little, then go on.": "アクセスが多すぎます。しばらく待ってから続けてください。",
     "The form has grown old, or is not ours: open the page again and repeat it.":
         "フォームの有効期限が切れました。ページを開き直してやり直してください。",
