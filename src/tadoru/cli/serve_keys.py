@@ -43,7 +43,8 @@ def keys() -> None:
 @database_option
 @click.pass_obj
 def add(desk: Desk, /, name: str, scopes: tuple[str, ...], user: str | None, expires: timedelta, database: str | None) -> int:
-    """Make a key and print it. It is shown this once: what is stored is only its hash."""
+    """Make a key and print it. It is shown this once: what is stored is only its hash. Without --user it belongs to the operator:
+    no user's revocation ends it."""
     from tadoru.serve.access.keys import make_key
 
     with desk.store(database) as store:
@@ -81,8 +82,9 @@ def list_keys(desk: Desk, /, form: str, database: str | None) -> int:
     )  # fmt: skip
     rows = (
         (
-            f"tdr_{one.prefix}", one.name, " ".join(one.scopes), one.user_name,
-            "revoked" if one.revoked_at else stamp_text(one.expires_at, zone) or "never", stamp_text(one.last_used_at, zone),
+            f"tdr_{one.prefix}", one.name, " ".join(one.scopes), one.user_name or "(operator)",
+            "revoked" if one.revoked_at else stamp_text(one.expires_at, zone) or "never" if one.is_valid(now) else "expired",
+            stamp_text(one.last_used_at, zone),
         )
         for one in found
     )  # fmt: skip

@@ -71,7 +71,7 @@ def test_tables_made_by_migrations_are_word_for_word_those_of_the_schema(tmp_pat
     def words(database: EventsDatabase) -> dict[str, list[str]]:
         with database.read() as sql:
             rows = sql.execute(query, {"own": VERSION_TABLE})
-            return {row.name: row.sql.replace("\n", " ").replace("\t", " ").replace("( ", "(").split() for row in rows}
+            return {row.name: row.sql.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split() for row in rows}
 
     assert words(store) == words(other)
     store.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from fastapi import APIRouter, FastAPI
 from starlette.routing import Mount
@@ -199,3 +201,19 @@ def test_a_key_acts_in_the_least_role_that_has_its_scopes() -> None:
     assert role_of(frozenset({"events:read"})) is Role.VIEWER
     assert role_of(frozenset({"events:read", "runs:start"})) is Role.EDITOR
     assert role_of(frozenset({"admin", "events:read", "of another time"})) is Role.ADMIN
+
+
+async def test_a_key_that_expired_is_refused_with_the_day(house: House) -> None:
+    expires = house.store.now() + timedelta(days=1)
+    key, whole = house.store.add_key("program", ("events:read",), BY, expires_at=expires)
+    async with house.client(headers={"authorization": f"Bearer {whole}"}) as client:
+        assert (await client.get("/open")).status_code == 200
+        house.clock.advance(86400)
+        told = await client.get("/open")
+        assert (told.status_code, told.headers["www-authenticate"]) == (401, 'Bearer error="invalid_token"')
+        assert told.json()["detail"] == f"This key expired on {expires:%Y-%m-%d}: ask an admin for a new one."
+        client.headers["authorization"] = f"Bearer {whole[:-1]}{'A' if whole[-1] != 'A' else 'B'}"
+        assert "expired on" not in (await client.get("/open")).json()["detail"]  # It is the secret that says whose it is.
+        house.store.revoke_key(key.id, BY)
+        client.headers["authorization"] = f"Bearer {whole}"
+        assert "expired on" not in (await client.get("/open")).json()["detail"]

@@ -14,7 +14,7 @@ from tadoru.jobs.events.by_hand import draft_of_new
 from tadoru.jobs.events.dedupe.judge import EventJudge
 from tadoru.model.event import EventDraft
 from tadoru.serve.pages.public import described
-from tests.serve.pages.world import EVIL, World
+from tests.serve.pages.world import BY, EVIL, World
 
 ENGLISH = {"accept": "text/html", "accept-language": "en"}
 
@@ -200,6 +200,37 @@ def test_a_key_is_shown_once(world: World) -> None:
         log = admin.get("/manage/log").text
         assert "key.revoke" in log
         assert found[0] not in log
+
+
+def test_a_key_belongs_to_whoever_makes_it_and_ends_with_them(world: World) -> None:
+    cookie = world.cookie("admin")
+    second = world.store.add_user("second", "admin", BY)
+    with httpx.Client(
+        base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.store.start_session(second, BY)}
+    ) as other:
+        form = other.get("/manage/keys").text
+        assert 'name="days" type="number" value="365"' in form
+        made = other.post("/manage/keys", data=token(other) | {"name": "theirs", "scopes": "admin", "days": ""})
+        found = re.search(r"tdr_\w+_[\w-]+", made.text)
+        assert found is not None
+        assert ">second</td>" in made.text
+    key = world.store.keys()[0]
+    assert (key.user_name, key.expires_at) == ("second", None)
+    headers = {"authorization": f"Bearer {found[0]}", "x-forwarded-for": "198.51.100.1"}
+    assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 200
+    world.store.set_role("second", "viewer", BY)
+    assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 403
+    world.store.set_role("second", "admin", BY)
+    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": cookie}) as admin:
+        assert admin.post(f"/manage/users/{second.id}/revoke", data=token(admin)).status_code == 303
+        assert httpx.get(f"{world.address}/metrics", headers=headers).status_code == 401
+
+
+def test_a_key_without_an_owner_is_shown_as_the_operators(world: World) -> None:
+    key, _ = world.store.add_key("at the machine", ("events:read",), BY)
+    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("admin")}) as admin:
+        assert ">Operator</td>" in admin.get("/manage/keys").text
+    world.store.revoke_key(key.id, BY)
 
 
 def test_an_admin_can_not_revoke_themselves(world: World) -> None:

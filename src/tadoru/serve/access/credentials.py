@@ -52,7 +52,9 @@ async def _by_key(request: Request, shown: Credential, limits: Limits) -> Caller
     found = await run_in_threadpool(holder, service_of(request).store, shown)
     if found is NOBODY:
         limits.failures.take(here)
-        raise Refused(401, _BAD_KEY, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        expired = await run_in_threadpool(service_of(request).store.expiry_of, shown.key or "")
+        why = f"This key expired on {expired:%Y-%m-%d}: ask an admin for a new one." if expired is not None else _BAD_KEY
+        raise Refused(401, why, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
     return found
 
 

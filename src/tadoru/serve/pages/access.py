@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from tadoru.errors import UsageError
 from tadoru.serve.access.audit import by
+from tadoru.serve.access.keys import make_key
 from tadoru.serve.pages.desk import A_PAGE, number_in
 from tadoru.serve.pages.forms import Given
 from tadoru.serve.pages.rendering import caller_of, render, seen, telling_of
@@ -19,7 +20,7 @@ from tadoru.serve.service import origin, service_of
 from tadoru.store.access.values import User
 
 router = APIRouter(include_in_schema=False)
-LONGEST_DAYS = 3650
+LONGEST_DAYS, USUAL_DAYS = 3650, 365
 
 
 @router.get("/manage/users")
@@ -89,15 +90,16 @@ def keys_page(request: Request) -> Response:
 
 
 def _keys(request: Request, *, problem: str = "", secret: str = "", given: dict[str, object] | None = None) -> Response:
+    store = service_of(request).store
     return render(
         request, "keys.html", status=400 if problem else 200, place="/manage/keys", problem=problem, secret=secret,
-        keys=service_of(request).store.keys(), scopes=tuple(SCOPES), given=given or {"name": "", "days": "", "scopes": []},
+        keys=store.keys(), scopes=tuple(SCOPES), given=given or {"name": "", "days": USUAL_DAYS, "scopes": []}, now=store.now(),
     )  # fmt: skip
 
 
 @router.post("/manage/keys")
 def add_key(request: Request) -> Response:
-    """A new key; its secret is shown on this page and never again."""
+    """A new key of whoever makes it; its secret is shown on this page and never again."""
     service, given, say = service_of(request), Given(request), telling_of(request).say
     name, days, scopes = given.text("name"), given.text("days"), [one for one in given.all("scopes") if one in SCOPES]
     typed: dict[str, object] = {"name": name, "days": days, "scopes": scopes}
@@ -108,7 +110,7 @@ def add_key(request: Request) -> Response:
         return _keys(request, problem=say("keys.scopeless"), given=typed)
     expires = service.store.now() + timedelta(days=length) if length else None
     try:
-        _, secret = service.store.add_key(name, tuple(scopes), by(request), expires_at=expires)
+        _, secret = make_key(service.store, name, scopes, by(request), user=caller_of(request).name, expires_at=expires)
     except UsageError as error:
         return _keys(request, problem=str(error), given=typed)
     return _keys(request, secret=secret)

@@ -309,8 +309,15 @@ DESK: dict[str, tuple[str, str]] = {
     "keys.scopes": ("May", "許可"),
     "keys.used": ("Last used", "最終使用"),
     "keys.expires": ("Expires", "有効期限"),
-    "keys.days": ("Days it holds", "有効日数"),
-    "keys.days.hint": ("Empty: for ever.", "空欄なら無期限。"),
+    "keys.expired": ("Expired", "期限切れ"),
+    "keys.owner": ("Owner", "所有者"),
+    "keys.operator": ("Operator", "運用者"),
+    "keys.owner.hint": (
+        "The key belongs to you. It never has more rights than you have, and it is revoked when your access is revoked.",
+        "このキーはあなたの所有になります。あなたの権限を超えることはなく、あなたのアクセスが取り消されるとキーも無効になります。",
+    ),
+    "keys.days": ("Expires in (days)", "有効期限（日数）"),
+    "keys.days.hint": ("Leave empty for a key that never expires.", "空欄にすると無期限になります。"),
     "keys.add": ("Make a key", "キーを作成"),
     "keys.made": (
         "This is the key. It is shown only now: copy it.",

@@ -40,6 +40,8 @@ JAPANESE: dict[str, str] = {
         "このAPIキーには {} の権限がありません。権限のあるAPIキーを使ってください。",
     "This key is not known, or it is over: ask an admin for a new one.":
         "このAPIキーは無効か、期限が切れています。管理者に新しいAPIキーを依頼してください。",
+    "This key expired on {}: ask an admin for a new one.":
+        "このAPIキーは {} に有効期限が切れました。管理者に新しいAPIキーを依頼してください。",
     "Too many keys were wrong: wait a little, then try again.":
         "誤ったAPIキーが続きました。しばらく待ってからやり直してください。",
     "This service does not answer for that name: start it with --base-url or --allow-host.":
@@ -60,6 +62,8 @@ JAPANESE: dict[str, str] = {
     "Crawl {} is just ending: ask again in a moment.": "クロール {} は終わるところです。少し待ってからやり直してください。",
     "Crawl {} is {}: there is nothing to {}.": "クロール {} は {} なので、この操作（{}）はできません。",
     "Crawl {} is running: stop it first.": "クロール {} は実行中です。先に停止してください。",
+    "You have {} crawls in the queue, the maximum for one user: wait until some have run, or stop some.":
+        "実行待ちのクロールが1ユーザーの上限（{}件）に達しています。完了を待つか、不要なものを停止してください。",
     "A crawl needs a name of 1 to {} characters.": "クロールには1〜{}文字の名前をつけてください。",
     "A crawl repeats itself after {} seconds at the earliest, and within a year.":
         "繰り返しの間隔は{}秒以上、1年以内にしてください。",

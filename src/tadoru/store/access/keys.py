@@ -49,14 +49,17 @@ class Keys(AuditLog):
             about = {"name": name, "prefix": prefix, "secret_hash": hashed(secret), "scopes": sorted(set(scopes))}
             times = {"created_at": self.now(), "created_by": by.who, "expires_at": expires_at}
             sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
-            self.recorded(sql, by, "key.add", f"tdr_{prefix}", name=name, scopes=sorted(set(scopes)))
+            until = expires_at.isoformat(timespec="seconds") if expires_at else None
+            detail = {"name": name, "scopes": sorted(set(scopes)), "owner": user, "expires_at": until}
+            self.recorded(sql, by, "key.add", f"tdr_{prefix}", **detail)
             row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one()
             return _key(dict(row)), whole
 
     def revoke_key(self, key: int | str, by: By) -> Key:
         """End a key, by its id or by what it begins with."""
         prefix = str(key).removeprefix("tdr_").partition("_")[0]
-        is_it = api_keys.c.prefix == prefix if isinstance(key, str) and not key.isdigit() else api_keys.c.id == int(key)
+        is_id = isinstance(key, int) or (key.isascii() and key.isdigit() and len(key) < 19)
+        is_it = api_keys.c.id == int(key) if is_id else api_keys.c.prefix == prefix
         with self.write() as sql:
             row = sql.execute(_with_owner().where(is_it)).mappings().one_or_none()
             if row is None:
@@ -67,24 +70,32 @@ class Keys(AuditLog):
             return _key(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
 
     def key_of(self, text: str) -> Key | None:
-        """The key that somebody showed, while it holds. Its use is noted. A wrong secret takes as long as an unknown key."""
-        parts = split_key(text)
-        if parts is None:
-            return None
-        prefix, secret = parts
-        now = self.now()
-        with self.read() as sql:
-            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
-        fits = same(secret, row["secret_hash"] if row else _NOBODYS)
-        if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
-            return None
-        key = _key(dict(row))
-        if not key.is_valid(now):
+        """The key that somebody showed, while it holds. Its use is noted."""
+        now, key = self.now(), self._shown(text)
+        if key is None or not key.is_valid(now):
             return None
         if key.last_used_at is None or now - key.last_used_at >= NOTED:
             with self.write() as sql:
                 sql.execute(update(api_keys).where(api_keys.c.id == key.id).values(last_used_at=now))
         return key
+
+    def expiry_of(self, text: str) -> datetime | None:
+        """When a key that somebody showed expired, if that is all that is wrong with it."""
+        key = self._shown(text)
+        return key.expires_at if key is not None and key.revoked_at is None and not key.is_valid(self.now()) else None
+
+    def _shown(self, text: str) -> Key | None:
+        """The key of this secret, valid or not; none of a revoked user. A wrong secret takes as long as an unknown key."""
+        parts = split_key(text)
+        if parts is None:
+            return None
+        prefix, secret = parts
+        with self.read() as sql:
+            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
+        fits = same(secret, row["secret_hash"] if row else _NOBODYS)
+        if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
+            return None
+        return _key(dict(row))
 
 
 def _with_owner() -> Select[Any]:

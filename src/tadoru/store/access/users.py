@@ -70,6 +70,7 @@ class Users(AuditLog):
                 sql.execute(insert(users).values(name=name, **values))
             else:
                 sql.execute(update(users).where(users.c.id == found.id).values(values))
+                self._revoke_keys(sql, found.id)
             self.recorded(sql, by, "user.add", name, role=role)
             return _by_name(sql, name)
 
@@ -103,10 +104,14 @@ class Users(AuditLog):
             gone = {"revoked_at": self.now(), "password": "", "link_hash": None, "link_until": None}
             sql.execute(update(users).where(users.c.id == user.id).values(gone))
             sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
-            held = (api_keys.c.user_id == user.id) & api_keys.c.revoked_at.is_(None)
-            sql.execute(update(api_keys).where(held).values(revoked_at=self.now()))
-            self.recorded(sql, by, "user.revoke", user.name)
+            self.recorded(sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
             return user
+
+    def _revoke_keys(self, sql: Connection, user_id: int) -> list[str]:
+        """End every key of a user; what they begin with."""
+        held = (api_keys.c.user_id == user_id) & api_keys.c.revoked_at.is_(None)
+        ended = sql.execute(update(api_keys).where(held).values(revoked_at=self.now()).returning(api_keys.c.prefix)).scalars()
+        return sorted(f"tdr_{prefix}" for prefix in ended)
 
     def make_link(self, name: str, by: By, holds: timedelta = LINK_HOLDS) -> str:
         """The token of a link that signs a user in, once; an earlier one is void."""

@@ -80,3 +80,10 @@ class By:
     user_id: int | None = None
     key_id: int | None = None
     address: str = ""
+
+    @property
+    def account(self) -> str:
+        """Whom it counts for: a user with all of their keys, a key that no user owns, or the operator (empty)."""
+        if self.user_id is not None:
+            return f"user {self.user_id}"
+        return f"key {self.key_id}" if self.key_id is not None else ""

@@ -48,6 +48,8 @@ crawls = _table(
     Column("beat_at", Moment),
     Column("deaths", Number, nullable=False, server_default=text("0")),
     Column("progress", Json, nullable=False),
+    _text("owner"),
+    _text("queued_by"),
     Index("crawls_by_state", "state"),
 )  # fmt: skip
 

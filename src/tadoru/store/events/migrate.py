@@ -19,7 +19,7 @@ from tadoru.store.events.connect import DECIDING, EventsDatabase
 
 APPLICATION_ID = 0x7AD0_0002
 """Marks a SQLite file as a Tadoru events database."""
-VERSIONS = ("0001", "0002", "0003", "0004")
+VERSIONS = ("0001", "0002", "0003", "0004", "0005")
 """Every revision, oldest first."""
 READABLE_BY = "0004"
 """The oldest format whose programs can work on a database of this one: old and new workers stand side by side while all are

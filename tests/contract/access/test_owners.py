@@ -1,0 +1,88 @@
+"""Keys and crawls of a database of the format before get their owners when it is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from tadoru.store.access.values import By
+from tadoru.store.events.connect import EventsDatabase
+from tadoru.store.events.migrate import VERSIONS, prepare
+from tadoru.store.service import ServiceStore, open_service
+from tests.support.clock import FakeClock
+from tests.support.postgres import PostgresServer
+
+OPERATOR = By(who="root (command line)")
+SCOPES = ("events:read",)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Iterator[ServiceStore]:
+    """A database that has the tables of the format before."""
+    postgres: PostgresServer | None = request.getfixturevalue("postgres") if request.param == "postgresql" else None
+    address = postgres.new_database() if postgres else str(tmp_path / "old.db")
+    before = EventsDatabase(address, clock)
+    prepare(before, VERSIONS[: VERSIONS.index("0005")])
+    before.close()
+    store = ServiceStore(address, clock)
+    yield store
+    store.close()
+    if postgres:
+        postgres.drop(address)
+
+
+def test_keys_of_the_format_before_belong_to_whoever_made_them(old: ServiceStore, clock: FakeClock) -> None:
+    ann, ben = (old.add_user(name, "admin", OPERATOR) for name in ("ann", "ben"))
+    made = {}
+    for user in (ann, ben):
+        made[user.name] = old.add_key(user.name, SCOPES, By(who=user.name, user_id=user.id))
+    made["by name"] = old.add_key("by name", SCOPES, By(who="ann"))  # Its line of the audit log is gone.
+    made["operator"] = old.add_key("operator", SCOPES, OPERATOR)
+    with old.write() as sql:
+        sql.execute(text("DELETE FROM audit_log WHERE subject = :subject"), {"subject": f"tdr_{made['by name'][0].prefix}"})
+    clock.advance(60)
+    old.revoke_user("ben", OPERATOR)
+    assert old.key_of(made["ben"][1]) is not None  # What was wrong.
+    store = open_service(old.database, clock)
+    found = store.keys()
+    assert {one.name: one.user_name for one in found} == {"ann": "ann", "ben": "ben", "by name": "ann", "operator": ""}
+    assert {name for name, (_, whole) in made.items() if store.key_of(whole) is not None} == {"ann", "by name", "operator"}
+    store.add_user("ben", "admin", OPERATOR)
+    assert store.key_of(made["ben"][1]) is None
+    store.set_role("ann", "viewer", OPERATOR)
+    assert {one.user_role for one in map(store.key_of, (made["ann"][1], made["by name"][1])) if one} == {"viewer"}
+    store.revoke_user("ann", OPERATOR)
+    assert {name for name, (_, whole) in made.items() if store.key_of(whole) is not None} == {"operator"}
+    assert store.audit_entries(limit=1)[0].detail["keys"] == sorted(f"tdr_{made[one][0].prefix}" for one in ("ann", "by name"))
+    store.close()
+
+
+def test_a_key_of_somebody_who_left_and_came_back_stays_over(old: ServiceStore, clock: FakeClock) -> None:
+    old.add_user("root", "admin", OPERATOR)
+    ann = old.add_user("ann", "admin", OPERATOR)
+    _, whole = old.add_key("hers", SCOPES, By(who="ann", user_id=ann.id))
+    clock.advance(60)
+    old.revoke_user("ann", OPERATOR)
+    clock.advance(60)
+    old.add_user("ann", "admin", OPERATOR)
+    store = open_service(old.database, clock)
+    assert store.key_of(whole) is None
+    store.close()
+
+
+def test_crawls_of_the_format_before_count_for_whoever_added_them(old: ServiceStore, clock: FakeClock) -> None:
+    row = "INSERT INTO crawls (name, job, starts, options, place, state, created_at, progress) "
+    row += "VALUES (:name, 'audit', '[]', '{}', 'x', 'queued', :at, '{}')"
+    with old.write() as sql:
+        for number in range(1, 5):
+            sql.execute(text(row), {"name": str(number), "at": old.now() if not old.is_sqlite else old.now().isoformat()})
+        for number, by in enumerate((By(who="ann", user_id=7), By(who="ann", user_id=7), By(who="key:ci", key_id=3)), 1):
+            old.recorded(sql, by, "crawl.add", f"crawl/{number}")
+    store = open_service(old.database, clock)
+    with store.read() as sql:
+        found = sql.execute(text("SELECT owner, queued_by FROM crawls ORDER BY id")).all()
+    assert [tuple(one) for one in found] == [("user 7", "user 7"), ("user 7", "user 7"), ("key 3", "key 3"), ("", "")]
+    store.close()
