@@ -184,6 +184,8 @@ class ServeOptions:
     shutdown_timeout: float = 20.0
     crawls_at_once: int = 2
     """Crawls that the service runs at the same time."""
+    crawls_queued: int = 50
+    """Crawls that one user may have in the queue."""
     crawl_private: tuple[str, ...] = ()
     """Private addresses that crawls and their webhooks may reach, as `host:port`; `*` for all of them."""
     crawl_quota: int = 20 * 1024**3

@@ -296,6 +296,8 @@ SERVE: tuple[Setting, ...] = (
         "A site whose scripts may read what is public, such as https://town.example, or * (repeatable).",
         metavar="ORIGIN", many=True),
     _s("crawls_at_once", "--crawls-at-once", whole(1, 64), "Crawls", "Crawls to run at the same time.", metavar="N"),
+    _s("crawls_queued", "--crawls-queued", whole(1, 100_000), "Crawls",
+        "Maximum number of queued crawls for each user.", metavar="N"),
     _s("crawl_private", "--crawl-private", host_and_port, "Crawls", metavar="HOST:PORT", many=True, words=
         "A private address that crawls, sources and webhooks may reach, such as 10.0.0.5:80, or * for all (repeatable)."),
     _s("crawl_quota", "--crawl-quota", quota, "Crawls",

@@ -200,3 +200,14 @@ def test_a_number_that_is_none_is_not_found_or_refused(read_desk: CrawlDesk, num
     told = read_desk.admin.get(f"{CRAWLS}/{number}{what}")
     assert told.status_code in (404, 422), told.text
     assert told.headers["content-type"] == "application/problem+json"
+
+
+def test_one_user_cannot_fill_the_queue(crawl_desk: CrawlDesk) -> None:
+    most = crawl_desk.service.options.crawls_queued
+    told = [crawl_desk.editor.post(CRAWLS, json=NEW) for _ in range(most + 1)]
+    assert [one.status_code for one in told] == [201] * most + [429]
+    assert told[-1].headers["content-type"] == "application/problem+json"
+    assert told[-1].headers["retry-after"] == "60"
+    assert told[-1].json()["detail"].startswith(f"You have {most} crawls in the queue, the maximum for one user")
+    assert crawl_desk.editor.post(crawl_desk.at(crawl_desk.lost, "/run")).status_code == 429
+    assert crawl_desk.admin.post(CRAWLS, json=NEW).status_code == 201

@@ -1,7 +1,7 @@
 """What people do with crawls: add, run, pause, stop, change, remove. REST, GraphQL and pages all call these.
 
 Each refuses in one sentence (`problems.Refused`): 404 for a crawl that is not there, 409 for one in another state, 422 for what
-can not be used. Who does it is in the audit log, by the store.
+cannot be used, 429 for one more than a user may have in the queue. Who does it is in the audit log, by the store.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tadoru.serve.problems import Refused
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
 from tadoru.store.access.values import By
-from tadoru.store.crawls.register import CrawlBusy, NoSuchCrawl
+from tadoru.store.crawls.register import CrawlBusy, NoSuchCrawl, QueueFull
 from tadoru.store.crawls.values import ServedCrawl
 
 LONGEST_NAME = 200
@@ -33,6 +33,8 @@ def _refusing() -> Iterator[None]:
         raise Refused(404, str(error)) from None
     except CrawlBusy as error:
         raise Refused(409, str(error)) from None
+    except QueueFull as error:
+        raise Refused(429, str(error), {"Retry-After": "60"}) from None
     except UsageError as error:
         raise Refused(422, str(error)) from None
 
@@ -57,7 +59,9 @@ def add(  # noqa: PLR0913 - a crawl is made of so much
         kept = _name(name or found[0][:LONGEST_NAME])
         address, rhythm = check_webhook(service, webhook), _every(job, every)
         _room(service)
-        crawl = service.store.add_crawl(kept, job, found, chosen, by, every=rhythm, webhook=address)
+        crawl = service.store.add_crawl(
+            kept, job, found, chosen, by, every=rhythm, webhook=address, most_queued=service.options.crawls_queued
+        )
     _wake(service)
     return crawl
 
@@ -67,7 +71,7 @@ def run(service: Service, by: By, crawl_id: int) -> ServedCrawl:
     with _refusing():
         service.store.crawl(crawl_id)
         _room(service)
-        crawl = service.store.run_crawl(crawl_id, by)
+        crawl = service.store.run_crawl(crawl_id, by, most_queued=service.options.crawls_queued)
     _wake(service)
     return crawl
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from tadoru.store.crawls.register import CrawlRegister
 from tadoru.store.crawls.schema import crawl_runs, crawls
@@ -43,7 +43,7 @@ class CrawlClaims(CrawlRegister):
         with self.write() as sql:
             self._claiming_alone(sql)
             due, lost = self._due_crawls(sql), self._lost_crawls(sql, here)
-            anew = {"state": "queued", "again": 1, "wanted": "", "next_at": None, "error": ""}
+            anew = {"state": "queued", "queued_by": crawls.c.owner, "again": 1, "wanted": "", "next_at": None, "error": ""}
             for number in due:
                 sql.execute(update(crawls).where(crawls.c.id == number).values(anew))
             for row in lost:
@@ -74,14 +74,14 @@ class CrawlClaims(CrawlRegister):
         sql.execute(update(crawls).where(crawls.c.id == row.id).values(values))
 
     def claim_crawl(self, worker: Identity, *, at_once: int) -> ServedCrawl | None:
-        """Take the crawl that waits longest, unless so many run already; it is running then, as this process's."""
+        """Take the crawl whose turn it is, unless so many run already; it is running then, as this process's."""
         with self.read() as sql:
             if not sql.execute(select(func.count()).where(crawls.c.state == "queued")).scalar_one():
                 return None
         with self.write() as sql:
             self._claiming_alone(sql)
             running = sql.execute(select(func.count()).where(crawls.c.state == "running")).scalar_one()
-            number = sql.execute(select(crawls.c.id).where(crawls.c.state == "queued").order_by(crawls.c.id).limit(1)).scalar()
+            number = sql.execute(_next_in_turn()).scalar()
             if running >= at_once or number is None:
                 return None
             now = self.shared_now(sql)
@@ -181,11 +181,6 @@ class CrawlClaims(CrawlRegister):
         with self.write() as sql:
             sql.execute(update(crawl_runs).where(crawl_runs.c.id == run_id).values(told_at=None))
 
-    def _claiming_alone(self, sql: Connection) -> None:
-        """One at a time decides who runs what."""
-        if not self.is_sqlite:
-            sql.execute(select(func.pg_advisory_xact_lock(CLAIMING)))
-
     def _mine(self, sql: Connection, number: int, worker: Identity, *, reading: bool = False) -> str:
         columns = crawls.c.state, crawls.c.machine, crawls.c.pid, crawls.c.process_start, crawls.c.wanted
         query = select(*columns).where(crawls.c.id == number)
@@ -205,8 +200,14 @@ class CrawlClaims(CrawlRegister):
         sql.execute(update(crawl_runs).where(crawl_runs.c.id == newest, crawl_runs.c.ended_at.is_(None)).values(values))
 
 
-CLAIMING = 0x7AD0_0006
-"""The advisory lock of those who take crawls, on PostgreSQL."""
+def _next_in_turn() -> Select[Any]:
+    """The accounts take turns: first those of whom the fewest run, then those whose last one began longest ago. Among the crawls
+    of one account the oldest is first."""
+    running = func.count().filter(crawls.c.state == "running").label("running")
+    began = func.max(crawls.c.started_at).label("began")
+    turns = select(crawls.c.queued_by, running, began).group_by(crawls.c.queued_by).subquery()
+    waiting = select(crawls.c.id).join(turns, turns.c.queued_by == crawls.c.queued_by).where(crawls.c.state == "queued")
+    return waiting.order_by(turns.c.running, turns.c.began.nulls_first(), crawls.c.id).limit(1)
 
 
 def _is_lost(row: Any, here: str, now: datetime) -> bool:

@@ -15,6 +15,8 @@ from tadoru.store.crawls.live import LiveMessages
 from tadoru.store.crawls.schema import crawl_runs, crawls
 from tadoru.store.crawls.values import CrawlRun, CrawlState, ServedCrawl
 
+CLAIMING = 0x7AD0_0006
+"""The advisory lock of those who queue and take crawls, on PostgreSQL."""
 _SHOWN = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
 
 
@@ -24,6 +26,10 @@ class NoSuchCrawl(UsageError):
 
 class CrawlBusy(UsageError):
     """The crawl is in a state in which it can not be done."""
+
+
+class QueueFull(UsageError):
+    """One account has as many crawls in the queue as it may."""
 
 
 class CrawlRegister(AuditLog, LiveMessages):
@@ -42,13 +48,17 @@ class CrawlRegister(AuditLog, LiveMessages):
         webhook: str = "",
         state: CrawlState = CrawlState.QUEUED,
         progress: Mapping[str, Any] | None = None,
+        most_queued: int | None = None,
     ) -> ServedCrawl:
-        """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller."""
+        """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller.
+        Raises QueueFull."""
         now = self.now()
         with self.write() as sql:
+            self._check_queue(sql, by, most_queued)
             row = {
                 "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
                 "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": dict(progress or {}),
+                "owner": by.account, "queued_by": by.account,
             }  # fmt: skip
             number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
             if not place:
@@ -73,17 +83,19 @@ class CrawlRegister(AuditLog, LiveMessages):
         with self.read() as sql:
             return self._crawl(sql, number)
 
-    def run_crawl(self, number: int, by: By, *, again: bool | None = None) -> ServedCrawl:
+    def run_crawl(self, number: int, by: By, *, again: bool | None = None, most_queued: int | None = None) -> ServedCrawl:
         """Ask for a run: one that was paused or stopped goes on, one that finished or failed begins anew; what was not finished
-        when it failed is finished first, by the job itself. Raises CrawlBusy."""
+        when it failed is finished first, by the job itself. Raises CrawlBusy and QueueFull."""
         with self.write() as sql:
+            self._check_queue(sql, by, most_queued)
             found = self._crawl(sql, number, lock=True)
             if found.is_busy and not found.wanted:
                 raise CrawlBusy(f"Crawl {number} is {found.state.value} already.")
             if found.state is CrawlState.RUNNING:
                 raise CrawlBusy(f"Crawl {number} is just ending: ask again in a moment.")
             anew = found.state in (CrawlState.FINISHED, CrawlState.FAILED) if again is None else again
-            self._change(sql, number, by, "crawl.run", state=CrawlState.QUEUED.value, wanted="", again=int(anew), error="")
+            queued = {"state": CrawlState.QUEUED.value, "queued_by": by.account, "again": int(anew)}
+            self._change(sql, number, by, "crawl.run", **queued, wanted="", error="")
             return self._crawl(sql, number)
 
     def pause_crawl(self, number: int, by: By) -> ServedCrawl:
@@ -120,7 +132,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         if repeats is False:
             values |= {"every": None, "next_at": None}
         elif every is not None:
-            values |= {"every": every, "next_at": self.now() + timedelta(seconds=every)}
+            values |= {"every": every, "next_at": self.now() + timedelta(seconds=every), "owner": by.account}
         with self.write() as sql:
             self._crawl(sql, number)
             if values:
@@ -166,6 +178,22 @@ class CrawlRegister(AuditLog, LiveMessages):
         query = select(crawl_runs).where(crawl_runs.c.ended_at >= since).order_by(crawl_runs.c.id.desc()).limit(limit)
         with self.read() as sql:
             return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
+
+    def _check_queue(self, sql: Connection, by: By, most: int | None) -> None:
+        """Refuse one more crawl of an account that has so many in the queue. Raises QueueFull."""
+        if most is None:
+            return
+        self._claiming_alone(sql)  # Or two that ask at the same time would both find room for one.
+        mine = crawls.c.state == CrawlState.QUEUED.value, crawls.c.queued_by == by.account
+        if sql.execute(select(func.count()).where(*mine)).scalar_one() >= most:
+            raise QueueFull(
+                f"You have {most:,} crawls in the queue, the maximum for one user: wait until some have run, or stop some."
+            )
+
+    def _claiming_alone(self, sql: Connection) -> None:
+        """One at a time decides who runs what."""
+        if not self.is_sqlite:
+            sql.execute(select(func.pg_advisory_xact_lock(CLAIMING)))
 
     def _crawl(self, sql: Connection, number: int, *, lock: bool = False) -> ServedCrawl:
         query = select(*_SHOWN).where(crawls.c.id == number)
