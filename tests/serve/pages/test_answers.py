@@ -187,6 +187,24 @@ def test_a_source_whose_address_was_permitted_at_the_machine_keeps_it_through_th
     assert all(one.id != number for one in world.store.sources())
 
 
+def test_a_viewer_sees_no_values_of_headers_and_an_editor_keeps_them_through_the_form(world: World, editor: httpx.Client) -> None:
+    settings = {"headers": {"X-Api-Key": "sesame"}}
+    given = {"name": "Closed", "type": "ics", "url": "https://closed.example/x.ics", "settings": settings}
+    number = world.store.add_source(given, "test").id
+    world.store.edit_source(number, {"settings": {"headers": {"X-Api-Key": "sesame-2"}}}, "test")
+    page = f"/manage/sources/{number}"
+    with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("viewer")}) as viewer:
+        shown = viewer.get(page).text
+    assert ("sesame" in shown, "headers.X-Api-Key=***" in shown) == (False, True)
+    form = editor.get(f"{page}/edit").text
+    assert "headers.X-Api-Key=sesame-2" in form
+    for typed in ("headers.X-Api-Key=sesame-2", "headers.X-Api-Key=***"):
+        fields = {name: given[name] for name in ("name", "type", "url")} | {"frequency": "low", "settings": typed}
+        assert editor.post(f"{page}/edit", data=token(editor) | fields).status_code == 303
+        assert world.store.source(number).settings == {"headers": {"X-Api-Key": "sesame-2"}}
+    editor.post(f"{page}/remove", data=token(editor))
+
+
 def test_a_key_is_shown_once(world: World) -> None:
     with httpx.Client(base_url=world.address, headers=ENGLISH, cookies={"tadoru": world.cookie("admin")}) as admin:
         assert admin.post("/manage/keys", data=token(admin) | {"name": "k"}).status_code == 400

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tadoru.serve.roles import Role
 from tests.support.serving import Desk
 from tests.support.site import Site
 
@@ -190,3 +191,40 @@ def test_what_is_not_there_is_404(desk: Desk, path: str) -> None:
 def test_nothing_is_done_to_a_source_that_is_not_there(desk: Desk, act: str) -> None:
     assert desk.editor.post(f"{SOURCES}/9/{act}").status_code == 404
     assert desk.editor.delete(f"{SOURCES}/9").status_code == 404
+
+
+HEADERS = {"X-Api-Key": "sesame-open", "Accept-Language": "ja"}
+
+
+def test_who_may_not_change_a_source_sees_no_values_of_its_headers(desk: Desk) -> None:
+    made = desk.editor.post(SOURCES, json=TOWN | {"settings": {"headers": HEADERS}})
+    assert (made.status_code, made.json()["settings"]) == (201, {"headers": HEADERS})
+    where, number = made.headers["location"], made.json()["id"]
+    assert desk.editor.patch(where, json={"settings": {"headers": HEADERS | {"X-Api-Key": "sesame-new"}}}).status_code == 200
+    query = "query ($id: ID!) { sources { nodes { settings } } source(id: $id) { settings } "
+    query += "runs { nodes { source { settings } } } }"
+    reader = desk.client(Role.EDITOR, "sources:read", "events:write", "runs:read")  # An editor's role, but not for sources.
+    for client in (desk.viewer, reader):
+        told = [client.get(path) for path in (where, SOURCES, "/admin/sources", f"{where}/history")]
+        told.append(client.post("/graphql", json={"query": query, "variables": {"id": number}}))
+        assert [one.status_code for one in told] == [200] * 5
+        assert "sesame" not in "".join(one.text for one in told)
+        assert told[0].json()["settings"] == {"headers": dict.fromkeys(HEADERS, "***")}
+    assert "sesame-new" in desk.editor.get(where).text
+    assert "sesame-open" in desk.editor.get(f"{where}/history").text
+    assert "sesame" not in desk.said.getvalue()
+    assert "sesame" not in str(desk.store.audit_entries())
+    assert "sesame" not in str(desk.store.messages(0))
+
+
+def test_a_header_that_comes_back_hidden_stays_what_it_was(desk: Desk) -> None:
+    where = desk.editor.post(SOURCES, json=TOWN | {"settings": {"headers": HEADERS}}).headers["location"]
+    seen = desk.viewer.get(where).json()["settings"]
+    seen["headers"]["Accept-Language"] = "en"
+    told = desk.editor.patch(where, json={"settings": seen})
+    assert told.json()["settings"] == {"headers": {"X-Api-Key": "sesame-open", "Accept-Language": "en"}}
+    seen["headers"]["X-Other"] = "***"
+    told = desk.editor.patch(where, json={"settings": seen})
+    assert (told.status_code, "headers.X-Other" in told.json()["detail"]) == (422, True)
+    new = TOWN | {"name": "Other", "url": "https://other.example/a.ics", "settings": {"headers": {"X-Api-Key": "***"}}}
+    assert desk.editor.post(SOURCES, json=new).status_code == 422

@@ -71,7 +71,7 @@ class Asking:
 
     def _sources(self, ids: set[int]) -> dict[int, Document]:
         every = self.service.store.sources()
-        return {one["id"]: one for one in source_documents(self.service, [one for one in every if one.id in ids])}
+        return {one["id"]: one for one in source_documents(self.service, [one for one in every if one.id in ids], self.caller)}
 
     def _events(self, ids: set[int]) -> dict[int, Document]:
         return {number: document(one) for number, one in told_all(self.service.store, ids).items()}

@@ -104,7 +104,7 @@ def categories(info: Asked) -> list[str]:
 def sources(info: Asked, enabled: bool | None = None, first: int = A_PAGE, after: str | None = None) -> Any:
     """The sources by their number."""
     limit, cursor = whole(first, "first", most=LARGEST_PAGE), whole(after or 0, "after", least=0)
-    found = reading.sources_part(info.context.service, enabled=enabled, limit=limit, cursor=cursor)
+    found = reading.sources_part(info.context.service, info.context.caller, enabled=enabled, limit=limit, cursor=cursor)
     return page(found.items, found.next_cursor)
 
 

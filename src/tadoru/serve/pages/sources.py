@@ -21,7 +21,7 @@ from tadoru.serve.pages.rendering import caller_of, render, seen, telling_of
 from tadoru.serve.pages.showing import is_web
 from tadoru.serve.pages.words import Say
 from tadoru.serve.problems import Refused
-from tadoru.serve.rest.register import add_source, edit_source, found_source, remove_source
+from tadoru.serve.rest.register import add_source, edit_source, found_source, remove_source, shown_change, shown_settings
 from tadoru.serve.rest.running import start_run, trial_of
 from tadoru.serve.service import Service, service_of
 from tadoru.store.events.health import SourceHealth
@@ -156,7 +156,7 @@ def _found(service: Service, source_id: int) -> Source:
 
 
 def _shown(request: Request, source: Source, *, trial: Trial | None = None, problem: str = "", status: int = 200) -> Response:
-    service, say = service_of(request), telling_of(request).say
+    service, say, caller = service_of(request), telling_of(request).say, caller_of(request)
     store = service.store
     health = next(one for one in store.health() if one.source_id == source.id)
     state = store.state(source.id)
@@ -167,13 +167,12 @@ def _shown(request: Request, source: Source, *, trial: Trial | None = None, prob
         ("source.timezone", source.timezone), ("source.priority", source.priority or ""), ("event.licence", source.licence),
         ("event.terms", source.terms_url), ("source.notes", source.notes), ("source.secret", source.secret),
     ]  # fmt: skip
-    history = [
-        {"at": one.at, "by": one.by, "field": one.field, "old": _written(one.old), "new": _written(one.new)}
-        for one in reversed(store.source_history(source.id))
-    ]
+    changes = [(one.at, shown_change(one, caller)) for one in reversed(store.source_history(source.id))]
+    history = [one | {"at": at, "old": _written(one["old"]), "new": _written(one["new"])} for at, one in changes[:50]]
     return render(
         request, "source.html", status=status, place=PLACE, problem=problem, source=source, health=health, state=state, kind=kind,
-        words=words, facts=facts, settings=_lines(source.settings), runs=[shown_run(one) for one in runs], history=history[:50],
+        words=words, facts=facts, settings=_lines(shown_settings(source.settings, caller)),
+        runs=[shown_run(one) for one in runs], history=history,
         is_running=bool(runs) and runs[0].finished_at is None, trial=trial, web_url=source.url if is_web(source.url) else "",
     )  # fmt: skip
 

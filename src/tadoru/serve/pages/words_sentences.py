@@ -108,6 +108,8 @@ JAPANESE: dict[str, str] = {
         "{} はすでに情報源 {}（{}）として登録されています。そちらを編集するか、先に削除してください。",
     "Source {} sends a secret: where it is sent is changed on the command line, or its secret removed there.":
         "情報源 {} は秘密の値を送信します。送信先の変更はコマンドラインで行ってください。",
+    "The value of headers.{} is hidden, and nothing is stored for it: enter the value.":
+        "headers.{} の値は非表示で、保存された値もありません。値を入力してください。",
     "{} of a source is said on the command line: leave it out.":
         "情報源の {} はコマンドラインでのみ指定できます。外してください。",
     "Source {} is being collected already: see its runs.": "情報源 {} はすでに収集中です。収集の記録を見てください。",

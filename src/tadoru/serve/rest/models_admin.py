@@ -38,7 +38,7 @@ class Source(Out):
     notes: str
     created_at: datetime
     updated_at: datetime
-    settings: Json
+    settings: Json = Field(description="The values of `headers` are `***` for who may not change sources.")
     timezone: str
     priority: int
     depends_on: int | None
@@ -64,7 +64,9 @@ class SourceFields(In):
     frequency: Literal["high", "normal", "low"] | None = None
     enabled: YesNo | None = None
     notes: Text | None = None
-    settings: Json | None = Field(None, description="For its reader: a mapping, selectors and so on.")
+    settings: Json | None = Field(
+        None, description="For its reader: a mapping, selectors and so on. A header whose value is `***` stays as it is."
+    )
     timezone: Line | None = None
     priority: Whole | None = Field(None, ge=-1000, le=1000)
     depends_on: Number | None = None

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tadoru.errors import UsageError
-from tadoru.jobs.events.publish.records import review_json, run_json, source_json, sources_health, state_json, totals_json
+from tadoru.jobs.events.publish.records import review_json, run_json, sources_health, state_json, totals_json
 from tadoru.model.event import ReviewReason
+from tadoru.serve.access.who import Caller
 from tadoru.serve.problems import Refused
+from tadoru.serve.rest.register import shown_source
 from tadoru.serve.service import Service
 from tadoru.store.events import values
 
@@ -29,16 +31,16 @@ def _part(found: Sequence[Any], limit: int, items: list[dict[str, Any]]) -> Part
     return Part(items, found[limit - 1].id if len(found) > limit else None)
 
 
-def sources_part(service: Service, *, enabled: bool | None, limit: int, cursor: int) -> Part:
+def sources_part(service: Service, caller: Caller, *, enabled: bool | None, limit: int, cursor: int) -> Part:
     """The sources by their number, with what collecting them has taught."""
     found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
-    return _part(found, limit, source_documents(service, found[:limit]))
+    return _part(found, limit, source_documents(service, found[:limit], caller))
 
 
-def source_documents(service: Service, sources: Sequence[values.Source]) -> list[dict[str, Any]]:
+def source_documents(service: Service, sources: Sequence[values.Source], caller: Caller) -> list[dict[str, Any]]:
     """Sources with their states, which are read at once. One that was removed in between is left out."""
     states = service.store.states(one.id for one in sources)
-    return [source_json(one) | {"state": state_json(states[one.id])} for one in sources if one.id in states]
+    return [shown_source(one, caller) | {"state": state_json(states[one.id])} for one in sources if one.id in states]
 
 
 def runs_part(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> Part:

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 
-from tadoru.jobs.events.publish.records import change_json, source_json, state_json
+from tadoru.jobs.events.publish.records import state_json
 from tadoru.serve.access.audit import note
+from tadoru.serve.access.who import Caller
 from tadoru.serve.problems import Refused
 from tadoru.serve.rest import register
 from tadoru.serve.rest.answers import UNCHANGED, done, json_answer, next_page, problems
@@ -41,7 +42,7 @@ def list_sources(
     request: Request, who: Asker, service: The, enabled: bool | None = None, limit: Limit = 100, cursor: Cursor = 0
 ) -> Response:
     """The sources by their number, with what collecting them has taught."""
-    found = sources_part(service, enabled=enabled, limit=limit, cursor=cursor)
+    found = sources_part(service, who, enabled=enabled, limit=limit, cursor=cursor)
     next_url = next_page(request, found.next_cursor)
     return json_answer(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
 
@@ -52,14 +53,14 @@ def add_source(request: Request, given: NewSource, who: Asker, service: The) -> 
     """A new source. It is collected when its time comes, which is at once."""
     source = register.add_source(service, _given(given), who.name)
     note(request, f"source {source.id}", name=source.name, url=source.url)
-    return done(_source(service, source), status=201, headers={"Location": f"{SOURCES}/{source.id}"})
+    return done(_source(service, source, who), status=201, headers={"Location": f"{SOURCES}/{source.id}"})
 
 
 @router.get(SOURCES + "/{source_id}", response_model=Source, responses=UNCHANGED | problems(404), summary="Read a source")
 def one_source(request: Request, source_id: SourceId, who: Asker, service: The) -> Response:
     """One source, with what collecting it has taught."""
     found = register.found_source(service, source_id)
-    return json_answer(request, who, _source(service, found), modified=found.updated_at)
+    return json_answer(request, who, _source(service, found, who), modified=found.updated_at)
 
 
 @router.patch(SOURCES + "/{source_id}", response_model=Source, responses=problems(404, 409), summary="Change a source")
@@ -70,7 +71,7 @@ def change_source(request: Request, source_id: SourceId, given: SourceEdit, who:
         raise Refused(422, "There is nothing to change: give a field.")
     source = register.edit_source(service, source_id, changes, who.name)
     note(request, f"source {source_id}", fields=sorted(changes))
-    return done(_source(service, source))
+    return done(_source(service, source, who))
 
 
 @router.delete(SOURCES + "/{source_id}", status_code=204, responses=problems(404), summary="Remove a source")
@@ -89,7 +90,7 @@ def enable_source(request: Request, source_id: SourceId, who: Asker, service: Th
     source = service.store.enable_source(source_id, who.name)
     service.store.schedule(source_id, 0.0)
     note(request, f"source {source_id}")
-    return done(_source(service, source))
+    return done(_source(service, source, who))
 
 
 @router.post(SOURCES + "/{source_id}/disable", response_model=Source, responses=problems(404), summary="Leave it alone")
@@ -98,7 +99,7 @@ def disable_source(request: Request, source_id: SourceId, who: Asker, service: T
     register.found_source(service, source_id)
     source = service.store.disable_source(source_id, who.name)
     note(request, f"source {source_id}")
-    return done(_source(service, source))
+    return done(_source(service, source, who))
 
 
 @router.get(
@@ -112,7 +113,7 @@ def source_history(request: Request, source_id: SourceId, who: Asker, service: T
     changes = service.store.source_history(source_id)
     if not changes:
         raise Refused(404, f"There never was a source {source_id}.")
-    return json_answer(request, who, {"items": [change_json(one) for one in changes]})
+    return json_answer(request, who, {"items": [register.shown_change(one, who) for one in changes]})
 
 
 @router.post(SOURCES + "/{source_id}/test", response_model=Trial, responses=problems(404), summary="Try a source")
@@ -142,5 +143,5 @@ def _given(given: SourceFields) -> dict[str, Any]:
     return {name: value for name, value in sent.items() if value is not None or name == "depends_on"}
 
 
-def _source(service: Service, source: values.Source) -> dict[str, Any]:
-    return source_json(source) | {"state": state_json(service.store.state(source.id))}
+def _source(service: Service, source: values.Source, who: Caller) -> dict[str, Any]:
+    return register.shown_source(source, who) | {"state": state_json(service.store.state(source.id))}
