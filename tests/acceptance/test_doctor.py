@@ -53,3 +53,12 @@ def test_a_file_that_holds_no_crawl_is_told(tadoru: Tadoru, content: bytes | Non
     assert done.code == 1
     assert [line for line in done.out.splitlines() if line.startswith("BAD") and "database" in line and words in line]
     assert path.exists() == (content is not None)
+
+
+def test_a_database_of_the_service_that_others_can_read_is_named(tadoru: Tadoru) -> None:
+    assert tadoru("serve", "users", "add", "mia").code == 0
+    file = tadoru.folder / "var" / "tadoru.db"
+    assert "open to other users" not in tadoru("doctor").out
+    file.chmod(0o644)
+    told = tadoru("doctor")
+    assert "is open to other users of this machine (mode 644): run `chmod 600" in " ".join(told.out.split())

@@ -15,6 +15,7 @@ from tadoru.errors import BrowserMissing, StoreError, TadoruError, UsageError
 from tadoru.extras import not_installed
 from tadoru.fetch import chromium
 from tadoru.jobs.checkup import PACKAGES, Checked, State, check_clock, check_packages, check_zones
+from tadoru.options import ServeOptions
 from tadoru.settings import JOBS
 from tadoru.store import examine
 from tadoru.store.open import open_existing
@@ -31,6 +32,7 @@ def diagnose(folder: Path, database: str | None, environment: Mapping[str, str],
     yield Checked("Tadoru", State.GOOD, f"{VERSION} on Python {'.'.join(map(str, sys.version_info[:3]))}, {sys.platform}")
     yield _sqlite()
     yield from _folder(folder)
+    yield from _service_database(folder / ServeOptions().database)
     yield _configuration(folder, environment)
     yield check_clock(clock)
     yield check_zones("UTC")
@@ -46,6 +48,13 @@ def _sqlite() -> Checked:
     if is_old:
         return Checked("SQLite", State.BAD, f"{version}: use a Python with 3.35 or newer.")
     return Checked("SQLite", State.GOOD, version)
+
+
+def _service_database(file: Path) -> Iterator[Checked]:
+    """Whether others on this machine can read the users and keys of a service; an older Tadoru made its files so."""
+    if sys.platform != "win32" and file.is_file() and (mode := file.stat().st_mode & 0o777) & 0o077:
+        words = f"{file} is open to other users of this machine (mode {mode:o}): run `chmod 600 {file}*`."
+        yield Checked("service", State.DOUBTFUL, words)
 
 
 def _folder(folder: Path) -> Iterator[Checked]:

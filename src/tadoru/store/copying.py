@@ -10,7 +10,8 @@ from tadoru.store.database import translated
 
 
 def copy_crawl(path: Path, to: Path) -> None:
-    """Copy a crawl's file, with what is in its log, into one new file."""
+    """Copy a crawl's file, with what is in its log, into one new file that only its owner may read."""
+    to.touch(mode=0o600)
     address = f"{path.resolve().as_uri()}?mode=ro"
     with (
         translated(str(path)),

@@ -217,6 +217,8 @@ def _hit(row: tuple[str, str, str, str, str | None, str, float, int]) -> HitRow:
 def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearch]:
     """The index in a file. To write, a file of another form is emptied first; to read, it must be of this one."""
     with translated(str(path)):
+        if writable and not path.exists():
+            path.touch(mode=path.parent.stat().st_mode & 0o666)  # As private as its folder.
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if writable else 'ro'}"
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE)) as sql:
             if writable:

@@ -79,12 +79,11 @@ class Folder:
     def put(self, key: str, data: bytes) -> None:
         path = self.path(key)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".unfinished-")
             try:
                 with os.fdopen(handle, "wb") as file:
                     file.write(data)
-                Path(unfinished).chmod(0o644)
                 Path(unfinished).replace(path)
             except BaseException:
                 with contextlib.suppress(OSError):

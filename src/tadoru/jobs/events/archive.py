@@ -86,6 +86,7 @@ def _one_file(database: Path, store: EventsStore) -> None:
 
 def _pack(database: Path, archive: Path, files: Files) -> int:
     count = 0
+    archive.touch(mode=0o600)
     with tarfile.open(archive, "w:gz", compresslevel=6) as tar:
         tar.add(database, _DATABASE, filter=_plain)
         for key in _keys(database):

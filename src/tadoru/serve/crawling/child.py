@@ -140,6 +140,8 @@ def main() -> int:
     launch.tune()
     try:
         with closing(open_service(errand.database)) as store:
+            if store.crawl(errand.crawl_id).is_ours:
+                os.umask(0o077)  # What an operator named keeps the rights that it was given.
             return run_crawl(errand, store, wish, log)
     except TadoruError as error:
         log.write("error", f"crawl {errand.crawl_id}: {error}", crawl_id=errand.crawl_id)

@@ -7,9 +7,11 @@ a database, whatever the number of workers, or two workers could each store the 
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ from tadoru.store.events.column_types import Moment
 
 LOCK_PATIENCE = 30.0
 """Seconds to wait for another program's transaction before giving up."""
+_MAKING = threading.Lock()
+"""Nobody opens a file between its making and our closing it: closing takes away the locks that this process has on a file."""
 UNREADABLE = "The database address can not be read: write it as postgresql://user:password@host/name."
 DECIDING = 0x7AD0_0003
 """The advisory lock of those who decide about events, on PostgreSQL."""
@@ -100,7 +104,7 @@ class EventsDatabase:
 def _sqlite(path: str, patience: float) -> Engine:
     file = Path(path)
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"The folder of {path} can not be made ({error.strerror}): give another path.") from error
     engine = create_engine(
@@ -109,9 +113,16 @@ def _sqlite(path: str, patience: float) -> Engine:
         pool_size=4,
         max_overflow=60,
     )
+    event.listen(engine, "do_connect", lambda *_: _make_private(file))
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _make_private(file: Path) -> None:
+    """Make a new database that only its owner may read: users and keys are in it. SQLite makes its other files alike."""
+    with _MAKING, suppress(OSError):  # It is there already, or SQLite says better what is wrong.
+        os.close(os.open(file.resolve(), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _prepare(connection: sqlite3.Connection, _record: Any) -> None:

@@ -114,7 +114,8 @@ def _check(backup: str, clock: Clock) -> None:
 
 def _restore_file(backup: str, to: Path) -> None:
     try:
+        to.touch(mode=0o600)
         with closing(sqlite3.connect(f"{Path(backup).resolve().as_uri()}?mode=ro", uri=True)) as since:
             _copy_file(since, to)
-    except sqlite3.OperationalError as error:
+    except (sqlite3.OperationalError, OSError) as error:
         raise StoreError(f"{to} can not be written ({error}): check the folder and its permissions.") from error
