@@ -13,6 +13,7 @@ from tadoru.options import ServeOptions
 from tadoru.serve.access.hosts import address, is_ours
 from tadoru.serve.access.keys import make_key
 from tadoru.serve.access.limits import Limit, OwnBuckets, neighbourhood
+from tadoru.serve.access.shared_buckets import SharedBuckets, shared_table
 from tadoru.store.access import secrets
 from tests.serve.access.conftest import BY, House
 from tests.support.clock import FakeClock
@@ -42,6 +43,22 @@ def test_who_waits_as_long_as_told_is_let_in() -> None:
         pass
     clock.advance(taken.retry)
     assert limit.take("a").allowed
+
+
+def test_what_is_given_back_can_be_taken_again_and_no_more() -> None:
+    with shared_table() as path:
+        assert path is not None
+        shared = SharedBuckets(path)
+        for buckets in (OwnBuckets(), shared):
+            limit = Limit(2, 60, FakeClock(), buckets=buckets, kind="guess")
+            assert [limit.take("a").allowed for _ in range(3)] == [True, True, False]
+            limit.give_back("a")
+            assert [limit.take("a").allowed for _ in range(2)] == [True, False]
+            for _ in range(9):
+                limit.give_back("a")
+            limit.give_back("nobody")
+            assert [limit.take("a").allowed for _ in range(3)] == [True, True, False]
+        shared.close()
 
 
 def test_looking_counts_nothing() -> None:
