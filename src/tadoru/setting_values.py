@@ -53,7 +53,7 @@ _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 def duration(value: Any) -> float:
     """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ms|s|m|h|)\s*", str(value))
+    match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|)\s*+", str(value))
     if match is None or isinstance(value, bool):
         raise UsageError("must be a time such as 1.5, 500ms or 2s")
     seconds = float(match[1]) * _UNITS[match[2]]
@@ -83,7 +83,7 @@ _SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 def size(value: Any) -> int:
     """`10485760`, `10MB`, `512k`."""
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d*)?)\s*(?:([kmg]?)b?|([kmg])ib)\s*", str(value).lower())
+    match = re.fullmatch(r"\s*+(\d{1,15}(?:\.\d*+)?)\s*+(?:([kmg]?)b?|([kmg])ib)\s*+", str(value).lower())
     number = int(float(match[1]) * _SIZES[match[2] or match[3] or ""]) if match else 0
     if number < 1 or isinstance(value, bool):
         raise UsageError("must be a size such as 10485760, 512k or 10MB")

@@ -37,7 +37,7 @@ class Days(click.ParamType[timedelta]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         if isinstance(value, timedelta):
             return value
-        match = re.fullmatch(r"\s*(\d{1,5})\s*([dwmy]?)\s*", str(value).lower())
+        match = re.fullmatch(r"\s*+(\d{1,5})\s*+([dwmy]?)\s*+", str(value).lower())
         if match is None:
             flag = param.opts[0] if param is not None else "A time"
             raise UsageError(f"{flag} {value} can not be read: write it in days, such as 90d.")

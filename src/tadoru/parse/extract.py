@@ -22,7 +22,7 @@ MOST_VALUES = 100
 MAX_TEXT = 2_000
 Language = Literal["css", "xpath", "regex"]
 _SPEC = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(css|xpath|regex):(.+)", re.DOTALL)
-_ATTRIBUTE = re.compile(r"(.*?)::attr\(([^)]+)\)\s*")
+_ATTRIBUTE = "::attr("
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,11 @@ class Extraction:
 
 def split_selector(expression: str) -> tuple[str, str | None]:
     """A CSS selector, and the attribute that `::attr(name)` at its end asks for."""
-    match = _ATTRIBUTE.fullmatch(expression)
-    return (match[1], match[2].strip()) if match else (expression.removesuffix("::text"), None)
+    bare = expression.rstrip()
+    selector, asked, name = bare.rpartition(")")[0].rpartition(_ATTRIBUTE)
+    if bare.endswith(")") and asked and name and ")" not in name:
+        return selector, name.strip()
+    return expression.removesuffix("::text"), None
 
 
 @lru_cache(maxsize=64)

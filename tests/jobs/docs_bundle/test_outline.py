@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.outline import blocks, plain, sections, without_title
+from tadoru.jobs.docs.bundle.outline import blocks, code_spans, plain, replaced_outside_code, sections, without_title
 
 LINES = st.sampled_from([
     "", "", "# One", "## Two ##", "#", "#no", "text", "more text", "```", "````", "```py", "~~~", "> ```", "> # in", ">", "- ```",
@@ -82,3 +84,31 @@ def test_the_title_of_a_page_can_be_left_out(text: str, expected: str) -> None:
 @pytest.mark.parametrize("text", ["*a " * 400, "[a" * 500, "`a``" * 250, "_" * 1000, "[](" * 300], ids=lambda text: text[:4])
 def test_a_hostile_heading_is_read_all_the_same(text: str) -> None:
     assert isinstance(plain(text * 100), str)
+
+
+@pytest.mark.parametrize(
+    "text, code",
+    [
+        ("a `b` c", ["`b`"]),
+        ("``a ` b`` c", ["``a ` b``"]),
+        ("`a`` b` c", ["`a`` b`"]),
+        ("`` a ` b", []),
+        ("`` ` a`", ["` a`"]),
+        ("`a` `b`", ["`a`", "`b`"]),
+    ],
+)
+def test_code_in_a_line_ends_at_the_next_run_of_as_many_backticks(text: str, code: list[str]) -> None:
+    assert [text[start:end] for start, end, _ in code_spans(text)] == code
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("[a](b) `[a](b)` [a](b)", "[a](B) `[a](b)` [a](B)"),
+        ("`` [a](b)", "`` [a](B)"),
+        ("```\n[a](b)\n```\n\n[a](b)", "```\n[a](b)\n```\n\n[a](B)"),
+        ("`a` [a](b) `b`", "`a` [a](B) `b`"),
+    ],
+)
+def test_code_is_left_alone(text: str, expected: str) -> None:
+    assert replaced_outside_code(text, re.compile(r"\(b"), lambda found: found[0].upper()) == expected

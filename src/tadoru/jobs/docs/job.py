@@ -38,7 +38,7 @@ MENU = 5
 """Links: so many are on no page that waits for a script."""
 _PROMISES = re.compile(r"\bloading\b|java\s?script|please wait", re.IGNORECASE)
 """What a shell says until scripts fill it."""
-_LINKED = re.compile(r"[-*+]? *\[(?:[^\]\\]|\\.)*\]\([^)]*\)")
+_LINKED = re.compile(r"(?:[-*+] *+)?(?<!\\)\[(?:[^\[\]\\]|\\.)*+\]\([^)]{0,2000}+\)")
 UNDATED = PageRecords(indexable=False, indexability="not judged")
 GONE = PageRecords(indexable=False, indexability="not judged", drops_document=True)
 LEAVES = frozenset({301, 308, 404, 410})

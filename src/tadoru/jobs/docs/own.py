@@ -11,28 +11,28 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from tadoru.jobs.docs.bundle.outline import Block, blocks
+from tadoru.jobs.docs.bundle.outline import Block, blocks, replaced_outside_code
 from tadoru.jobs.report.words import counted
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits, markdown_limit
 from tadoru.rules.url import LONGEST_URL, Resolver
 from tadoru.store.records import Offered
 
-_TABLE = re.compile(r"^[ >]*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?\s*$", re.MULTILINE)
-_ONE_COLUMN = re.compile(r"^[ >]*\|\s*:?-{2,}:?\s*\|\s*$", re.MULTILINE)
+_CELL = r"[^\S\n]*+:?-{2,}+:?[^\S\n]*+"
+_TABLE = re.compile(rf"^[ >]*+\|?{_CELL}(?:\|{_CELL})++\|?[^\S\n]*+$", re.MULTILINE)
+_ONE_COLUMN = re.compile(rf"^[ >]*+\|{_CELL}\|[^\S\n]*+$", re.MULTILINE)
 _HTML_TABLE = re.compile(r"<table[\s>]", re.IGNORECASE)
 _HTML_CODE = re.compile(r"<(?:pre|code-block|codeblock)[\s>]", re.IGNORECASE)
-_FENCE = re.compile(r"^[ >]*(?:[-*+]\s+|\d+[.)]\s+)*(?:`{3,}|~{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^[ >]*+(?:(?:[-*+]|\d++[.)])[^\S\n]++)*+(?:`{3,}|~{3,})", re.MULTILINE)
 _HTML = re.compile(r"\s*(?:<!doctype html|<html|<head|<body)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(title|url|source|permalink|canonical_url):[ \t]*[\"']?(.*?)[\"']?[ \t]*$", re.MULTILINE)
-_LINK = re.compile(r"(?<!!)\[([^\]\n]{0,300})\]\(\s*<?([^\s<>)]+)>?(?:\s+[\"'(][^\n]*?)?\s*\)|<(https?://[^\s<>]+)>")
-_PIECE = re.compile(
-    r"(`+)(?:(?!\1(?!`)).)+?\1(?!`)"  # code in a line
-    r"|(\]\(\s*<?)([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)(?=>?[\s)])|^( {0,3}\[[^\]\n]+\]:[ \t]+<?)([^\s<>]+)",
-    re.DOTALL | re.MULTILINE,
+_FIELD = re.compile(r"^(title|url|source|permalink|canonical_url):[ \t]*+[\"']?(.*)$", re.MULTILINE)
+_URL = r"[^\s<>()]++(?:\([^\s<>()]*+\)[^\s<>()]*+)*+"
+_LINK = re.compile(
+    rf"(?<!!)\[([^\]\n]{{0,300}})\]\(\s*+<?({_URL})>?(?:\s++[\"'(][^\n)]{{0,1000}}+)?+\s*+\)|<(https?://[^\s<>]+)>"
 )
+_TARGET = re.compile(rf"(\]\(\s*+<?)({_URL})(?=>?[\s)])|^( {{0,3}}\[[^\]\n]++\]:[ \t]++<?)([^\s<>]++)", re.MULTILINE)
 _SOURCE = re.compile(r"^(?:>\s*)?(?:source|url)\s*:\s*<?(https?://[^\s<>]+)>?\s*$", re.IGNORECASE)
 LEAST_SHARE = 0.6
 """Of the words that the page has."""
@@ -98,12 +98,12 @@ def kept(own: str, base: str) -> str:
 
     def replaced(match: re.Match[str]) -> str:
         nonlocal room
-        before, target = (match[2], match[3]) if match[2] else (match[4], match[5])
-        room -= len(base) if target else 0
+        before, target = (match[1], match[2]) if match[1] else (match[3], match[4])
+        room -= len(base)
         # Each link grows by the base: where that is too much, the others stay as they are.
-        return match[0] if not target or target.startswith("#") or room < 0 else f"{before}{_joined(base, target)}"
+        return match[0] if target.startswith("#") or room < 0 else f"{before}{_joined(base, target)}"
 
-    return "".join(block.text if block.kind == "code" else _PIECE.sub(replaced, block.text) for block in blocks(plain(own)))
+    return replaced_outside_code(plain(own), _TARGET, replaced)
 
 
 def _joined(base: str, target: str) -> str:
@@ -185,4 +185,5 @@ def _without_source(text: str) -> str:
 
 def _fields(text: str) -> dict[str, str]:
     match = _FRONTMATTER.match(text.replace("\r\n", "\n"))
-    return dict(_FIELD.findall(match[1])) if match else {}
+    found = {name: value.rstrip(" \t") for name, value in _FIELD.findall(match[1])} if match else {}
+    return {name: value[:-1] if value.endswith(("'", '"')) else value for name, value in found.items()}

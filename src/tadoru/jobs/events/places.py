@@ -22,7 +22,7 @@ _DEGREES = re.compile(
 )
 _POINTS = re.compile(r"(?P<degrees>\d{1,3})[./](?P<minutes>\d{1,2})[./](?P<seconds>\d{1,2}(?:\.\d{1,6})?)")
 """Degrees, minutes and seconds with points between them, as Japanese surveys write them."""
-_PAIR = re.compile(r"\s*([+-]?\d{1,3}\.\d{1,20})\s*[,、\s]\s*([+-]?\d{1,3}\.\d{1,20})\s*")
+_PAIR = re.compile(r"\s*+([+-]?\d{1,3}\.\d{1,20})(?:\s*+[,、]\s*+|\s++)([+-]?\d{1,3}\.\d{1,20})\s*+")
 _POST_CODE = re.compile(r"^\s*(?:〒?\s?\d{3}-?\d{4})?[\s,、]*(?:日本国?[,、\s]*)?")
 _COUNTY = re.compile(r"^[^\d\s]{1,5}?郡(?!市|山市)(?=[^\d\s]{1,8}?[町村])")
 """Not the beginning of 蒲郡市 or 大和郡山市."""

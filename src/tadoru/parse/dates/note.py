@@ -20,7 +20,7 @@ from tadoru.parse.dates.scan import scan, with_weekdays
 from tadoru.parse.dates.values import Clock, Day, NotADate, Weekdays
 from tadoru.parse.dates.years import resolve
 
-_REPEATED = re.compile(r"^\s*(?:開始日|終了日|開始時[刻間]|終了時[刻間])\s?[:：].*$", re.MULTILINE)
+_REPEATED = re.compile(r"^\s{0,99}+(?:開始日|終了日|開始時[刻間]|終了時[刻間])\s?[:：].*$", re.MULTILINE)
 """Lines in which an export repeats its own columns."""
 _SAYS_SOMETHING = re.compile(r"[\d毎曜隔日]|正午|noon|every|each|daily", re.IGNORECASE)
 _REMARK = re.compile(r"[※*]|注記|注意|ただし|但し|なお|備考")

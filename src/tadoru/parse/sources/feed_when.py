@@ -50,10 +50,12 @@ _HINT = re.compile(rf"{_DIGIT}+|月")
 _HINT_WITHIN = 11
 """So many signs stand before the first number or 月 of a date, at most: "September " and a space more, 昭和六十三年十二月."""
 _DANGLING = re.compile(
-    r"[\s　〜～~\-–—－−・,、／]+$|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and)?\s*$", re.IGNORECASE
+    r"(?<![\s　〜～~\-–—－−・,、／])[\s　〜～~\-–—－−・,、／]++$"
+    r"|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and)?\s*$",
+    re.IGNORECASE,
 )
 _PUBLISHED = re.compile(
-    r"(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*[:：]?\s*$",
+    r"(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*+(?:[:：]\s*+)?$",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<[A-Za-z/!][^>]{0,2000}>")

@@ -29,7 +29,7 @@ MOST_TEXT = 1_000_000
 _MOST_RESTARTS = 50
 _ROOTS = frozenset({"rss", "rdf", "feed"})
 _ITEMS = frozenset({"item", "entry"})
-_DOCTYPE = re.compile(r"<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.DOTALL | re.IGNORECASE)
+_DOCTYPE = re.compile(r"\s*+<!DOCTYPE[^\[>]*+(?:\[.*?\]\s*+)?>", re.DOTALL | re.IGNORECASE)
 _OPENING = re.compile(rb"""<(?:[A-Za-z]\w*:)?(?:rss|rdf|feed)\b(?:[^<>"']|"[^"<]*"|'[^'<]*')*+>""", re.IGNORECASE)
 _NEXT_ITEM = re.compile(rb"<(?:[A-Za-z]\w*:)?(?:item|entry)[\s>]")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -115,7 +115,7 @@ def mended(text: str) -> str:
     if declaration >= 0:
         text = text[text.find("?>", declaration, declaration + 500) + 2 :]
     text = _FORBIDDEN.sub("", text.lstrip())
-    if (doctype := _DOCTYPE.search(text, 0, 200_000)) and text[: doctype.start()].strip() == "":
+    if doctype := _DOCTYPE.match(text, 0, 200_000):
         text = text[doctype.end() :]
     return "".join(_mended_parts(text)) if "&" in text else text
 

@@ -23,7 +23,7 @@ _NESTING = {
     "DAYLIGHT": ("VTIMEZONE",),
 }
 """The components that are read, and where they may stand."""
-_FOLD = re.compile(rb"\n++[ \t]")
+_FOLD = re.compile(rb"(?<!\n)\n++[ \t]")
 """With empty lines in between, as files have them whose line ends were changed twice."""
 _PROPERTY = re.compile(r"([A-Za-z0-9-]++)[ \t]*+[;:]")
 

@@ -19,9 +19,9 @@ from tadoru.store.search_terms import asked
 MOST_SITES = 200
 """That are searched at once."""
 _LONGEST_SECTION = 200_000
-_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.){0,500})\]\((?:[^()\s]|\([^()\s]{0,300}\)){0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
-_FENCE = r"(?:`{3,}|~{3,})[^\n]{0,200}"
-_RULE = r"\|?[ \t]*:?-{3,}[-:| \t]*"
+_LINK = re.compile(r"!?(?<!\\)\[((?:[^\[\]\\]|\\.){0,500})\]\((?:[^()\s]|\([^()\s]{0,300}\)){0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
+_FENCE = r"(?:`{3,}+|~{3,}+)[^\n]{0,200}"
+_RULE = r"\|?[ \t]*+:?---[-:| \t]*+"
 _CALLOUT = r">[ \t]?(?:\[![A-Z]+\])?"
 _MARKS = re.compile(rf"^[ \t]{{0,12}}(?:{_FENCE}|{_CALLOUT}|{_RULE})$|^[ \t]{{0,12}}>[ \t]?|^#{{1,6}}[ \t]", re.M)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")

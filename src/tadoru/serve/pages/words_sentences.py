@@ -155,8 +155,17 @@ JAPANESE: dict[str, str] = {
         "ページ {} に以前の版はありません（記録を始めてから変わっていません）。",
     "Page {} has no version {}: its versions are listed with the page.": "ページ {} に版 {} はありません。",
 }  # fmt: skip
+
+
+def _pattern(english: str) -> re.Pattern[str]:
+    """What a sentence with values looks like. A value ends where the words after it first come: nothing is tried twice."""
+    first, *others = map(re.escape, english.split("{}"))
+    between = "".join(f"(?>(.+?){words})" for words in others[:-1])
+    return re.compile(first + between + "".join(f"(.+){words}" for words in others[-1:]), re.DOTALL)
+
+
 _PATTERNS = [
-    (re.compile(re.escape(english).replace(r"\{\}", "(.+?)"), re.DOTALL), japanese)
+    (_pattern(english), japanese)
     for english, japanese in sorted(JAPANESE.items(), key=lambda one: len(one[0].replace("{}", "")), reverse=True)
 ]
 """Those that say most first: a short one may be the frame of a longer one."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -18,14 +17,13 @@ from zoneinfo import ZoneInfo
 
 from tadoru.model.event import EventDraft, Occurrence, RawEvent
 from tadoru.store.events.column_types import storable
-from tadoru.store.events.search_words import search_line
+from tadoru.store.events.search_words import search_line, without_tags
 
 TEXTS = tuple(
     "title title_clean description timezone venue venue_clean address city category price organizer url image "
     "recurrence when_note".split()
 )
 """Columns of an event that are called as in a draft."""
-_TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
 
 
 @cache
@@ -177,7 +175,7 @@ def columns_of(draft: EventDraft, now: datetime, known: Mapping[Any, Any] | None
 
 def searchable(text: str) -> str:
     """A text to be compared: width and case do not matter, tags are gone."""
-    return unicodedata.normalize("NFKC", _TAG.sub(" ", storable(text))).casefold()
+    return unicodedata.normalize("NFKC", without_tags(storable(text))).casefold()
 
 
 _SEARCHED = ("title", "venue", "address", "city", "category", "organizer", "description")

@@ -21,7 +21,7 @@ BETWEEN = "¦"
 _LONGEST_TEXT = 60_000
 """Characters of one event that are searched: a page of forty thousand words is no event, and PostgreSQL has a limit."""
 _LONGEST_WORD = 64
-_TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
+_TAG = re.compile(r"<[a-zA-Z/!][^>]*+(>?)")
 _SIGNS = re.compile(r"[\W_]+")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _KATAKANA = re.compile("[\u30a1-\u30f6\u30fd\u30fe]+")
@@ -39,6 +39,11 @@ def folded(text: str) -> str:
     return _KATAKANA.sub(lambda run: run[0].translate(_HIRAGANA), text)
 
 
+def without_tags(text: str) -> str:
+    """A text with a space in the place of each tag; what is not closed is no tag."""
+    return _TAG.sub(lambda found: " " if found[1] else found[0], text)
+
+
 def words_of(text: str) -> list[str]:
     """The words of a text without tags, pairs in the place of what has no spaces."""
     words = indexed(_SIGNS.sub(" ", folded(text))).split()
@@ -50,7 +55,7 @@ def search_line(fields: Iterable[str]) -> str:
     words: list[str] = []
     room = _LONGEST_TEXT
     for field in fields:
-        found = words_of(_TAG.sub(" ", storable(field[:room]))) if field and room > 0 else []
+        found = words_of(without_tags(storable(field[:room]))) if field and room > 0 else []
         room -= len(field)
         if found:
             words += [BETWEEN, *found] if words else found

@@ -7,7 +7,7 @@ quotations too, unclosed ones, indented code, both forms of headings. It does no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,14 +15,15 @@ Kind = Literal["heading", "code", "table", "text"]
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _PREFIX = re.compile(r"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]+[^ \t]))?")
+_QUOTE = re.compile(r"[ \t]*+>")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 _PARAGRAPH = re.compile(r" {0,3}[^\s>#|`~=+*-]")
-_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\[\]]*\])")
-_STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.*?\S)?)\1(?!\w)")
+_LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*+)\](?:\((?:[^()\s]|\([^()\s]*+\))*+(?:\s++\"[^\"]*+\")?\)|\[[^\[\]]*+\])")
+_STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.{0,300}?\S)?)\1(?!\w)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE = re.compile(r"(`+) ?(.+?) ?\1(?!`)")
+_BACKTICKS = re.compile(r"`+")
 _MARKS = ("", *" \t>-*+`~0123456789")
 """What a line begins with that may be, or be in, a list, a quotation or a fence; most lines do not, and cost nothing."""
 _HASH = ("#", " ")
@@ -105,12 +106,12 @@ def _indent(line: str) -> int:
 
 def _inside(line: str, quotes: int) -> str | None:
     """A line without so many quotation marks, or nothing when it has fewer."""
+    at = 0
     for _ in range(quotes):
-        line = line.lstrip(" \t")
-        if not line.startswith(">"):
+        if (found := _QUOTE.match(line, at)) is None:
             return None
-        line = line[1:]
-    return line
+        at = found.end()
+    return line[at:]
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -196,14 +197,51 @@ def without_title(text: str) -> str:
     return text
 
 
+def code_spans(text: str) -> Iterator[tuple[int, int, int]]:
+    """Where code in a line begins and ends, and how many backticks are around it: it ends at the next run of as many."""
+    runs = [found.span() for found in _BACKTICKS.finditer(text)]
+    following: dict[int, int] = {}
+    closing: list[int | None] = []
+    for at in reversed(range(len(runs))):
+        ticks = runs[at][1] - runs[at][0]
+        closing.append(following.get(ticks))
+        following[ticks] = at
+    closing.reverse()
+    at = 0
+    while at < len(runs):
+        if (end := closing[at]) is not None:
+            yield runs[at][0], runs[end][1], runs[at][1] - runs[at][0]
+            at = end
+        at += 1
+
+
+def replaced_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
+    """A text in which what a pattern finds is replaced, but not where it begins in code, be it a block or in a line."""
+    return "".join(one.text if one.kind == "code" else _outside_spans(one.text, pattern, replaced) for one in blocks(text))
+
+
+def _outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
+    spans = code_spans(text)
+    start = end = 0
+
+    def checked(match: re.Match[str]) -> str:
+        nonlocal start, end
+        while end <= match.start():
+            start, end, _ = next(spans, (len(text), len(text) + 1, 0))
+        return match[0] if start <= match.start() else replaced(match)
+
+    return pattern.sub(checked, text)
+
+
 def plain(text: str) -> str:
     """A line of Markdown as a reader sees it: link texts without targets, no emphasis marks, no escapes."""
     text = text[:_LONGEST_HEADING]
     parts: list[str] = []
     at = 0
-    for found in _CODE.finditer(text):
-        parts += [_plain_prose(text[at : found.start()]), found[2]]
-        at = found.end()
+    for start, end, ticks in code_spans(text):
+        code = text[start + ticks : end - ticks]
+        parts += [_plain_prose(text[at:start]), code[code.startswith(" ") : len(code) - code.endswith(" ")] or code]
+        at = end
     return " ".join("".join([*parts, _plain_prose(text[at:])]).split())
 
 

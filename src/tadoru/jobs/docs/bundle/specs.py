@@ -14,7 +14,7 @@ from tadoru.jobs.docs.bundle.names import spec_file
 _YAML_KEY = re.compile(r"^(?:[\"']?)([A-Za-z$][\w$-]*)[\"']?[ \t]*:(?:[ \t]+[\"']?([^\s\"'#]+))?", re.M)
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
 _SDL_ENDING = re.compile(r"\.(?:graphqls?|gql)$", re.I)
-_SDL_NOISE = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*')
+_SDL_NOISE = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*+(?P<end>"?)|#[^\n]*')
 _SDL_WORDS = frozenset("type interface enum input scalar union directive schema extend".split())
 _SDL_ROOT = re.compile(r"\b(?:type\s+(?:Query|Mutation|Subscription)\b|schema\s*[@{])")
 _ALIAS = re.compile(r"\btype\s+\w+\s*=")  # another language has types too
@@ -86,7 +86,7 @@ def _described_by(versions: Mapping[str, str], keys: Collection[str]) -> str | N
 
 def _is_sdl(text: str, is_named: bool) -> bool:
     """Whether every definition is one of GraphQL's; a text that is not called GraphQL must also define a root type."""
-    bare = _SDL_NOISE.sub(" ", text)
+    bare = _SDL_NOISE.sub(lambda found: found[0] if found["end"] == "" else " ", text)  # a string without an end is none
     if ";" in bare or _ALIAS.search(bare) or not (is_named or _SDL_ROOT.search(bare)):
         return False
     depth, words = 0, []
@@ -103,11 +103,11 @@ def _is_sdl(text: str, is_named: bool) -> bool:
 
 def named(found: Iterable[StoredSpec], earlier: Mapping[str, str]) -> Iterator[Spec]:
     """The specifications among what was found, in the order given, each with the file it had before or a free name."""
-    given = dict(earlier)
+    taken = set(earlier.values())
     for each in found:
         if kind := kind_of(each.body, each.url, each.content_type):
-            file = given.get(each.url, "")
+            file = earlier.get(each.url, "")
             if not file.endswith(f".{kind[1]}"):
-                file = spec_file(each.url, kind[1], frozenset(given.values()))
-                given[each.url] = file
+                file = spec_file(each.url, kind[1], taken)
+                taken.add(file)
             yield Spec(each.url, kind[0], file, each.body)

@@ -12,16 +12,16 @@ from tadoru.jobs.docs.content.phrases import is_phrase
 from tadoru.parse.html import Document, Element, collapsed, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
-_NUMBER = re.compile(r"(?:[A-Z]\.)?[\d.]+\s+|[A-Z]\s+(?=[A-Z])")
-_VERSION_FIRST = re.compile(r"v?\d+(?:\.\d+)+:\s+(?=\S)")
+_NUMBER = re.compile(r"(?:[A-Z]\.|(?<![\d.]))[\d.]++\s++|[A-Z]\s++(?=[A-Z])")
+_VERSION_FIRST = re.compile(r"(?:v|(?<!\d)(?<!\d\.))\d++(?:\.\d++)++:\s++(?=\S)")
 _SEPARATORS = (" — ", " – ", " | ", " · ", " :: ", " - ")
 _PARTS = re.compile("|".join(map(re.escape, (*_SEPARATORS, ": "))))
-_CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]+(?:\s+|$)|\s+[/»›>→·|•\u200b]+$")
+_CRUMB_SIGNS = re.compile(r"^[/»›>→·|•\u200b]++(?:\s++|$)|(?<!\s)\s++[/»›>→·|•\u200b]++$")
 _MOST_CRUMBS = 12
 _MOST_BEFORE = 2_000
 _VERSION_NAMES = ("docsearch:version", "readthedocs-version-slug", "docs_version", "version")
 _VERSION_IN_TITLE = re.compile(
-    r"\bv?(\d+(?:\.\d+)+[\w.]*)\b(?=[^\n]{0,20}\b(?:documentation|docs|manual|reference)\b)", re.IGNORECASE
+    r"\bv?(\d++\.\d[\w.]{0,30})\b(?=[^\n]{0,20}\b(?:documentation|docs|manual|reference)\b)", re.IGNORECASE
 )
 _VERSION_BADGES = ("theme-doc-version-badge", "version")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?[\w.+-]{0,20}")

@@ -70,7 +70,7 @@ _INDEX = re.compile(
 _TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?")
 """Only at the top of the documentation: further down a page of this name is about searching or tags."""
 _SOURCE = re.compile(
-    r"/_(?:modules|sources|downloads|static|images)/|/src/.+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
+    r"/_(?:modules|sources|downloads|static|images)/|^(?>.*?/src/).+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
 )
 _TOP = frozenset("docs doc documentation manual book html l intl translations".split())
 _DEEPEST_VERSION = 4

@@ -105,7 +105,7 @@ _STRONG = _words(" ".join((_PLACES, _REQUESTS, _TOOLS, _PAID, _ABOUT, _UNSEEN)))
 _WEAK = _words(_OFTEN)
 _LONGEST = 60
 """Characters: names longer than this were not given by a person, and need not be read."""
-_HASH = re.compile(r"_+[A-Za-z0-9]{4,6}$")
+_HASH = re.compile(r"(?<!_)_++[A-Za-z0-9]{4,6}$")
 """What a build puts behind the name that a person gave."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[_-]+")

@@ -11,7 +11,8 @@ import re
 from tadoru.jobs.docs.markdown import mathml
 from tadoru.parse.html import Element, collapsed
 
-_IN_TEXT = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_OPENING = re.compile(r"\\[(\[]")
+_CLOSINGS = {"\\(": ("\\)", "$"), "\\[": ("\\]", "$$")}
 _DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
 
 
@@ -19,11 +20,17 @@ def parted(raw: str) -> list[tuple[bool, str]]:
     """Text whose formulas a script would set, in pieces: whether one is a formula, and the text or the formula as Markdown."""
     pieces: list[tuple[bool, str]] = []
     at = 0
-    for found in _IN_TEXT.finditer(raw):
-        mark = "$" if found[1] else "$$"
-        source = collapsed(found[1] or found[2]).strip()
+    unclosed: set[str] = set()  # what has no end now has none later
+    for found in _OPENING.finditer(raw):
+        if found.start() < at or found[0] in unclosed:
+            continue
+        closing, mark = _CLOSINGS[found[0]]
+        if (end := raw.find(closing, found.end() + 1)) < 0:
+            unclosed.add(found[0])
+            continue
+        source = collapsed(raw[found.end() : end]).strip()
         pieces += [(False, raw[at : found.start()]), (True, f"{mark}{source}{mark}")]
-        at = found.end()
+        at = end + len(closing)
     return [*pieces, (False, raw[at:])]
 
 

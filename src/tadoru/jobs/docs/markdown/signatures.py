@@ -23,7 +23,7 @@ _TEXINFO = "span.category,span.category-def"
 """What kind of thing a definition of Texinfo is about, before its name."""
 _DOXYGEN = frozenset({"memproto", "compoundTemplParams"})
 _HEADINGS = frozenset({"code-header", "signature"})
-_BEFORE = re.compile(r" +(?=[,;)\]])|(?<=[(\[]) +")
+_BEFORE = re.compile(r"(?<! ) ++(?=[,;)\]])|(?<=[(\[]) ++")
 
 
 def is_signature_list(node: Element) -> bool:

@@ -16,8 +16,10 @@ _COUNTED = (
     "会議|研修|学習|集会|体育"
 )
 _KANJI_NUMBER = re.compile(
-    rf"(?<=第)[〇零一二三四五六七八九十百]{{1,20}}|(?<=その)[一二三四五六七八九十]{{1,20}}|[一二三四五六七八九十百]{{1,20}}(?={_COUNTED})"
-)  # Bounded: Python reads no number of thousands of digits.
+    # Bounded: Python reads no number of thousands of digits.
+    r"(?<=第)[〇零一二三四五六七八九十百]{1,20}|(?<=その)[一二三四五六七八九十]{1,20}"
+    rf"|(?<![一二三四五六七八九十百])[一二三四五六七八九十百]{{1,20}}+(?={_COUNTED})"
+)
 _ROMAN = re.compile(r"(?<![a-z])(viii|vii|iii|vi|iv|ix|ii|i|v|x)(?![a-z])")
 _ROMANS = {name: value for value, name in enumerate("i ii iii iv v vi vii viii ix x".split(), start=1)}
 _ROMAN_SIGNS = {start + value: f" {value + 1} " for start in (0x2160, 0x2170) for value in range(12)}

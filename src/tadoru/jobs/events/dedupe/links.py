@@ -22,7 +22,7 @@ def specific(url: str) -> str:
     path, _, query = bare.partition("?")
     host, _, rest = path.partition("/")
     segments = [segment for segment in rest.split("/") if segment]
-    if query and re.search(r"=[^&]*\d", query):
+    if query and re.search(r"=[^&=\d]*+\d", query):
         return f"{host.lower()}/{'/'.join(segments)}?{query}"
     if (
         len(segments) > 1

@@ -22,7 +22,7 @@ MOST_LETTERS = 4_000
 """Of a description that are sent."""
 VERSION = 1
 """Of the question: another one is asked anew."""
-_FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?```\Z", re.DOTALL)
+_FENCE = re.compile(r"\A```[a-zA-Z]*+[^\S\n]*+\n(.*?)\n?```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A<think>.*?</think>", re.DOTALL)
 _LINK = re.compile(r"://|www\.|\]\(|\bmailto:|\bjavascript:", re.IGNORECASE)
 

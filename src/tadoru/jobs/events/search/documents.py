@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tadoru.model.event import EventStatus
+from tadoru.store.events.search_words import without_tags
 from tadoru.store.events.values import Event
 
 FORM = "1"
@@ -32,7 +33,6 @@ TEXTS = (
     "source_url",
     "licence",
 )
-_TAG = re.compile(r"<[a-zA-Z/!][^>]*>")
 _SPACE = re.compile(r"\s+")
 
 
@@ -47,7 +47,7 @@ def search_document(event: Event) -> dict[str, Any]:
     assert event.starts_at is not None
     found: dict[str, Any] = {name: text for name in TEXTS if (text := getattr(event, name))}
     if event.description:
-        found["description"] = _SPACE.sub(" ", _TAG.sub(" ", event.description)).strip()
+        found["description"] = _SPACE.sub(" ", without_tags(event.description)).strip()
     found |= {
         "id": str(event.id), "starts_at": int(event.starts_at.timestamp()), "all_day": event.all_day,
         "timezone": event.timezone, "cancelled": event.cancelled_at is not None, "archived": event.archived_at is not None,

@@ -1,0 +1,91 @@
+"""No regular expression takes more than linear time, whatever it is given: crawled text is written by strangers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.architecture import try_patterns
+
+BOUNDS = {
+    "tadoru/jobs/events/dedupe/": 300,  # Fields of events are cut by `normalise.LIMITS`.
+    "tadoru/jobs/docs/bundle/outline.py:_LINK": 1_000,  # `plain` reads so much of a heading.
+    "tadoru/jobs/docs/bundle/outline.py:_STRONG": 1_000,
+    "tadoru/jobs/docs/content/about.py:_VERSION_IN_TITLE": 2_000,  # `Document.title` is no longer.
+    "tadoru/store/postgres/dialect.py:154": 4_000,  # Our own scripts.
+}
+"""Expressions, by the beginning of their place, that are given no more than so many characters."""
+VARYING = {
+    "tadoru/jobs/audit/compare/sides.py:rewriting": "typed on the command line",
+    "tadoru/jobs/docs/content/words.py:_words": "module-level, so tried with the rest",
+    "tadoru/jobs/events/dedupe/places.py:_without": "an escaped name",
+    "tadoru/jobs/links/broken.py:compile_patterns": "typed on the command line",
+    "tadoru/jobs/links/suppress.py:_parse_entry": "",
+    "tadoru/jobs/suppressions.py:url_pattern": "",
+    "tadoru/parse/dates/clocks.py:_half": "keys of a table, tried with the rest",
+    "tadoru/parse/dates/words.py:_words": "module-level, so tried with the rest",
+    "tadoru/parse/extract.py:_check": "",
+    "tadoru/parse/extract.py:find": "",
+    "tadoru/parse/sources/feed.py:from_mapping": "",
+    "tadoru/parse/sources/feed.py:read_feed": "",
+    "tadoru/parse/sources/pick.py:_check_pattern": "",
+    "tadoru/parse/sources/pick.py:_part": "",
+    "tadoru/rules/scope.py:_compiled": "",
+    "tadoru/serve/pages/docs.py:marked": "escaped words",
+    "tadoru/serve/pages/words_sentences.py:_pattern": "module-level, so tried with the rest",
+    "tadoru/setting_values.py:pattern": "",
+    "tadoru/store/events/search_marks.py:_pattern": "escaped words",
+}
+"""Functions whose expressions are made when they are called, and why they are not slow."""
+
+
+def tried(source: Path, bounds: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """What was found in the modules of a folder, by an interpreter of its own."""
+    environment = os.environ | {"PYTHONPATH": str(source)}
+    command = [sys.executable, "-P", try_patterns.__file__, str(source), json.dumps(bounds or {})]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_every_expression_is_linear(checkout: Path) -> None:
+    found = tried(checkout / "src", BOUNDS)
+    assert found["slow"] == []
+    assert sorted(set(found["varying"])) == sorted(VARYING)
+    assert found["count"] > 600
+
+
+def test_slow_expressions_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import re\n"
+        "RULE = re.compile(r'^-{3,}[-:| ]*$', re.M)\n"
+        "TABLE = [(re.compile(r'<b[^>]*>'), 1)]\n"
+        "class Reader:\n"
+        "    code = re.compile(rb'(`+).+?\\1')\n"
+        "def trim(text):\n"
+        "    return re.sub(r'\\s+$', '', text, flags=re.M)\n"
+    )
+    (tmp_path / "hopeless.py").write_text("import re\nWORDS = re.compile(r'(?:\\w+\\s?)+$')\nLAST = re.compile(r'a+b')\n")
+    (tmp_path / "fine.py").write_text(
+        "import re\nLINE = re.compile(r'[^\\n]*\\n|[^\\n]+')\nSTART = re.compile(r' *x')\n"
+        "def at(text):\n    return START.match(text) or LINE.findall(text)\n"
+    )
+    slow = [line.split(": ", 1)[0] for line in tried(tmp_path)["slow"]]
+    assert sorted(slow) == [
+        "hopeless.py:LAST", "hopeless.py:WORDS", "slow.py:'<b[^>]*>'", "slow.py:7", "slow.py:RULE", "slow.py:b'(`+).+?\\\\1'",
+    ]  # fmt: skip
+
+
+def test_an_expression_for_short_texts_is_tried_with_those(tmp_path: Path) -> None:
+    (tmp_path / "short.py").write_text("import re\nEND = re.compile(r'a+$')\n")
+    assert len(tried(tmp_path)["slow"]) == 1
+    assert tried(tmp_path, {"short.py:END": 500})["slow"] == []
+
+
+def test_an_expression_that_is_made_by_a_function_is_named(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text("import re\ndef find(word, text):\n    return re.search(word + '+', text)\n")
+    assert tried(tmp_path) == {"count": 0, "varying": ["made.py:find"], "slow": []}

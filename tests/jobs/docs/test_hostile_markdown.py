@@ -1,0 +1,76 @@
+"""Markdown that is written to take long takes no longer than any other: whatever a site offers, a crawl has to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from tadoru.jobs.docs import own
+from tadoru.jobs.docs.bundle.base import StoredSpec
+from tadoru.jobs.docs.bundle.local import with_local_links
+from tadoru.jobs.docs.bundle.outline import sections
+from tadoru.jobs.docs.bundle.specs import kind_of, named
+from tadoru.jobs.docs.markdown.math import parted
+from tadoru.rules.url import Resolver
+from tadoru.serve.docs_sites.markup import render
+from tadoru.serve.docs_sites.reading import readable
+from tests.support.handbook import Handbook, entries, read
+from tests.support.site import Site
+
+LENGTH = 50_000
+SECONDS = 20.0
+"""Of CPU time, for all inputs of one reader together; one expression that is quadratic takes longer for one of them."""
+REPEATED = (
+    "`", "` ``", "`a`b``", "-", "-\n", "--- ", "|", "| ---", "[", "](", "[](", '[a](b "', "*a ", "**a", "_a ",
+    "*_", "<a", "<!--", "> ", ">", "\\[", "\\(", '"\\', '"""', "#", "\n", " \n", "1. ", "1.1 ",
+    "<http://", "a\n===\n", "title: ", "---\ntitle: a\n", "> ```\n",
+    f"{'>' * 400}```\n", "[a][b]", "{", "(",
+)  # fmt: skip
+READERS: dict[str, Callable[[str], object]] = {
+    "kept": lambda text: own.kept(text, "https://site.example/"),
+    "objection": lambda text: own.objection(text, "words"),
+    "title": own.title_of,
+    "links": lambda text: own.links_of(text, "https://site.example/", Resolver()),
+    "offered": lambda text: own.offered_in(text, "https://site.example/", Resolver()),
+    "local links": lambda text: with_local_links(text, {}),
+    "sections": lambda text: list(sections(text)),
+    "specification": lambda text: kind_of(text.encode(), "a.graphql"),
+    "formulas": parted,
+    "search": readable,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_text_takes_long(name: str) -> None:
+    began = process_time()
+    for unit in REPEATED:
+        for start in ("", "# "):
+            READERS[name](f"{start}{unit * (LENGTH // len(unit))}x")
+            assert process_time() - began < SECONDS, (name, start, unit)
+
+
+def test_a_file_of_backticks_does_not_hold_a_crawl(site: Site, book: Handbook, out: Path) -> None:
+    book.page("/", "Start", "<p>Words.</p>", links=["/"])
+    book.file("/index.md", f"# Start\n\nWords. {'`' * 20_000}\n", "text/markdown; charset=utf-8")
+    began = process_time()
+    read(site, out)
+    assert process_time() - began < SECONDS
+    assert entries(out, site)["/"]["source"] == "markdown"
+
+
+def test_many_equal_headings_are_shown_at_once() -> None:
+    began = process_time()
+    headings = render("# Title\n\n" + "## Same\n\n" * 20_000, lambda href: href).headings
+    assert process_time() - began < SECONDS
+    assert [heading.id for heading in (*headings[:3], headings[-1])] == ["at-Same", "at-Same-2", "at-Same-3", "at-Same-20000"]
+
+
+def test_many_specifications_of_one_name_get_names_at_once() -> None:
+    body = b'{"openapi": "3.1.0", "info": {}}'
+    found = [StoredSpec(f"https://site.example/{number}/api.json", body) for number in range(20_000)]
+    began = process_time()
+    assert len({spec.file for spec in named(found, {})}) == len(found)
+    assert process_time() - began < SECONDS
