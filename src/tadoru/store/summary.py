@@ -263,13 +263,13 @@ class Summaries(Database):
 
     def _path(self, node: NodeRow, known: dict[int, NodeRow]) -> list[NodeRow]:
         """A page and those above it that are not known yet."""
-        path: list[NodeRow] = []
+        path: dict[int, NodeRow] = {}
         above: NodeRow | None = node
-        while above is not None and above.page_id not in known and above not in path:
-            path.append(above)
+        while above is not None and above.page_id not in known and above.page_id not in path:
+            path[above.page_id] = above
             rows = self._all(f"{_NODE} WHERE p.id = ?", above.parent_id)
             above = NodeRow(*rows[0]) if rows else None
-        return path
+        return list(path.values())
 
     def links_between(self, pages: Iterable[int]) -> list[tuple[int, int]]:
         """Which of some pages link to which."""

@@ -130,13 +130,14 @@ def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterato
     found = [(token, tokens[at + 1]) for at, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
     own: Sequence[str | None] = anchors if len(anchors) == len(found) else ()
     taken: set[str] = set()
+    repeats: Counter[str] = Counter()
     for at, (token, inline) in enumerate(found):
         text = _plain(inline)
         name = _fragment((own[at] if own else None) or text) or "part"
-        unique, times = name, 1
+        unique = name
         while unique in taken:
-            times += 1
-            unique = f"{name}-{times}"
+            repeats[name] += 1
+            unique = f"{name}-{repeats[name] + 1}"
         taken.add(unique)
         token.attrSet("id", f"{ANCHOR}{unique}")
         yield Heading(int(token.tag[1]), text, f"{ANCHOR}{unique}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Collection
 from urllib.parse import unquote, urlsplit
 
 _MOST_BYTES = 72
@@ -34,7 +35,7 @@ def page_file(number: int, url: str) -> str:
     return f"pages/page-{number:03}-{name}.md"
 
 
-def spec_file(url: str, ending: str, taken: frozenset[str]) -> str:
+def spec_file(url: str, ending: str, taken: Collection[str]) -> str:
     """Where a specification is written: by its own name, with a short hash of its URL when another has that name."""
     last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
     name = slug(re.sub(r"\.(?:json|ya?ml|graphqls?|gql)$", "", last, flags=re.I)) or "spec"
