@@ -35,7 +35,7 @@ BUDGET = 0.6
 """Seconds for FULL, and a share of it for less; linear expressions take a hundredth."""
 LEAST = 0.05
 KILLED_AFTER = 4.0
-"""Seconds for all inputs of an expression."""
+"""Seconds for one input."""
 WHOLE = frozenset({"match", "fullmatch"})
 """Methods that begin at one place only."""
 METHODS = WHOLE | {"search", "sub", "subn", "findall", "finditer"}
@@ -317,10 +317,10 @@ def tried(found: list[Expression], bounds: dict[str, int]) -> Iterator[str]:
                 for number in range(at, len(found)):
 
                     def announce(name: str, number: int = number) -> None:
+                        signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
                         now.seek(0)
                         now.write(f"{number} {ascii(name)[:5_000]}\n".encode())
 
-                    signal.setitimer(signal.ITIMER_PROF, KILLED_AFTER)
                     most = next((size for place, size in bounds.items() if found[number].place.startswith(place)), FULL)
                     if problem := slow(found[number], most, announce):
                         print(f"{found[number].place}: {problem}", file=told, flush=True)

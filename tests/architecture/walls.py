@@ -61,6 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "publicsuffixlist": ("rules/scope.py",),
     "pyarrow": ("jobs/audit/export/parquet.py",),
     "rapidfuzz": ("jobs/events/dedupe/",),
+    "re2": ("parse/linear_regex.py",),
     "rich": ("cli/",),
     "selectolax": ("parse/html.py",),
     "fastapi": ("serve/",),

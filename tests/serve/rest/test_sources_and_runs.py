@@ -139,6 +139,36 @@ def test_a_source_is_tried_without_anything_being_stored(near_desk: Desk, site: 
     assert near_desk.anybody.get("/api/v1/events").json()["items"] == []
 
 
+FEED = f"<rss version='2.0'><channel><item><title>{'a' * 5_000}! 2050-08-01</title><link>/1</link></item></channel></rss>"
+HOSTILE = r"(?:\w+\s?)+$"
+"""Python's own engine takes longer than the universe is old for the title of that feed."""
+LOOKING = {"date_from": "title", "date_pattern": r"(?<=on )\d+"}
+
+
+def test_a_pattern_that_an_editor_types_cannot_hold_the_service(near_desk: Desk, site: Site) -> None:
+    site.reply("/feed.xml", body=FEED, headers={"Content-Type": "application/rss+xml"})
+    source = {**TOWN, "type": "rss", "url": site.url("/feed.xml"), "settings": {"date_pattern": HOSTILE}}
+    url = near_desk.editor.post(SOURCES, json=source).headers["location"]
+    assert near_desk.editor.post(f"{url}/test?limit=5").json()["error"] is None
+
+
+def test_a_pattern_that_cannot_be_run_in_linear_time_is_refused(near_desk: Desk) -> None:
+    refused = near_desk.editor.post(SOURCES, json={**TOWN, "type": "rss", "settings": LOOKING})
+    assert refused.status_code == 422
+    assert "lookaround" in refused.json()["detail"]
+
+
+def test_a_source_that_was_saved_with_such_a_pattern_reports_it_when_it_is_collected(near_desk: Desk, site: Site) -> None:
+    site.reply("/feed.xml", body=FEED, headers={"Content-Type": "application/rss+xml"})
+    url = near_desk.editor.post(SOURCES, json={**TOWN, "type": "rss", "url": site.url("/feed.xml")}).headers["location"]
+    near_desk.store.edit_source(1, {"settings": LOOKING}, "test")
+    begun = near_desk.editor.post(f"{url}/run")
+    assert near_desk.service.collecting is not None
+    near_desk.service.collecting.wait()
+    run = near_desk.viewer.get(begun.headers["location"]).json()["items"][0]
+    assert (run["status"], "lookaround" in str(run)) == ("fail", True), run
+
+
 def test_a_source_is_collected_in_the_background_and_the_log_tells_how_it_went(near_desk: Desk, site: Site) -> None:
     url = near_desk.editor.post(SOURCES, json={**TOWN, "url": site.url("/events.ics")}).headers["location"]
     gate = site.hold("/events.ics")

@@ -30,7 +30,7 @@ _FRONTMATTER = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^(title|url|source|permalink|canonical_url):[ \t]*+[\"']?(.*)$", re.MULTILINE)
 _URL = r"[^\s<>()]++(?:\([^\s<>()]*+\)[^\s<>()]*+)*+"
 _LINK = re.compile(
-    rf"(?<!!)\[([^\]\n]{{0,300}})\]\(\s*+<?({_URL})>?(?:\s++[\"'(][^\n)]{{0,1000}}+)?+\s*+\)|<(https?://[^\s<>]+)>"
+    rf"(?<!!)\[([^\]\n]{{0,300}}+)\]\(\s*+<?({_URL})>?(?:\s++[\"'(][^\n)]{{0,1000}}+)?+\s*+\)|<(https?://[^\s<>]+)>"
 )
 _TARGET = re.compile(rf"(\]\(\s*+<?)({_URL})(?=>?[\s)])|^( {{0,3}}\[[^\]\n]++\]:[ \t]++<?)([^\s<>]++)", re.MULTILINE)
 _SOURCE = re.compile(r"^(?:>\s*)?(?:source|url)\s*:\s*<?(https?://[^\s<>]+)>?\s*$", re.IGNORECASE)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tadoru.model.event import Reading
+from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, WhereDates, read_item
 from tadoru.parse.sources.feed_json import read_json
 from tadoru.parse.sources.feed_xml import Element, read_xml
@@ -44,9 +45,9 @@ class FeedSettings:
             raise given.error("date_from", value, f"one or several of {', '.join(DATE_FROM)}")
         pattern = given.text("date_pattern")
         try:
-            re.compile(pattern)
-        except re.error as error:
-            raise given.error("date_pattern", pattern, f"a regular expression ({error})") from None
+            linear_regex(pattern)
+        except ValueError as error:
+            raise given.error("date_pattern", pattern, f"a regular expression that can be used ({error})") from None
         limit = given.number("limit", 5_000, least=1, most=50_000)
         given.done()
         return cls(date_from=places, date_pattern=pattern, limit=limit)
@@ -56,7 +57,7 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     """What a feed says."""
     settings = settings or FeedSettings()
     problems = Problems()
-    dates = WhereDates(settings.date_from, re.compile(settings.date_pattern) if settings.date_pattern else None)
+    dates = WhereDates(settings.date_from, linear_regex(settings.date_pattern) if settings.date_pattern else None)
     if body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         events, next_url = read_json(body, content_type, url, dates, settings.limit, problems)
         return Reading(events=tuple(events), problems=problems.all(), next_url=next_url)

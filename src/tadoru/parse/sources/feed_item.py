@@ -14,6 +14,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from tadoru.model.event import RawEvent
+from tadoru.parse.linear_regex import LinearRegex
 from tadoru.parse.sources.feed_when import picked, written_date
 from tadoru.parse.sources.feed_xml import Element
 from tadoru.parse.sources.fields import absolute
@@ -50,7 +51,7 @@ class WhereDates:
     """Where an item's date is looked for when no namespace gives it."""
 
     places: tuple[str, ...] = ("title", "description")
-    pattern: re.Pattern[str] | None = None
+    pattern: LinearRegex | None = None
 
     def find(self, title: str | None, description: str | None, published: str | None) -> str | None:
         """The text of the date."""

@@ -10,6 +10,8 @@ import html
 import re
 from collections.abc import Iterator
 
+from tadoru.parse.linear_regex import LinearRegex
+
 LONGEST_TEXT = 10_000
 """So much of a description is looked at."""
 
@@ -88,12 +90,10 @@ def _dates(text: str) -> Iterator[re.Match[str]]:
         at = max(at, hint.end())
 
 
-def picked(text: str, pattern: re.Pattern[str]) -> str | None:
+def picked(text: str, pattern: LinearRegex) -> str | None:
     """What a person's own pattern finds: its first group that took part, else all of the match."""
-    match = pattern.search(text[:LONGEST_TEXT])
-    if match is None:
-        return None
-    return next((group.strip() for group in match.groups() if group and group.strip()), match[0].strip()) or None
+    whole, *groups = pattern.search(text[:LONGEST_TEXT]) or ("",)
+    return next((found.strip() for found in (*groups, whole) if found and found.strip()), None)
 
 
 def _gap(tag: re.Match[str]) -> str:

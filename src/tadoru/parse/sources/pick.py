@@ -17,6 +17,7 @@ from tadoru.extras import not_installed
 from tadoru.parse.decode import decode
 from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
 from tadoru.parse.html import Document, Element, is_selector, text_of
+from tadoru.parse.linear_regex import linear_regex
 from tadoru.parse.sources.given import Given
 
 MAX_TEXT = 20_000
@@ -151,16 +152,16 @@ class Pick:
     def _part(self, text: str) -> str:
         if not self.pattern:
             return text.strip()
-        match = re.search(self.pattern, text[:MAX_MATCHED])
-        return (match[match.re.groups] or "").strip() if match else ""
+        found = linear_regex(self.pattern).search(text[:MAX_MATCHED])
+        return (found[-1] or "").strip() if found else ""
 
 
 def _check_pattern(pattern: str, where: str) -> None:
     try:
-        groups = re.compile(pattern).groups
-    except re.error as error:
+        groups = linear_regex(pattern).groups
+    except ValueError as error:
         raise ConfigError(
-            f"The setting {where}.pattern is {quoted(pattern[:100])}, which is no regular expression ({error})."
+            f"The setting {where}.pattern is {quoted(pattern[:100])}, which is no regular expression that can be used ({error})."
         ) from None
     if groups > 1:
         raise ConfigError(f"The setting {where}.pattern has {groups} groups; it must have one, or none (use (?:…) for others).")
