@@ -31,9 +31,9 @@ NOTICED = 0.002
 """Seconds for SHORT from which on growth is measured; a linear expression takes a tenth of it."""
 GROWTH = 8.0
 """From SHORT to LONG: linear is 4, quadratic is 16."""
-BUDGET = 0.6
-"""Seconds for FULL, and a share of it for less; linear expressions take a hundredth."""
-LEAST = 0.05
+BUDGET = 1.5
+"""Seconds for FULL, and a share of it for less: the slowest linear ones take a tenth, the fastest quadratic ones 2.7."""
+LEAST = 0.25
 KILLED_AFTER = 4.0
 """Seconds for one input."""
 WHOLE = frozenset({"match", "fullmatch"})
