@@ -20,7 +20,8 @@ import re
 
 _PASSWORD = re.compile(
     # In the URL of a database a password is often not escaped, so that it may hold / and #. Our own examples say “password”.
-    r'(postgres\w*(?:\+\w+)?://[^\s":/]*:)(?!password@)[^\s"]*@|(://[^\s":/?#]*:)(?!password@)[^\s"/?#]*@',
+    r'(\bpostgres(?:ql)?(?:\+\w{1,20})?://[^\s":/]{0,100}:)(?!password@)[^\s"]{0,300}@'
+    r'|(://[^\s":/?#]*:)(?!password@)[^\s"/?#]*@',
     re.IGNORECASE,
 )
 _PASSWORD_IN_QUERY = re.compile(r'([?&](?:ssl)?passw(?:or)?d=)[^&\s"”]*', re.IGNORECASE)
