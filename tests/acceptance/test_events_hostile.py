@@ -162,6 +162,27 @@ def test_pages_that_lead_back_end(calendar: Calendar, site: Site) -> None:
     assert calendar.titles() == ["Fair"]
 
 
+SLOW = "div:has(~ div:has(~ div:has(~ div .none)))"
+"""On a page of 2,000 `div` elements this takes hours, and nothing interrupts it from within."""
+
+
+def test_a_selector_that_takes_too_long_is_stopped_and_hurts_no_other_source(calendar: Calendar, site: Site) -> None:
+    site.html("/slow", "<div><p>x</p></div>" * 2_000)
+    site.html("/list", "".join(f'<a class="e" href="/slow?{number}">x</a>' for number in range(5)))
+    site.handle("/slow", lambda exchange, _: exchange.send(Reply(body=b"<div><p>x</p></div>" * 2_000)))
+    site.html("/good", "<p class=e><b>Fair</b> <i>2031-05-01</i></p>")
+    calendar.add(site.url("/slow"), "html", f"item={SLOW}", "fields.title=p", name="slow")
+    calendar.add(site.url("/list"), "html", "details=a.e", f"fields.title={SLOW}", name="details")
+    calendar.add(site.url("/good"), "html", "item=.e", "fields.title=b", "fields.start=i", name="good")
+    calendar.run("--timeout", "5")
+    assert calendar.titles() == ["Fair"]
+    summaries = {calendar.source(run.source_id).name: run.error_summary for run in calendar.runs()}
+    assert "took more than 5 seconds" in summaries["slow"]
+    assert "took more than 5 seconds" in summaries["details"]
+    assert summaries["good"] == ""
+    assert sum(path.startswith("/slow?") for path in site.paths) == 1
+
+
 def test_a_body_without_end_is_cut_off(calendar: Calendar, site: Site) -> None:
     site.reply("/a.ics", body=b"x" * 300_000, content_type="text/calendar")
     calendar.add(site.url("/a.ics"), "ics")

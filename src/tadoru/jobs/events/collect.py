@@ -23,6 +23,7 @@ from tadoru.jobs.events.gather import Gathered, Gatherer, Means, Taken
 from tadoru.jobs.events.normalise import SourceRules, normalise
 from tadoru.jobs.events.settings import SourceSettings, read_settings
 from tadoru.model.event import EventDraft, Quarantined, RawEvent, ReadProblem, ReviewReason, RunStatus
+from tadoru.options import EventsOptions
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.runs import RunClosed
 from tadoru.store.events.values import RunLog, Source, Sweep
@@ -66,14 +67,14 @@ class Collector:
     """Collects sources into a database."""
 
     def __init__(
-        self, store: EventsStore, files: Files, clock: Clock, worker: int, zone: str, say: Say, *, accept_drops: bool = False,
-        enricher: Enricher | None = None,
+        self, store: EventsStore, files: Files, clock: Clock, worker: int, options: EventsOptions, say: Say, *,
+        accept_drops: bool = False, enricher: Enricher | None = None,
     ) -> None:  # fmt: skip
         self._store = store
         self._files = files
         self._clock = clock
         self._worker = worker
-        self._zone = zone
+        self._options = options
         self._say = say
         self._accept_drops = accept_drops
         self._enricher = enricher
@@ -108,7 +109,7 @@ class Collector:
         settings = read_settings(source.type, source.settings, secret=source.secret)
         means = Means(
             errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=secret_of(source),
-            enriched_by=self._enricher.signature if self._enricher else "",
+            timeout=self._options.timeout, enriched_by=self._enricher.signature if self._enricher else "",
         )  # fmt: skip
         gatherer = Gatherer(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
         found = await gatherer.gather()
@@ -128,7 +129,7 @@ class Collector:
         return await self._store_all(source, run, found, normal)
 
     def zone_of(self, source: Source) -> str:
-        return source.timezone or self._zone
+        return source.timezone or self._options.timezone
 
     def _remember_snapshot(self, source: Source, run: RunLog, taken: Taken) -> None:
         self._store.add_snapshot(

@@ -18,6 +18,7 @@ from typing import Any
 from tadoru.clock import Clock, to_datetime
 from tadoru.engine.errands import Errand
 from tadoru.jobs.events.readers import Document
+from tadoru.jobs.events.reading_process import ReadingProcess, ReadingTooSlow
 from tadoru.jobs.events.settings import SourceSettings
 from tadoru.model.event import RawEvent, Reading, ReadProblem, SourceType
 from tadoru.model.web import Headers, Response
@@ -91,6 +92,8 @@ class Means:
     clock: Clock
     zone: str
     """Where dates are meant that do not say it."""
+    timeout: float
+    """Seconds for reading one document by what a person typed."""
     secret: str = ""
     enriched_by: str = ""
     """What fills in its events; when that is new, the source is read whole."""
@@ -115,7 +118,9 @@ class Gatherer:
         self._clock = means.clock
         self._zone = means.zone
         self._credentials = settings.credentials(source.url, means.secret)
+        self._process = ReadingProcess(source.type, settings, means.timeout)
         self._bytes = 0
+        self._is_too_slow = False
         self._enriched_by = means.enriched_by
         self._keep = keep
         self._known: Mapping[str, Any] = state.kept or {}
@@ -132,6 +137,12 @@ class Gatherer:
 
     async def gather(self) -> Gathered:
         """Everything that the source says."""
+        try:
+            return await self._gather()
+        finally:
+            await asyncio.to_thread(self._process.close)
+
+    async def _gather(self) -> Gathered:
         found = self.found
         address = canonical(self._settings.reader.first(self._source.url, self._settings.own))
         details: dict[str, None] = {}
@@ -173,6 +184,8 @@ class Gatherer:
     def _may_read_more(self) -> bool:
         """Whether this run is below its limits; when not, what is left out makes it partial."""
         limits = self._settings.limits
+        if self._is_too_slow:
+            return False
         if len(self.found.events) >= limits.events:
             self._reach_limit("events", limits.events)
         elif self._bytes >= limits.bytes:
@@ -263,7 +276,8 @@ class Gatherer:
 
     async def _read(
         self, body: bytes, kind: str | None, url: str, headers: Headers, page: int, *, detail: bool = False
-    ) -> Reading:
+    ) -> Reading | None:
+        """What a body says; None when it cannot be read in time."""
         document = Document(
             body=body,
             content_type=kind,
@@ -275,7 +289,15 @@ class Gatherer:
             zone=self._zone,
         )
         # In a thread: a large body is seconds of work, and the others go on meanwhile.
-        reading = await asyncio.to_thread(self._settings.reader.read, document, self._settings.own)
+        try:
+            reading = await asyncio.to_thread(self._process.read, document)
+        except ReadingTooSlow as error:
+            self._is_too_slow = True
+            if detail:
+                self.found.missing.append(str(error))
+            else:
+                self._lacks(str(error), page)
+            return None
         where = f"page {page}, " if page > 1 else f"{url}, " if detail else ""
         self._bytes += len(body)
         room = self._settings.limits.events - len(self.found.events)

@@ -74,6 +74,8 @@ class SourceSettings:
     headers: Headers = ()
     limits: RunLimits = RunLimits()
     order: Order | None = None
+    has_typed_expressions: bool = False
+    """Whether a person typed selectors or expressions for its built-in reader, which may take any time."""
 
     def credentials(self, url: str, secret: str) -> Credentials:
         """What is sent to the origin of the source's URL and to no other: the secret and the custom headers."""
@@ -100,6 +102,7 @@ def read_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str =
         # Readers of APIs and web pages stop at their own setting most_pages.
         limits=_limits(shared.mapping("limits"), stops_by_itself=not plugin and kind in (SourceType.API, SourceType.HTML)),
         order=Order(order) if order else None,
+        has_typed_expressions=not plugin and (kind is SourceType.API or (kind is SourceType.HTML and bool(own))),
     )
 
 

@@ -104,7 +104,7 @@ async def try_source(
             trial.error = str(error)
             return trial
         zone = source.timezone or options.timezone
-        means = Means(errand=crew.errand_for(source), files=files, clock=clock, zone=zone, secret=secret)
+        means = Means(errand=crew.errand_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret)
         known = await asyncio.to_thread(store.state, source_id)
         # As if it had never been read: a trial is about what it says, not about what changed.
         gatherer = Gatherer(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)

@@ -108,8 +108,8 @@ class Crew:
         )
         self._errands = Errands(store, self._clock, self.worker, manners)
         self.collector = Collector(
-            store, self._files, self._clock, self.worker, self._options.timezone, self._say, accept_drops=self._accept_drops,
-            enricher=enricher,
+            store, self._files, self._clock, self.worker, self._options, self._say,
+            accept_drops=self._accept_drops, enricher=enricher,
         )  # fmt: skip
         beat = asyncio.create_task(self._beat())
         try:
