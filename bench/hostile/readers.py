@@ -1,0 +1,211 @@
+"""Every reader of the product, as a function of one response, and which formats each is fed."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from bench.hostile.responses import HostileResponse
+from tadoru.clock import SystemClock
+from tadoru.engine.facts import page_facts
+from tadoru.engine.job import Found, Page
+from tadoru.errors import TadoruError
+from tadoru.fetch.cookies import CookieJar
+from tadoru.fetch.limits import BadEncoding, Body, TooLarge
+from tadoru.jobs.audit.job import AuditJob
+from tadoru.jobs.docs.bundle.base import BundleOptions, Site, StoredDoc
+from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.job import DocsJob
+from tadoru.jobs.docs.search import search_site
+from tadoru.jobs.events.enrich.prompt import Question, content_of, judge
+from tadoru.jobs.events.imports import read_sources
+from tadoru.jobs.events.normalise import SourceRules, normalise
+from tadoru.jobs.events.readers import BUILT_IN, Document
+from tadoru.jobs.links.job import LinksJob
+from tadoru.model.event import SourceType
+from tadoru.model.web import Response
+from tadoru.parse import header_fields, sitemap
+from tadoru.parse.bounds import PageTooComplex
+from tadoru.parse.dates import read_when
+from tadoru.parse.decode import decode, header_charset
+from tadoru.parse.extract import Extraction
+from tadoru.rules import retry, robots
+from tadoru.rules.scope import Scope
+from tadoru.serve.docs_sites.differences import difference
+from tadoru.serve.docs_sites.markup import render
+from tadoru.serve.docs_sites.reading import readable
+
+URL = "http://127.0.0.1:8080/case/page.html"
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+SCOPE = Scope(sites=("http://127.0.0.1:8080/",))
+LINKS = LinksJob(SCOPE)
+EVERY_LINK = LinksJob(SCOPE, every_link=True, fragments=True)
+AUDIT = AuditJob(SCOPE, fragments=True, extractions=(Extraction.parse("price=css:.price"), Extraction.parse("day=regex:[0-9]+")))
+DOCS = DocsJob(SCOPE, start="http://127.0.0.1:8080/", render="never")
+LONG_URLS = [
+    f"http://127.0.0.1:8080/{path}" for path in ("", "a" * 8000, "a/" * 4000, "ab" * 4000, "%61" * 2600, "?" + "a=" * 4000)
+]
+QUESTION = Question({"title": "x"}, ("Music", "Art"), True, "model")
+SETTINGS: dict[SourceType, Mapping[str, Any]] = {
+    SourceType.API: {"items": "events", "fields": {"title": "title", "start": "start", "url": "url", "venue": "place.name"}},
+    SourceType.HTML: {
+        "item": "li, .event, tr",
+        "fields": {"title": "a, b, td", "start": "time, td, li", "url": {"selector": "a", "attribute": "href"}},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What is measured."""
+
+    read: Callable[[Any], object]
+    formats: frozenset[str]
+    """Those it is made for; it is fed others now and then."""
+    refusals: tuple[type[Exception], ...] = ()
+    """How it may refuse."""
+    prepare: Callable[[HostileResponse], Any] | None = None
+    """What `read` takes of a response; not measured. By default the response as it is."""
+    after: str = ""
+    """The reader that `prepare` is the work of: where it fails, there is nothing to read."""
+
+
+def answer(given: HostileResponse) -> Response:
+    """The response as the fetcher hands it on."""
+    return Response(url=URL, status=given.status, headers=given.headers, body=given.body)
+
+
+def page(given: HostileResponse) -> Page:
+    return Page(url=URL, depth=1, response=answer(given))
+
+
+def text(given: HostileResponse) -> str:
+    return decode(given.body, given.content_type).text
+
+
+def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileResponse], object]:
+    reader = BUILT_IN[kind]
+    own = reader.prepare(settings)
+    rules = SourceRules(zone="Asia/Tokyo", now=NOW)
+
+    def read(given: HostileResponse) -> object:
+        document = Document(
+            body=given.body, content_type=given.content_type, url=URL, headers=given.headers, page=1, is_detail=False, now=NOW,
+            zone="Asia/Tokyo",
+        )  # fmt: skip
+        return [normalise(event, rules) for event in reader.read(document, own).events]
+
+    return read
+
+
+def _facts(given: Page) -> None:
+    """All that is read of header fields, whatever the job."""
+    response = given.response
+    page_facts(response, Found())
+    LINKS.remark(URL, response, None)
+    AUDIT.remark(URL, response, None)
+    header_fields.links(response.header_all("link"), URL)
+    header_fields.robots_tags(response.header_all("x-robots-tag"))
+    header_fields.cookies(response.header_all("set-cookie"))
+    header_charset(response.header("content-type") or "")
+    for name in ("retry-after", "last-modified", "age", "expires"):
+        retry.parse_retry_after(response.header(name), NOW.timestamp())
+
+
+def _cookies(given: Page) -> None:
+    jar = CookieJar(SystemClock())
+    jar.remember(given.response)
+    for url in LONG_URLS:
+        jar.header(url)
+
+
+def _robots(given: HostileResponse) -> None:
+    found = robots.read(status=200, failure=None, body=given.body)
+    for url in LONG_URLS:
+        found.allows(url)
+
+
+def _sitemaps(given: Page) -> None:
+    search = sitemap.SitemapSearch([(URL, "robots.txt")], ["http://127.0.0.1:8080"])
+    while search.next() is not None:
+        search.take(given.response)
+        if given.response.body.count(b"<sitemap>") > 1:
+            return  # An index that names many others is asked for each of them, one response at a time.
+
+
+def _decompressed(given: HostileResponse) -> None:
+    encoding = next((value for name, value in given.headers if name == "Content-Encoding"), "gzip")
+    body = Body(encoding, 10 * 1024 * 1024)
+    body.feed(given.body)
+    body.finish()
+
+
+def _dates(given: str) -> None:
+    zone = ZoneInfo("Asia/Tokyo")
+    read_when(given, now=NOW, zone=zone)
+    read_when("2026-05-01", now=NOW, zone=zone, end=given[:100_000], start_time=given, end_time=given, note=given)
+
+
+def _markdown(given: HostileResponse) -> str:
+    """The Markdown that a documentation crawl makes of a response."""
+    records = DOCS.handle(page(given)).records
+    return records.document.markdown if records and records.document else ""
+
+
+def _bundle(given: str) -> None:
+    doc = StoredDoc(url=URL, title="Page", markdown=given, number=1, crawled_at=0.0, hash="x")
+    site = Site(base_url="http://127.0.0.1:8080/", checked_at=0.0)
+    with tempfile.TemporaryDirectory() as folder:
+        write_bundle(Path(folder) / "site", site, lambda: [doc] * 6, BundleOptions(chunk_tokens=2000, local_links=True))
+        search_site(Path(folder) / "site", "word concert 祭り")
+
+
+def _view(given: str) -> None:
+    render(given, lambda href: href)
+    readable(given)
+
+
+def _difference(given: str) -> None:
+    difference(given, given[len(given) // 3 :] + given[: len(given) // 3])
+
+
+def _model_answer(given: HostileResponse) -> None:
+    judge(content_of(given.body) or text(given), QUESTION)
+
+
+def _imported(name: str) -> Callable[[str], object]:
+    return lambda given: read_sources(given, name)
+
+
+PAGES = frozenset({"HTML", "headers", "cookies"})
+DOCUMENTS = frozenset({"HTML", "Markdown"})
+READERS: dict[str, Reader] = {
+    "links": Reader(LINKS.handle, PAGES, (PageTooComplex,), page),
+    "links --check": Reader(EVERY_LINK.handle, PAGES, (PageTooComplex,), page),
+    "audit": Reader(AUDIT.handle, PAGES, (PageTooComplex,), page),
+    "docs": Reader(DOCS.handle, PAGES | {"Markdown", "JSON"}, (PageTooComplex,), page),
+    "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs"),
+    "docs page of the service": Reader(_view, DOCUMENTS, (), _markdown, "docs"),
+    "docs changes of the service": Reader(_difference, DOCUMENTS, (), _markdown, "docs"),
+    "events: feed": Reader(_events(SourceType.RSS, {}), frozenset({"feed"})),
+    "events: ICS": Reader(_events(SourceType.ICS, {}), frozenset({"ICS"})),
+    "events: CSV": Reader(_events(SourceType.CSV, {}), frozenset({"CSV"})),
+    "events: API": Reader(_events(SourceType.API, SETTINGS[SourceType.API]), frozenset({"JSON"})),
+    "events: HTML": Reader(_events(SourceType.HTML, {}), frozenset({"HTML"})),
+    "events: selected HTML": Reader(_events(SourceType.HTML, SETTINGS[SourceType.HTML]), frozenset({"HTML"})),
+    "dates": Reader(_dates, frozenset({"CSV"}), (), text),
+    "header fields": Reader(_facts, frozenset({"headers", "cookies"}), (), page),
+    "cookies": Reader(_cookies, frozenset({"headers", "cookies"}), (), page),
+    "decompression": Reader(_decompressed, frozenset({"headers"}), (BadEncoding, TooLarge)),
+    "robots.txt": Reader(_robots, frozenset({"robots"})),
+    "sitemaps": Reader(_sitemaps, frozenset({"sitemap"}), (), page),
+    "answer of a model": Reader(_model_answer, frozenset({"JSON"})),
+    "import of CSV": Reader(_imported("sources.csv"), frozenset({"CSV"}), (TadoruError,), text),
+    "import of OPML": Reader(_imported("sources.opml"), frozenset({"feed"}), (TadoruError,), text),
+    "import of YAML": Reader(_imported("sources.yml"), frozenset({"robots"}), (TadoruError,), text),
+}
