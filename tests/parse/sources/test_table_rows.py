@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.event import Reading
-from tadoru.parse.sources.rows import MOST_FAILURES, MOST_LINES, rows_of
-from tadoru.parse.sources.table import TableSettings, read_csv
+from tadoru.parse.sources.rows import MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, rows_of
+from tadoru.parse.sources.table import MOST_CELLS, TableSettings, read_csv
 
 URL = "https://town.test/open/events.csv"
 TEXT = "イベント名,開始日,会場,説明\n星まつり,2026-08-01,役場前広場,街灯を消します\n茶会,2026-08-02,公民館,\n"
@@ -134,3 +134,21 @@ def test_what_csv_writes_is_read_back(rows: list[list[str]], delimiter: str, cod
         if any(cells):
             assert found.pop(f"row {number}") == cells
     assert not found
+
+
+@pytest.mark.parametrize("columns", [2, 50, 5_000])
+def test_a_table_is_read_up_to_a_number_of_cells_that_is_told(columns: int) -> None:
+    rows = MOST_CELLS // (columns + 2)
+    beside = "".join(f",c{number}" for number in range(columns - 2)), ",x" * (columns - 2)
+    found = read((f"イベント名,開始日{beside[0]}\n" + f"祭り,2026-05-01{beside[1]}\n" * (rows + 3)).encode())
+    assert len(found.events) == rows
+    assert [problem.position for problem in found.problems] == [f"row {rows + 2}"]
+    assert found.problems[0].reason == f"The table has more than {MOST_CELLS:,} cells: the rows from here on were not read."
+
+
+def test_a_table_of_millions_of_empty_lines_is_read_up_to_a_bound_that_is_told() -> None:
+    found = read(("イベント名,開始日\n祭り,2026-05-01\n" + "\n" * MOST_LINES_IN_ALL + "茶会,2026-05-02\n").encode())
+    assert [event.title for event in found.events] == ["祭り"]
+    assert [problem.reason for problem in found.problems] == [
+        f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read."
+    ]

@@ -26,7 +26,7 @@ from tadoru.parse.sources.given import Given
 from tadoru.parse.sources.paging import NO_PAGING, Paging
 from tadoru.parse.sources.problems import Problems
 
-MOST_EVENTS = 50_000
+MOST_EVENTS = 30_000
 """Of one answer."""
 _LONG_NUMBER = 30
 _GUARD = ")]}'"

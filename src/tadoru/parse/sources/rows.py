@@ -22,6 +22,8 @@ FIRST_ROWS = 30
 """The header is looked for in so many."""
 MOST_LINES = 200
 """Of one row: a quote that is never closed would take in the rest of the table."""
+MOST_LINES_IN_ALL = 300_000
+"""Of one table, the empty ones too."""
 MOST_FAILURES = 500
 """Of one table: after each the reading goes on at the next line, so lines that are read again and again must have an end."""
 _SAMPLE = 32 * 1024
@@ -80,6 +82,8 @@ def rows_of(text: str, delimiter: str) -> Iterator[Row]:
             yield Row(number, [], f"More than {MOST_FAILURES} rows can not be read, so the rest of the table was not tried.")
             return
         yield Row(number, cells, trouble)
+    if lines.are_cut:
+        yield Row(number + 1, [], f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read.")
 
 
 def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
@@ -95,7 +99,9 @@ class _Lines:
     """The lines of a text, a row at a time: the reader of CSV is stopped when it takes too many for one row."""
 
     def __init__(self, text: str) -> None:
-        self._lines = io.StringIO(text, newline=None).readlines()
+        lines = io.StringIO(text, newline=None)
+        self._lines = list(islice(lines, MOST_LINES_IN_ALL))
+        self.are_cut = bool(lines.read(1))
         self._at = self._first = 0
         self.is_overrun = False
 

@@ -28,6 +28,10 @@ _PLAIN = frozenset(
     "url image updated".split()
 )
 _PLACE = frozenset("venue building address city prefecture town block code government".split())
+MOST_CELLS = 400_000
+"""Of one table. A row costs something even when it has few: it counts two more than its own."""
+_MOST_BESIDE = 1_000
+"""Cells of a row that have no name."""
 _YEN = re.compile(r"[0-9０-９,，]+")
 
 
@@ -82,8 +86,14 @@ def read_csv(body: bytes, content_type: str | None, url: str, settings: TableSet
             reason = "The table is empty."
         return Reading(problems=(*problems, read_problem("table", reason, decoded.text[:300])))
     events: list[RawEvent] = []
+    left = MOST_CELLS
     for row in rows_of(decoded.text, header.delimiter):
         if row.number > header.row and (row.trouble or any(cell.strip() for cell in row.cells)):
+            left -= max(len(row.cells), len(header.names)) + 2
+            if left < 0:
+                reason = f"The table has more than {MOST_CELLS:,} cells: the rows from here on were not read."
+                problems.append(read_problem(f"row {row.number}", reason))
+                break
             event, trouble = layout.read(row, url)
             events.extend([event] if event else [])
             problems.extend([trouble] if trouble else [])
@@ -111,7 +121,7 @@ class Layout:
     def read(self, row: Row, url: str) -> tuple[RawEvent | None, ReadProblem | None]:
         """The event of a row, and what is wrong with the row."""
         position = f"row {row.number}"
-        cells = [cell.strip() for cell in row.cells]
+        cells = [cell.strip() for cell in row.cells[: len(self.names) + _MOST_BESIDE]]
         while len(cells) > len(self.names) and not cells[-1]:
             cells.pop()
         trouble, is_readable = row.trouble, not row.trouble
