@@ -5,6 +5,7 @@ Nothing here is measured by a clock: without the steps these would run for minut
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import UTC, datetime, timedelta
 from time import process_time
 
@@ -138,3 +139,17 @@ def test_what_was_not_needed_is_there_for_the_next() -> None:
         share = steps.share(50, TOTAL_STEPS * 2)
         assert share.left == TOTAL_STEPS + 50
         steps.give_back(share)
+
+
+def test_a_line_that_is_folded_at_every_sign_takes_a_few_times_its_size_in_memory() -> None:
+    folded = "SUMMARY:" + "\r\n x" * 200_000
+    size = len(folded)
+    tracemalloc.start()
+    try:
+        found = read(GOOD, f"UID:long\nDTSTART:20260805T100000Z\n{folded}")
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    [event] = [event for event in found.events if event.uid == "long"]
+    assert event.title == "x" * 200_000
+    assert most < 10 * size
