@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import UTC, date, timedelta
 from zoneinfo import ZoneInfo
 
@@ -79,3 +80,16 @@ def test_a_reading_of_the_table_reads_the_same_again_when_it_is_written_in_full(
         if expected and " " not in expected:
             first = expected.split("/")[0]
             assert show(read_when(first, now=NOW, zone=TOKYO)) == first, text
+
+
+def test_a_text_of_megabytes_in_place_of_a_date_takes_no_memory_of_its_own() -> None:
+    long = "8月 1日 " * 100_000
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            read_when(long, now=NOW, zone=TOKYO, end=long, start_time=long, end_time=long, note=long)
+            long = f"{long}."
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 4 * len(long.encode("utf-16-le")), "only what is made here"

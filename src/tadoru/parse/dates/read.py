@@ -14,12 +14,14 @@ from tadoru.parse.dates.exact import as_tokens, read_exact
 from tadoru.parse.dates.names import Order, order_in
 from tadoru.parse.dates.note import Note, read_note
 from tadoru.parse.dates.phrase import Group, Hours, Phrase, Span, read_phrase
-from tadoru.parse.dates.prepare import prepare
+from tadoru.parse.dates.prepare import LONGEST, prepare
 from tadoru.parse.dates.recurrence import Rule, expand, find_rule
 from tadoru.parse.dates.scan import scan, with_weekdays
 from tadoru.parse.dates.values import Clock, Day, Mark, Month, NotADate, Sign, Token, Unreadable, When
 from tadoru.parse.dates.years import Resolved, resolve
 
+_LONGEST_NOTE = 20 * LONGEST
+"""What repeats the columns is taken out of a note before it is read."""
 Written = str | date
 """A date in words, or one that was read already (a `datetime` too)."""
 
@@ -37,8 +39,9 @@ def read_when(
 ) -> When | Unreadable:
     """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there."""
     reader = _Reading(now.astimezone(zone).date(), zone, order or order_in(zone))
+    text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
     try:
-        return reader.read(text, end or "", start_time or "", end_time or "", note or "")
+        return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
     except NotADate as problem:
         return Unreadable(str(text)[:200], str(problem))
 
