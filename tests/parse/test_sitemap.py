@@ -153,6 +153,12 @@ def test_the_limit_on_urls_is_exact() -> None:
     assert found.problems == ("More than 9 URLs: the rest is not read.",)
 
 
+def test_what_is_no_url_counts_towards_the_limit_as_well() -> None:
+    found = read(b"nothing\n" * 20 + b"https://site.example/1\n", URL, max_urls=9)
+    assert found.entries == ()
+    assert found.problems == ("URLs not a URL: 9, the first is “nothing”.", "More than 9 URLs: the rest is not read.")
+
+
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 @pytest.mark.parametrize("make", [urlset, lambda *each: "\n".join(SITE + path for path in each).encode()], ids=["xml", "text"])
 def test_reading_stops_at_the_cap_on_bytes(make: Callable[..., bytes], pack: Callable[[bytes], bytes]) -> None:

@@ -177,6 +177,8 @@ class _Found:
         self._max_urls = max_urls
         self._relative_room = MAX_LINK_CHARACTERS
         """Characters: each relative URL is stored with a copy of the sitemap's own."""
+        self._tried = 0
+        """Also what proved to be no URL: a file of millions of those costs as much."""
         self._entries: list[SitemapEntry] = []
         self._sitemaps: list[str] = []
         self._faults: Counter[str] = Counter()
@@ -184,7 +186,8 @@ class _Found:
 
     def add(self, text: str, lastmod: str | None) -> None:
         """Take one URL as written."""
-        if len(self._entries) + len(self._sitemaps) >= self._max_urls:
+        self._tried += 1
+        if self._tried > self._max_urls:
             raise _Stop(f"More than {self._max_urls} URLs: the rest is not read.")
         absolute = canonical(text)
         url = absolute or canonical(text, self._url)
