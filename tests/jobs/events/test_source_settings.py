@@ -100,6 +100,9 @@ def test_yaml_opml_and_csv_give_the_same_sources() -> None:
 @pytest.mark.parametrize(
     "name, text, words",
     [
+        ("a.yml", "[" * 5_000, "Cannot read a.yml: its lists and mappings are nested too deep"),
+        ("a.csv", "name,type,url\n" + "x" * 200_000, "Cannot read a.csv as CSV"),
+        ("a.csv", "name,type,url\na\rb,c,d", "Cannot read a.csv as CSV"),
         ("a.txt", "x", "must end in"),
         ("a.yml", "a: [", "not valid YAML"),
         ("a.yml", "a: 1", "list of sources"),

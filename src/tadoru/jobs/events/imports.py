@@ -37,7 +37,10 @@ def read_sources(text: str, name: str) -> list[Entry]:
     readers = {"yml": _yaml, "yaml": _yaml, "json": _yaml, "opml": _opml, "xml": _opml, "csv": _csv}
     if suffix not in readers:
         raise UsageError(f"{name} can not be imported: its name must end in .yml, .opml or .csv.")
-    entries = list(readers[suffix](text, name))
+    try:
+        entries = list(readers[suffix](text, name))
+    except csv.Error as error:
+        raise UsageError(f"Cannot read {name} as CSV ({error}). Save it again as CSV in UTF-8.") from None
     if not entries:
         raise UsageError(f"There is no source in {name}.")
     return entries
@@ -48,6 +51,10 @@ def _yaml(text: str, name: str) -> Iterator[Entry]:
 
     try:
         data: Any = yaml.safe_load(text)
+    except RecursionError:
+        raise UsageError(
+            f"Cannot read {name}: its lists and mappings are nested too deep. A source needs three levels."
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""
