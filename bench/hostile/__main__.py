@@ -48,12 +48,12 @@ def table(found: list[Measurement]) -> str:
     for one in found:
         rows.setdefault((one.reader, one.format), []).append(one)
     order = {name: place for place, name in enumerate(READERS)}
-    lines = [f"{'reader':28}{'format':10}{'cases':>6}{'slowest s':>11}{'case':>7}{'most MB':>9}{'case':>7}{'failed':>8}"]
+    lines = [f"{'reader':34}{'format':10}{'cases':>6}{'slowest s':>11}{'case':>7}{'most MB':>9}{'case':>7}{'failed':>8}"]
     for (reader, format_), of in sorted(rows.items(), key=lambda row: (order.get(row[0][0], -1), row[0][1])):
         slow, large = max(of, key=lambda one: one.cpu), max(of, key=lambda one: one.memory)
         failed = sum(bool(one.complaint) for one in of)
         lines.append(
-            f"{reader:28}{format_:10}{len(of):6}{slow.cpu:11.2f}{slow.number:7}{large.memory / 1e6:9.0f}{large.number:7}"
+            f"{reader:34}{format_:10}{len(of):6}{slow.cpu:11.2f}{slow.number:7}{large.memory / 1e6:9.0f}{large.number:7}"
             f"{failed or '':>8}"
         )
     complaints = [one for one in found if one.complaint]

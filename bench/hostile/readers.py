@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from tadoru.jobs.events.imports import read_sources
 from tadoru.jobs.events.normalise import SourceRules, normalise
 from tadoru.jobs.events.readers import BUILT_IN, Document
 from tadoru.jobs.links.job import LinksJob
-from tadoru.model.event import SourceType
+from tadoru.model.event import RawEvent, Reading, SourceType
 from tadoru.model.web import Response
 from tadoru.parse import header_fields, sitemap
 from tadoru.parse.bounds import PageTooComplex
@@ -50,13 +50,12 @@ DOCS = DocsJob(SCOPE, start="http://127.0.0.1:8080/", render="never")
 LONG_URLS = [
     f"http://127.0.0.1:8080/{path}" for path in ("", "a" * 8000, "a/" * 4000, "ab" * 4000, "%61" * 2600, "?" + "a=" * 4000)
 ]
+LONGEST_LIST = 50_000
 QUESTION = Question({"title": "x"}, ("Music", "Art"), True, "model")
-SETTINGS: dict[SourceType, Mapping[str, Any]] = {
-    SourceType.API: {"items": "events", "fields": {"title": "title", "start": "start", "url": "url", "venue": "place.name"}},
-    SourceType.HTML: {
-        "item": "li, .event, tr",
-        "fields": {"title": "a, b, td", "start": "time, td, li", "url": {"selector": "a", "attribute": "href"}},
-    },
+API_SETTINGS = {"items": "events", "fields": {"title": "title", "start": "start", "url": "url", "venue": "place.name"}}
+HTML_SETTINGS = {
+    "item": "li, .event, tr",
+    "fields": {"title": "a, b, td", "start": "time, td, li", "url": {"selector": "a", "attribute": "href"}},
 }
 
 
@@ -88,19 +87,28 @@ def text(given: HostileResponse) -> str:
     return decode(given.body, given.content_type).text
 
 
-def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileResponse], object]:
+def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileResponse], Reading]:
     reader = BUILT_IN[kind]
     own = reader.prepare(settings)
-    rules = SourceRules(zone="Asia/Tokyo", now=NOW)
 
-    def read(given: HostileResponse) -> object:
+    def read(given: HostileResponse) -> Reading:
         document = Document(
             body=given.body, content_type=given.content_type, url=URL, headers=given.headers, page=1, is_detail=False, now=NOW,
             zone="Asia/Tokyo",
         )  # fmt: skip
-        return [normalise(event, rules) for event in reader.read(document, own).events]
+        return reader.read(document, own)
 
     return read
+
+
+def _normalised(read: Callable[[HostileResponse], Reading]) -> Reader:
+    """What follows a reading, event by event: however many there are, a thousand of them take no longer than a response may."""
+    rules = SourceRules(zone="Asia/Tokyo", now=NOW)
+
+    def prepare(given: HostileResponse) -> tuple[RawEvent, ...]:
+        return read(given).events[:1000]
+
+    return Reader(lambda events: [normalise(event, rules) for event in events], frozenset(), (), prepare)
 
 
 def _facts(given: Page) -> None:
@@ -179,7 +187,26 @@ def _model_answer(given: HostileResponse) -> None:
 
 
 def _imported(name: str) -> Callable[[str], object]:
-    return lambda given: read_sources(given, name)
+    """A list of sources is a file that a person has, not a response: it is not as large as one."""
+    return lambda given: read_sources(given[:LONGEST_LIST], name)
+
+
+def _event_readers() -> dict[str, Reader]:
+    """The reader of each type of source, and the normalising of what it found."""
+    kinds: dict[str, tuple[str, SourceType, Mapping[str, Any]]] = {
+        "events: feed": ("feed", SourceType.RSS, {}),
+        "events: ICS": ("ICS", SourceType.ICS, {}),
+        "events: CSV": ("CSV", SourceType.CSV, {}),
+        "events: API": ("JSON", SourceType.API, API_SETTINGS),
+        "events: HTML": ("HTML", SourceType.HTML, {}),
+        "events: selected HTML": ("HTML", SourceType.HTML, HTML_SETTINGS),
+    }
+    found: dict[str, Reader] = {}
+    for name, (format_, kind, settings) in kinds.items():
+        read = _events(kind, settings)
+        found[name] = Reader(read, frozenset({format_}))
+        found[f"{name}, normalised"] = replace(_normalised(read), formats=frozenset({format_}), after=name)
+    return found
 
 
 PAGES = frozenset({"HTML", "headers", "cookies"})
@@ -192,12 +219,7 @@ READERS: dict[str, Reader] = {
     "docs files": Reader(_bundle, DOCUMENTS, (), _markdown, "docs"),
     "docs page of the service": Reader(_view, DOCUMENTS, (), _markdown, "docs"),
     "docs changes of the service": Reader(_difference, DOCUMENTS, (), _markdown, "docs"),
-    "events: feed": Reader(_events(SourceType.RSS, {}), frozenset({"feed"})),
-    "events: ICS": Reader(_events(SourceType.ICS, {}), frozenset({"ICS"})),
-    "events: CSV": Reader(_events(SourceType.CSV, {}), frozenset({"CSV"})),
-    "events: API": Reader(_events(SourceType.API, SETTINGS[SourceType.API]), frozenset({"JSON"})),
-    "events: HTML": Reader(_events(SourceType.HTML, {}), frozenset({"HTML"})),
-    "events: selected HTML": Reader(_events(SourceType.HTML, SETTINGS[SourceType.HTML]), frozenset({"HTML"})),
+    **_event_readers(),
     "dates": Reader(_dates, frozenset({"CSV"}), (), text),
     "header fields": Reader(_facts, frozenset({"headers", "cookies"}), (), page),
     "cookies": Reader(_cookies, frozenset({"headers", "cookies"}), (), page),
