@@ -19,6 +19,7 @@ from tadoru.fetch.cookies import CookieJar
 from tadoru.fetch.limits import BadEncoding, Body, TooLarge
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.docs.bundle.base import BundleOptions, Site, StoredDoc
+from tadoru.jobs.docs.bundle.boilerplate import Repeated
 from tadoru.jobs.docs.bundle.write import write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.search import search_site
@@ -168,8 +169,9 @@ def _markdown(given: HostileResponse) -> str:
 def _bundle(given: str) -> None:
     doc = StoredDoc(url=URL, title="Page", markdown=given, number=1, crawled_at=0.0, hash="x")
     site = Site(base_url="http://127.0.0.1:8080/", checked_at=0.0)
+    Repeated().add(given)
     with tempfile.TemporaryDirectory() as folder:
-        write_bundle(Path(folder) / "site", site, lambda: [doc] * 6, BundleOptions(chunk_tokens=2000, local_links=True))
+        write_bundle(Path(folder) / "site", site, lambda: [doc], BundleOptions(chunk_tokens=2000, local_links=True))
         search_site(Path(folder) / "site", "word concert 祭り")
 
 

@@ -17,6 +17,7 @@ from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.jobs.docs.survey import ACCEPT, FILES, Questions, survey, wanted_of
 from tadoru.jobs.report.words import counted
 from tadoru.model.web import Answer, Link, LinkKind, Response
+from tadoru.parse.bounds import PageTooComplex
 from tadoru.parse.decode import decode
 from tadoru.parse.html import looks_like_html
 from tadoru.rules.scope import Scope
@@ -28,6 +29,8 @@ SPEC_TYPES = (
     "application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/vnd.oai",
     "application/schema+json", "application/graphql", "text/plain",
 )  # fmt: skip
+LONGEST_MARKDOWN = 2_000_000
+"""Characters of a page that is Markdown itself."""
 LISTING = 3_000
 """Links that make a page a list of everything, when there is hardly a word beside them."""
 EMPTY = 25
@@ -157,7 +160,7 @@ class DocsJob:
             return made
         text = decode(answer.body, answer.header("content-type")).text
         types = own.TYPES if self.gives == "accept" else (*own.TYPES, "text/plain")
-        if answer.media_type not in types or not own.is_markdown(answer.media_type, text):
+        if len(text) > LONGEST_MARKDOWN or answer.media_type not in types or not own.is_markdown(answer.media_type, text):
             return made
         if made is None:
             return _own_document(text, page.url, answer.url)
@@ -178,6 +181,8 @@ class DocsJob:
     def _markdown(self, page: Page) -> Found:
         response = page.response
         text = decode(response.body, response.header("content-type")).text
+        if len(text) > LONGEST_MARKDOWN:
+            raise PageTooComplex(f"its Markdown has more than {LONGEST_MARKDOWN:,} characters")
         document = _own_document(text, page.url, page.url)
         links, left_out = own.links_of(text, page.url, self._resolver)
         return Found(
