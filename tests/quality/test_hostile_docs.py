@@ -7,6 +7,7 @@ times its text. What a page orders its reader to do is text like any other.
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,7 @@ from tadoru.parse.html import PageTooComplex
 from tadoru.rules.url import Resolver
 from tests.jobs.docs_markdown.pages import fences
 
+WORD = "1234567890" * 6
 END = "The kettle sings at the end."
 OURS = {"<br>", "<sub>", "</sub>", "<sup>", "</sup>"}
 """What we write ourselves where Markdown has nothing of its own."""
@@ -40,6 +42,13 @@ def leaked(markdown: str) -> list[str]:
         if token.type in {"html_block", "html_inline"}
     ]
     return [markup for markup in found if markup not in OURS]
+
+
+def test_neighbours_by_the_hundred_thousand_are_merged_in_linear_time() -> None:
+    count = 100_000
+    began = time.process_time()
+    assert markdown_of(f"<b>{WORD}</b>" * count).count(WORD) == count
+    assert time.process_time() - began < 6
 
 
 REFUSED: dict[str, tuple[Callable[[], str], str]] = {

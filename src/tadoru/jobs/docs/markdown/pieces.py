@@ -83,13 +83,13 @@ def _text(pieces: list[Piece], index: int, *, spaced: bool, in_link: bool) -> st
 
 def _merged(pieces: list[Piece]) -> list[Piece]:
     """Neighbours of one kind as one piece: only then can text be escaped, and code be told from a longer fence."""
-    merged: list[Piece] = []
+    merged: list[tuple[str, list[str]]] = []
     for kind, content in pieces:
         if merged and kind == merged[-1][0] and kind not in {MARKUP, BREAK}:
-            merged[-1] = (kind, merged[-1][1] + content)
+            merged[-1][1].append(content)
         elif content or kind == BREAK:
-            merged.append((kind, content))
-    return merged
+            merged.append((kind, [content]))
+    return [(kind, "".join(contents)) for kind, contents in merged]
 
 
 def _next_sign(pieces: list[Piece], index: int) -> str:
