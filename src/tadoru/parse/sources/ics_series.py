@@ -197,11 +197,14 @@ class Series:
         self, wall: datetime, length: Length | None, changes: Changes, deciding: tuple[list[datetime], list[Shift]]
     ) -> Occurrence | None:
         """What one date of the series has become; None when it was taken out or is told by a change."""
-        day = wall.date()
-        key = day if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
-        gone: tuple[Container[datetime | date], ...] = (changes.removed, changes.spans)
-        if any(key in place or day in place for place in gone) or (changes.ends and wall >= changes.ends):
+        if changes.ends and wall >= changes.ends:
             return None
+        if changes.removed or changes.spans:
+            day = wall.date()
+            key = day if self._span.is_date else self._zone.moment(wall).astimezone(UTC)
+            gone: tuple[Container[datetime | date], ...] = (changes.removed, changes.spans)
+            if any(key in place or day in place for place in gone):
+                return None
         times, shifts = deciding
         if at := bisect_right(times, wall):
             return self._made(wall + shifts[at - 1].by, shifts[at - 1].length, self._zone)
