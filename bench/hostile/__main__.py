@@ -30,13 +30,16 @@ def arguments(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--case", type=int, metavar="N", help="only the response of this number, with tracebacks")
     parser.add_argument("--only", choices=PARTS, help="the readers, the jobs, or the service; all three by default")
     parser.add_argument("--reader", choices=READERS, help="only this reader")
+    parser.add_argument(
+        "--seconds", type=float, default=MOST_CPU, help="CPU that a reading may take (default 2); more on a busy machine"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="processes (default: one for each core)")
     return parser.parse_args(given)
 
 
-def read_all(numbers: Iterable[int], seed: int, reader: str | None, workers: int) -> Iterator[Measurement]:
+def read_all(numbers: Iterable[int], seed: int, reader: str | None, workers: int, most_cpu: float) -> Iterator[Measurement]:
     """Feed the responses of these numbers to their readers."""
-    cases = [(number, seed, reader) for number in numbers]
+    cases = [(number, seed, reader, most_cpu) for number in numbers]
     with multiprocessing.get_context("fork").Pool(workers) as pool:
         for found in pool.imap(measure, cases):
             yield from found
@@ -61,7 +64,12 @@ def table(found: list[Measurement]) -> str:
         f"--case {one.number} --reader '{one.reader}': {one.format}, {one.family}: {one.complaint}" for one in complaints
     ]
     met = "met" if not complaints else f"NOT MET by {len(complaints)}"
-    return "\n".join([*lines, f"{len(found)} readings, each under {MOST_CPU} s and {MOST_MEMORY / 1e6:.0f} MB: {met}"])
+    return "\n".join(
+        [
+            *lines,
+            f"{len(found)} readings, each under {max(one.most_cpu for one in found)} s and {MOST_MEMORY / 1e6:.0f} MB: {met}",
+        ]
+    )
 
 
 def job_line(one: JobRun) -> str:
@@ -86,7 +94,7 @@ def main(given: list[str]) -> int:
     is_met = True
     if "readers" in parts:
         found: list[Measurement] = []
-        for one in read_all(numbers, chosen.seed, chosen.reader, chosen.workers):
+        for one in read_all(numbers, chosen.seed, chosen.reader, chosen.workers, chosen.seconds):
             found.append(one)
             if one.complaint:
                 print(f"{one.number} {one.reader}: {one.format}, {one.family}: {one.complaint}", file=sys.stderr, flush=True)
