@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from tadoru.jobs.events.dedupe import EventJudge
+from tadoru.jobs.events.dedupe.explain import Comparison
+from tadoru.model.event import EventDraft
+from tadoru.store.events.candidates import MOST_COMPARED
 from tadoru.store.events.open import EventsStore
 from tadoru.store.events.values import Judge
 from tests.contract.events.conftest import Collector
@@ -43,3 +46,26 @@ def test_rows_that_a_source_numbers_anew_keep_their_events(store: EventsStore, c
     assert {title: event.uid for title, event in after.items()} == before
     assert [title for title, event in after.items() if event.vanished_at] == ["星空コンサート"]
     assert store.totals().rows == 8
+
+
+class CountingJudge(EventJudge):
+    """The judge, and how often it is asked."""
+
+    compared = 0
+
+    def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> Comparison:
+        self.compared += 1
+        return super().compare(new, known, same_source=same_source)
+
+
+def test_a_source_that_names_hundreds_of_events_of_one_day_does_not_have_each_compared_with_all_others(
+    store: EventsStore, collect: Collector
+) -> None:
+    judge = CountingJudge()
+    collect.judge = judge  # type: ignore[assignment]
+    count = 3 * MOST_COMPARED
+    rows = [draft(f"{number * 7919:x} {number * 104729:x}", uid=str(number), city="盛岡市") for number in range(count)]
+    collect.run(collect.source("A"), rows)
+    assert judge.compared <= count * MOST_COMPARED
+    applied = collect.run(collect.source("B"), [rows[-1]])
+    assert applied.merged == 1, "its title leads to it, however many the day has"
