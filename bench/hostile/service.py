@@ -26,7 +26,9 @@ SLOWEST = 1.0
 """Seconds in which `/healthz` answers, whatever the service is doing."""
 TESTERS = 4
 """Sources that are tested at a time."""
-PATIENCE = 300.0
+PATIENCE = 120.0
+LONGEST_WORK = 240.0
+"""Seconds after which no further source is tested."""
 VIEWS = ("/events.ics", "/events.rss", "/events.csv", "/api/v1/events?limit=200", "/", "/month")
 
 
@@ -79,7 +81,11 @@ def run_service(numbers: Sequence[int], seed: int) -> ServiceRun:
             answers, slowest, cpu = ours.recv() if ours.poll(PATIENCE) else (0, PATIENCE, 0.0)
         finally:
             service.terminate()
-            service.wait()
+            try:
+                service.wait(30)
+            except subprocess.TimeoutExpired:
+                service.kill()
+                service.wait()
     return ServiceRun(answers, slowest, cpu, os.getloadavg()[0], caller.requests, tuple(caller.errors[:20]))
 
 
@@ -141,10 +147,10 @@ def _work(site: ServedSite, caller: _Caller) -> None:
         for number, kind in site.formats.items()
         if kind in SOURCES
     ]
-    waiting = list(rows)
+    waiting, end = list(rows), time.monotonic() + LONGEST_WORK
 
     def test() -> None:
-        while waiting:
+        while waiting and time.monotonic() < end:
             added = caller.call("POST", "/api/v1/admin/sources", waiting.pop())
             if added:
                 caller.call("POST", f"/api/v1/admin/sources/{added['id']}/test")
