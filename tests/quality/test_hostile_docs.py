@@ -52,7 +52,7 @@ def test_neighbours_by_the_hundred_thousand_are_merged_in_linear_time() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[], str], str]] = {
-    "a hundred megabytes of divs in divs": (lambda: "<div>" * 20_000_000, "elements nested"),
+    "a hundred megabytes of divs in divs": (lambda: "<div>" * 20_000_000, "more than 800,000 elements"),
     "half a million divs in divs, closed": (lambda: "<div>" * 500_000 + "x" + "</div>" * 500_000, "elements nested"),
     "formatting that is never closed": (
         lambda: "".join(f"<b id={number}><p>" for number in range(20_000)),
@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
         lambda: "<p " + " ".join(f"a{number}=1" for number in range(100_000)) + ">x</p>",
         "too many attributes",
     ),
-    "more elements than anybody reads": (lambda: "<p>" * 1_000_001, "it has 1,000,0"),
+    "more elements than anybody reads": (lambda: "<p>" * 1_000_001, "more than 800,000 elements"),
 }
 
 

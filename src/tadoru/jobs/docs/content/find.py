@@ -7,14 +7,11 @@ from tadoru.jobs.docs.content.census import Census
 from tadoru.jobs.docs.content.generators import recognise
 from tadoru.jobs.docs.content.score import Choice
 from tadoru.jobs.docs.content.values import Generator, Main
-from tadoru.parse.html import Document, Element, PageTooComplex
+from tadoru.parse.html import Document, Element
 from tadoru.rules.url import Resolver
 
 _LEAST_TEXT = 25
 """Characters: a place with less has not been filled, or the text of this page is elsewhere."""
-_MOST_ELEMENTS = 1_000_000
-"""The longest specifications that are one page have half as many; with more it was not written for a reader."""
-_SHORTEST_ELEMENT = len("<p>")
 _ANY_NAVIGATION = "nav,[role=navigation]"
 IN_ITS_PLACE = 0.95
 """How sure we are of text that stands where the generator puts it."""
@@ -23,9 +20,8 @@ IN_ITS_PLACE = 0.95
 def find_main(document: Document, url: str, resolver: Resolver | None = None) -> Main:
     """The documentation on a page. The page's tree is changed: what is not text is taken out of the part that is returned.
 
-    `resolver` is one that remembers the links of a site, when there is one. Raises `PageTooComplex` for a page without end.
+    `resolver` is one that remembers the links of a site, when there is one.
     """
-    _refuse_endless(document)
     resolver = resolver or Resolver()
     body = document.tree.body or document.tree.root
     assert body is not None  # the parser always makes one
@@ -58,12 +54,6 @@ def find_main(document: Document, url: str, resolver: Resolver | None = None) ->
         reason=choice.reason,
         is_tool=is_tool,
     )
-
-
-def _refuse_endless(document: Document) -> None:
-    """Small pages are not counted: they have no room for so many."""
-    if document.size > _SHORTEST_ELEMENT * _MOST_ELEMENTS and (count := len(document.select("*"))) > _MOST_ELEMENTS:
-        raise PageTooComplex(f"it has {count:,} elements")
 
 
 def _bring_notes(document: Document) -> None:
