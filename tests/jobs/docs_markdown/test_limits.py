@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from tadoru.jobs.docs import own
@@ -87,3 +89,11 @@ def test_a_short_page_reads_as_ever() -> None:
     assert markdown("<ul><li>a<pre>b\nc</pre></ul><blockquote>d<br>e</blockquote>") == (
         "- a\n\n  ```\n  b\n  c\n  ```\n\n> d  \n> e"
     )
+
+
+@pytest.mark.parametrize("unit", ["*@", "_a", "`", "<b ", "&amp;", "[x]("])
+def test_a_long_text_of_signs_is_escaped_in_little_time(unit: str) -> None:
+    began = process_time()
+    written = escape.text(unit * 400_000)
+    assert process_time() - began < 3
+    assert written.replace("\\", "") == unit * 400_000

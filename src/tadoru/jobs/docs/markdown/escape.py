@@ -27,7 +27,10 @@ _LINE_START = re.compile(
     r"(#{1,6})(?=[ \t]|$)|([-+*])(?=[ \t]|$)|(\d{1,9})[.)](?=[ \t]|$)|(>)|(=+|-+)[ \t]*$|(~~~)|((?=[|:\- ]*$)[|: ]*-)"
 )
 _SLICE = 100_000
-_ANY_SPECIAL = re.compile(r"[\\`*_~\[\]<&]")
+_SPECIAL = "\\`*_~[]<&"
+_ANY_SPECIAL = re.compile(f"[{re.escape(_SPECIAL)}]")
+_ALL_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in _SPECIAL})
+_LONG = 10_000
 
 
 def _slices(plain: str) -> Iterator[str]:
@@ -67,6 +70,9 @@ def text(plain: str, *, in_link: bool = False) -> str:
         return plain
     if len(plain) > _SLICE:
         return "".join(text(piece, in_link=in_link) for piece in _slices(plain))
+    if len(plain) > _LONG and sum(map(plain.count, _SPECIAL)) > len(plain) // 5:
+        # No prose: looking at the neighbours of millions of signs takes seconds, and escaping all of them is right too.
+        return plain.translate(_ALL_ESCAPED)
     if in_link:
         # Inside the brackets of a link every bracket counts, so that pairs need not be followed.
         pieces = _BRACKETS.split(plain)
