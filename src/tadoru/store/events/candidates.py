@@ -25,7 +25,7 @@ _COMPARED = [
 """What a comparison looks at. Descriptions are long, and no judge compares them."""
 
 
-MOST_COMPARED = 500
+MOST_COMPARED = 200
 """Events that one draft is compared with: a source may name thousands for one day, and each would be compared with all others."""
 
 
