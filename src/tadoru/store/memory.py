@@ -222,7 +222,8 @@ class MemoryStore(MemoryBounds, MemorySideWork):
     def _complete(self, page: Page, outcome: Completed, links: Sequence[FoundLink], max_depth: int | None) -> None:
         page.crawled, page.facts, page.error = self.clock.now(), outcome.facts, (None, None)
         measure(self._measured, outcome.facts)
-        self._measured[error_counter(FailureKind.PAGE_LIMIT)] += len(outcome.left_out)
+        if outcome.left_out:
+            self._measured[error_counter(FailureKind.PAGE_LIMIT)] += len(outcome.left_out)
         # No longer leased, before a redirect to itself looks at it.
         self._pages.move(page, PageStatus.COMPLETED)
         if outcome.redirect is not None:

@@ -59,8 +59,9 @@ IN_ENGLISH = frozenset({
     # Settings of a source are in the words of its format, which are English.
     "The setting auth needs a secret: name the variable that holds it with --secret.",
     "The setting auth.type is missing; it must be one of {}.",
-    "The setting headers.{} can not be sent; sign in with the setting auth and --secret.",
-    "The setting auth.{} is missing or can not be sent; {} needs it.",
+    "The setting headers.{} cannot be sent; sign in with the setting auth and --secret.",
+    "The setting auth.{} is missing; {} needs it.",
+    "The setting {} cannot be used. {}",
 })  # fmt: skip
 """What is not translated, and why. A new sentence of these rooms gets a line in `words_sentences`, or one here."""
 

@@ -102,12 +102,16 @@ JAPANESE: dict[str, str] = {
         "頻度の低い情報源の間隔は24〜72時間にしてください。",
     "Source {} would wait for itself: choose another source to depend on.":
         "情報源 {} が自分自身を待つことになります。別の情報源を選んでください。",
-    "This address is private: give one of the public web, or start the service with --allow-private.":
-        "これはプライベートアドレスです。公開されたウェブのアドレスにしてください。",
+    "This URL leads to a private address: give a public one, or start the service with --crawl-private HOST:PORT.":
+        "このURLはプライベートアドレスを指しています。公開されたURLを指定してください。",
+    "The URL {} has {} characters: give one of at most {}.":
+        "URL {} は{}文字あります。{}文字以内のURLを指定してください。",
     "{} is source {} ({}) already: edit that one, or remove it first.":
         "{} はすでに情報源 {}（{}）として登録されています。そちらを編集するか、先に削除してください。",
     "Source {} sends a secret: where it is sent is changed on the command line, or its secret removed there.":
         "情報源 {} は秘密の値を送信します。送信先の変更はコマンドラインで行ってください。",
+    "Source {} may reach a private address: change what it reads on the command line.":
+        "情報源 {} はプライベートアドレスへの接続を許可されています。取得先の変更はコマンドラインで行ってください。",
     "The value of headers.{} is hidden, and nothing is stored for it: enter the value.":
         "headers.{} の値は非表示で、保存された値もありません。値を入力してください。",
     "{} of a source is said on the command line: leave it out.":

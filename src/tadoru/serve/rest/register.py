@@ -82,11 +82,7 @@ def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by:
             f"Source {source_id} sends a secret: where it is sent is changed on the command line, or its secret removed there.",
         )
     if (before.allow_private or before.named_host) and changed & _WHERE and not allowed_by_operator(service).allow_all:
-        raise Refused(
-            409,
-            f"Source {source_id} may reach a private address: change what it reads on the command line, with "
-            f"`tadoru events sources edit {source_id}`.",
-        )
+        raise Refused(409, f"Source {source_id} may reach a private address: change what it reads on the command line.")
     return _saved(service, values, partial(sources.edit, service.store, source_id, by=by))
 
 
