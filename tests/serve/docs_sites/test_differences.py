@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,3 +54,12 @@ def test_a_change_at_the_end_of_a_long_page_is_found_and_one_that_is_all_change_
     found = difference("\n".join(lines), "\n".join([*lines[:-1], "end"]))
     assert (found.added, found.removed, found.is_cut) == (1, 1, False)
     assert difference("\n".join(lines), "\n".join(f"x{line}" for line in lines)).is_cut
+
+
+def test_a_line_without_end_is_compared_as_a_whole() -> None:
+    tracemalloc.start()
+    found = difference("a " * 2_000_000, "b " + "a " * 2_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (found.added, found.removed) == (1, 1)
+    assert peak < 50_000_000

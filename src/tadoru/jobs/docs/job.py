@@ -29,7 +29,7 @@ SPEC_TYPES = (
     "application/json", "application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "application/vnd.oai",
     "application/schema+json", "application/graphql", "text/plain",
 )  # fmt: skip
-LONGEST_MARKDOWN = 2_000_000
+LONGEST_MARKDOWN = 1_000_000
 """Characters of a page that is Markdown itself."""
 LISTING = 3_000
 """Links that make a page a list of everything, when there is hardly a word beside them."""

@@ -21,10 +21,10 @@ from tadoru.parse.sources.ics_values import first, read_duration, read_stamp
 from tadoru.parse.sources.ics_zones import UTC_ZONE, Zones, known_zone
 from tadoru.parse.sources.problems import Problems
 
-TOTAL_STEPS = 450_000
-"""Of one calendar: about a second."""
-RESERVED_STEPS = 750_000
-"""For series that take little: about a thousand of them have enough of it."""
+TOTAL_STEPS = 300_000
+"""Of one calendar: less than a second."""
+RESERVED_STEPS = 500_000
+"""For series that take little: some seven hundred of them have enough of it."""
 _CHANGE_STEPS = 20
 """What it takes to look at a changed date once more, for another series of the same UID."""
 

@@ -11,6 +11,7 @@ AROUND = 3
 """Lines that are shown around what changed."""
 MOST_LINES = 2_000
 """Of each version, between the first line that differs and the last: comparing more would take longer than anybody waits."""
+_LONGEST_LINE = 20_000
 _MOST_WORDS = 120
 """Of a line whose words are compared."""
 _MOST_PAIRS = 40
@@ -105,10 +106,12 @@ def _lines(
 
 def _words(left: str, right: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     """Two lines with the words marked that only one of them has; lines that have little in common are left whole."""
+    whole = ((left, False),), ((right, False),)
+    if max(len(left), len(right)) > _LONGEST_LINE:
+        return whole
     ours, theirs = _WORDS.findall(left), _WORDS.findall(right)
-    matcher = SequenceMatcher(None, ours, theirs)
-    if max(len(ours), len(theirs)) > _MOST_WORDS or matcher.ratio() < 0.4:
-        return ((left, False),), ((right, False),)
+    if max(len(ours), len(theirs)) > _MOST_WORDS or (matcher := SequenceMatcher(None, ours, theirs)).ratio() < 0.4:
+        return whole
     before: list[Span] = []
     after: list[Span] = []
     for kind, left_from, left_to, right_from, right_to in matcher.get_opcodes():
