@@ -13,7 +13,9 @@ import pytest
 
 from tadoru.model.event import RawEvent, Reading
 from tadoru.parse.sources.ics import TOTAL_STEPS, read_ics
+from tadoru.parse.sources.ics_lines import MAX_COMPONENTS, read_components
 from tadoru.parse.sources.ics_rule import OutOfSteps, Steps
+from tadoru.parse.sources.problems import Problems
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 GOOD = "UID:good\nSUMMARY:Talk\nDTSTART:20260805T100000Z\nRRULE:FREQ=WEEKLY;COUNT=3"
@@ -153,3 +155,11 @@ def test_a_line_that_is_folded_at_every_sign_takes_a_few_times_its_size_in_memor
     [event] = [event for event in found.events if event.uid == "long"]
     assert event.title == "x" * 200_000
     assert most < 10 * size
+
+
+def test_a_calendar_is_read_up_to_a_number_of_components_that_is_told() -> None:
+    body = "BEGIN:VCALENDAR\n" + "BEGIN:VEVENT\nEND:VEVENT\n" * (MAX_COMPONENTS + 10) + "END:VCALENDAR\n"
+    problems = Problems()
+    calendar = read_components(body.encode(), "text/calendar", problems).children[0]
+    assert len(calendar.children) == MAX_COMPONENTS - 1
+    assert f"more than {MAX_COMPONENTS:,} components" in problems.all()[0].reason

@@ -23,6 +23,8 @@ _NESTING = {
     "DAYLIGHT": ("VTIMEZONE",),
 }
 """The components that are read, and where they may stand."""
+MAX_COMPONENTS = 120_000
+"""Of one calendar: events, their changes, time zones and the parts of these."""
 _PROPERTY = re.compile(r"([A-Za-z0-9-]++)[ \t]*+[;:]")
 
 
@@ -48,6 +50,9 @@ def read_components(body: bytes, content_type: str | None, problems: Problems) -
     builder = _Builder(problems)
     for line in unfolded(body[:MAX_BYTES], content_type):
         builder.take(line)
+        if builder.count == MAX_COMPONENTS:
+            problems.add("end", f"There are more than {MAX_COMPONENTS:,} components; the rest is not read.")
+            break
     return builder.finish()
 
 
@@ -76,6 +81,8 @@ class _Builder:
         self._skipped: list[str] = []
         self._depth_lost = 0
         self._counts: dict[str, int] = {}
+        self.count = 0
+        """Components that were begun."""
 
     def take(self, line: str) -> None:
         """The next content line."""
@@ -110,6 +117,7 @@ class _Builder:
             else:
                 self._depth_lost += 1
             return
+        self.count += 1
         self._counts[name] = self._counts.get(name, 0) + 1
         component = Component(name, f"{name} {self._counts[name]}")
         self._open[-1].children.append(component)
