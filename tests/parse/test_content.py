@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from hashlib import sha256
 
 import pytest
@@ -115,3 +116,13 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 @given(st.text(alphabet="<>/ abmainvdrole=\"'", max_size=200))
 def test_no_markup_makes_reading_fail(markup: str) -> None:
     read_content(Document.parse(markup.encode()))
+
+
+def test_a_text_of_many_runs_is_read_as_a_short_one_in_little_memory() -> None:
+    tracemalloc.start()
+    found = normalised("日—" * 600_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.normal == b" ".join([normalised("日—").normal] * 600_000)
+    assert found.characters == 600_000
+    assert peak < 60_000_000

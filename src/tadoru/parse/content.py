@@ -30,6 +30,7 @@ _HIGHEST = 60
 """How far up an element looks for the article it belongs to."""
 
 _CJK = re.compile("[\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003134f]+")
+_SLICE = 100_000
 _LEADS = bytes(range(0xE3, 0xEA))
 """The first bytes of nearly all of them in UTF-8: enough to tell whether there are any."""
 _PUNCTUATION = b'!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n\r\x0b\x0c'
@@ -134,7 +135,9 @@ def normalised(text: str) -> Content:
     data = text.encode("utf-8", "replace")
     if len(data) > len(text) and any(lead in data for lead in _LEADS):
         runs: list[int] = []
-        text = _CJK.sub(lambda run: _apart(run, runs), text)
+        # In slices: the expression holds an object for each run, of which a text may have millions.
+        slices = (text[start : start + _SLICE] for start in range(0, len(text), _SLICE))
+        text = "".join(_CJK.sub(lambda run: _apart(run, runs), one) for one in slices)
         characters = sum(runs)
         data = _blanked(text, _WIDE_SPACES).encode("utf-8", "replace")
     normal, tokens = _collapsed(data.translate(_PLAIN, b"'"))
