@@ -40,12 +40,18 @@ def quoted(words: object) -> str:
 
 
 class TadoruError(Exception):
-    """The root: one sentence for a person, and what to do next. Passwords in its URLs are hidden."""
+    """The root: what failed, why, and what to do. Passwords in its URLs are hidden.
+
+    `message` is the English text with `{name}` for each of `values`, so that it can be translated:
+    `UsageError("{file} is empty.", file=file)`.
+    """
 
     exit_code = 1
 
-    def __init__(self, *arguments: object) -> None:
-        super().__init__(*(without_passwords(one) if isinstance(one, str) else one for one in arguments))
+    def __init__(self, message: object = "", /, **values: object) -> None:
+        self.message = str(message)
+        self.values = {name: without_passwords(str(value)) for name, value in values.items()}
+        super().__init__(without_passwords(self.message.format_map(self.values) if values else self.message))
 
 
 class UsageError(TadoruError):

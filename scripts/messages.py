@@ -1,0 +1,104 @@
+"""Extracts the messages of the source, updates every catalogue with them, and compiles the catalogues.
+
+python scripts/messages.py           update src/tadoru/i18n/catalogs
+python scripts/messages.py --check   change nothing; exit with 1 if something is out of date or not translated
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from tadoru.i18n.translation import CALENDAR_LANGUAGES, CATALOGS, DOMAIN, LANGUAGES, SOURCE_LANGUAGE
+
+SOURCE = Path(__file__).parent.parent / "src" / "tadoru"
+METHODS = [("**/templates/**.html", "jinja2"), ("**.py", "python")]
+ERRORS = ()
+"""Classes of errors whose first argument is a message."""
+KEYWORDS = {"_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), **dict.fromkeys(ERRORS)}
+CALENDAR = ("serve/templates/",)
+"""Where the messages of the public calendar pages are: paths below the package, by their beginning."""
+_HEADER = {"project": "Tadoru", "version": "1", "msgid_bugs_address": "", "last_translator": "", "language_team": ""}
+_WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # A fixed date: a catalogue changes only when a message does.
+
+
+def extract() -> Catalog:
+    """All messages of the source, with the files that use them."""
+    catalog = Catalog(domain=DOMAIN, **_HEADER, creation_date=_WRITTEN, fuzzy=False)
+    found = extract_from_dir(
+        str(SOURCE), method_map=METHODS, keywords=KEYWORDS, comment_tags=("Translators:",), strip_comment_tags=True
+    )
+    for file, line, message, comments, context in found:
+        catalog.add(message, None, [(file, line)], auto_comments=comments, context=context)
+    return catalog
+
+
+def updated(lang: str, template: Catalog) -> Catalog:
+    """The catalogue of a language with the messages of the source: translations stay, what is gone goes."""
+    path = po_file(lang)
+    known = read_po(BytesIO(path.read_bytes()), locale=lang) if path.exists() else Catalog(locale=lang)
+    catalog = Catalog(locale=lang, domain=DOMAIN, **_HEADER, creation_date=_WRITTEN, revision_date=_WRITTEN, fuzzy=False)
+    catalog.header_comment = f"# {catalog.locale.english_name if catalog.locale else lang} messages of Tadoru."
+    for message in template:
+        if not message.id or (lang not in LANGUAGES and not is_calendar(message.locations)):
+            continue
+        old = known.get(message.id if isinstance(message.id, str) else message.id[0], message.context)
+        catalog.add(
+            message.id,
+            old.string if old else None,
+            message.locations,
+            message.flags - {"python-format"},
+            message.auto_comments,
+            context=message.context,
+        )
+    return catalog
+
+
+def is_calendar(locations: list[tuple[str, int]]) -> bool:
+    """Whether a message is on a public calendar page."""
+    return any(file.startswith(CALENDAR) for file, _ in locations)
+
+
+def po_file(lang: str) -> Path:
+    """The catalogue that people edit."""
+    return CATALOGS / lang / "LC_MESSAGES" / f"{DOMAIN}.po"
+
+
+def untranslated(catalog: Catalog) -> Iterator[str]:
+    """Messages without a translation."""
+    for message in catalog:
+        texts = message.string if isinstance(message.string, (tuple, list)) else (message.string,)
+        if message.id and not all(texts):
+            yield str(message.id)
+
+
+def main(check: bool) -> int:
+    template, problems = extract(), []
+    for lang in CALENDAR_LANGUAGES:
+        if lang == SOURCE_LANGUAGE:
+            continue
+        catalog, po, mo = updated(lang, template), BytesIO(), BytesIO()
+        write_po(po, catalog, width=120, include_lineno=False, sort_by_file=True)
+        write_mo(mo, catalog)
+        problems += [f"{lang}: not translated: {message}" for message in untranslated(catalog)]
+        for path, content in ((po_file(lang), po.getvalue()), (po_file(lang).with_suffix(".mo"), mo.getvalue())):
+            if path.exists() and path.read_bytes() == content:
+                continue
+            if check:
+                problems.append(f"{path.name} of {lang} is out of date: run scripts/messages.py")
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

@@ -1,0 +1,50 @@
+"""Dates, times, numbers and lists as a language writes them. Babel knows how; it is imported when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+REGIONS = {"en": "en_GB", "ja": "ja_JP", "de": "de_DE"}
+"""The region whose formats a language uses: days before months in English, as ISO dates and the calendar's times have it."""
+
+
+@cache
+def locale_of(lang: str) -> Locale:
+    """Babel's locale of a language."""
+    from babel import Locale
+
+    return Locale.parse(REGIONS.get(lang, lang))
+
+
+def format_number(value: float, lang: str) -> str:
+    """A number with the language's separators."""
+    from babel.numbers import format_decimal
+
+    return format_decimal(value, locale=locale_of(lang))
+
+
+def format_date(day: date, lang: str, *, pattern: str = "medium") -> str:
+    """A day; `pattern` is `short`, `medium`, `long`, `full`, or a pattern of CLDR."""
+    from babel.dates import format_date as babel_format
+
+    return babel_format(day, pattern, locale=locale_of(lang))
+
+
+def format_skeleton(moment: date | datetime, lang: str, skeleton: str) -> str:
+    """A moment by a CLDR skeleton such as `yMMMEd`, in the order of the language."""
+    from babel.dates import format_skeleton as babel_format
+
+    return babel_format(skeleton, moment, locale=locale_of(lang))
+
+
+def format_list(items: Sequence[str], lang: str) -> str:
+    """Items joined as the language joins them: `a, b and c`."""
+    from babel.lists import format_list as babel_format
+
+    return babel_format(items, locale=locale_of(lang))

@@ -1,0 +1,75 @@
+"""Translates messages. A message is identified by its English text, in which `{name}` stands for a value."""
+
+from __future__ import annotations
+
+import gettext
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tadoru.errors import TadoruError
+
+CATALOGS = Path(__file__).parent / "catalogs"
+DOMAIN = "tadoru"
+SOURCE_LANGUAGE = "en"
+LANGUAGES = ("en", "ja")
+"""Languages in which everything is translated."""
+CALENDAR_LANGUAGES = (*LANGUAGES, "de")
+"""Languages of the public calendar pages. A catalogue of such a language may hold nothing else."""
+
+
+def N_(message: str) -> str:  # noqa: N802 (the name that gettext's tools know)
+    """Mark a message for extraction where it is defined; whoever shows it translates it."""
+    return message
+
+
+class Translator:
+    """The messages of Tadoru in one language."""
+
+    __slots__ = ("_catalog", "lang")
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+        self._catalog = (
+            gettext.NullTranslations()
+            if lang == SOURCE_LANGUAGE
+            else gettext.translation(DOMAIN, CATALOGS, languages=[lang], fallback=False)
+        )
+
+    def gettext(self, message: str, /, **values: Any) -> str:
+        """The message with its values."""
+        text = self._catalog.gettext(message) if message else ""
+        return text.format_map(values) if values else text
+
+    __call__ = gettext
+
+    def ngettext(self, one: str, many: str, count: int, /, **values: Any) -> str:
+        """The form of a message that fits a count. `{count}` is the count, unless it is given as text."""
+        return self._catalog.ngettext(one, many, count).format_map({"count": count, **values})
+
+    def pgettext(self, context: str, message: str, /, **values: Any) -> str:
+        """A message whose English text has several meanings, told apart by a context."""
+        text = self._catalog.pgettext(context, message)
+        return text.format_map(values) if values else text
+
+    def error(self, error: TadoruError) -> str:
+        """The message of an error."""
+        return self.gettext(error.message, **error.values) if error.message else str(error)
+
+
+@cache
+def translator(lang: str) -> Translator:
+    """The translator of a language, loaded once."""
+    return Translator(lang)
+
+
+def best_language(wanted: str, known: tuple[str, ...] = LANGUAGES) -> str:
+    """The known language for a locale name such as `ja_JP.UTF-8`, `de-AT` or `en`; English for any other."""
+    code = wanted.replace("-", "_").split(".")[0].split("_")[0].lower()
+    return code if code in known else SOURCE_LANGUAGE
+
+
+def environment_language() -> str:
+    """The language of the environment: the first of LC_ALL, LC_MESSAGES and LANG that is set."""
+    return best_language(next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), ""))
