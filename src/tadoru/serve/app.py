@@ -17,13 +17,13 @@ from tadoru.serve.access.limits import Limits
 from tadoru.serve.crawling.dispatcher import start_crawling
 from tadoru.serve.door import Door
 from tadoru.serve.live import room as live_room
-from tadoru.serve.rest import description
+from tadoru.serve.rest import description, events
 from tadoru.serve.roles import ROUTES, Route
 from tadoru.serve.service import Service
 from tadoru.serve.tidying import tidying
 from tadoru.version import VERSION
 
-ROOMS = (rest.events.first, operating.router, rest.router, feeds.router, pages.router, live_room.router, graphql.router)
+ROOMS = (events.first, operating.router, rest.router, feeds.router, pages.router, live_room.router, graphql.router)
 
 
 def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iterable[Route] = ROUTES) -> FastAPI:
