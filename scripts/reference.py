@@ -107,8 +107,8 @@ def _checks() -> str:
 
 def _check_row(check: Check, *, is_site: bool) -> str:
     limit = f" (threshold {check.threshold.default:g} {check.threshold.unit})" if check.threshold else ""
-    words = f"**{check.title.en}**{' *site*' if is_site else ''}. {check.why.en}{limit}".replace("|", "\\|")
-    return f"| `{check.id}` | {check.severity} | {words} | {check.fix.en.replace('|', chr(92) + '|')} |"
+    words = f"**{check.title}**{' *site*' if is_site else ''}. {check.why}{limit}".replace("|", "\\|")
+    return f"| `{check.id}` | {check.severity} | {words} | {check.fix.replace('|', chr(92) + '|')} |"
 
 
 def _access() -> str:

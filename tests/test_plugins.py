@@ -93,9 +93,9 @@ BROKEN = {
     "checks that are none": (GOOD.replace("(ONE,)", "('x',)"), "'x' is no check"),
     "an odd id": (GOOD.replace("good-one", "Good One"), "the id “Good One” is not made of small letters"),
     "an odd severity": (GOOD.replace("Severity.NOTICE", "'fatal'"), "good-one has the severity “fatal”"),
-    "no Japanese": (GOOD.replace("一", ""), "good-one lacks words in English or Japanese"),
-    "words that are none": (GOOD + "from dataclasses import replace\nCHECKS = CheckGroup((replace(ONE, title='x'),), run)",
-                            "good-one lacks words"),
+    "no Japanese": (GOOD.replace("一", ""), "good-one lacks a title, a reason or a fix"),
+    "a title that is no text": (GOOD + "from dataclasses import replace\nCHECKS = CheckGroup((replace(ONE, title=5),), run)",
+                                "good-one lacks a title"),
 }  # fmt: skip
 
 

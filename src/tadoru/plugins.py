@@ -15,7 +15,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 from tadoru.errors import ConfigError, quoted
-from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, Text, define
+from tadoru.i18n.translation import N_
+from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, define
 
 GROUP = "tadoru.checks"
 READERS = "tadoru.readers"
@@ -23,16 +24,9 @@ READERS = "tadoru.readers"
 FAILED = define(
     "plugin-failed",
     Severity.INFO,
-    en=(
-        "A plugin failed on this page",
-        "What the plugin looks for was not looked for here, so its findings are not complete.",
-        "Update the plugin, or report the last line of its error to those who make it.",
-    ),
-    ja=(
-        "プラグインがこのページで失敗しました",
-        "このページではプラグインの検査が行われていないため、その検出結果は完全ではありません。",
-        "プラグインを更新するか、エラーの最後の行を作者に報告してください。",
-    ),
+    title=N_("A plugin failed on this page"),
+    why=N_("What the plugin looks for was not looked for here, so its findings are not complete."),
+    fix=N_("Update the plugin, or report the last line of its error to those who make it."),
     group="plugins",
 )
 
@@ -156,13 +150,10 @@ def _problem(offered: Any) -> str | None:
             return f"the id {quoted(check.id)} is not made of small letters, digits and single hyphens"
         if check.severity not in set(Severity):
             return f"{check.id} has the severity {quoted(check.severity)}"
-        if not all(map(_is_whole, (check.title, check.why, check.fix))):
-            return f"{check.id} lacks words in English or Japanese"
+        texts = (check.title, check.why, check.fix, *(check.japanese or ()))
+        if not all(isinstance(text, str) and text for text in texts):
+            return f"{check.id} lacks a title, a reason or a fix"
     return None
-
-
-def _is_whole(text: object) -> bool:
-    return isinstance(text, Text) and all(text)
 
 
 def _sound(finding: Any, known: Iterable[str]) -> Finding:

@@ -76,7 +76,7 @@ def test_installed_plugins_are_listed_with_their_checks(tadoru: Tadoru, tmp_path
     assert "(ModuleNotFoundError: No module named 'nothing_of_that_name')" in lines[1]
     assert lines[2:] == [
         "tadoru-check-example 1.0.0: copyright",
-        "  notice   example-old-copyright            Old copyright year",
+        "  notice   example-old-copyright            Outdated copyright year",
     ]
     listed = json.loads(tadoru("plugins", "--json", env=path(folder)).out)
     assert [(one["package"], len(one["checks"]), one["problem"] is None) for one in listed] == [

@@ -11,7 +11,7 @@ from typing import Any
 
 from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.report import Order, write
-from tadoru.model.finding import Check, Severity, Text, Threshold
+from tadoru.model.finding import Check, Severity, Threshold, define
 from tadoru.store.runs import RunOutcome
 from tadoru.store.sqlite import SqliteStore
 from tests.support.clock import FakeClock
@@ -19,25 +19,31 @@ from tests.support.clock import FakeClock
 HOME = "https://garden.example/"
 OUTSIDE = "https://friend.example/"
 
-BROKEN = Check(
-    "test-broken", "responses", Severity.ERROR, Text("Broken page", "壊れたページ"),
-    Text("Nobody finds it.", "誰も見つけられません。"), Text("Mend it.", "直してください。"),
+BROKEN = define(
+    "test-broken", Severity.ERROR, group="responses",
+    en=("Broken page", "Nobody finds it.", "Mend it."),
+    ja=("壊れたページ", "誰も見つけられません。", "直してください。"),
 )  # fmt: skip
-LONG = Check(
-    "test-long", "titles", Severity.WARNING, Text("Long title", "長いタイトル"), Text("It is cut off.", "途中で切れます。"),
-    Text("Write less.", "短くしてください。"), Threshold(60, "characters"),
+LONG = define(
+    "test-long", Severity.WARNING, group="titles",
+    threshold=Threshold(60, "characters"),
+    en=("Long title", "It is cut off.", "Write less."),
+    ja=("長いタイトル", "途中で切れます。", "短くしてください。"),
 )  # fmt: skip
-PLAIN = Check(
-    "test-plain", "titles", Severity.NOTICE, Text("Plain title", "ありふれたタイトル"),
-    Text("Nobody reads it.", "読まれません。"), Text("Write more.", "工夫してください。"),
+PLAIN = define(
+    "test-plain", Severity.NOTICE, group="titles",
+    en=("Plain title", "Nobody reads it.", "Write more."),
+    ja=("ありふれたタイトル", "読まれません。", "工夫してください。"),
 )  # fmt: skip
-CALM = Check(
-    "test-calm", "urls", Severity.INFO, Text("Calm URL", "静かなURL"), Text("It is good to know.", "参考になります。"),
-    Text("Nothing to do.", "対応は不要です。"),
+CALM = define(
+    "test-calm", Severity.INFO, group="urls",
+    en=("Calm URL", "It is good to know.", "Nothing to do."),
+    ja=("静かなURL", "参考になります。", "対応は不要です。"),
 )  # fmt: skip
-CLEAN = Check(
-    "test-clean", "urls", Severity.ERROR, Text("Dirty URL", "汚れたURL"), Text("Nobody types it.", "入力できません。"),
-    Text("Wash it.", "整えてください。"),
+CLEAN = define(
+    "test-clean", Severity.ERROR, group="urls",
+    en=("Dirty URL", "Nobody types it.", "Wash it."),
+    ja=("汚れたURL", "入力できません。", "整えてください。"),
 )  # fmt: skip
 SMALL_CATALOGUE = (BROKEN, LONG, PLAIN, CALM, CLEAN)
 
@@ -232,7 +238,7 @@ HOSTILE = (
 
 def hostile(path: Path, text: str = HOSTILE) -> Path:
     """A crawl in which everything that a stranger can write says the same."""
-    named = Check("test-hostile", text, Severity.ERROR, Text(text, text), Text(text, text), Text(text, text))
+    named = define("test-hostile", Severity.ERROR, en=(text,) * 3, ja=(text,) * 3, group=text)
     crawl = Crawl(path, [named])
     home = crawl.page(HOME + text, 0, title=text, ms=1.0, size=1)
     page = crawl.page(HOME + "b" + text, 1, 301, title=text, ms=2.0, size=2, redirect=home, indexability=text)

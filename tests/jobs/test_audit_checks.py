@@ -9,6 +9,7 @@ import re
 import pytest
 
 from tadoru.errors import ConfigError
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import PAGE_CHECKS, Catalogue
 from tadoru.jobs.audit.context import CheckGroup, Limits, PageContext
 from tadoru.model.finding import Check, Finding, Severity
@@ -56,20 +57,22 @@ def test_a_check_is_fully_described_in_both_languages(check: Check) -> None:
     assert re.fullmatch(r"[a-z0-9]+(?:-[a-z0-9]+)*", check.id)
     assert check.group
     assert check.severity in Severity
-    for text in (check.title, check.why, check.fix):
-        assert text.en
-        assert not JAPANESE.search(text.en)
-        assert text.ja
-    for text in (check.why, check.fix):
-        assert text.en.endswith(".")
-        assert JAPANESE.search(text.ja)
-        assert text.ja.endswith(("。", "。)"))
-    assert not check.title.en.endswith(".")
+    english, japanese = translator("en").check(check), translator("ja").check(check)
+    for text in english:
+        assert text
+        assert not JAPANESE.search(text)
+    assert all(japanese)
+    for text in english[1:]:
+        assert text.endswith(".")
+    for text in japanese[1:]:
+        assert JAPANESE.search(text)
+        assert text.endswith(("。", "。)"))
+    assert not english.title.endswith(".")
 
 
 def test_no_two_checks_have_the_same_title() -> None:
     for language in ("en", "ja"):
-        titles = [getattr(check.title, language) for check in CHECKS.values()]
+        titles = [translator(language).check(check).title for check in CHECKS.values()]
         assert len(set(titles)) == len(titles)
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import Catalogue
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.model.finding import Check, Severity
@@ -44,12 +45,13 @@ async def test_the_check_is_silent_about(case: str) -> None:
 
 @pytest.mark.parametrize("check", SITE_CHECKS.values(), ids=lambda check: check.id)
 def test_a_check_has_words_in_both_languages(check: Check) -> None:
-    for text in (check.title, check.why, check.fix):
-        assert text.en[0].isupper() or text.en.startswith(("hreflang", "robots", "rel="))
-        assert any(ord(sign) > 0x3000 for sign in text.ja)
-    for text in (check.why, check.fix):
-        assert text.en.endswith(".")
-        assert text.ja.endswith("。")
+    english, japanese = translator("en").check(check), translator("ja").check(check)
+    for text in english:
+        assert text[0].isupper() or text.startswith(("hreflang", "robots", "rel="))
+    for text in japanese:
+        assert any(ord(sign) > 0x3000 for sign in text)
+    assert all(text.endswith(".") for text in english[1:])
+    assert all(text.endswith("。") for text in japanese[1:])
 
 
 def test_ids_are_those_of_no_page_check() -> None:

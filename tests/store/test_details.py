@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import pytest
 
-from tadoru.model.finding import Check, Finding, Severity, Text
+from tadoru.model.finding import Finding, Severity, define
 from tadoru.store.base import (
     Completed,
     Failed,
@@ -28,10 +29,10 @@ from tadoru.store.sqlite import SqliteStore
 from tests.contract.crawls import done, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock
 
-WORDS = (Text("Words", "言葉"),) * 3
-CHECK = Check("title-missing", "titles", Severity.ERROR, *WORDS)
-OTHER = Check("title-too-long", "titles", Severity.NOTICE, *WORDS)
-SITE = Check("title-duplicate", "titles", Severity.WARNING, *WORDS)
+_define = partial(define, en=("Words",) * 3, ja=("言葉",) * 3, group="titles")
+CHECK = _define("title-missing", Severity.ERROR)
+OTHER = _define("title-too-long", Severity.NOTICE)
+SITE = _define("title-duplicate", Severity.WARNING)
 PICTURE = ResourceUse(url("loaf.png"), "a.example", "img", internal=True, wanted=True)
 SCRIPT = ResourceUse("https://b.example/a.js", "b.example", "script", internal=False, wanted=False)
 FACTS = PageFacts(status_code=200, title="T", content_hash="ff", canonical_url=url("c"), ttfb_ms=1.0)
@@ -358,7 +359,7 @@ async def test_a_page_that_redirects_today_has_no_links_of_yesterday(store: Sqli
 
 async def test_the_words_of_a_check_are_renewed_and_its_number_stays(store: SqliteStore) -> None:
     number = store.check_number(CHECK.id)
-    await store.install_checks([Check(CHECK.id, "titles", Severity.WARNING, *(Text("New", "新"),) * 3)], "page")
+    await store.install_checks([_define(CHECK.id, Severity.WARNING, en=("New",) * 3, ja=("新",) * 3)], "page")
     assert select(store, f"number, severity, title, title_ja FROM checks WHERE id = '{CHECK.id}'") == [
         (number, "warning", "New", "新")
     ]

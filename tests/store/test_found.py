@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.model.finding import Severity, Text, Threshold
+from tadoru.model.finding import Severity, Threshold
 from tadoru.store.sqlite import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, small
 from tests.support.clock import FakeClock
@@ -31,7 +31,7 @@ def test_a_threshold_that_a_person_chose_is_told(tmp_path: Path) -> None:
     store.sql.execute("INSERT INTO checks VALUES (7, 'x', 'site', 'g', 'info', 'T', 'W', 'F', '', '', '', 65, 'characters')")
     (only,) = store.stored_checks()
     assert only.check.threshold == Threshold(65, "characters")
-    assert (only.number, only.scope, only.check.severity, only.check.title) == (7, "site", Severity.INFO, Text("T", ""))
+    assert (only.number, only.scope, only.check.severity, only.check.title) == (7, "site", Severity.INFO, "T")
 
 
 def test_links_that_lead_to_a_page_come_with_their_words(store: SqliteStore) -> None:

@@ -47,6 +47,6 @@ def _described(plugin: Plugin) -> dict[str, Any]:
         "version": plugin.version,
         "problem": problem,
         "checks": [
-            {"id": check.id, "group": check.group, "severity": str(check.severity), "title": check.title.en} for check in checks
+            {"id": check.id, "group": check.group, "severity": str(check.severity), "title": check.title} for check in checks
         ],
     }

@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tadoru.errors import TadoruError
+from tadoru.errors import Message, TadoruError
+from tadoru.model.finding import Check, CheckText
 
 CATALOGS = Path(__file__).parent / "catalogs"
 DOMAIN = "tadoru"
@@ -40,22 +41,39 @@ class Translator:
     def gettext(self, message: str, /, **values: Any) -> str:
         """The message with its values."""
         text = self._catalog.gettext(message) if message else ""
-        return text.format_map(values) if values else text
+        return text.format_map(self._translated(values)) if values else text
 
     __call__ = gettext
 
     def ngettext(self, one: str, many: str, count: int, /, **values: Any) -> str:
         """The form of a message that fits a count. `{count}` is the count, unless it is given as text."""
-        return self._catalog.ngettext(one, many, count).format_map({"count": count, **values})
+        return self._catalog.ngettext(one, many, count).format_map({"count": count, **self._translated(values)})
 
     def pgettext(self, context: str, message: str, /, **values: Any) -> str:
         """A message whose English text has several meanings, told apart by a context."""
         text = self._catalog.pgettext(context, message)
-        return text.format_map(values) if values else text
+        return text.format_map(self._translated(values)) if values else text
 
     def error(self, error: TadoruError) -> str:
         """The message of an error."""
         return self.gettext(error.message, **error.values) if error.message else str(error)
+
+    def text(self, text: str) -> str:
+        """A text in this language if it is a `Message`; any other text as it is."""
+        return self.gettext(text.template, **text.values) if isinstance(text, Message) else text
+
+    def _translated(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The values with the messages and errors among them in this language."""
+        return {
+            name: self.text(value) if isinstance(value, Message) else self.error(value) if isinstance(value, TadoruError) else value
+            for name, value in values.items()
+        }
+
+    def check(self, check: Check) -> CheckText:
+        """The texts of a check: its own translation if it has one, else the one of the catalogue."""
+        own = check.japanese if check.japanese is not None and self.lang == "ja" else ("", "", "")
+        english = (check.title, check.why, check.fix)
+        return CheckText(*(mine or self.gettext(text) for mine, text in zip(own, english, strict=True)))
 
 
 @cache

@@ -1,8 +1,8 @@
-"""What an audit looks for and what it finds: the values that checks, the database and the reports share.
+"""The values that checks, the crawl database and the reports share: `Check`, `Finding`, `Severity`.
 
-A `Check` is an entry of the catalogue: a stable id, how grave it is, and its words in English and Japanese. A `Finding` says that
-a check applies to a URL; its detail is evidence (a value of the page), never a sentence, so that it needs no translation.
-The checks themselves are in `jobs.audit.checks`.
+A check has a stable id, a severity, and a title, reason and fix in English, which is translated where it is shown
+(`i18n.translation.Translator.check`). A finding records that a check applies to a URL. Its detail is evidence, such as a value
+of the page, and is never translated. The checks themselves are in `jobs.audit.checks` and `jobs.audit.site_checks`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,14 @@ class Text(NamedTuple):
     ja: str
 
 
+class CheckText(NamedTuple):
+    """The texts of a check in one language."""
+
+    title: str
+    why: str
+    fix: str
+
+
 class Threshold(NamedTuple):
     """A number that can be configured; its name is the id of its check."""
 
@@ -48,23 +56,28 @@ class Threshold(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing an audit looks for."""
+    """One thing that an audit looks for."""
 
     id: str
-    """Kebab-case, and for ever: databases, suppressions and gates name it."""
+    """In kebab case. It never changes: databases, suppressions and gates refer to it."""
     group: str
     severity: Severity
-    title: Text
-    why: Text
-    fix: Text
+    title: str
+    """What is wrong, as a short noun phrase."""
+    why: str
+    """Why it matters."""
+    fix: str
+    """What to do about it."""
     threshold: Threshold | None = None
+    japanese: CheckText | None = None
+    """The Japanese text that a plugin or a database brings along. None: it is in the message catalogue."""
 
     def on(self, url: str, detail: str = "", **data: Value) -> Finding:
         """The finding that this check applies to a URL."""
         return Finding(self.id, url, detail[:MAX_DETAIL], data)
 
     def among(self, url: str, examples: Iterable[str], **data: Value) -> Finding:
-        """The finding that this check applies to several places of one page: the first is the detail, and all are counted."""
+        """The finding that this check applies to several parts of a page: the first one is the detail, and all are counted."""
         found = list(examples)
         shown = tuple(example[:MAX_DETAIL] for example in dict.fromkeys(found))[:MAX_EXAMPLES]
         return Finding(self.id, url, shown[0], {"count": len(found), "examples": shown, **data})
@@ -82,15 +95,19 @@ class Finding:
     """More evidence by name, such as a length and the limit it is measured against."""
 
 
-def define(
+def define(  # noqa: PLR0913 - the fields of a check
     id: str,  # noqa: A002 - it is the name of the field
     severity: Severity,
     *,
-    en: tuple[str, str, str],
-    ja: tuple[str, str, str],
+    title: str = "",
+    why: str = "",
+    fix: str = "",
     group: str,
     threshold: Threshold | None = None,
+    en: tuple[str, str, str] | None = None,
+    ja: tuple[str, str, str] | None = None,
 ) -> Check:
-    """A check from its words in each language: what it is, why it matters, how to mend it."""
-    title, why, fix = (Text(*pair) for pair in zip(en, ja, strict=True))
-    return Check(id, group, severity, title, why, fix, threshold)
+    """A check. `ja` is a plugin's own translation of title, why and fix; `en` is the older way to give these three."""
+    if en is not None:
+        title, why, fix = en
+    return Check(id, group, severity, title, why, fix, threshold, CheckText(*ja) if ja is not None else None)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tadoru.model.finding import Check, Severity, Text, Threshold
+from tadoru.model.finding import Check, CheckText, Severity, Threshold
 from tadoru.store.database import Database, listed, translated
 
 _URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
@@ -184,5 +184,5 @@ def _found_row(row: tuple[Any, ...]) -> FoundRow:
 def _stored_check(row: tuple[Any, ...]) -> StoredCheck:
     number, scope, name, group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit = row
     limit = Threshold(threshold, unit or "") if threshold is not None else None
-    texts = (Text(title, title_ja), Text(why, why_ja), Text(fix, fix_ja))
-    return StoredCheck(number, scope, Check(name, group, Severity(severity), *texts, limit))
+    japanese = CheckText(title_ja, why_ja, fix_ja)
+    return StoredCheck(number, scope, Check(name, group, Severity(severity), title, why, fix, limit, japanese))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tadoru.i18n.translation import translator
 from tadoru.model.finding import Check
 from tadoru.store import metrics
 from tadoru.store.base import Counts, Validators
@@ -25,8 +26,8 @@ class Judging(Database):
         chosen = thresholds or {}
         rows = [
             (
-                check.id, scope, check.group, str(check.severity), check.title.en, check.why.en, check.fix.en, check.title.ja,
-                check.why.ja, check.fix.ja,
+                check.id, scope, check.group, str(check.severity), check.title, check.why, check.fix,
+                *translator("ja").check(check),
                 chosen.get(check.id, check.threshold.default) if check.threshold else None,
                 check.threshold.unit if check.threshold else None,
             )

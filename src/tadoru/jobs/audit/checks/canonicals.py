@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.parse.page import PageView
@@ -15,146 +16,86 @@ _define = partial(define, group="canonicals")
 MISSING = _define(
     "canonical-missing",
     Severity.INFO,
-    en=(
-        "Canonical missing",
-        "If the page is reachable under other URLs as well, search engines choose which one to show.",
-        "Name the page's own URL in <link rel=canonical>.",
-    ),
-    ja=(
-        "canonicalがない",
-        "別のURLでも開けるページの場合、どれを表示するかは検索エンジン次第になります。",
-        "<link rel=canonical> で自身のURLを示してください。",
-    ),
+    title=N_("Canonical missing"),
+    why=N_("If the page is reachable under other URLs as well, search engines choose which one to show."),
+    fix=N_("Name the page's own URL in <link rel=canonical>."),
 )
 MULTIPLE = _define(
     "canonical-multiple",
     Severity.NOTICE,
-    en=("Several canonicals", "The page names its canonical URL more than once: sooner or later they will differ.", "Keep one."),
-    ja=("canonicalが複数ある", "同じ指定が重複しています。いずれ食い違うおそれがあります。", "一つにしてください。"),
+    title=N_("Several canonicals"),
+    why=N_("The page names its canonical URL more than once: sooner or later they will differ."),
+    fix=N_("Keep one."),
 )
 CONFLICTING = _define(
     "canonical-conflicting",
     Severity.ERROR,
-    en=(
-        "Conflicting canonicals",
-        "The page names different canonical URLs: search engines ignore them all.",
-        "Keep the right one.",
-    ),
-    ja=(
-        "canonicalの矛盾",
-        "異なる正規URLが指定されており、検索エンジンはすべて無視します。",
-        "正しいもの一つだけを残してください。",
-    ),
+    title=N_("Conflicting canonicals"),
+    why=N_("The page names different canonical URLs: search engines ignore them all."),
+    fix=N_("Keep the right one."),
 )
 RELATIVE = _define(
     "canonical-relative",
     Severity.NOTICE,
-    en=(
-        "Canonical is relative",
-        "On a copy of the page under another host or scheme it points to the copy.",
-        "Write the whole URL, with https://.",
-    ),
-    ja=(
-        "canonicalが相対URL",
-        "別のホストやスキームで複製されると、複製自身を指してしまいます。",
-        "https:// から始まる完全なURLを書いてください。",
-    ),
+    title=N_("Canonical is relative"),
+    why=N_("On a copy of the page under another host or scheme it points to the copy."),
+    fix=N_("Write the whole URL, with https://."),
 )
 FRAGMENT = _define(
     "canonical-fragment",
     Severity.WARNING,
-    en=(
-        "Canonical with fragment",
-        "Search engines leave out what follows #, so the canonical means another URL than it says.",
-        "Remove the fragment.",
-    ),
-    ja=(
-        "canonicalにフラグメント",
-        "検索エンジンは # 以降を無視するため、書かれたとおりのURLになりません。",
-        "# 以降を削除してください。",
-    ),
+    title=N_("Canonical with fragment"),
+    why=N_("Search engines leave out what follows #, so the canonical means another URL than it says."),
+    fix=N_("Remove the fragment."),
 )
 INVALID = _define(
     "canonical-invalid",
     Severity.WARNING,
-    en=("Canonical is not a web address", "A canonical that is empty or not http(s) is ignored.", "Name the page's public URL."),
-    ja=("canonicalがWebのURLでない", "空や http(s) 以外のcanonicalは無視されます。", "公開されているURLを書いてください。"),
+    title=N_("Canonical is not a web address"),
+    why=N_("A canonical that is empty or not http(s) is ignored."),
+    fix=N_("Name the page's public URL."),
 )
 OUTSIDE_HEAD = _define(
     "canonical-outside-head",
     Severity.WARNING,
-    en=(
-        "Canonical outside head",
-        "Search engines ignore a canonical link in the body.",
-        "Move it into the <head>, before any element that does not belong there.",
-    ),
-    ja=("canonicalがheadの外にある", "本文にあるcanonicalは無視されます。", "<head> の中に移してください。"),
+    title=N_("Canonical outside head"),
+    why=N_("Search engines ignore a canonical link in the body."),
+    fix=N_("Move it into the <head>, before any element that does not belong there."),
 )
 HEADER_MISMATCH = _define(
     "canonical-header-mismatch",
     Severity.ERROR,
-    en=(
-        "Canonical in header and HTML differ",
-        "The Link header and the page name different canonical URLs.",
-        "Let both say the same, or keep one of them.",
-    ),
-    ja=(
-        "ヘッダーとHTMLのcanonicalが異なる",
-        "LinkヘッダーとHTMLが異なる正規URLを示しています。",
-        "同じにするか、どちらか一方だけにしてください。",
-    ),
+    title=N_("Canonical in header and HTML differ"),
+    why=N_("The Link header and the page name different canonical URLs."),
+    fix=N_("Let both say the same, or keep one of them."),
 )
 CANONICALISED = _define(
     "canonicalised",
     Severity.INFO,
-    en=(
-        "Canonicalised to another URL",
-        "The page asks search engines to show another URL in its place.",
-        "Nothing, if that is meant; link to the other URL directly.",
-    ),
-    ja=(
-        "別のURLに正規化",
-        "このページは、代わりに別のURLを表示するよう求めています。",
-        "意図どおりなら対応は不要です。リンクは正規URLに直接張ってください。",
-    ),
+    title=N_("Canonicalised to another URL"),
+    why=N_("The page asks search engines to show another URL in its place."),
+    fix=N_("Nothing, if that is meant; link to the other URL directly."),
 )
 OTHER_HOST = _define(
     "canonical-to-other-host",
     Severity.NOTICE,
-    en=(
-        "Canonical on another host",
-        "The page gives its place in search results to another site.",
-        "Make sure that this is meant, and no left-over of a test system.",
-    ),
-    ja=(
-        "canonicalが別ホスト",
-        "検索結果での掲載を別のサイトに譲っています。",
-        "意図したものか、テスト環境の設定が残っていないか確認してください。",
-    ),
+    title=N_("Canonical on another host"),
+    why=N_("The page gives its place in search results to another site."),
+    fix=N_("Make sure that this is meant, and no left-over of a test system."),
 )
 TO_HTTP = _define(
     "canonical-to-http",
     Severity.WARNING,
-    en=("Canonical from HTTPS to HTTP", "The page asks to be known by its unencrypted URL.", "Name the https:// URL."),
-    ja=(
-        "HTTPSのページのcanonicalがHTTP",
-        "暗号化されていないURLを正規URLとして示しています。",
-        "https:// のURLを書いてください。",
-    ),
+    title=N_("Canonical from HTTPS to HTTP"),
+    why=N_("The page asks to be known by its unencrypted URL."),
+    fix=N_("Name the https:// URL."),
 )
 NOINDEX = _define(
     "canonical-with-noindex",
     Severity.WARNING,
-    en=(
-        "Canonical elsewhere and noindex",
-        "One asks to count the page for another URL, the other to forget it: the results are unpredictable.",
-        "Choose one of them.",
-    ),
-    ja=(
-        "別URLへのcanonicalとnoindexの併用",
-        "評価の統合と除外を同時に求めており、結果が予測できません。",
-        "どちらか一方にしてください。",
-    ),
+    title=N_("Canonical elsewhere and noindex"),
+    why=N_("One asks to count the page for another URL, the other to forget it: the results are unpredictable."),
+    fix=N_("Choose one of them."),
 )
 
 

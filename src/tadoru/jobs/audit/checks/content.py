@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.model.web import LinkKind
@@ -16,89 +17,52 @@ _define = partial(define, group="content")
 EMPTY = _define(
     "content-empty",
     Severity.ERROR,
-    en=(
-        "No text",
-        "Besides menus the page has no words: there is nothing to read and nothing to find.",
-        "Add the content, or remove the page.",
-    ),
-    ja=(
-        "本文がない",
-        "メニューのほかに言葉がなく、読むものも検索されるものもありません。",
-        "内容を加えるか、ページを削除してください。",
-    ),
+    title=N_("No text"),
+    why=N_("Besides menus the page has no words: there is nothing to read and nothing to find."),
+    fix=N_("Add the content, or remove the page."),
 )
 NEEDS_SCRIPT = _define(
     "content-needs-javascript",
     Severity.WARNING,
-    en=(
-        "Content needs JavaScript",
-        "The HTML is an empty shell that scripts fill: whoever does not run them sees nothing.",
-        "Render the pages on the server, or crawl with --render to see what browsers see.",
-    ),
-    ja=(
-        "JavaScriptがないと内容が出ない",
-        "HTMLは空の枠で、スクリプトを実行しない相手には何も見えません。",
-        "サーバー側で描画してください。--render を付けてクロールするとブラウザーと同じ内容を確認できます。",
-    ),
+    title=N_("Content needs JavaScript"),
+    why=N_("The HTML is an empty shell that scripts fill: whoever does not run them sees nothing."),
+    fix=N_("Render the pages on the server, or crawl with --render to see what browsers see."),
 )
 THIN = _define(
     "content-thin",
     Severity.NOTICE,
-    en=(
-        "Little content",
-        "Pages with little text of their own seldom answer anybody's question.",
-        "Say more, or join the page with a related one.",
-    ),
-    ja=(
-        "内容が少ない",
-        "独自の文章が少ないページは、検索した人の疑問に答えにくくなります。",
-        "内容を充実させるか、関連ページに統合してください。",
-    ),
+    title=N_("Little content"),
+    why=N_("Pages with little text of their own seldom answer anybody's question."),
+    fix=N_("Say more, or join the page with a related one."),
     threshold=Threshold(100, "words, two Chinese or Japanese characters counted as one"),
 )
 LOREM_IPSUM = _define(
     "content-lorem-ipsum",
     Severity.WARNING,
-    en=("Lorem ipsum", "Placeholder text was left on the page.", "Replace it."),
-    ja=("ダミーテキスト", "ダミーの文章 (Lorem ipsum など) が残っています。", "本来の文章に置き換えてください。"),
+    title=N_("Lorem ipsum"),
+    why=N_("Placeholder text was left on the page."),
+    fix=N_("Replace it."),
 )
 SOFT_404 = _define(
     "content-soft-404",
     Severity.WARNING,
-    en=(
-        "Soft 404",
-        "The page says that it was not found, but the status says that all is well: it stays in search results.",
-        "Answer with status 404 or 410.",
-    ),
-    ja=(
-        "ソフト404",
-        "「見つかりません」と表示しながら正常のステータスを返しているため、検索結果に残り続けます。",
-        "ステータス 404 か 410 を返してください。",
-    ),
+    title=N_("Soft 404"),
+    why=N_("The page says that it was not found, but the status says that all is well: it stays in search results."),
+    fix=N_("Answer with status 404 or 410."),
 )
 PLACEHOLDER = _define(
     "content-placeholder",
     Severity.NOTICE,
-    en=(
-        "Page under construction",
-        "The page only says that there will be one.",
-        "Publish it when it is ready, or keep it out of the index until then.",
-    ),
-    ja=("工事中のページ", "準備中であることしか書かれていません。", "完成してから公開するか、それまで noindex にしてください。"),
+    title=N_("Page under construction"),
+    why=N_("The page only says that there will be one."),
+    fix=N_("Publish it when it is ready, or keep it out of the index until then."),
 )
 LOW_RATIO = _define(
     "content-text-ratio-low",
     Severity.INFO,
-    en=(
-        "Little text for much HTML",
-        "Nearly all of the page is markup, which is slow to load and often a sign of bloat.",
-        "Remove unused markup, inline styles and scripts.",
-    ),
-    ja=(
-        "HTMLに対して文章が少ない",
-        "ページの大半がマークアップで、読み込みが遅くなります。",
-        "不要なマークアップやインラインのスタイル・スクリプトを減らしてください。",
-    ),
+    title=N_("Little text for much HTML"),
+    why=N_("Nearly all of the page is markup, which is slow to load and often a sign of bloat."),
+    fix=N_("Remove unused markup, inline styles and scripts."),
     threshold=Threshold(2, "percent"),
 )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 
@@ -14,44 +15,23 @@ _define = partial(define, group="security")
 NOT_SECURE = _define(
     "cookie-not-secure",
     Severity.WARNING,
-    en=(
-        "Cookie without Secure",
-        "The cookie is also sent over unencrypted connections, where it can be read.",
-        "Add the Secure attribute.",
-    ),
-    ja=(
-        "CookieにSecureがない",
-        "暗号化されていない通信でも送られ、読み取られるおそれがあります。",
-        "Secure 属性を付けてください。",
-    ),
+    title=N_("Cookie without Secure"),
+    why=N_("The cookie is also sent over unencrypted connections, where it can be read."),
+    fix=N_("Add the Secure attribute."),
 )
 NOT_HTTP_ONLY = _define(
     "cookie-not-http-only",
     Severity.WARNING,
-    en=(
-        "Session cookie without HttpOnly",
-        "A script injected into the page can read it and take over the session.",
-        "Add the HttpOnly attribute.",
-    ),
-    ja=(
-        "セッションCookieにHttpOnlyがない",
-        "注入されたスクリプトに読み取られ、セッションを乗っ取られるおそれがあります。",
-        "HttpOnly 属性を付けてください。",
-    ),
+    title=N_("Session cookie without HttpOnly"),
+    why=N_("A script injected into the page can read it and take over the session."),
+    fix=N_("Add the HttpOnly attribute."),
 )
 NO_SAME_SITE = _define(
     "cookie-without-same-site",
     Severity.INFO,
-    en=(
-        "Cookie without SameSite",
-        "Whether other sites' requests carry it is left to the browser.",
-        "Add SameSite=Lax, or Strict; None only where it must be.",
-    ),
-    ja=(
-        "CookieにSameSiteがない",
-        "他サイトからの要求に付くかどうかがブラウザー任せになります。",
-        "SameSite=Lax か Strict を付けてください。None は必要な場合だけにします。",
-    ),
+    title=N_("Cookie without SameSite"),
+    why=N_("Whether other sites' requests carry it is left to the browser."),
+    fix=N_("Add SameSite=Lax, or Strict; None only where it must be."),
 )
 
 _SESSION = re.compile(r"sess|(?:^|[._-])sid(?:$|[._-])|auth|jwt|login|remember", re.IGNORECASE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Check, Finding, Severity, define
 
@@ -13,104 +14,79 @@ _define = partial(define, group="directives")
 NOINDEX = _define(
     "directive-noindex",
     Severity.NOTICE,
-    en=("noindex", "The page is kept out of search results.", "Nothing, if that is meant; otherwise remove the directive."),
-    ja=(
-        "noindex",
-        "このページは検索結果に表示されません。",
-        "意図どおりなら対応は不要です。そうでなければ指定を外してください。",
-    ),
+    title=N_("noindex"),
+    why=N_("The page is kept out of search results."),
+    fix=N_("Nothing, if that is meant; otherwise remove the directive."),
 )
 NOFOLLOW = _define(
     "directive-nofollow",
     Severity.NOTICE,
-    en=(
-        "nofollow",
-        "Search engines do not follow the links on the page.",
-        "Remove the directive unless all links on the page are untrusted.",
-    ),
-    ja=(
-        "nofollow",
-        "検索エンジンはこのページのリンクをたどりません。",
-        "すべてのリンクが信頼できない場合を除き、指定を外してください。",
-    ),
+    title=N_("nofollow"),
+    why=N_("Search engines do not follow the links on the page."),
+    fix=N_("Remove the directive unless all links on the page are untrusted."),
 )
 NONE = _define(
     "directive-none",
     Severity.NOTICE,
-    en=(
-        "none (noindex and nofollow)",
-        "The page is kept out of search results, and its links are not followed.",
-        "Nothing, if that is meant; otherwise remove the directive.",
-    ),
-    ja=(
-        "none (noindexかつnofollow)",
-        "検索結果に表示されず、リンクもたどられません。",
-        "意図どおりなら対応は不要です。そうでなければ指定を外してください。",
-    ),
+    title=N_("none (noindex and nofollow)"),
+    why=N_("The page is kept out of search results, and its links are not followed."),
+    fix=N_("Nothing, if that is meant; otherwise remove the directive."),
 )
 NOARCHIVE = _define(
     "directive-noarchive",
     Severity.INFO,
-    en=("noarchive", "Search engines show no stored copy of the page.", "Nothing, if that is meant."),
-    ja=("noarchive", "検索エンジンはキャッシュされたコピーを表示しません。", "意図どおりなら対応は不要です。"),
+    title=N_("noarchive"),
+    why=N_("Search engines show no stored copy of the page."),
+    fix=N_("Nothing, if that is meant."),
 )
 NOSNIPPET = _define(
     "directive-nosnippet",
     Severity.NOTICE,
-    en=(
-        "nosnippet",
-        "Search results show no text under the title, which costs clicks.",
-        "Remove the directive, or use max-snippet.",
-    ),
-    ja=(
-        "nosnippet",
-        "検索結果のタイトル下に説明が表示されず、クリックが減ります。",
-        "指定を外すか、max-snippet を使ってください。",
-    ),
+    title=N_("nosnippet"),
+    why=N_("Search results show no text under the title, which costs clicks."),
+    fix=N_("Remove the directive, or use max-snippet."),
 )
 NOIMAGEINDEX = _define(
     "directive-noimageindex",
     Severity.INFO,
-    en=("noimageindex", "Images on the page are kept out of image search.", "Nothing, if that is meant."),
-    ja=("noimageindex", "このページの画像は画像検索に表示されません。", "意図どおりなら対応は不要です。"),
+    title=N_("noimageindex"),
+    why=N_("Images on the page are kept out of image search."),
+    fix=N_("Nothing, if that is meant."),
 )
 NOTRANSLATE = _define(
     "directive-notranslate",
     Severity.INFO,
-    en=("notranslate", "Search engines offer no translation of the page.", "Nothing, if that is meant."),
-    ja=("notranslate", "検索エンジンは翻訳を提示しません。", "意図どおりなら対応は不要です。"),
+    title=N_("notranslate"),
+    why=N_("Search engines offer no translation of the page."),
+    fix=N_("Nothing, if that is meant."),
 )
 UNAVAILABLE_AFTER = _define(
     "directive-unavailable-after",
     Severity.INFO,
-    en=(
-        "unavailable_after",
-        "From the given date on the page is kept out of search results.",
-        "Make sure that the date is meant.",
-    ),
-    ja=("unavailable_after", "指定日以降、検索結果に表示されなくなります。", "日付が意図どおりか確認してください。"),
+    title=N_("unavailable_after"),
+    why=N_("From the given date on the page is kept out of search results."),
+    fix=N_("Make sure that the date is meant."),
 )
 CONFLICTING = _define(
     "directive-conflicting",
     Severity.WARNING,
-    en=(
-        "Conflicting directives",
-        "Both a directive and its opposite are given; search engines obey the stricter one.",
-        "Keep the one that is meant.",
-    ),
-    ja=("矛盾するディレクティブ", "相反する指定があり、検索エンジンは厳しい方に従います。", "意図する方だけを残してください。"),
+    title=N_("Conflicting directives"),
+    why=N_("Both a directive and its opposite are given; search engines obey the stricter one."),
+    fix=N_("Keep the one that is meant."),
 )
 UNKNOWN = _define(
     "directive-unknown",
     Severity.WARNING,
-    en=("Unknown directive", "A directive no search engine knows does nothing.", "Correct its spelling, or remove it."),
-    ja=("不明なディレクティブ", "検索エンジンが知らない指定には効果がありません。", "綴りを直すか、削除してください。"),
+    title=N_("Unknown directive"),
+    why=N_("A directive no search engine knows does nothing."),
+    fix=N_("Correct its spelling, or remove it."),
 )
 OUTSIDE_HEAD = _define(
     "directive-outside-head",
     Severity.WARNING,
-    en=("Robots meta outside head", "Not every search engine obeys directives in the body.", "Move the element into the <head>."),
-    ja=("robots metaがheadの外にある", "本文にある指定に従わない検索エンジンがあります。", "<head> の中に移してください。"),
+    title=N_("Robots meta outside head"),
+    why=N_("Not every search engine obeys directives in the body."),
+    fix=N_("Move the element into the <head>."),
 )
 
 _NAMED: dict[str, Check] = {

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.parse.walk import Heading
@@ -15,88 +16,60 @@ _define = partial(define, group="headings")
 H1_MISSING = _define(
     "h1-missing",
     Severity.WARNING,
-    en=(
-        "h1 missing",
-        "The main heading tells readers, screen readers and search engines what the page is about.",
-        "Add one <h1>.",
-    ),
-    ja=("h1がない", "主見出しは、読者・読み上げソフト・検索エンジンにページの主題を伝えます。", "<h1> を一つ置いてください。"),
+    title=N_("h1 missing"),
+    why=N_("The main heading tells readers, screen readers and search engines what the page is about."),
+    fix=N_("Add one <h1>."),
 )
 H1_EMPTY = _define(
     "h1-empty",
     Severity.WARNING,
-    en=("h1 empty", "The main heading has no words.", "Write the heading, or give the image in it an alt text."),
-    ja=("h1が空", "主見出しに言葉がありません。", "見出しを書くか、中の画像に代替テキストを付けてください。"),
+    title=N_("h1 empty"),
+    why=N_("The main heading has no words."),
+    fix=N_("Write the heading, or give the image in it an alt text."),
 )
 H1_MULTIPLE = _define(
     "h1-multiple",
     Severity.NOTICE,
-    en=(
-        "Several h1",
-        "With several main headings it is unclear which one names the page.",
-        "Keep one <h1>; make the others <h2>.",
-    ),
-    ja=(
-        "h1が複数ある",
-        "主見出しが複数あると、ページの主題があいまいになります。",
-        "<h1> を一つにし、他は <h2> にしてください。",
-    ),
+    title=N_("Several h1"),
+    why=N_("With several main headings it is unclear which one names the page."),
+    fix=N_("Keep one <h1>; make the others <h2>."),
 )
 H1_TOO_LONG = _define(
     "h1-too-long",
     Severity.INFO,
-    en=("h1 too long", "A heading is read at a glance; this one is a paragraph.", "Shorten it."),
-    ja=("h1が長すぎる", "見出しはひと目で読めることが大切です。", "短くしてください。"),
+    title=N_("h1 too long"),
+    why=N_("A heading is read at a glance; this one is a paragraph."),
+    fix=N_("Shorten it."),
     threshold=Threshold(70, "characters"),
 )
 H1_IMAGE = _define(
     "h1-image-only",
     Severity.NOTICE,
-    en=(
-        "h1 is an image",
-        "The only words of the main heading are the alt text of an image, which weigh less than text.",
-        "Write the heading as text.",
-    ),
-    ja=(
-        "h1が画像のみ",
-        "主見出しの言葉が画像の代替テキストだけです。テキストより重みが小さくなります。",
-        "見出しをテキストで書いてください。",
-    ),
+    title=N_("h1 is an image"),
+    why=N_("The only words of the main heading are the alt text of an image, which weigh less than text."),
+    fix=N_("Write the heading as text."),
 )
 H2_MISSING = _define(
     "h2-missing",
     Severity.INFO,
-    en=("Long text without h2", "A long text without subheadings is hard to scan.", "Divide it with <h2> headings."),
-    ja=("長文にh2がない", "小見出しのない長文は拾い読みができません。", "<h2> で区切ってください。"),
+    title=N_("Long text without h2"),
+    why=N_("A long text without subheadings is hard to scan."),
+    fix=N_("Divide it with <h2> headings."),
     threshold=Threshold(1_000, "words, two Chinese or Japanese characters counted as one"),
 )
 NONSEQUENTIAL = _define(
     "headings-nonsequential",
     Severity.NOTICE,
-    en=(
-        "Heading levels skipped",
-        "Screen readers offer headings as an outline; a skipped level is a hole in it.",
-        "Use the level below the heading above it.",
-    ),
-    ja=(
-        "見出しレベルの飛び",
-        "読み上げソフトは見出しを目次として使います。レベルが飛ぶと目次に穴が空きます。",
-        "直前の見出しの一つ下のレベルを使ってください。",
-    ),
+    title=N_("Heading levels skipped"),
+    why=N_("Screen readers offer headings as an outline; a skipped level is a hole in it."),
+    fix=N_("Use the level below the heading above it."),
 )
 EMPTY = _define(
     "heading-empty",
     Severity.NOTICE,
-    en=(
-        "Empty heading",
-        "A heading without words is announced by screen readers and says nothing.",
-        "Remove it, or style an element that is no heading.",
-    ),
-    ja=(
-        "空の見出し",
-        "言葉のない見出しは、読み上げられても何も伝えません。",
-        "削除するか、見出し以外の要素で体裁を整えてください。",
-    ),
+    title=N_("Empty heading"),
+    why=N_("A heading without words is announced by screen readers and says nothing."),
+    fix=N_("Remove it, or style an element that is no heading."),
 )
 
 

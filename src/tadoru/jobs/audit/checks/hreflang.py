@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.parse.page import PageView
@@ -16,86 +17,58 @@ _define = partial(define, group="hreflang")
 INVALID = _define(
     "hreflang-invalid-code",
     Severity.ERROR,
-    en=(
-        "Invalid hreflang code",
-        "A code that is not a language, or a language and a region, is ignored.",
-        "Write codes such as en, en-GB or x-default (uk is Ukrainian, the region is GB).",
-    ),
-    ja=(
-        "hreflangのコードが不正",
-        "言語、または言語と地域でないコードは無視されます。",
-        "en、en-GB、x-default のように書いてください (日本語は jp ではなく ja)。",
-    ),
+    title=N_("Invalid hreflang code"),
+    why=N_("A code that is not a language, or a language and a region, is ignored."),
+    fix=N_("Write codes such as en, en-GB or x-default (uk is Ukrainian, the region is GB)."),
 )
 NO_SELF = _define(
     "hreflang-missing-self",
     Severity.WARNING,
-    en=(
-        "hreflang without the page itself",
-        "Each page of a set must name itself too, or the set may be ignored.",
-        "Add an entry with the page's own language and URL.",
-    ),
-    ja=(
-        "hreflangに自身がない",
-        "一組のページは互いに自身も含めて示す必要があります。",
-        "自身の言語とURLの項目を加えてください。",
-    ),
+    title=N_("hreflang without the page itself"),
+    why=N_("Each page of a set must name itself too, or the set may be ignored."),
+    fix=N_("Add an entry with the page's own language and URL."),
 )
 NO_DEFAULT = _define(
     "hreflang-missing-x-default",
     Severity.INFO,
-    en=(
-        "hreflang without x-default",
-        "Visitors whose language is not in the list get a page at random.",
-        "Add an x-default entry.",
-    ),
-    ja=(
-        "hreflangにx-defaultがない",
-        "一覧にない言語の訪問者に見せるページが決まりません。",
-        "x-default の項目を加えてください。",
-    ),
+    title=N_("hreflang without x-default"),
+    why=N_("Visitors whose language is not in the list get a page at random."),
+    fix=N_("Add an x-default entry."),
 )
 MULTIPLE = _define(
     "hreflang-multiple",
     Severity.WARNING,
-    en=("One language, several URLs", "The same code is given with different URLs.", "Keep one URL for each code."),
-    ja=("同じ言語に複数のURL", "同じコードに異なるURLが指定されています。", "コードごとにURLを一つにしてください。"),
+    title=N_("One language, several URLs"),
+    why=N_("The same code is given with different URLs."),
+    fix=N_("Keep one URL for each code."),
 )
 NOT_CANONICAL = _define(
     "hreflang-not-canonical",
     Severity.WARNING,
-    en=(
-        "hreflang on a page that is not canonical",
-        "The page names another canonical URL: its alternates are not counted.",
-        "State hreflang on the canonical page only.",
-    ),
-    ja=(
-        "正規でないページのhreflang",
-        "別の正規URLを示しているため、hreflangは考慮されません。",
-        "正規ページにだけ hreflang を書いてください。",
-    ),
+    title=N_("hreflang on a page that is not canonical"),
+    why=N_("The page names another canonical URL: its alternates are not counted."),
+    fix=N_("State hreflang on the canonical page only."),
 )
 OUTSIDE_HEAD = _define(
     "hreflang-outside-head",
     Severity.WARNING,
-    en=("hreflang outside head", "Search engines ignore alternates in the body.", "Move the elements into the <head>."),
-    ja=("hreflangがheadの外にある", "本文にあるhreflangは無視されます。", "<head> の中に移してください。"),
+    title=N_("hreflang outside head"),
+    why=N_("Search engines ignore alternates in the body."),
+    fix=N_("Move the elements into the <head>."),
 )
 RELATIVE = _define(
     "hreflang-relative",
     Severity.WARNING,
-    en=("hreflang with relative URL", "Alternates must be whole URLs, with the scheme.", "Write the whole URL."),
-    ja=("hreflangが相対URL", "スキームを含む完全なURLでなければなりません。", "完全なURLを書いてください。"),
+    title=N_("hreflang with relative URL"),
+    why=N_("Alternates must be whole URLs, with the scheme."),
+    fix=N_("Write the whole URL."),
 )
 LANG_MISMATCH = _define(
     "hreflang-lang-mismatch",
     Severity.NOTICE,
-    en=(
-        "hreflang and lang differ",
-        "The page calls itself one language in hreflang and another in <html lang>.",
-        "Let both say the same language.",
-    ),
-    ja=("hreflangとlangが異なる", "hreflangと <html lang> が異なる言語を示しています。", "同じ言語にしてください。"),
+    title=N_("hreflang and lang differ"),
+    why=N_("The page calls itself one language in hreflang and another in <html lang>."),
+    fix=N_("Let both say the same language."),
 )
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.parse.page import PageView
@@ -15,130 +16,86 @@ _define = partial(define, group="html")
 DOCTYPE = _define(
     "html-doctype-missing",
     Severity.WARNING,
-    en=("Doctype missing", "Browsers fall back to the layout rules of the nineties.", "Begin the page with <!doctype html>."),
-    ja=("doctypeがない", "ブラウザーが古い互換モードで表示します。", "先頭に <!doctype html> を書いてください。"),
+    title=N_("Doctype missing"),
+    why=N_("Browsers fall back to the layout rules of the nineties."),
+    fix=N_("Begin the page with <!doctype html>."),
 )
 LANG = _define(
     "html-lang-missing",
     Severity.WARNING,
-    en=(
-        "Language missing",
-        "Screen readers choose a voice, and browsers a translation, by the page's language.",
-        "Write <html lang=…>.",
-    ),
-    ja=(
-        "言語の指定がない",
-        "読み上げソフトの音声や翻訳は、ページの言語をもとに選ばれます。",
-        "<html lang=ja> のように書いてください。",
-    ),
+    title=N_("Language missing"),
+    why=N_("Screen readers choose a voice, and browsers a translation, by the page's language."),
+    fix=N_("Write <html lang=…>."),
 )
 LANG_INVALID = _define(
     "html-lang-invalid",
     Severity.NOTICE,
-    en=("Language code invalid", "The value of lang is not a language code.", "Write a code such as en, en-GB or ja."),
-    ja=("言語コードが不正", "lang の値が言語コードではありません。", "en、en-GB、ja のようなコードを書いてください。"),
+    title=N_("Language code invalid"),
+    why=N_("The value of lang is not a language code."),
+    fix=N_("Write a code such as en, en-GB or ja."),
 )
 CHARSET = _define(
     "html-charset-missing",
     Severity.WARNING,
-    en=(
-        "Charset missing",
-        "Neither the header nor the page says how its bytes are to be read: other letters than ASCII may break.",
-        "Write <meta charset=utf-8> first in the <head>.",
-    ),
-    ja=(
-        "文字コードの指定がない",
-        "ヘッダーにもHTMLにも指定がなく、文字化けするおそれがあります。",
-        "<head> の先頭に <meta charset=utf-8> を書いてください。",
-    ),
+    title=N_("Charset missing"),
+    why=N_("Neither the header nor the page says how its bytes are to be read: other letters than ASCII may break."),
+    fix=N_("Write <meta charset=utf-8> first in the <head>."),
 )
 CHARSET_LATE = _define(
     "html-charset-late",
     Severity.NOTICE,
-    en=(
-        "Charset declared too late",
-        "Browsers look for it in the first 1,024 bytes only, and then guess.",
-        "Make <meta charset> the first element of the <head>.",
-    ),
-    ja=(
-        "文字コードの指定が遅い",
-        "ブラウザーは先頭の1024バイトしか調べず、なければ推測します。",
-        "<meta charset> を <head> の先頭に置いてください。",
-    ),
+    title=N_("Charset declared too late"),
+    why=N_("Browsers look for it in the first 1,024 bytes only, and then guess."),
+    fix=N_("Make <meta charset> the first element of the <head>."),
 )
 DUPLICATE_IDS = _define(
     "html-duplicate-ids",
     Severity.NOTICE,
-    en=(
-        "Duplicate ids",
-        "Links, labels and scripts find only the first element of several with the same id.",
-        "Give each element an id of its own.",
-    ),
-    ja=(
-        "idの重複",
-        "リンク・ラベル・スクリプトは、同じidの最初の要素しか見つけられません。",
-        "要素ごとに異なるidを付けてください。",
-    ),
+    title=N_("Duplicate ids"),
+    why=N_("Links, labels and scripts find only the first element of several with the same id."),
+    fix=N_("Give each element an id of its own."),
 )
 DEPRECATED = _define(
     "html-deprecated-elements",
     Severity.INFO,
-    en=("Deprecated elements", "These elements are no longer part of HTML.", "Replace them with CSS or current elements."),
-    ja=("廃止された要素", "現在のHTMLでは廃止された要素です。", "CSSや現行の要素に置き換えてください。"),
+    title=N_("Deprecated elements"),
+    why=N_("These elements are no longer part of HTML."),
+    fix=N_("Replace them with CSS or current elements."),
 )
 VIEWPORT = _define(
     "html-viewport-missing",
     Severity.WARNING,
-    en=(
-        "Viewport missing",
-        "Phones show the page as a small picture of a desktop page.",
-        'Write <meta name=viewport content="width=device-width, initial-scale=1">.',
-    ),
-    ja=(
-        "viewportがない",
-        "スマートフォンでは、PC用の画面が縮小されて表示されます。",
-        '<meta name=viewport content="width=device-width, initial-scale=1"> を書いてください。',
-    ),
+    title=N_("Viewport missing"),
+    why=N_("Phones show the page as a small picture of a desktop page."),
+    fix=N_('Write <meta name=viewport content="width=device-width, initial-scale=1">.'),
 )
 ZOOM = _define(
     "html-viewport-no-zoom",
     Severity.NOTICE,
-    en=(
-        "Zooming is switched off",
-        "People with weak eyes can not enlarge the text.",
-        "Remove user-scalable=no and maximum-scale.",
-    ),
-    ja=("拡大が禁止されている", "視力の弱い人が文字を拡大できません。", "user-scalable=no と maximum-scale を削除してください。"),
+    title=N_("Zooming is switched off"),
+    why=N_("People with weak eyes can not enlarge the text."),
+    fix=N_("Remove user-scalable=no and maximum-scale."),
 )
 HEADS = _define(
     "html-multiple-heads",
     Severity.WARNING,
-    en=("Several head elements", "What stands in the second one may be ignored.", "Join them."),
-    ja=("head要素が複数ある", "二つ目以降の内容は無視されることがあります。", "一つにまとめてください。"),
+    title=N_("Several head elements"),
+    why=N_("What stands in the second one may be ignored."),
+    fix=N_("Join them."),
 )
 BODIES = _define(
     "html-multiple-bodies",
     Severity.WARNING,
-    en=("Several body elements", "Usually two pages pasted into each other; browsers join them as they can.", "Keep one <body>."),
-    ja=(
-        "body要素が複数ある",
-        "多くは二つのページの貼り合わせで、ブラウザーは推測で結合します。",
-        "<body> を一つにしてください。",
-    ),
+    title=N_("Several body elements"),
+    why=N_("Usually two pages pasted into each other; browsers join them as they can."),
+    fix=N_("Keep one <body>."),
 )
 HEAD_STRAYS = _define(
     "html-invalid-elements-in-head",
     Severity.WARNING,
-    en=(
-        "Elements that do not belong in the head",
-        "The first of them ends the head: canonical, robots and hreflang after it may be ignored.",
-        "Move them into the <body>.",
-    ),
-    ja=(
-        "headに置けない要素",
-        "最初の一つでheadが終わったと見なされ、後に続くcanonicalなどが無視されることがあります。",
-        "<body> に移してください。",
-    ),
+    title=N_("Elements that do not belong in the head"),
+    why=N_("The first of them ends the head: canonical, robots and hreflang after it may be ignored."),
+    fix=N_("Move them into the <body>."),
 )
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*|x-\w+|i-\w+", re.IGNORECASE)

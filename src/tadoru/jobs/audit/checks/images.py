@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.parse.walk import Image
@@ -15,85 +16,52 @@ _define = partial(define, group="images")
 ALT_MISSING = _define(
     "image-alt-missing",
     Severity.WARNING,
-    en=(
-        "Image without alt attribute",
-        "Screen readers read out its file name instead, and image search has nothing to go by.",
-        'Describe the image in its alt attribute; write alt="" when it only decorates.',
-    ),
-    ja=(
-        "alt属性のない画像",
-        "読み上げソフトはファイル名を読み上げ、画像検索には手がかりがありません。",
-        'alt属性で画像を説明してください。装飾なら alt="" と書いてください。',
-    ),
+    title=N_("Image without alt attribute"),
+    why=N_("Screen readers read out its file name instead, and image search has nothing to go by."),
+    fix=N_('Describe the image in its alt attribute; write alt="" when it only decorates.'),
 )
 ALT_TOO_LONG = _define(
     "image-alt-too-long",
     Severity.INFO,
-    en=(
-        "Alt text too long",
-        "An alt text is heard in one go: it can not be skimmed.",
-        "Say it in a sentence, and put the rest into the text.",
-    ),
-    ja=(
-        "代替テキストが長すぎる",
-        "代替テキストは一気に読み上げられ、読み飛ばせません。",
-        "一文にまとめ、残りは本文に書いてください。",
-    ),
+    title=N_("Alt text too long"),
+    why=N_("An alt text is heard in one go: it can not be skimmed."),
+    fix=N_("Say it in a sentence, and put the rest into the text."),
     threshold=Threshold(100, "characters"),
 )
 ALT_FILE_NAME = _define(
     "image-alt-file-name",
     Severity.NOTICE,
-    en=("Alt text is a file name", "A file name tells nobody what the image shows.", "Describe the image."),
-    ja=("代替テキストがファイル名", "ファイル名では画像の内容が伝わりません。", "画像の内容を説明してください。"),
+    title=N_("Alt text is a file name"),
+    why=N_("A file name tells nobody what the image shows."),
+    fix=N_("Describe the image."),
 )
 SIZE_MISSING = _define(
     "image-size-missing",
     Severity.INFO,
-    en=(
-        "Image without width and height",
-        "The text jumps when such an image arrives, because its room was not reserved.",
-        "Add width and height attributes, or reserve the room in CSS.",
-    ),
-    ja=(
-        "画像に幅と高さがない",
-        "表示領域が確保されないため、画像の読み込み時に文章がずれます。",
-        "width と height を指定するか、CSSで領域を確保してください。",
-    ),
+    title=N_("Image without width and height"),
+    why=N_("The text jumps when such an image arrives, because its room was not reserved."),
+    fix=N_("Add width and height attributes, or reserve the room in CSS."),
 )
 LINK_WITHOUT_TEXT = _define(
     "image-link-without-text",
     Severity.WARNING,
-    en=(
-        "Linked image without words",
-        "The link is only an image without alt text: nobody can tell where it leads without seeing it.",
-        "Write where the link leads in the image's alt attribute.",
-    ),
-    ja=(
-        "言葉のない画像リンク",
-        "代替テキストのない画像だけのリンクは、見えない人には行き先がわかりません。",
-        "リンク先を画像のalt属性に書いてください。",
-    ),
+    title=N_("Linked image without words"),
+    why=N_("The link is only an image without alt text: nobody can tell where it leads without seeing it."),
+    fix=N_("Write where the link leads in the image's alt attribute."),
 )
 NO_SOURCE = _define(
     "image-source-missing",
     Severity.WARNING,
-    en=("Image without source", "There is nothing to show.", "Add a src attribute, or remove the element."),
-    ja=("画像の参照先がない", "表示するものがありません。", "src属性を加えるか、要素を削除してください。"),
+    title=N_("Image without source"),
+    why=N_("There is nothing to show."),
+    fix=N_("Add a src attribute, or remove the element."),
 )
 EMPTY_PICTURE = _define(
     "picture-without-img",
     Severity.ERROR,
-    en=(
-        "picture without img",
-        "Browsers show nothing for a <picture> that has no <img> in it.",
-        "Add an <img> as its last child.",
-    ),
-    ja=(
-        "imgのないpicture",
-        "<img> のない <picture> は、ブラウザーに何も表示されません。",
-        "最後の子要素として <img> を加えてください。",
-    ),
+    title=N_("picture without img"),
+    why=N_("Browsers show nothing for a <picture> that has no <img> in it."),
+    fix=N_("Add an <img> as its last child."),
 )
 
 _FILE_NAME = re.compile(r"\S+\.(?:jpe?g|png|gif|webp|avif|svg|bmp|tiff?)|(?:img|dsc|image|screenshot)[ _-]?\d+", re.IGNORECASE)

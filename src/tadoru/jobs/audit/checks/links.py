@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import unquote
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.model.web import Link, LinkKind
@@ -17,142 +18,81 @@ _define = partial(define, group="links")
 NO_OUTGOING = _define(
     "links-no-outgoing",
     Severity.WARNING,
-    en=(
-        "No links to other pages of the site",
-        "A dead end: visitors and crawlers can only go back.",
-        "Link to related pages or to a menu.",
-    ),
-    ja=(
-        "サイト内の他ページへのリンクがない",
-        "行き止まりで、訪問者もクローラーも戻るしかありません。",
-        "関連ページやメニューへのリンクを置いてください。",
-    ),
+    title=N_("No links to other pages of the site"),
+    why=N_("A dead end: visitors and crawlers can only go back."),
+    fix=N_("Link to related pages or to a menu."),
 )
 TOO_MANY = _define(
     "links-too-many",
     Severity.INFO,
-    en=(
-        "Many internal links",
-        "Among so many links none stands out, for readers or for search engines.",
-        "Remove what is not needed, or divide the page.",
-    ),
-    ja=(
-        "内部リンクが多い",
-        "リンクが多すぎると、読者にも検索エンジンにも重要なものがわかりません。",
-        "不要なものを減らすか、ページを分けてください。",
-    ),
+    title=N_("Many internal links"),
+    why=N_("Among so many links none stands out, for readers or for search engines."),
+    fix=N_("Remove what is not needed, or divide the page."),
     threshold=Threshold(1000, "links"),
 )
 TOO_MANY_EXTERNAL = _define(
     "links-external-too-many",
     Severity.INFO,
-    en=(
-        "Many external links",
-        "Pages with very many links to other sites look like link lists.",
-        "Keep those that help the reader.",
-    ),
-    ja=(
-        "外部リンクが多い",
-        "他サイトへのリンクが極端に多いと、リンク集と見なされます。",
-        "読者の役に立つものだけを残してください。",
-    ),
+    title=N_("Many external links"),
+    why=N_("Pages with very many links to other sites look like link lists."),
+    fix=N_("Keep those that help the reader."),
     threshold=Threshold(100, "links"),
 )
 EMPTY = _define(
     "link-without-text",
     Severity.WARNING,
-    en=(
-        "Link without text",
-        "Nobody who can not see it can tell where it leads, and search engines learn nothing from it.",
-        "Add words, or an aria-label.",
-    ),
-    ja=(
-        "テキストのないリンク",
-        "見えない人には行き先がわからず、検索エンジンにも何も伝わりません。",
-        "言葉か aria-label を加えてください。",
-    ),
+    title=N_("Link without text"),
+    why=N_("Nobody who can not see it can tell where it leads, and search engines learn nothing from it."),
+    fix=N_("Add words, or an aria-label."),
 )
 GENERIC = _define(
     "link-generic-text",
     Severity.INFO,
-    en=(
-        "Non-descriptive link text",
-        "Read by itself, as in a list of links, such a text says nothing about its target.",
-        "Say what the link leads to.",
-    ),
-    ja=(
-        "内容のわからないリンクテキスト",
-        "リンクだけを読んだとき、行き先が何かわかりません。",
-        "リンク先の内容がわかる言葉にしてください。",
-    ),
+    title=N_("Non-descriptive link text"),
+    why=N_("Read by itself, as in a list of links, such a text says nothing about its target."),
+    fix=N_("Say what the link leads to."),
 )
 NOFOLLOW = _define(
     "link-internal-nofollow",
     Severity.NOTICE,
-    en=(
-        "Internal link with nofollow",
-        "The site asks search engines not to trust its own page.",
-        "Remove nofollow from links within the site.",
-    ),
-    ja=(
-        "内部リンクにnofollow",
-        "自サイトのページを信頼しないよう検索エンジンに伝えています。",
-        "サイト内のリンクから nofollow を外してください。",
-    ),
+    title=N_("Internal link with nofollow"),
+    why=N_("The site asks search engines not to trust its own page."),
+    fix=N_("Remove nofollow from links within the site."),
 )
 SCRIPT = _define(
     "link-javascript",
     Severity.NOTICE,
-    en=(
-        "Link that only runs a script",
-        "Search engines can not follow it, and it can not be opened in another tab.",
-        "Use a <button>, or put the address into href.",
-    ),
-    ja=(
-        "スクリプトを実行するだけのリンク",
-        "検索エンジンはたどれず、別のタブでも開けません。",
-        "<button> を使うか、href にURLを書いてください。",
-    ),
+    title=N_("Link that only runs a script"),
+    why=N_("Search engines can not follow it, and it can not be opened in another tab."),
+    fix=N_("Use a <button>, or put the address into href."),
 )
 LOCALHOST = _define(
     "link-localhost",
     Severity.ERROR,
-    en=("Link to localhost", "The link works only on the machine of whoever wrote it.", "Replace it with the public URL."),
-    ja=("localhostへのリンク", "作成者のコンピューターでしか開けません。", "公開されているURLに置き換えてください。"),
+    title=N_("Link to localhost"),
+    why=N_("The link works only on the machine of whoever wrote it."),
+    fix=N_("Replace it with the public URL."),
 )
 TO_HTTP = _define(
     "link-to-http",
     Severity.NOTICE,
-    en=(
-        "Link from HTTPS to HTTP within the site",
-        "Visitors leave the encrypted site, or take a redirect for nothing.",
-        "Link to the https:// URL.",
-    ),
-    ja=(
-        "HTTPSページからサイト内HTTPへのリンク",
-        "暗号化が外れるか、無駄なリダイレクトが発生します。",
-        "https:// のURLにリンクしてください。",
-    ),
+    title=N_("Link from HTTPS to HTTP within the site"),
+    why=N_("Visitors leave the encrypted site, or take a redirect for nothing."),
+    fix=N_("Link to the https:// URL."),
 )
 MALFORMED = _define(
     "link-malformed",
     Severity.ERROR,
-    en=("Malformed link", "The address is mistyped, or names a file on somebody's machine.", "Correct the href."),
-    ja=("不正なリンク", "URLの書き間違いか、個人のコンピューター上のファイルを指しています。", "href を修正してください。"),
+    title=N_("Malformed link"),
+    why=N_("The address is mistyped, or names a file on somebody's machine."),
+    fix=N_("Correct the href."),
 )
 BOOKMARK = _define(
     "link-broken-bookmark",
     Severity.WARNING,
-    en=(
-        "Link to a missing place on the page",
-        "The part after # names nothing on this page: the link does nothing.",
-        "Correct the fragment, or add the id.",
-    ),
-    ja=(
-        "ページ内リンクの行き先がない",
-        "# 以降の名前がページ内にないため、リンクが機能しません。",
-        "フラグメントを直すか、id を加えてください。",
-    ),
+    title=N_("Link to a missing place on the page"),
+    why=N_("The part after # names nothing on this page: the link does nothing."),
+    fix=N_("Correct the fragment, or add the id."),
 )
 
 _GENERIC = frozenset(

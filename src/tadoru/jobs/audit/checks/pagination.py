@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.model.web import LinkKind
@@ -14,44 +15,23 @@ _define = partial(define, group="pagination")
 MULTIPLE = _define(
     "pagination-multiple",
     Severity.WARNING,
-    en=(
-        "Several next or previous pages",
-        "A page in a series can have one page before and one after it.",
-        "Keep one rel=next and one rel=prev.",
-    ),
-    ja=(
-        "次または前のページが複数",
-        "連続するページの前後はそれぞれ一つだけです。",
-        "rel=next と rel=prev を一つずつにしてください。",
-    ),
+    title=N_("Several next or previous pages"),
+    why=N_("A page in a series can have one page before and one after it."),
+    fix=N_("Keep one rel=next and one rel=prev."),
 )
 TO_SELF = _define(
     "pagination-to-self",
     Severity.WARNING,
-    en=(
-        "Page is its own next or previous page",
-        "The series never ends.",
-        "Leave rel=next out on the last page and rel=prev on the first.",
-    ),
-    ja=(
-        "自分自身が次または前のページ",
-        "一連のページが終わらなくなります。",
-        "最後のページでは rel=next を、最初のページでは rel=prev を省いてください。",
-    ),
+    title=N_("Page is its own next or previous page"),
+    why=N_("The series never ends."),
+    fix=N_("Leave rel=next out on the last page and rel=prev on the first."),
 )
 NOT_LINKED = _define(
     "pagination-not-in-anchor",
     Severity.NOTICE,
-    en=(
-        "Next or previous page is not linked",
-        "Search engines find pages by <a> links; they no longer use rel=next.",
-        "Link to the next and the previous page on the page itself.",
-    ),
-    ja=(
-        "次・前のページへのリンクがない",
-        "検索エンジンは rel=next ではなく <a> リンクでページを見つけます。",
-        "ページ内に前後のページへのリンクを置いてください。",
-    ),
+    title=N_("Next or previous page is not linked"),
+    why=N_("Search engines find pages by <a> links; they no longer use rel=next."),
+    fix=N_("Link to the next and the previous page on the page itself."),
 )
 
 

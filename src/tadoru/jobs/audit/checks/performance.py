@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.model.web import LinkKind, Response
@@ -14,120 +15,64 @@ _define = partial(define, group="performance")
 TTFB = _define(
     "ttfb-slow",
     Severity.WARNING,
-    en=(
-        "Slow server",
-        "Nothing can be shown before the first byte has arrived.",
-        "Cache the page, or make it faster to produce.",
-    ),
-    ja=(
-        "サーバーの応答が遅い",
-        "最初の1バイトが届くまで何も表示できません。",
-        "ページをキャッシュするか、生成を速くしてください。",
-    ),
+    title=N_("Slow server"),
+    why=N_("Nothing can be shown before the first byte has arrived."),
+    fix=N_("Cache the page, or make it faster to produce."),
     threshold=Threshold(0.8, "seconds"),
 )
 LARGE = _define(
     "html-too-large",
     Severity.NOTICE,
-    en=(
-        "Large HTML",
-        "A document of this size is slow to load and to show, above all on phones.",
-        "Divide the page, or move inline data into files.",
-    ),
-    ja=(
-        "HTMLが大きい",
-        "この大きさでは、特にスマートフォンで読み込みと表示が遅くなります。",
-        "ページを分けるか、埋め込みデータを別ファイルにしてください。",
-    ),
+    title=N_("Large HTML"),
+    why=N_("A document of this size is slow to load and to show, above all on phones."),
+    fix=N_("Divide the page, or move inline data into files."),
     threshold=Threshold(1_000_000, "bytes"),
 )
 UNCOMPRESSED = _define(
     "text-uncompressed",
     Severity.NOTICE,
-    en=(
-        "Text is not compressed",
-        "Compressed, HTML is a quarter of its size or less.",
-        "Turn on gzip, brotli or zstd in the server.",
-    ),
-    ja=(
-        "テキストが圧縮されていない",
-        "圧縮すればHTMLは4分の1以下になります。",
-        "サーバーで gzip、brotli、zstd のいずれかを有効にしてください。",
-    ),
+    title=N_("Text is not compressed"),
+    why=N_("Compressed, HTML is a quarter of its size or less."),
+    fix=N_("Turn on gzip, brotli or zstd in the server."),
     threshold=Threshold(1_400, "bytes"),
 )
 RESOURCES = _define(
     "resources-too-many",
     Severity.INFO,
-    en=(
-        "Many scripts and styles",
-        "Each file is a request before the page is complete.",
-        "Join them, or remove what is not used.",
-    ),
-    ja=(
-        "スクリプトとスタイルが多い",
-        "ファイルごとに要求が発生し、表示の完了が遅れます。",
-        "まとめるか、使っていないものを削除してください。",
-    ),
+    title=N_("Many scripts and styles"),
+    why=N_("Each file is a request before the page is complete."),
+    fix=N_("Join them, or remove what is not used."),
     threshold=Threshold(50, "files"),
 )
 BLOCKING = _define(
     "scripts-render-blocking",
     Severity.INFO,
-    en=(
-        "Render-blocking scripts",
-        "Scripts in the head without async or defer hold back everything after them.",
-        "Add defer, or async.",
-    ),
-    ja=(
-        "描画を妨げるスクリプト",
-        "async や defer のない head 内のスクリプトは、後続の表示をすべて待たせます。",
-        "defer か async を付けてください。",
-    ),
+    title=N_("Render-blocking scripts"),
+    why=N_("Scripts in the head without async or defer hold back everything after them."),
+    fix=N_("Add defer, or async."),
     threshold=Threshold(2, "scripts"),
 )
 NO_CACHING = _define(
     "caching-headers-missing",
     Severity.INFO,
-    en=(
-        "No caching headers",
-        "Without a validator or a lifetime browsers load the page again on every visit.",
-        "Send Cache-Control, and ETag or Last-Modified.",
-    ),
-    ja=(
-        "キャッシュ用ヘッダーがない",
-        "検証子も有効期間もないため、訪問のたびに再読み込みされます。",
-        "Cache-Control と、ETag か Last-Modified を送ってください。",
-    ),
+    title=N_("No caching headers"),
+    why=N_("Without a validator or a lifetime browsers load the page again on every visit."),
+    fix=N_("Send Cache-Control, and ETag or Last-Modified."),
 )
 INLINE = _define(
     "inline-code-too-large",
     Severity.NOTICE,
-    en=(
-        "Much inline code",
-        "Inline scripts, styles and images are sent anew with every page and can not be cached.",
-        "Move them into files.",
-    ),
-    ja=(
-        "インラインコードが多い",
-        "インラインのスクリプト・スタイル・画像はページごとに再送され、キャッシュできません。",
-        "別ファイルに移してください。",
-    ),
+    title=N_("Much inline code"),
+    why=N_("Inline scripts, styles and images are sent anew with every page and can not be cached."),
+    fix=N_("Move them into files."),
     threshold=Threshold(100_000, "characters"),
 )
 DOM = _define(
     "dom-too-large",
     Severity.INFO,
-    en=(
-        "Very many elements",
-        "Layout and scripts slow down with every element.",
-        "Divide the page, or load parts of it on demand.",
-    ),
-    ja=(
-        "要素が非常に多い",
-        "要素が増えるほど、表示もスクリプトも遅くなります。",
-        "ページを分けるか、一部を必要時に読み込んでください。",
-    ),
+    title=N_("Very many elements"),
+    why=N_("Layout and scripts slow down with every element."),
+    fix=N_("Divide the page, or load parts of it on demand."),
     threshold=Threshold(10_000, "elements"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Check, Finding, Severity, define
 from tadoru.model.web import FailureKind
@@ -15,82 +16,44 @@ _define = partial(define, group="redirects")
 TEMPORARY = _define(
     "redirect-temporary",
     Severity.NOTICE,
-    en=(
-        "Temporary redirect",
-        "Search engines may keep the old URL for a long time after a temporary redirect.",
-        "Use 301 or 308 when the move is permanent.",
-    ),
-    ja=(
-        "一時的なリダイレクト",
-        "一時的なリダイレクトでは、検索エンジンが古いURLを長く保持することがあります。",
-        "恒久的な移動なら 301 か 308 を使ってください。",
-    ),
+    title=N_("Temporary redirect"),
+    why=N_("Search engines may keep the old URL for a long time after a temporary redirect."),
+    fix=N_("Use 301 or 308 when the move is permanent."),
 )
 TO_HTTP = _define(
     "redirect-to-http",
     Severity.ERROR,
-    en=(
-        "Redirect from HTTPS to HTTP",
-        "Visitors lose the encryption, and anyone on the way can read or change the page.",
-        "Redirect to the https:// URL.",
-    ),
-    ja=(
-        "HTTPSからHTTPへのリダイレクト",
-        "暗号化が失われ、通信の途中で内容を読まれたり改ざんされたりします。",
-        "https:// のURLへリダイレクトしてください。",
-    ),
+    title=N_("Redirect from HTTPS to HTTP"),
+    why=N_("Visitors lose the encryption, and anyone on the way can read or change the page."),
+    fix=N_("Redirect to the https:// URL."),
 )
 META_REFRESH = _define(
     "redirect-meta-refresh",
     Severity.WARNING,
-    en=(
-        "Meta refresh redirect",
-        "It is slow, it breaks the back button, and search engines may not treat it as a redirect.",
-        "Answer with an HTTP redirect instead.",
-    ),
-    ja=(
-        "meta refreshによるリダイレクト",
-        "遅く、「戻る」操作を妨げ、検索エンジンがリダイレクトとして扱わないことがあります。",
-        "HTTPのリダイレクトに置き換えてください。",
-    ),
+    title=N_("Meta refresh redirect"),
+    why=N_("It is slow, it breaks the back button, and search engines may not treat it as a redirect."),
+    fix=N_("Answer with an HTTP redirect instead."),
 )
 REFRESH_HEADER = _define(
     "redirect-refresh-header",
     Severity.WARNING,
-    en=(
-        "Redirect by Refresh header",
-        "The Refresh header is not a standard redirect, and not every client follows it.",
-        "Answer with status 301 or 308 and a Location header.",
-    ),
-    ja=(
-        "Refreshヘッダーによるリダイレクト",
-        "Refreshヘッダーは標準のリダイレクトではなく、従わないクライアントもあります。",
-        "ステータス 301 か 308 と Location ヘッダーで応答してください。",
-    ),
+    title=N_("Redirect by Refresh header"),
+    why=N_("The Refresh header is not a standard redirect, and not every client follows it."),
+    fix=N_("Answer with status 301 or 308 and a Location header."),
 )
 BROKEN = _define(
     "redirect-broken",
     Severity.ERROR,
-    en=(
-        "Redirect without a target",
-        "The server says the page has moved but not to where.",
-        "Send a Location header with a valid URL.",
-    ),
-    ja=(
-        "行き先のないリダイレクト",
-        "移動したと応答しながら、有効な行き先が示されていません。",
-        "有効なURLを Location ヘッダーで送ってください。",
-    ),
+    title=N_("Redirect without a target"),
+    why=N_("The server says the page has moved but not to where."),
+    fix=N_("Send a Location header with a valid URL."),
 )
 TOO_MANY = _define(
     "redirect-chain-too-long",
     Severity.ERROR,
-    en=("Too many redirects", "Browsers and search engines give up on chains this long.", "Redirect straight to the final URL."),
-    ja=(
-        "リダイレクトが多すぎる",
-        "これほど長い連鎖では、ブラウザーも検索エンジンも途中であきらめます。",
-        "最終的なURLへ直接リダイレクトしてください。",
-    ),
+    title=N_("Too many redirects"),
+    why=N_("Browsers and search engines give up on chains this long."),
+    fix=N_("Redirect straight to the final URL."),
 )
 
 _FAILURES: dict[FailureKind, Check] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.model.web import FailureKind
@@ -14,86 +15,44 @@ _define = partial(define, group="responses")
 CLIENT_ERROR = _define(
     "response-client-error",
     Severity.ERROR,
-    en=(
-        "Client error (4xx)",
-        "Visitors and search engines that follow a link to this URL find nothing.",
-        "Restore the page, redirect its URL to the best replacement, or remove the links to it.",
-    ),
-    ja=(
-        "クライアントエラー (4xx)",
-        "リンクをたどった訪問者も検索エンジンも、ここで何も見つけられません。",
-        "ページを復元するか、代わりのページへリダイレクトするか、リンクを削除してください。",
-    ),
+    title=N_("Client error (4xx)"),
+    why=N_("Visitors and search engines that follow a link to this URL find nothing."),
+    fix=N_("Restore the page, redirect its URL to the best replacement, or remove the links to it."),
 )
 SERVER_ERROR = _define(
     "response-server-error",
     Severity.ERROR,
-    en=(
-        "Server error (5xx)",
-        "The server failed to answer. Search engines slow down and then drop pages that keep failing.",
-        "Look for the cause in the server's logs.",
-    ),
-    ja=(
-        "サーバーエラー (5xx)",
-        "サーバーが応答に失敗しました。失敗が続くと、検索エンジンは巡回を減らし、やがて索引から外します。",
-        "サーバーのログで原因を調べてください。",
-    ),
+    title=N_("Server error (5xx)"),
+    why=N_("The server failed to answer. Search engines slow down and then drop pages that keep failing."),
+    fix=N_("Look for the cause in the server's logs."),
 )
 FORBIDDEN = _define(
     "response-forbidden",
     Severity.WARNING,
-    en=(
-        "Access refused (401, 403, 429)",
-        "The server refused this request. A search engine is likely to be refused as well.",
-        "Link only to public pages, or let crawlers in.",
-    ),
-    ja=(
-        "アクセス拒否 (401・403・429)",
-        "サーバーが要求を拒否しました。検索エンジンも拒否されるおそれがあります。",
-        "公開ページだけにリンクするか、クローラーのアクセスを許可してください。",
-    ),
+    title=N_("Access refused (401, 403, 429)"),
+    why=N_("The server refused this request. A search engine is likely to be refused as well."),
+    fix=N_("Link only to public pages, or let crawlers in."),
 )
 NO_RESPONSE = _define(
     "response-missing",
     Severity.ERROR,
-    en=(
-        "No response",
-        "The server could not be reached, or its answer could not be read.",
-        "Check the name, the certificate and the server, then crawl again.",
-    ),
-    ja=(
-        "応答なし",
-        "サーバーに接続できないか、応答を読み取れませんでした。",
-        "ホスト名、証明書、サーバーを確認し、再度クロールしてください。",
-    ),
+    title=N_("No response"),
+    why=N_("The server could not be reached, or its answer could not be read."),
+    fix=N_("Check the name, the certificate and the server, then crawl again."),
 )
 BLOCKED = _define(
     "response-blocked-by-robots",
     Severity.NOTICE,
-    en=(
-        "Blocked by robots.txt",
-        "Crawlers that obey robots.txt do not see this page, nor the links on it.",
-        "Remove the rule when the page should be found; otherwise nothing is wrong.",
-    ),
-    ja=(
-        "robots.txtによるブロック",
-        "robots.txtに従うクローラーは、このページもページ内のリンクも見ません。",
-        "検索されるべきページなら該当の規則を削除してください。意図どおりなら対応は不要です。",
-    ),
+    title=N_("Blocked by robots.txt"),
+    why=N_("Crawlers that obey robots.txt do not see this page, nor the links on it."),
+    fix=N_("Remove the rule when the page should be found; otherwise nothing is wrong."),
 )
 NO_CONTENT_TYPE = _define(
     "response-content-type-missing",
     Severity.WARNING,
-    en=(
-        "Content-Type missing",
-        "Without a media type browsers have to guess what the answer is.",
-        "Send a Content-Type header, such as text/html; charset=utf-8.",
-    ),
-    ja=(
-        "Content-Typeがない",
-        "メディアタイプがないと、ブラウザーは内容の種類を推測するしかありません。",
-        "text/html; charset=utf-8 のような Content-Type ヘッダーを送ってください。",
-    ),
+    title=N_("Content-Type missing"),
+    why=N_("Without a media type browsers have to guess what the answer is."),
+    fix=N_("Send a Content-Type header, such as text/html; charset=utf-8."),
 )
 
 _REFUSED = frozenset({401, 403, 429, 451, 999})

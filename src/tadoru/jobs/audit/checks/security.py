@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.model.web import Link, LinkKind
@@ -16,173 +17,94 @@ _define = partial(define, group="security")
 HSTS = _define(
     "security-hsts-missing",
     Severity.NOTICE,
-    en=(
-        "HSTS header missing",
-        "A first visit over http:// can be intercepted before it is redirected.",
-        "Send Strict-Transport-Security with a max-age of a year.",
-    ),
-    ja=(
-        "HSTSヘッダーがない",
-        "http:// での最初のアクセスが、リダイレクト前に盗聴されるおそれがあります。",
-        "max-age を1年とした Strict-Transport-Security を送ってください。",
-    ),
+    title=N_("HSTS header missing"),
+    why=N_("A first visit over http:// can be intercepted before it is redirected."),
+    fix=N_("Send Strict-Transport-Security with a max-age of a year."),
 )
 HSTS_SHORT = _define(
     "security-hsts-short",
     Severity.INFO,
-    en=("HSTS period is short", "Visitors who return after it are unprotected again.", "Raise max-age to a year (31536000)."),
-    ja=("HSTSの期間が短い", "期間を過ぎてから再訪した人は保護されません。", "max-age を1年 (31536000) にしてください。"),
+    title=N_("HSTS period is short"),
+    why=N_("Visitors who return after it are unprotected again."),
+    fix=N_("Raise max-age to a year (31536000)."),
     threshold=Threshold(15_552_000, "seconds"),
 )
 CSP = _define(
     "security-csp-missing",
     Severity.INFO,
-    en=(
-        "Content-Security-Policy missing",
-        "Nothing limits what an injected script could do.",
-        "Send a Content-Security-Policy; begin with report-only.",
-    ),
-    ja=(
-        "Content-Security-Policyがない",
-        "注入されたスクリプトの動作を制限するものがありません。",
-        "Content-Security-Policy を送ってください。まずは report-only から始められます。",
-    ),
+    title=N_("Content-Security-Policy missing"),
+    why=N_("Nothing limits what an injected script could do."),
+    fix=N_("Send a Content-Security-Policy; begin with report-only."),
 )
 NOSNIFF = _define(
     "security-content-type-options-missing",
     Severity.INFO,
-    en=(
-        "X-Content-Type-Options missing",
-        "Browsers may guess the type of a file and run what is none of a script.",
-        "Send X-Content-Type-Options: nosniff.",
-    ),
-    ja=(
-        "X-Content-Type-Optionsがない",
-        "ブラウザーが種類を推測し、スクリプトでないものを実行するおそれがあります。",
-        "X-Content-Type-Options: nosniff を送ってください。",
-    ),
+    title=N_("X-Content-Type-Options missing"),
+    why=N_("Browsers may guess the type of a file and run what is none of a script."),
+    fix=N_("Send X-Content-Type-Options: nosniff."),
 )
 FRAMES = _define(
     "security-frame-options-missing",
     Severity.INFO,
-    en=(
-        "Framing is not limited",
-        "Another site can put the page into an invisible frame and steal clicks.",
-        "Send frame-ancestors in the Content-Security-Policy, or X-Frame-Options.",
-    ),
-    ja=(
-        "フレームへの埋め込みが制限されていない",
-        "他サイトが透明なフレームに埋め込み、クリックを盗むおそれがあります。",
-        "Content-Security-Policy の frame-ancestors か X-Frame-Options を送ってください。",
-    ),
+    title=N_("Framing is not limited"),
+    why=N_("Another site can put the page into an invisible frame and steal clicks."),
+    fix=N_("Send frame-ancestors in the Content-Security-Policy, or X-Frame-Options."),
 )
 REFERRER = _define(
     "security-referrer-policy-missing",
     Severity.INFO,
-    en=(
-        "Referrer-Policy missing",
-        "How much of its URLs the site tells other sites is left to the browser.",
-        "Send Referrer-Policy: strict-origin-when-cross-origin.",
-    ),
-    ja=(
-        "Referrer-Policyがない",
-        "他サイトへ伝わるURLの範囲がブラウザー任せになります。",
-        "Referrer-Policy: strict-origin-when-cross-origin を送ってください。",
-    ),
+    title=N_("Referrer-Policy missing"),
+    why=N_("How much of its URLs the site tells other sites is left to the browser."),
+    fix=N_("Send Referrer-Policy: strict-origin-when-cross-origin."),
 )
 MIXED_ACTIVE = _define(
     "mixed-content-active",
     Severity.ERROR,
-    en=(
-        "Active mixed content",
-        "Browsers refuse scripts, styles and frames over http:// on an encrypted page.",
-        "Load them over https://.",
-    ),
-    ja=(
-        "能動的な混在コンテンツ",
-        "暗号化されたページでは、http:// のスクリプト・スタイル・フレームはブロックされます。",
-        "https:// で読み込んでください。",
-    ),
+    title=N_("Active mixed content"),
+    why=N_("Browsers refuse scripts, styles and frames over http:// on an encrypted page."),
+    fix=N_("Load them over https://."),
 )
 MIXED_PASSIVE = _define(
     "mixed-content-passive",
     Severity.WARNING,
-    en=(
-        "Passive mixed content",
-        "Images and media over http:// make an encrypted page insecure, or are not shown.",
-        "Load them over https://.",
-    ),
-    ja=(
-        "受動的な混在コンテンツ",
-        "http:// の画像やメディアは安全性を損ない、表示されないこともあります。",
-        "https:// で読み込んでください。",
-    ),
+    title=N_("Passive mixed content"),
+    why=N_("Images and media over http:// make an encrypted page insecure, or are not shown."),
+    fix=N_("Load them over https://."),
 )
 FORM_INSECURE = _define(
     "form-insecure-action",
     Severity.ERROR,
-    en=(
-        "Form is sent over HTTP",
-        "What visitors type is sent unencrypted; browsers warn them.",
-        "Send the form to an https:// URL.",
-    ),
-    ja=(
-        "フォームの送信先がHTTP",
-        "入力内容が暗号化されずに送信され、ブラウザーが警告します。",
-        "https:// のURLに送信してください。",
-    ),
+    title=N_("Form is sent over HTTP"),
+    why=N_("What visitors type is sent unencrypted; browsers warn them."),
+    fix=N_("Send the form to an https:// URL."),
 )
 FORM_ON_HTTP = _define(
     "form-on-http-page",
     Severity.WARNING,
-    en=(
-        "Form on an HTTP page",
-        "Whoever can change the page on its way can change where the form is sent.",
-        "Serve the page over HTTPS.",
-    ),
-    ja=(
-        "HTTPページ上のフォーム",
-        "通信途中でページを改ざんされ、送信先を変えられるおそれがあります。",
-        "ページをHTTPSで配信してください。",
-    ),
+    title=N_("Form on an HTTP page"),
+    why=N_("Whoever can change the page on its way can change where the form is sent."),
+    fix=N_("Serve the page over HTTPS."),
 )
 PASSWORD = _define(
     "password-on-http-page",
     Severity.ERROR,
-    en=("Password field on an HTTP page", "Passwords typed here can be read by anyone on the way.", "Serve the page over HTTPS."),
-    ja=(
-        "HTTPページ上のパスワード欄",
-        "入力されたパスワードが通信途中で読み取られるおそれがあります。",
-        "ページをHTTPSで配信してください。",
-    ),
+    title=N_("Password field on an HTTP page"),
+    why=N_("Passwords typed here can be read by anyone on the way."),
+    fix=N_("Serve the page over HTTPS."),
 )
 PROTOCOL_RELATIVE = _define(
     "protocol-relative-resource",
     Severity.INFO,
-    en=(
-        "Protocol-relative resource",
-        "Written as //host/…, it is loaded without encryption wherever the page is.",
-        "Write https://.",
-    ),
-    ja=(
-        "プロトコル相対のリソース",
-        "//host/… の形では、ページがHTTPなら暗号化なしで読み込まれます。",
-        "https:// と書いてください。",
-    ),
+    title=N_("Protocol-relative resource"),
+    why=N_("Written as //host/…, it is loaded without encryption wherever the page is."),
+    fix=N_("Write https://."),
 )
 VERSION = _define(
     "server-version-leaked",
     Severity.INFO,
-    en=(
-        "Server tells its version",
-        "Attackers look for known holes by version.",
-        "Turn the version off in the Server and X-Powered-By headers.",
-    ),
-    ja=(
-        "サーバーのバージョンが露出",
-        "攻撃者はバージョンから既知の脆弱性を探します。",
-        "Server と X-Powered-By ヘッダーのバージョン表示を無効にしてください。",
-    ),
+    title=N_("Server tells its version"),
+    why=N_("Attackers look for known holes by version."),
+    fix=N_("Turn the version off in the Server and X-Powered-By headers."),
 )
 
 _VERSION = re.compile(r"(?<![\w.-])(?>[\w.-]*?[a-z])[\w.-]*+/\d|\bPHP/?\d|ASP\.NET(?:\s|$)|^\d+(?:\.\d+)+$", re.IGNORECASE)

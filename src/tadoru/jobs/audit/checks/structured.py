@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
 from tadoru.parse.vocabulary import malformed, missing
@@ -14,46 +15,30 @@ _define = partial(define, group="structured-data")
 PARSE_ERROR = _define(
     "structured-data-parse-error",
     Severity.ERROR,
-    en=(
-        "Structured data can not be read",
-        "A block of JSON-LD is not valid JSON, and is ignored as a whole.",
-        "Correct the JSON: often a comma, a quote or a line break.",
-    ),
-    ja=(
-        "構造化データを読み取れない",
-        "JSON-LDが正しいJSONでないため、全体が無視されます。",
-        "JSONを修正してください。多くはカンマ、引用符、改行の誤りです。",
-    ),
+    title=N_("Structured data can not be read"),
+    why=N_("A block of JSON-LD is not valid JSON, and is ignored as a whole."),
+    fix=N_("Correct the JSON: often a comma, a quote or a line break."),
 )
 NO_CONTEXT = _define(
     "structured-data-without-context",
     Severity.WARNING,
-    en=("JSON-LD without @context", "Without a context the names in it mean nothing.", 'Add "@context": "https://schema.org".'),
-    ja=(
-        "JSON-LDに@contextがない",
-        "@context がないと、中の名前に意味がありません。",
-        '"@context": "https://schema.org" を加えてください。',
-    ),
+    title=N_("JSON-LD without @context"),
+    why=N_("Without a context the names in it mean nothing."),
+    fix=N_('Add "@context": "https://schema.org".'),
 )
 REQUIRED = _define(
     "structured-data-required-missing",
     Severity.WARNING,
-    en=("Required property missing", "Without it the item earns no rich result.", "Add the property that is named."),
-    ja=("必須プロパティがない", "これがないとリッチリザルトの対象になりません。", "示されたプロパティを加えてください。"),
+    title=N_("Required property missing"),
+    why=N_("Without it the item earns no rich result."),
+    fix=N_("Add the property that is named."),
 )
 VALUE = _define(
     "structured-data-invalid-value",
     Severity.WARNING,
-    en=(
-        "Invalid value in structured data",
-        "A date, number or currency is not written in the form that machines read.",
-        "Write dates as 2026-01-31, numbers as 1234.50, currencies as EUR.",
-    ),
-    ja=(
-        "構造化データの値が不正",
-        "日付・数値・通貨が機械の読める形式ではありません。",
-        "日付は 2026-01-31、数値は 1234.50、通貨は JPY のように書いてください。",
-    ),
+    title=N_("Invalid value in structured data"),
+    why=N_("A date, number or currency is not written in the form that machines read."),
+    fix=N_("Write dates as 2026-01-31, numbers as 1234.50, currencies as EUR."),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.parse.measure import TITLE_SIZE, columns, pixels
@@ -15,89 +16,61 @@ _define = partial(define, group="titles")
 MISSING = _define(
     "title-missing",
     Severity.ERROR,
-    en=(
-        "Title missing",
-        "The title is the line people click in search results; without one search engines make one up.",
-        "Give the page a <title> that says what it is.",
-    ),
-    ja=(
-        "タイトルがない",
-        "タイトルは検索結果でクリックされる行です。ないと検索エンジンが勝手に作ります。",
-        "内容を表す <title> を付けてください。",
-    ),
+    title=N_("Title missing"),
+    why=N_("The title is the line people click in search results; without one search engines make one up."),
+    fix=N_("Give the page a <title> that says what it is."),
 )
 MULTIPLE = _define(
     "title-multiple",
     Severity.WARNING,
-    en=("Several titles", "Which one search engines show is left to chance.", "Keep one <title>."),
-    ja=("タイトルが複数ある", "どれが検索結果に出るかわかりません。", "<title> を一つにしてください。"),
+    title=N_("Several titles"),
+    why=N_("Which one search engines show is left to chance."),
+    fix=N_("Keep one <title>."),
 )
 TOO_LONG = _define(
     "title-too-long",
     Severity.NOTICE,
-    en=(
-        "Title too long",
-        "What does not fit is cut off in search results.",
-        "Put the important words first and shorten the rest.",
-    ),
-    ja=("タイトルが長すぎる", "収まらない部分は検索結果で省略されます。", "重要な語を先頭に置き、残りを短くしてください。"),
+    title=N_("Title too long"),
+    why=N_("What does not fit is cut off in search results."),
+    fix=N_("Put the important words first and shorten the rest."),
     threshold=Threshold(60, "characters, full-width ones counted twice"),
 )
 TOO_WIDE = _define(
     "title-too-wide",
     Severity.NOTICE,
-    en=("Title too wide", "Search results cut titles by their width on the screen, not by characters.", "Shorten the title."),
-    ja=("タイトルの表示幅が広すぎる", "検索結果では文字数ではなく表示幅で省略されます。", "タイトルを短くしてください。"),
+    title=N_("Title too wide"),
+    why=N_("Search results cut titles by their width on the screen, not by characters."),
+    fix=N_("Shorten the title."),
     threshold=Threshold(561, "pixels"),
 )
 TOO_SHORT = _define(
     "title-too-short",
     Severity.NOTICE,
-    en=(
-        "Title too short",
-        "A word or two seldom say what the page is about and why to open it.",
-        "Say what the page offers, and whose it is.",
-    ),
-    ja=(
-        "タイトルが短すぎる",
-        "一、二語では、何のページかが伝わりにくくなります。",
-        "ページの内容とサイト名がわかるようにしてください。",
-    ),
+    title=N_("Title too short"),
+    why=N_("A word or two seldom say what the page is about and why to open it."),
+    fix=N_("Say what the page offers, and whose it is."),
     threshold=Threshold(20, "characters, full-width ones counted twice"),
 )
 SAME_AS_H1 = _define(
     "title-same-as-h1",
     Severity.INFO,
-    en=(
-        "Title same as h1",
-        "Two lines could say more than one: the heading is read on the page, the title without it.",
-        "Add to the title what is clear on the page only, such as the name of the site.",
-    ),
-    ja=(
-        "タイトルがh1と同じ",
-        "見出しはページ内で、タイトルはページの外で読まれます。同じ文では機会を一つ失います。",
-        "サイト名など、ページの外では伝わらない情報をタイトルに加えてください。",
-    ),
+    title=N_("Title same as h1"),
+    why=N_("Two lines could say more than one: the heading is read on the page, the title without it."),
+    fix=N_("Add to the title what is clear on the page only, such as the name of the site."),
 )
 OUTSIDE_HEAD = _define(
     "title-outside-head",
     Severity.WARNING,
-    en=(
-        "Title outside head",
-        "Search engines may ignore a <title> in the body.",
-        "Move it into the <head>, before any element that does not belong there.",
-    ),
-    ja=(
-        "titleがheadの外にある",
-        "本文にある <title> は検索エンジンに無視されることがあります。",
-        "<head> の中に移してください。",
-    ),
+    title=N_("Title outside head"),
+    why=N_("Search engines may ignore a <title> in the body."),
+    fix=N_("Move it into the <head>, before any element that does not belong there."),
 )
 PLACEHOLDER = _define(
     "title-placeholder",
     Severity.WARNING,
-    en=("Placeholder title", "The title is one that a tool put there.", "Say what the page is."),
-    ja=("仮のタイトル", "ツールが自動で付けたタイトルのままです。", "ページの内容を表すタイトルにしてください。"),
+    title=N_("Placeholder title"),
+    why=N_("The title is one that a tool put there."),
+    fix=N_("Say what the page is."),
 )
 
 _PLACEHOLDERS = frozenset(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
 from tadoru.rules.url import is_session_name, is_tracking_name, origin, parts
@@ -16,174 +17,97 @@ _define = partial(define, group="urls")
 NON_ASCII = _define(
     "url-non-ascii",
     Severity.INFO,
-    en=(
-        "Non-ASCII characters in URL",
-        "Copied elsewhere, such a URL turns into a long row of percent signs.",
-        "Where it is easy, use plain letters in new URLs.",
-    ),
-    ja=(
-        "URLに非ASCII文字",
-        "コピーすると長いパーセント表記になり、読みにくくなります。",
-        "新しいURLでは、可能なら英数字を使ってください。",
-    ),
+    title=N_("Non-ASCII characters in URL"),
+    why=N_("Copied elsewhere, such a URL turns into a long row of percent signs."),
+    fix=N_("Where it is easy, use plain letters in new URLs."),
 )
 UNDERSCORES = _define(
     "url-underscores",
     Severity.INFO,
-    en=(
-        "Underscores in URL",
-        "Search engines read a hyphen between words as a space, an underscore not always.",
-        "Separate words with hyphens in new URLs; leave old ones as they are.",
-    ),
-    ja=(
-        "URLにアンダースコア",
-        "検索エンジンはハイフンを語の区切りと見なしますが、アンダースコアはそうとは限りません。",
-        "新しいURLではハイフンで区切り、既存のURLはそのままにしてください。",
-    ),
+    title=N_("Underscores in URL"),
+    why=N_("Search engines read a hyphen between words as a space, an underscore not always."),
+    fix=N_("Separate words with hyphens in new URLs; leave old ones as they are."),
 )
 UPPERCASE = _define(
     "url-uppercase",
     Severity.INFO,
-    en=(
-        "Uppercase letters in URL",
-        "Paths are case-sensitive: the same page in two spellings is two pages.",
-        "Use lower case in new URLs.",
-    ),
-    ja=(
-        "URLに大文字",
-        "パスは大文字と小文字を区別するため、表記が違えば別のページになります。",
-        "新しいURLでは小文字を使ってください。",
-    ),
+    title=N_("Uppercase letters in URL"),
+    why=N_("Paths are case-sensitive: the same page in two spellings is two pages."),
+    fix=N_("Use lower case in new URLs."),
 )
 MULTIPLE_SLASHES = _define(
     "url-multiple-slashes",
     Severity.WARNING,
-    en=(
-        "Multiple slashes in URL",
-        "Usually made by joining paths wrongly; the page exists under two URLs.",
-        "Mend the links that write //.",
-    ),
-    ja=(
-        "URLにスラッシュの重複",
-        "多くはパスの連結ミスで、同じページが二つのURLで存在することになります。",
-        "// を含むリンクを修正してください。",
-    ),
+    title=N_("Multiple slashes in URL"),
+    why=N_("Usually made by joining paths wrongly; the page exists under two URLs."),
+    fix=N_("Mend the links that write //."),
 )
 REPETITIVE = _define(
     "url-repetitive-path",
     Severity.WARNING,
-    en=(
-        "Repetitive path",
-        "A path segment follows itself again and again, or leads to one that does: a relative link adds to the path for ever.",
-        "Look for relative links without a leading slash on the linking pages.",
+    title=N_("Repetitive path"),
+    why=N_(
+        "A path segment follows itself again and again, or leads to one that does: a relative link adds to the path for ever."
     ),
-    ja=(
-        "パスの繰り返し",
-        "同じ区間が何度も連続するか、そのようなパスへリンクしています。相対リンクの誤りで無限に伸びるパスです。",
-        "リンク元のページで、先頭のスラッシュが抜けた相対リンクを探してください。",
-    ),
+    fix=N_("Look for relative links without a leading slash on the linking pages."),
 )
 SPACE = _define(
     "url-space",
     Severity.NOTICE,
-    en=("Space in URL", "Spaces must be written as %20, and get lost when a URL is copied or sent.", "Use hyphens instead."),
-    ja=("URLに空白", "空白は %20 と書く必要があり、コピーや送信で壊れやすくなります。", "ハイフンに置き換えてください。"),
+    title=N_("Space in URL"),
+    why=N_("Spaces must be written as %20, and get lost when a URL is copied or sent."),
+    fix=N_("Use hyphens instead."),
 )
 PARAMETERS = _define(
     "url-parameters-many",
     Severity.INFO,
-    en=(
-        "Many parameters in URL",
-        "Combinations of parameters multiply the URLs a search engine has to read.",
-        "Keep parameters that change the page, and name one canonical URL.",
-    ),
-    ja=(
-        "パラメーターの多いURL",
-        "パラメーターの組み合わせにより、検索エンジンが読むURLが際限なく増えます。",
-        "内容を変えるものだけを残し、正規URLを一つ示してください。",
-    ),
+    title=N_("Many parameters in URL"),
+    why=N_("Combinations of parameters multiply the URLs a search engine has to read."),
+    fix=N_("Keep parameters that change the page, and name one canonical URL."),
     threshold=Threshold(3, "parameters"),
 )
 TRACKING = _define(
     "url-tracking-parameters",
     Severity.WARNING,
-    en=(
-        "Tracking parameters in internal URL",
-        "They split one page into many URLs, and overwrite where a visit came from.",
-        "Link to the URL without them.",
-    ),
-    ja=(
-        "内部URLに計測用パラメーター",
-        "一つのページが複数のURLに分かれ、訪問の流入元も上書きされます。",
-        "パラメーターのないURLにリンクしてください。",
-    ),
+    title=N_("Tracking parameters in internal URL"),
+    why=N_("They split one page into many URLs, and overwrite where a visit came from."),
+    fix=N_("Link to the URL without them."),
 )
 SESSION = _define(
     "url-session-id",
     Severity.WARNING,
-    en=(
-        "Session id in URL",
-        "Every visit makes new URLs for the same page, and a shared link may share the session.",
-        "Keep sessions in cookies.",
-    ),
-    ja=(
-        "URLにセッションID",
-        "訪問のたびに新しいURLが生まれ、リンクの共有でセッションが漏れるおそれもあります。",
-        "セッションはCookieで管理してください。",
-    ),
+    title=N_("Session id in URL"),
+    why=N_("Every visit makes new URLs for the same page, and a shared link may share the session."),
+    fix=N_("Keep sessions in cookies."),
 )
 TOO_LONG = _define(
     "url-too-long",
     Severity.INFO,
-    en=(
-        "URL too long",
-        "Long URLs are cut off in results and messages, and are hard to share.",
-        "Shorten the path where you can.",
-    ),
-    ja=("URLが長すぎる", "長いURLは検索結果やメッセージで省略され、共有しにくくなります。", "可能ならパスを短くしてください。"),
+    title=N_("URL too long"),
+    why=N_("Long URLs are cut off in results and messages, and are hard to share."),
+    fix=N_("Shorten the path where you can."),
     threshold=Threshold(115, "characters"),
 )
 SEARCH = _define(
     "url-internal-search",
     Severity.NOTICE,
-    en=(
-        "Internal search result can be indexed",
-        "Search results of a site are endless and of little use in a search engine.",
-        "Add noindex to search results, or disallow them in robots.txt.",
-    ),
-    ja=(
-        "索引可能なサイト内検索結果",
-        "サイト内検索の結果は際限がなく、検索エンジンでは役に立ちません。",
-        "検索結果に noindex を付けるか、robots.txt で除外してください。",
-    ),
+    title=N_("Internal search result can be indexed"),
+    why=N_("Search results of a site are endless and of little use in a search engine."),
+    fix=N_("Add noindex to search results, or disallow them in robots.txt."),
 )
 ENCODED_TWICE = _define(
     "url-encoded-twice",
     Severity.WARNING,
-    en=(
-        "URL encoded twice",
-        "A percent sign was itself escaped (%25…): the link was encoded once too often.",
-        "Encode the link once.",
-    ),
-    ja=(
-        "URLの二重エンコード",
-        "パーセント記号自体がエスケープされています (%25…)。リンクが二度エンコードされています。",
-        "エンコードを一度だけにしてください。",
-    ),
+    title=N_("URL encoded twice"),
+    why=N_("A percent sign was itself escaped (%25…): the link was encoded once too often."),
+    fix=N_("Encode the link once."),
 )
 HTTP = _define(
     "url-http",
     Severity.WARNING,
-    en=(
-        "Page served over HTTP",
-        "Without encryption anyone on the way can read or change the page, and browsers say “not secure”.",
-        "Serve the page over HTTPS and redirect the http:// URL to it.",
-    ),
-    ja=(
-        "HTTPで配信されるページ",
-        "暗号化がないため途中で読まれたり改ざんされたりし、ブラウザーは「保護されていない通信」と表示します。",
-        "HTTPSで配信し、http:// のURLからリダイレクトしてください。",
-    ),
+    title=N_("Page served over HTTP"),
+    why=N_("Without encryption anyone on the way can read or change the page, and browsers say “not secure”."),
+    fix=N_("Serve the page over HTTPS and redirect the http:// URL to it."),
 )
 
 _ESCAPE = re.compile(r"%[0-9A-F]{2}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.reading.unchanged import kept_while_unchanged
 from tadoru.jobs.audit.reading.values import Affected, CheckSummary
-from tadoru.model.finding import Severity, Text
+from tadoru.model.finding import Severity
 from tadoru.store.found import StoredCheck
 from tadoru.store.read_only import looking_at
 
@@ -50,11 +51,8 @@ def affected(
 def summary(stored: StoredCheck, lang: str, count: int) -> CheckSummary:
     """A check in one language."""
     check, limit = stored.check, stored.check.threshold
-
-    def said(text: Text) -> str:
-        return text.ja if lang == "ja" else text.en
-
+    text = translator(lang).check(check)
     return CheckSummary(
-        id=check.id, group=check.group, severity=check.severity.value, title=said(check.title), why=said(check.why),
-        fix=said(check.fix), threshold=limit.default if limit else None, unit=limit.unit if limit else "", count=count,
+        id=check.id, group=check.group, severity=check.severity.value, title=text.title, why=text.why,
+        fix=text.fix, threshold=limit.default if limit else None, unit=limit.unit if limit else "", count=count,
     )  # fmt: skip

@@ -66,12 +66,12 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
     kinds = escape(f"{check.severity} in-{_token(check.group)}")
     mark = tag(check.severity, words.severities[check.severity][0])
     yield f'<details class="check" id="check-{escape(_token(check.id))}" data-k="{kinds}"><summary>'
-    yield f'<span data-v="{rank}">{mark}</span><span class="what" data-v="{escape(words.text(check.title))}">'
-    yield f'<b>{escape(words.text(check.title))}</b> <span class="id">{escape(printable(check.id))}</span></span>'
+    yield f'<span data-v="{rank}">{mark}</span><span class="what" data-v="{escape(words.check_text(check).title)}">'
+    yield f'<b>{escape(words.check_text(check).title)}</b> <span class="id">{escape(printable(check.id))}</span></span>'
     yield f'<span class="group">{escape(words.named(GROUPS, check.group))}</span>'
     yield f'<span class="number" data-v="{result.count}">{result.count:,}</span></summary>\n<div class="inside">'
-    yield f'<dl class="advice"><div><dt>{escape(words.why)}</dt><dd>{escape(words.text(check.why))}</dd></div>'
-    yield f"<div><dt>{escape(words.fix)}</dt><dd>{escape(words.text(check.fix))}</dd></div></dl>\n"
+    yield f'<dl class="advice"><div><dt>{escape(words.why)}</dt><dd>{escape(words.check_text(check).why)}</dd></div>'
+    yield f"<div><dt>{escape(words.fix)}</dt><dd>{escape(words.check_text(check).fix)}</dd></div></dl>\n"
     notes = [limit_words(check.threshold, words)] if check.threshold is not None else []
     if result.suppressed:
         told = words.suppressed_here.format(findings=words.count("finding", result.suppressed))
@@ -135,5 +135,5 @@ def passed(summary: Summary, words: Words) -> Iterator[str]:
         return
     told = escape(words.passed_lead.format(checks=words.count("check", len(clean))))
     yield f'<div class="panel"><details><summary>{told}</summary><ul class="passed">'
-    yield from (f"<li>{escape(words.text(result.check.title))}</li>" for result in clean)
+    yield from (f"<li>{escape(words.check_text(result.check).title)}</li>" for result in clean)
     yield "</ul></details></div>\n"

@@ -75,7 +75,7 @@ def _is_skipped(result: CheckResult) -> bool:
 
 def _case(report: AuditReport, result: CheckResult) -> Iterator[str]:
     words, check = report.words, result.check
-    title = words.text(check.title)
+    title = words.check_text(check).title
     yield f"    <testcase {_attributes(name=f'{title} ({check.id})', classname=f'tadoru.{check.group}', time=0)}"
     if not result.count and not result.suppressed:
         yield "/>\n"
@@ -97,7 +97,7 @@ def _case(report: AuditReport, result: CheckResult) -> Iterator[str]:
 
 def _lines(report: AuditReport, result: CheckResult) -> Iterator[str]:
     words, check = report.words, result.check
-    yield f"{words.why}: {words.text(check.why)}\n{words.fix}: {words.text(check.fix)}\n"
+    yield f"{words.why}: {words.check_text(check).why}\n{words.fix}: {words.check_text(check).fix}\n"
     for example in report.pages(result, INLINKS):
         yield from _page(example, words)
     if hidden := report.hidden(result):

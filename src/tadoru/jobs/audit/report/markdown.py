@@ -73,14 +73,14 @@ def _row(result: CheckResult, words: Words) -> str:
     check = result.check
     severity = f"{_SIGNS[check.severity]} {words.severities[check.severity][0]}"
     group = plain(words.named(GROUPS, check.group))
-    return f"| {severity} | {plain(words.text(check.title))} | {group} | {result.count:,} |\n"
+    return f"| {severity} | {plain(words.check_text(check).title)} | {group} | {result.count:,} |\n"
 
 
 def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     words, check = report.words, result.check
     short = shortener(origin(report.summary.crawl.start_url))
-    yield f"\n<details><summary>{_SIGNS[check.severity]} {plain(words.text(check.title))} ({result.count:,})</summary>\n\n"
-    yield f"{plain(words.text(check.why))} {plain(words.text(check.fix))}\n\n"
+    yield f"\n<details><summary>{_SIGNS[check.severity]} {plain(words.check_text(check).title)} ({result.count:,})</summary>\n\n"
+    yield f"{plain(words.check_text(check).why)} {plain(words.check_text(check).fix)}\n\n"
     for example in report.pages(result, INLINKS):
         yield f"- {_link(example.row.url, short(example.row.url))}"
         if text := evidence(example.row, words):

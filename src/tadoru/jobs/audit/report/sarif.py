@@ -64,7 +64,7 @@ def _properties(report: AuditReport) -> Iterator[tuple[str, Any]]:
 
 def _rule(result: CheckResult, words: Words) -> dict[str, Any]:
     check = result.check
-    title, why, fix = (words.text(text) for text in (check.title, check.why, check.fix))
+    title, why, fix = words.check_text(check)
     markdown = f"**{words.why}**\n\n{why}\n\n**{words.fix}**\n\n{fix}"
     if check.threshold is not None:
         markdown += f"\n\n{limit_words(check.threshold, words)}"
@@ -93,7 +93,7 @@ def _results(report: AuditReport) -> Iterator[dict[str, Any]]:
 def _result(report: AuditReport, told: Told, place: int) -> dict[str, Any]:
     row, check = told.row, told.result.check
     key = (row.url, check.id, row.subject)
-    title, text = report.words.text(check.title), evidence(row, report.words)
+    title, text = report.words.check_text(check).title, evidence(row, report.words)
     found = _outline(key, place, f"{title}: {text}" if text else title, LEVELS[check.severity])
     if report.baseline is not None:
         found["baselineState"] = "unchanged" if key in report.baseline else "new"
@@ -106,7 +106,7 @@ def _result(report: AuditReport, told: Told, place: int) -> dict[str, Any]:
 
 def _absent(report: AuditReport, key: Key, place: int) -> dict[str, Any]:
     check = report.summary.results[place].check
-    return _outline(key, place, report.words.text(check.title), LEVELS[check.severity]) | {"baselineState": "absent"}
+    return _outline(key, place, report.words.check_text(check).title, LEVELS[check.severity]) | {"baselineState": "absent"}
 
 
 def _outline(key: Key, place: int, message: str, level: str) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def _figures(total: int, parts: Sequence[tuple[str, int]]) -> str:
 def _write_findings(report: AuditReport, paint: Palette, say: Say) -> None:
     summary, words = report.summary, report.words
     short = shortener(origin(summary.crawl.start_url))
-    width = max((columns(words.text(result.check.title)) for result in summary.found), default=0)
+    width = max((columns(words.check_text(result.check).title) for result in summary.found), default=0)
     if not summary.found:
         say(f"\n{words.nothing}")
     for severity in Severity:
@@ -96,7 +96,7 @@ def _write_findings(report: AuditReport, paint: Palette, say: Say) -> None:
         if results:
             say(f"\n{_coloured(severity, paint)(paint.bold(words.severities[severity][1]))} ({summary.count(severity):,})")
         for result in results:
-            title = padded(words.text(result.check.title), width)
+            title = padded(words.check_text(result.check).title, width)
             say(f"  {_mark(severity, paint)} {result.count:>7,}  {title}  {paint.faint(result.check.id)}")
             for example in result.examples[:1]:
                 say(paint.faint(f"              {short(example.row.url)}"))
@@ -145,10 +145,10 @@ def _write_pages(report: AuditReport, paint: Palette, say: Say) -> None:
     if not report.summary.found:
         say(f"\n{words.nothing}")
     for result in report.summary.found:
-        check = result.check
-        say(f"\n{_mark(check.severity, paint)} {paint.bold(words.text(check.title))} ({result.count:,})  {paint.faint(check.id)}")
-        say(f"  {words.why}: {words.text(check.why)}")
-        say(f"  {words.fix}: {words.text(check.fix)}")
+        check, text = result.check, words.check_text(result.check)
+        say(f"\n{_mark(check.severity, paint)} {paint.bold(text.title)} ({result.count:,})  {paint.faint(check.id)}")
+        say(f"  {words.why}: {text.why}")
+        say(f"  {words.fix}: {text.fix}")
         if check.threshold is not None:
             say(f"  {limit_words(check.threshold, words)}")
         for example in report.pages(result, INLINKS):

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.report.escape import printable
-from tadoru.model.finding import Severity, Text
+from tadoru.model.finding import Check, CheckText, Severity, Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +121,10 @@ class Words:
     def text(self, text: Text) -> str:
         """The text of a check in this language; in English when a plugin has no other."""
         return printable((text.ja if self.lang == "ja" else text.en) or text.en)
+
+    def check_text(self, check: Check) -> CheckText:
+        """The title, reason and fix of a check in this language."""
+        return CheckText(*map(printable, translator(self.lang).check(check)))
 
     def when(self, moment: datetime) -> str:
         """A date and a time."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, on
 from tadoru.model.finding import Check, Severity, define
@@ -20,78 +21,44 @@ _define = partial(define, group="canonicals")
 CHAIN = _define(
     "canonical-chain",
     Severity.WARNING,
-    en=(
-        "Canonical chain",
-        "The canonical page names another one as its canonical: search engines may ignore both.",
-        "Name the last page of the chain directly.",
-    ),
-    ja=(
-        "canonicalの連鎖",
-        "正規ページがさらに別のページを正規としており、どちらも無視されるおそれがあります。",
-        "最終的な正規URLを直接示してください。",
-    ),
+    title=N_("Canonical chain"),
+    why=N_("The canonical page names another one as its canonical: search engines may ignore both."),
+    fix=N_("Name the last page of the chain directly."),
 )
 LOOP = _define(
     "canonical-loop",
     Severity.ERROR,
-    en=(
-        "Canonicals in a circle",
-        "The pages name each other as canonical: none of them is.",
-        "Decide for one of them, and let all name that one.",
-    ),
-    ja=(
-        "canonicalの循環",
-        "互いに相手を正規URLとしており、正規ページが定まりません。",
-        "一つに決めて、すべてのページでそれを示してください。",
-    ),
+    title=N_("Canonicals in a circle"),
+    why=N_("The pages name each other as canonical: none of them is."),
+    fix=N_("Decide for one of them, and let all name that one."),
 )
 TO_REDIRECT = _define(
     "canonical-to-redirect",
     Severity.WARNING,
-    en=("Canonical to a redirect", "The canonical URL redirects elsewhere.", "Name the URL that it redirects to."),
-    ja=("canonicalがリダイレクト", "正規URLが別のURLへリダイレクトされます。", "リダイレクト先のURLを示してください。"),
+    title=N_("Canonical to a redirect"),
+    why=N_("The canonical URL redirects elsewhere."),
+    fix=N_("Name the URL that it redirects to."),
 )
 TO_ERROR = _define(
     "canonical-to-error",
     Severity.ERROR,
-    en=(
-        "Canonical to an error",
-        "The canonical URL does not answer or does not exist: search engines may show neither page.",
-        "Name a page that is there.",
-    ),
-    ja=(
-        "canonicalがエラー",
-        "正規URLが存在しないか応答せず、どちらのページも表示されないおそれがあります。",
-        "存在するページを示してください。",
-    ),
+    title=N_("Canonical to an error"),
+    why=N_("The canonical URL does not answer or does not exist: search engines may show neither page."),
+    fix=N_("Name a page that is there."),
 )
 TO_NONINDEXABLE = _define(
     "canonical-to-nonindexable",
     Severity.ERROR,
-    en=(
-        "Canonical to a page outside the index",
-        "The canonical page is noindex or blocked by robots.txt: search engines may show neither page.",
-        "Name a page that may be shown, or let this one be shown.",
-    ),
-    ja=(
-        "canonicalが索引対象外",
-        "正規ページが noindex か robots.txt でブロックされ、どちらも表示されないおそれがあります。",
-        "表示してよいページを示すか、正規ページの指定を外してください。",
-    ),
+    title=N_("Canonical to a page outside the index"),
+    why=N_("The canonical page is noindex or blocked by robots.txt: search engines may show neither page."),
+    fix=N_("Name a page that may be shown, or let this one be shown."),
 )
 UNLINKED = _define(
     "canonical-unlinked",
     Severity.NOTICE,
-    en=(
-        "Canonical page is not linked",
-        "No link of the site leads to the page that should be shown in place of this one.",
-        "Link to the canonical URL.",
-    ),
-    ja=(
-        "正規ページへのリンクがない",
-        "代わりに表示されるべきページへ、サイト内からのリンクがありません。",
-        "正規URLにリンクしてください。",
-    ),
+    title=N_("Canonical page is not linked"),
+    why=N_("No link of the site leads to the page that should be shown in place of this one."),
+    fix=N_("Link to the canonical URL."),
 )
 
 

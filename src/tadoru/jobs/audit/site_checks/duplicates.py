@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, on
 from tadoru.model.finding import Check, Severity, Threshold, Value, define
@@ -22,72 +23,41 @@ TITLE = define(
     "title-duplicate",
     Severity.WARNING,
     group="titles",
-    en=(
-        "Duplicate title",
-        "Other pages have the same title: in search results they can not be told apart, and may compete with each other.",
-        "Give each page a title of its own.",
-    ),
-    ja=(
-        "タイトルの重複",
-        "他のページと同じタイトルです。検索結果で区別がつかず、互いに競合するおそれがあります。",
-        "ページごとに固有のタイトルを付けてください。",
-    ),
+    title=N_("Duplicate title"),
+    why=N_("Other pages have the same title: in search results they can not be told apart, and may compete with each other."),
+    fix=N_("Give each page a title of its own."),
 )
 DESCRIPTION = define(
     "description-duplicate",
     Severity.NOTICE,
     group="descriptions",
-    en=(
-        "Duplicate description",
-        "Other pages have the same description, so that it does not say what is special about this one.",
-        "Describe each page by itself, or leave the description out.",
-    ),
-    ja=(
-        "メタディスクリプションの重複",
-        "他のページと同じ説明で、このページの内容が伝わりません。",
-        "ページごとに書くか、省いてください。",
-    ),
+    title=N_("Duplicate description"),
+    why=N_("Other pages have the same description, so that it does not say what is special about this one."),
+    fix=N_("Describe each page by itself, or leave the description out."),
 )
 H1 = define(
     "h1-duplicate",
     Severity.INFO,
     group="headings",
-    en=(
-        "Duplicate main heading",
-        "Other pages have the same h1.",
-        "Let the heading say what this page is about.",
-    ),
-    ja=("h1の重複", "他のページと同じ見出し (h1) です。", "このページの内容を表す見出しにしてください。"),
+    title=N_("Duplicate main heading"),
+    why=N_("Other pages have the same h1."),
+    fix=N_("Let the heading say what this page is about."),
 )
 CONTENT = define(
     "content-duplicate",
     Severity.WARNING,
     group="content",
-    en=(
-        "Duplicate content",
-        "Other pages have exactly the same text. Search engines show one of them, not necessarily this one.",
-        "Keep one, and redirect the others to it or name it as their canonical.",
-    ),
-    ja=(
-        "内容の重複",
-        "他のページと文章が完全に一致しています。検索エンジンはそのうち一つだけを表示します。",
-        "一つに絞り、他はリダイレクトするか canonical で示してください。",
-    ),
+    title=N_("Duplicate content"),
+    why=N_("Other pages have exactly the same text. Search engines show one of them, not necessarily this one."),
+    fix=N_("Keep one, and redirect the others to it or name it as their canonical."),
 )
 NEAR = define(
     "content-near-duplicate",
     Severity.NOTICE,
     group="content",
-    en=(
-        "Near-duplicate content",
-        "Other pages have nearly the same text, so they compete for the same searches.",
-        "Join them, or let each say something of its own.",
-    ),
-    ja=(
-        "内容がほぼ重複",
-        "他のページと文章がほとんど同じで、同じ検索語で競合します。",
-        "統合するか、それぞれに固有の内容を持たせてください。",
-    ),
+    title=N_("Near-duplicate content"),
+    why=N_("Other pages have nearly the same text, so they compete for the same searches."),
+    fix=N_("Join them, or let each say something of its own."),
     threshold=Threshold(90, "percent"),
 )
 
@@ -96,58 +66,30 @@ _address = partial(define, group="urls")
 SLASH = _address(
     "url-duplicate-slash",
     Severity.WARNING,
-    en=(
-        "Same page with and without a slash",
-        "Two URLs that differ by the slash at the end show the same page: links to it are divided between them.",
-        "Redirect one to the other, and link to that one only.",
-    ),
-    ja=(
-        "末尾スラッシュの有無で同じページ",
-        "末尾のスラッシュだけが異なる二つのURLで同じページが表示され、評価が分散します。",
-        "一方をもう一方へリダイレクトし、リンクを統一してください。",
-    ),
+    title=N_("Same page with and without a slash"),
+    why=N_("Two URLs that differ by the slash at the end show the same page: links to it are divided between them."),
+    fix=N_("Redirect one to the other, and link to that one only."),
 )
 CASE = _address(
     "url-duplicate-case",
     Severity.WARNING,
-    en=(
-        "Same page in upper and lower case",
-        "URLs that differ by upper and lower case show the same page: links to it are divided between them.",
-        "Redirect to one spelling, and link to that one only.",
-    ),
-    ja=(
-        "大文字・小文字違いで同じページ",
-        "大文字・小文字だけが異なるURLで同じページが表示され、評価が分散します。",
-        "一つの表記へリダイレクトし、リンクを統一してください。",
-    ),
+    title=N_("Same page in upper and lower case"),
+    why=N_("URLs that differ by upper and lower case show the same page: links to it are divided between them."),
+    fix=N_("Redirect to one spelling, and link to that one only."),
 )
 PARAMETERS = _address(
     "url-duplicate-parameters",
     Severity.WARNING,
-    en=(
-        "Same page with other parameters",
-        "URLs that differ by their parameters show the same page: search engines waste their visits on them.",
-        "Name the URL without parameters as the canonical, or link without them.",
-    ),
-    ja=(
-        "パラメーター違いで同じページ",
-        "パラメーターだけが異なるURLで同じページが表示され、検索エンジンの巡回が無駄になります。",
-        "パラメーターのないURLを canonical で示すか、付けずにリンクしてください。",
-    ),
+    title=N_("Same page with other parameters"),
+    why=N_("URLs that differ by their parameters show the same page: search engines waste their visits on them."),
+    fix=N_("Name the URL without parameters as the canonical, or link without them."),
 )
 INDEX = _address(
     "url-duplicate-index",
     Severity.WARNING,
-    en=(
-        "Same page with and without its index file",
-        "A folder and the index file in it show the same page under two URLs.",
-        "Redirect the index file to the folder, and link to the folder.",
-    ),
-    ja=(
-        "indexファイルの有無で同じページ",
-        "フォルダーと index ファイルの二つのURLで同じページが表示されます。",
-        "index ファイルからフォルダーへリダイレクトし、リンクを統一してください。",
-    ),
+    title=N_("Same page with and without its index file"),
+    why=N_("A folder and the index file in it show the same page under two URLs."),
+    fix=N_("Redirect the index file to the folder, and link to the folder."),
 )
 
 _INDEX_NAMES = ("/index.html", "/index.htm", "/index.php", "/default.aspx", "/default.htm")

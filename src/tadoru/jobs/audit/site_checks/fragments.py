@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, on
 from tadoru.model.finding import MAX_EXAMPLES, Severity, define
@@ -20,16 +21,9 @@ BOOKMARK = define(
     "link-broken-fragment",
     Severity.NOTICE,
     group="links",
-    en=(
-        "Link to a missing place on another page",
-        "The part after # names nothing on the page it leads to: visitors arrive at its top.",
-        "Correct the fragment, or add the id there.",
-    ),
-    ja=(
-        "リンク先のページ内の場所がない",
-        "# 以降の名前がリンク先のページになく、ページの先頭が表示されます。",
-        "フラグメントを直すか、リンク先に id を加えてください。",
-    ),
+    title=N_("Link to a missing place on another page"),
+    why=N_("The part after # names nothing on the page it leads to: visitors arrive at its top."),
+    fix=N_("Correct the fragment, or add the id there."),
 )
 
 _TOP = frozenset({"", "top"})

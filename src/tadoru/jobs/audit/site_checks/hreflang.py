@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, among, on
 from tadoru.model.finding import MAX_EXAMPLES, Severity, define
@@ -22,84 +23,51 @@ _define = partial(define, group="hreflang")
 NO_RETURN = _define(
     "hreflang-missing-return",
     Severity.WARNING,
-    en=(
-        "hreflang without a link back",
-        "The page names a translation that does not name it in turn: search engines ignore the pair.",
-        "Let all pages of a set name each other.",
-    ),
-    ja=(
-        "hreflangの相互リンクがない",
-        "翻訳ページの側がこのページを示していないため、検索エンジンに無視されます。",
-        "一組のページすべてで互いを示してください。",
-    ),
+    title=N_("hreflang without a link back"),
+    why=N_("The page names a translation that does not name it in turn: search engines ignore the pair."),
+    fix=N_("Let all pages of a set name each other."),
 )
 INCONSISTENT = _define(
     "hreflang-inconsistent-language",
     Severity.WARNING,
-    en=(
-        "hreflang in another language than the page's own",
-        "The page gives a translation one language, and that page gives itself another.",
-        "Use the same code for a page everywhere.",
-    ),
-    ja=(
-        "hreflangの言語が一致しない",
-        "翻訳ページに付けた言語と、そのページ自身が示す言語が異なります。",
-        "同じページにはどこでも同じコードを使ってください。",
-    ),
+    title=N_("hreflang in another language than the page's own"),
+    why=N_("The page gives a translation one language, and that page gives itself another."),
+    fix=N_("Use the same code for a page everywhere."),
 )
 TO_ERROR = _define(
     "hreflang-to-error",
     Severity.ERROR,
-    en=("hreflang to an error", "The translation does not answer or does not exist.", "Correct the URL, or remove the entry."),
-    ja=("hreflangがエラー", "翻訳ページが存在しないか、応答しません。", "URLを直すか、項目を削除してください。"),
+    title=N_("hreflang to an error"),
+    why=N_("The translation does not answer or does not exist."),
+    fix=N_("Correct the URL, or remove the entry."),
 )
 TO_REDIRECT = _define(
     "hreflang-to-redirect",
     Severity.WARNING,
-    en=("hreflang to a redirect", "The URL of the translation redirects elsewhere.", "Name the URL that it redirects to."),
-    ja=("hreflangがリダイレクト", "翻訳ページのURLがリダイレクトされます。", "リダイレクト先のURLを示してください。"),
+    title=N_("hreflang to a redirect"),
+    why=N_("The URL of the translation redirects elsewhere."),
+    fix=N_("Name the URL that it redirects to."),
 )
 TO_NOINDEX = _define(
     "hreflang-to-noindex",
     Severity.WARNING,
-    en=(
-        "hreflang to a page outside the index",
-        "The translation is noindex or blocked by robots.txt: it can not be shown to anybody.",
-        "Remove the entry, or let the page be shown.",
-    ),
-    ja=(
-        "hreflangが索引対象外",
-        "翻訳ページが noindex か robots.txt でブロックされ、表示できません。",
-        "項目を削除するか、ページの指定を外してください。",
-    ),
+    title=N_("hreflang to a page outside the index"),
+    why=N_("The translation is noindex or blocked by robots.txt: it can not be shown to anybody."),
+    fix=N_("Remove the entry, or let the page be shown."),
 )
 TO_NON_CANONICAL = _define(
     "hreflang-to-non-canonical",
     Severity.WARNING,
-    en=(
-        "hreflang to a page that is not canonical",
-        "The translation names another URL as its canonical.",
-        "Name that URL in its place.",
-    ),
-    ja=(
-        "hreflangが正規でないページ",
-        "翻訳ページが別のURLを正規として示しています。",
-        "その正規URLを示してください。",
-    ),
+    title=N_("hreflang to a page that is not canonical"),
+    why=N_("The translation names another URL as its canonical."),
+    fix=N_("Name that URL in its place."),
 )
 UNLINKED = _define(
     "hreflang-unlinked",
     Severity.NOTICE,
-    en=(
-        "Translation is not linked",
-        "No link of the site leads to the translation: visitors can not change to it.",
-        "Link to the translations on the page.",
-    ),
-    ja=(
-        "翻訳ページへのリンクがない",
-        "サイト内からのリンクがなく、訪問者が言語を切り替えられません。",
-        "ページ上に翻訳ページへのリンクを置いてください。",
-    ),
+    title=N_("Translation is not linked"),
+    why=N_("No link of the site leads to the translation: visitors can not change to it."),
+    fix=N_("Link to the translations on the page."),
 )
 
 

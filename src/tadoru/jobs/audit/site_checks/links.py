@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, among, on
 from tadoru.model.finding import Severity, Threshold, define
@@ -23,156 +24,81 @@ _define = partial(define, group="links")
 BROKEN = _define(
     "link-broken",
     Severity.ERROR,
-    en=(
-        "Broken internal link",
-        "The page leads its visitors to pages of the site that do not answer or do not exist.",
-        "Correct the address, or remove the link.",
-    ),
-    ja=(
-        "内部リンク切れ",
-        "サイト内の存在しない、または応答しないページへ訪問者を誘導しています。",
-        "URLを修正するか、リンクを削除してください。",
-    ),
+    title=N_("Broken internal link"),
+    why=N_("The page leads its visitors to pages of the site that do not answer or do not exist."),
+    fix=N_("Correct the address, or remove the link."),
 )
 LINKED_BROKEN = _define(
     "page-broken-linked",
     Severity.ERROR,
-    en=(
-        "Broken page that is linked to",
-        "Pages of the site link to this URL, which does not answer or does not exist.",
-        "Restore the page, redirect its URL, or correct the links.",
-    ),
-    ja=(
-        "リンクされている壊れたページ",
-        "存在しない、または応答しないこのURLへ、サイト内からリンクされています。",
-        "ページを復元するか、リダイレクトするか、リンクを修正してください。",
-    ),
+    title=N_("Broken page that is linked to"),
+    why=N_("Pages of the site link to this URL, which does not answer or does not exist."),
+    fix=N_("Restore the page, redirect its URL, or correct the links."),
 )
 MOVED = _define(
     "link-to-redirect",
     Severity.NOTICE,
-    en=(
-        "Link to a page that has moved",
-        "Every visitor takes a detour, and the link loses its use once the redirect is gone.",
-        "Link to the new address directly.",
-    ),
-    ja=(
-        "移転したページへのリンク",
-        "訪問のたびに遠回りとなり、リダイレクトがなくなるとリンク切れになります。",
-        "新しいURLに直接リンクしてください。",
-    ),
+    title=N_("Link to a page that has moved"),
+    why=N_("Every visitor takes a detour, and the link loses its use once the redirect is gone."),
+    fix=N_("Link to the new address directly."),
 )
 EXTERNAL_BROKEN = _define(
     "link-external-broken",
     Severity.WARNING,
-    en=(
-        "Broken external link",
-        "The page leads its visitors to pages of other sites that do not answer or do not exist.",
-        "Find where the page has gone, or remove the link.",
-    ),
-    ja=(
-        "外部リンク切れ",
-        "他サイトの存在しない、または応答しないページへ誘導しています。",
-        "移転先を探すか、リンクを削除してください。",
-    ),
+    title=N_("Broken external link"),
+    why=N_("The page leads its visitors to pages of other sites that do not answer or do not exist."),
+    fix=N_("Find where the page has gone, or remove the link."),
 )
 EXTERNAL_MOVED = _define(
     "link-external-redirect",
     Severity.INFO,
-    en=(
-        "External link to a page that has moved",
-        "The other site says that the page is elsewhere for good.",
-        "Link to the new address.",
-    ),
-    ja=(
-        "移転した外部ページへのリンク",
-        "リンク先のサイトは、ページが恒久的に移転したと応答しています。",
-        "新しいURLにリンクしてください。",
-    ),
+    title=N_("External link to a page that has moved"),
+    why=N_("The other site says that the page is elsewhere for good."),
+    fix=N_("Link to the new address."),
 )
 ORPHAN = _define(
     "page-orphan",
     Severity.WARNING,
-    en=(
-        "Orphan page",
-        "No link leads from the start of the site to this page: visitors do not find it, and search engines think little of it.",
-        "Link to it where it belongs, or remove it.",
+    title=N_("Orphan page"),
+    why=N_(
+        "No link leads from the start of the site to this page: visitors do not find it, and search engines think little of it."
     ),
-    ja=(
-        "孤立ページ",
-        "サイトの入口からたどれるリンクがなく、訪問者に見つからず、検索エンジンにも軽視されます。",
-        "ふさわしい場所からリンクするか、削除してください。",
-    ),
+    fix=N_("Link to it where it belongs, or remove it."),
 )
 NOFOLLOW_ONLY = _define(
     "inlinks-nofollow-only",
     Severity.WARNING,
-    en=(
-        "Only nofollow links lead here",
-        "Every link of the site to this page asks search engines not to follow it.",
-        "Remove nofollow from the links to pages that should be found.",
-    ),
-    ja=(
-        "nofollowリンクのみ",
-        "このページへのサイト内リンクはすべて nofollow です。",
-        "検索されるべきページへのリンクから nofollow を外してください。",
-    ),
+    title=N_("Only nofollow links lead here"),
+    why=N_("Every link of the site to this page asks search engines not to follow it."),
+    fix=N_("Remove nofollow from the links to pages that should be found."),
 )
 MIXED = _define(
     "inlinks-nofollow-mixed",
     Severity.INFO,
-    en=(
-        "Links with and without nofollow lead here",
-        "Some links of the site vouch for this page and some do not.",
-        "Decide for one of them; within a site, nofollow is seldom meant.",
-    ),
-    ja=(
-        "nofollowの有無が混在",
-        "このページへのサイト内リンクに、nofollow のあるものとないものが混在しています。",
-        "どちらかに統一してください。サイト内では通常 nofollow は不要です。",
-    ),
+    title=N_("Links with and without nofollow lead here"),
+    why=N_("Some links of the site vouch for this page and some do not."),
+    fix=N_("Decide for one of them; within a site, nofollow is seldom meant."),
 )
 NONINDEXABLE_ONLY = _define(
     "inlinks-nonindexable-only",
     Severity.WARNING,
-    en=(
-        "Only pages outside the index link here",
-        "Search engines visit pages they do not show ever less often, and may lose sight of this one.",
-        "Link to it from a page that can be found as well.",
-    ),
-    ja=(
-        "索引対象外のページからのみリンク",
-        "検索結果に出ないページは次第に巡回されなくなり、このページも見失われるおそれがあります。",
-        "検索対象のページからもリンクしてください。",
-    ),
+    title=N_("Only pages outside the index link here"),
+    why=N_("Search engines visit pages they do not show ever less often, and may lose sight of this one."),
+    fix=N_("Link to it from a page that can be found as well."),
 )
 SINGLE = _define(
     "inlinks-single",
     Severity.INFO,
-    en=(
-        "Only one page links here",
-        "A page that is linked to once is easily overlooked, and lost when that link goes.",
-        "Link to it from related pages too.",
-    ),
-    ja=(
-        "1ページからしかリンクされていない",
-        "見落とされやすく、そのリンクがなくなるとたどり着けなくなります。",
-        "関連ページからもリンクしてください。",
-    ),
+    title=N_("Only one page links here"),
+    why=N_("A page that is linked to once is easily overlooked, and lost when that link goes."),
+    fix=N_("Link to it from related pages too."),
 )
 DEEP = _define(
     "page-deep",
     Severity.NOTICE,
-    en=(
-        "Many clicks away from the start",
-        "Few visitors and search engines go so deep.",
-        "Link to the page from a list or an overview nearer to the start.",
-    ),
-    ja=(
-        "入口から遠い",
-        "ここまでたどる訪問者や検索エンジンはまれです。",
-        "入口に近い一覧などからリンクしてください。",
-    ),
+    title=N_("Many clicks away from the start"),
+    why=N_("Few visitors and search engines go so deep."),
+    fix=N_("Link to the page from a list or an overview nearer to the start."),
     threshold=Threshold(5, "clicks"),
 )
 

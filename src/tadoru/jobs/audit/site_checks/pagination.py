@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, on
 from tadoru.model.finding import Severity, define
@@ -20,68 +21,37 @@ _define = partial(define, group="pagination")
 NON_200 = _define(
     "pagination-to-error",
     Severity.WARNING,
-    en=(
-        "Next or previous page does not answer",
-        "rel=next or rel=prev leads to an error or a redirect.",
-        "Name pages of the series that are there.",
-    ),
-    ja=(
-        "次・前のページが応答しない",
-        "rel=next や rel=prev がエラーかリダイレクトになります。",
-        "存在するページを示してください。",
-    ),
+    title=N_("Next or previous page does not answer"),
+    why=N_("rel=next or rel=prev leads to an error or a redirect."),
+    fix=N_("Name pages of the series that are there."),
 )
 LOOP = _define(
     "pagination-loop",
     Severity.WARNING,
-    en=("Series without an end", "Following rel=next leads back to this page.", "Leave rel=next out on the last page."),
-    ja=(
-        "終わりのないページ送り",
-        "rel=next をたどるとこのページに戻ります。",
-        "最後のページでは rel=next を省いてください。",
-    ),
+    title=N_("Series without an end"),
+    why=N_("Following rel=next leads back to this page."),
+    fix=N_("Leave rel=next out on the last page."),
 )
 SEQUENCE = _define(
     "pagination-sequence-error",
     Severity.NOTICE,
-    en=(
-        "Next page does not name this one",
-        "The page that follows by rel=next does not name this one as the page before it.",
-        "Let rel=next and rel=prev name each other.",
-    ),
-    ja=(
-        "次のページが戻りを示していない",
-        "rel=next の先のページが、このページを rel=prev として示していません。",
-        "rel=next と rel=prev が互いを示すようにしてください。",
-    ),
+    title=N_("Next page does not name this one"),
+    why=N_("The page that follows by rel=next does not name this one as the page before it."),
+    fix=N_("Let rel=next and rel=prev name each other."),
 )
 UNLINKED = _define(
     "pagination-unlinked",
     Severity.NOTICE,
-    en=(
-        "Next or previous page is linked nowhere",
-        "No link of the site leads to it, only rel=next or rel=prev, which search engines no longer follow.",
-        "Link to the pages of the series.",
-    ),
-    ja=(
-        "次・前のページがどこからもリンクされていない",
-        "rel=next や rel=prev だけで示され、検索エンジンはたどりません。",
-        "一連のページにリンクしてください。",
-    ),
+    title=N_("Next or previous page is linked nowhere"),
+    why=N_("No link of the site leads to it, only rel=next or rel=prev, which search engines no longer follow."),
+    fix=N_("Link to the pages of the series."),
 )
 NONINDEXABLE = _define(
     "pagination-nonindexable",
     Severity.NOTICE,
-    en=(
-        "Page of a series is outside the index",
-        "What is linked only from this page may not be found.",
-        "Let every page of the series be indexed, with itself as its canonical.",
-    ),
-    ja=(
-        "一連のページが索引対象外",
-        "このページからのみリンクされた内容が見つからないおそれがあります。",
-        "一連の各ページを索引対象とし、canonical は自身を示してください。",
-    ),
+    title=N_("Page of a series is outside the index"),
+    why=N_("What is linked only from this page may not be found."),
+    fix=N_("Let every page of the series be indexed, with itself as its canonical."),
 )
 
 

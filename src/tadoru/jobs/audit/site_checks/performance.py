@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
 from tadoru.model.finding import Severity, Threshold, define
@@ -19,46 +20,25 @@ _define = partial(define, group="performance")
 SITE_TTFB = _define(
     "site-ttfb-slow",
     Severity.WARNING,
-    en=(
-        "Slow server for many pages",
-        "One page in ten takes longer than this until its first byte arrives.",
-        "Look for what these pages have in common: a cache that is missing, a slow database, a distant server.",
-    ),
-    ja=(
-        "多くのページでサーバーの応答が遅い",
-        "10ページに1ページは、最初の1バイトが届くまでにこれ以上かかります。",
-        "キャッシュの不足、遅いデータベース、遠いサーバーなど、共通する原因を調べてください。",
-    ),
+    title=N_("Slow server for many pages"),
+    why=N_("One page in ten takes longer than this until its first byte arrives."),
+    fix=N_("Look for what these pages have in common: a cache that is missing, a slow database, a distant server."),
     threshold=Threshold(0.8, "seconds"),
 )
 SLOW = _define(
     "response-slow-for-site",
     Severity.NOTICE,
-    en=(
-        "Much slower than the rest of the site",
-        "The page takes more than three times as long as most pages here.",
-        "Look for what makes this page slower than others.",
-    ),
-    ja=(
-        "サイト内で際立って遅い",
-        "サイトの標準的なページの3倍を超える時間がかかっています。",
-        "他のページより遅い原因を調べてください。",
-    ),
+    title=N_("Much slower than the rest of the site"),
+    why=N_("The page takes more than three times as long as most pages here."),
+    fix=N_("Look for what makes this page slower than others."),
     threshold=Threshold(1.0, "seconds"),
 )
 LARGE = _define(
     "page-large-for-site",
     Severity.INFO,
-    en=(
-        "Much larger than the rest of the site",
-        "Nineteen of twenty pages here are smaller.",
-        "Look for what makes this page larger than others.",
-    ),
-    ja=(
-        "サイト内で際立って大きい",
-        "サイトの20ページ中19ページはこれより小さいページです。",
-        "他のページより大きい原因を調べてください。",
-    ),
+    title=N_("Much larger than the rest of the site"),
+    why=N_("Nineteen of twenty pages here are smaller."),
+    fix=N_("Look for what makes this page larger than others."),
     threshold=Threshold(500_000, "bytes"),
 )
 

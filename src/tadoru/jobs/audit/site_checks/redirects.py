@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
 from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
@@ -22,59 +23,31 @@ _define = partial(define, group="redirects")
 CHAIN = _define(
     "redirect-chain",
     Severity.WARNING,
-    en=(
-        "Redirect chain",
-        "One redirect leads to another: each costs visitors time, and search engines give up after a few.",
-        "Redirect straight to the last URL.",
-    ),
-    ja=(
-        "リダイレクトチェーン",
-        "リダイレクトが連続し、表示が遅くなります。検索エンジンは途中であきらめることがあります。",
-        "最終的なURLへ直接リダイレクトしてください。",
-    ),
+    title=N_("Redirect chain"),
+    why=N_("One redirect leads to another: each costs visitors time, and search engines give up after a few."),
+    fix=N_("Redirect straight to the last URL."),
     threshold=Threshold(2, "redirects"),
 )
 LOOP = _define(
     "redirect-loop",
     Severity.ERROR,
-    en=(
-        "Redirect loop",
-        "The redirects lead back to where they began: nobody can reach the page.",
-        "Let one of the URLs answer with the page.",
-    ),
-    ja=(
-        "リダイレクトループ",
-        "リダイレクトが元のURLに戻るため、誰もページに到達できません。",
-        "いずれかのURLでページそのものを返してください。",
-    ),
+    title=N_("Redirect loop"),
+    why=N_("The redirects lead back to where they began: nobody can reach the page."),
+    fix=N_("Let one of the URLs answer with the page."),
 )
 TO_ERROR = _define(
     "redirect-to-error",
     Severity.ERROR,
-    en=(
-        "Redirect to an error",
-        "The redirect leads to a page that does not answer or does not exist.",
-        "Redirect to a page that is there, or answer with 404 or 410.",
-    ),
-    ja=(
-        "エラーへのリダイレクト",
-        "リダイレクト先が存在しないか、応答しません。",
-        "存在するページへリダイレクトするか、404 か 410 を返してください。",
-    ),
+    title=N_("Redirect to an error"),
+    why=N_("The redirect leads to a page that does not answer or does not exist."),
+    fix=N_("Redirect to a page that is there, or answer with 404 or 410."),
 )
 TO_HOME = _define(
     "redirects-to-home",
     Severity.WARNING,
-    en=(
-        "Many URLs redirect to the home page",
-        "Whoever looked for one of those pages finds himself at the start. Search engines treat such redirects as errors.",
-        "Redirect each URL to the page that replaced it, or answer with 404 or 410.",
-    ),
-    ja=(
-        "多数のURLがトップページへリダイレクト",
-        "目的のページを探す訪問者がトップに戻され、検索エンジンはエラーと見なします。",
-        "それぞれ代わりのページへリダイレクトするか、404 か 410 を返してください。",
-    ),
+    title=N_("Many URLs redirect to the home page"),
+    why=N_("Whoever looked for one of those pages finds himself at the start. Search engines treat such redirects as errors."),
+    fix=N_("Redirect each URL to the page that replaced it, or answer with 404 or 410."),
     threshold=Threshold(10, "URLs"),
 )
 

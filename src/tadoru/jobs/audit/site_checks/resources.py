@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, among
 from tadoru.model.finding import Check, Severity, Threshold, define
@@ -23,62 +24,41 @@ IMAGE_BROKEN = define(
     "image-broken",
     Severity.WARNING,
     group="images",
-    en=("Broken image", "The image does not answer or does not exist: visitors see a gap.", "Restore the file, or correct src."),
-    ja=("画像切れ", "画像が存在しないか応答せず、表示されません。", "ファイルを復元するか、src を修正してください。"),
+    title=N_("Broken image"),
+    why=N_("The image does not answer or does not exist: visitors see a gap."),
+    fix=N_("Restore the file, or correct src."),
 )
 BROKEN = _define(
     "resource-broken",
     Severity.ERROR,
-    en=(
-        "Broken script, style or frame",
-        "A file that the page is made of does not answer or does not exist: the page may look wrong or not work.",
-        "Restore the file, or correct the reference.",
-    ),
-    ja=(
-        "スクリプト・スタイル・フレーム切れ",
-        "ページを構成するファイルが存在しないか応答せず、表示や動作が崩れるおそれがあります。",
-        "ファイルを復元するか、参照を修正してください。",
-    ),
+    title=N_("Broken script, style or frame"),
+    why=N_("A file that the page is made of does not answer or does not exist: the page may look wrong or not work."),
+    fix=N_("Restore the file, or correct the reference."),
 )
 REDIRECTED = _define(
     "resource-redirected",
     Severity.INFO,
-    en=("Redirected file", "A file that the page is made of takes a detour at every load.", "Name its last URL."),
-    ja=(
-        "リダイレクトされるファイル",
-        "ページを構成するファイルが読み込みのたびに遠回りします。",
-        "最終的なURLを書いてください。",
-    ),
+    title=N_("Redirected file"),
+    why=N_("A file that the page is made of takes a detour at every load."),
+    fix=N_("Name its last URL."),
 )
 IMAGE_LARGE = define(
     "image-too-large",
     Severity.NOTICE,
     group="images",
-    en=(
-        "Large image",
-        "Large files make pages slow, above all on phones.",
-        "Compress the image, scale it down, or use a newer format.",
-    ),
-    ja=(
-        "画像のサイズが大きい",
-        "大きなファイルは、特にスマートフォンで表示を遅くします。",
-        "圧縮や縮小をするか、新しい形式を使ってください。",
-    ),
+    title=N_("Large image"),
+    why=N_("Large files make pages slow, above all on phones."),
+    fix=N_("Compress the image, scale it down, or use a newer format."),
     threshold=Threshold(100_000, "bytes"),
 )
 WRONG_TYPE = _define(
     "resource-content-type",
     Severity.WARNING,
-    en=(
-        "File of a type that does not fit",
-        "The file is sent as something other than what the page uses it for: browsers may refuse it. Often it is an error page.",
-        "Send it with its own Content-Type, or answer with 404 when it is not there.",
+    title=N_("File of a type that does not fit"),
+    why=N_(
+        "The file is sent as something other than what the page uses it for: browsers may refuse it. Often it is an error page."
     ),
-    ja=(
-        "用途に合わない種類のファイル",
-        "ページでの用途と異なる種類として送られ、ブラウザーに拒否されることがあります。エラーページであることも多くあります。",
-        "正しい Content-Type で送るか、存在しない場合は 404 を返してください。",
-    ),
+    fix=N_("Send it with its own Content-Type, or answer with 404 when it is not there."),
 )
 
 _SCRIPTS = ("javascript", "ecmascript", "json", "wasm")

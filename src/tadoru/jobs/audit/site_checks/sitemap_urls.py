@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, on
 from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_left_off, sentences
@@ -21,92 +22,51 @@ _define = partial(define, group="sitemaps")
 URL_BROKEN = _define(
     "sitemap-url-broken",
     Severity.ERROR,
-    en=(
-        "In the sitemap, but broken",
-        "The sitemap names a page that does not answer or does not exist.",
-        "Remove it from the sitemap, or restore the page.",
-    ),
-    ja=(
-        "サイトマップにあるが壊れている",
-        "存在しない、または応答しないページがサイトマップにあります。",
-        "サイトマップから外すか、ページを復元してください。",
-    ),
+    title=N_("In the sitemap, but broken"),
+    why=N_("The sitemap names a page that does not answer or does not exist."),
+    fix=N_("Remove it from the sitemap, or restore the page."),
 )
 URL_REDIRECTED = _define(
     "sitemap-url-redirected",
     Severity.WARNING,
-    en=("In the sitemap, but redirected", "A sitemap should name the last URL, not one that redirects.", "Name the new URL."),
-    ja=(
-        "サイトマップにあるがリダイレクト",
-        "サイトマップには、リダイレクトされない最終的なURLを書きます。",
-        "新しいURLを書いてください。",
-    ),
+    title=N_("In the sitemap, but redirected"),
+    why=N_("A sitemap should name the last URL, not one that redirects."),
+    fix=N_("Name the new URL."),
 )
 URL_NOINDEX = _define(
     "sitemap-url-noindex",
     Severity.WARNING,
-    en=(
-        "In the sitemap, but noindex",
-        "The sitemap asks search engines to show the page, and the page asks them not to.",
-        "Remove it from the sitemap, or remove noindex.",
-    ),
-    ja=(
-        "サイトマップにあるがnoindex",
-        "サイトマップでは掲載を求め、ページでは拒否しています。",
-        "サイトマップから外すか、noindex を外してください。",
-    ),
+    title=N_("In the sitemap, but noindex"),
+    why=N_("The sitemap asks search engines to show the page, and the page asks them not to."),
+    fix=N_("Remove it from the sitemap, or remove noindex."),
 )
 URL_CANONICALISED = _define(
     "sitemap-url-canonicalised",
     Severity.WARNING,
-    en=(
-        "In the sitemap, but canonicalised",
-        "The page names another URL as the one to be shown.",
-        "Name the canonical URL in the sitemap.",
-    ),
-    ja=(
-        "サイトマップにあるが正規URLでない",
-        "ページは別のURLを正規として示しています。",
-        "サイトマップには正規URLを書いてください。",
-    ),
+    title=N_("In the sitemap, but canonicalised"),
+    why=N_("The page names another URL as the one to be shown."),
+    fix=N_("Name the canonical URL in the sitemap."),
 )
 URL_FORBIDDEN = _define(
     "sitemap-url-blocked",
     Severity.WARNING,
-    en=(
-        "In the sitemap, but blocked by robots.txt",
-        "The sitemap asks search engines to visit the page, and robots.txt forbids it.",
-        "Remove it from the sitemap, or let it be visited.",
-    ),
-    ja=(
-        "サイトマップにあるがrobots.txtでブロック",
-        "サイトマップでは巡回を求め、robots.txtでは禁じています。",
-        "サイトマップから外すか、巡回を許可してください。",
-    ),
+    title=N_("In the sitemap, but blocked by robots.txt"),
+    why=N_("The sitemap asks search engines to visit the page, and robots.txt forbids it."),
+    fix=N_("Remove it from the sitemap, or let it be visited."),
 )
 IN_SEVERAL = _define(
     "sitemap-url-in-several",
     Severity.INFO,
-    en=("In several sitemaps", "One mention is enough; several come to differ.", "Name each page in one sitemap."),
-    ja=(
-        "複数のサイトマップに記載",
-        "記載は一度で足り、重複するといずれ食い違います。",
-        "各ページを一つのサイトマップに書いてください。",
-    ),
+    title=N_("In several sitemaps"),
+    why=N_("One mention is enough; several come to differ."),
+    fix=N_("Name each page in one sitemap."),
 )
 LEFT_OUT = _define(
     "sitemap-page-missing",
     Severity.NOTICE,
-    en=(
-        "Page is in no sitemap",
-        "The page may be shown by search engines, but the sitemaps of the site leave it out.",
-        "Add it to a sitemap, or keep it out of the index.",
-    ),
-    ja=(
-        "サイトマップにないページ",
-        "索引対象のページですが、サイトマップに含まれていません。",
-        "サイトマップに加えるか、索引から外してください。",
-    ),
+    title=N_("Page is in no sitemap"),
+    why=N_("The page may be shown by search engines, but the sitemaps of the site leave it out."),
+    fix=N_("Add it to a sitemap, or keep it out of the index."),
 )
 
 _UNFIT: dict[Verdict, Check] = {

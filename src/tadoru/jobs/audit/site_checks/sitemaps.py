@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, about
 from tadoru.model.finding import MAX_EXAMPLES, Check, Severity, Threshold, define
@@ -24,122 +25,69 @@ _define = partial(define, group="sitemaps")
 MISSING = _define(
     "sitemap-missing",
     Severity.NOTICE,
-    en=(
-        "No sitemap",
-        "robots.txt names no sitemap, and there is none at /sitemap.xml: search engines have to find every page by its links.",
-        "Publish a sitemap, and name it in robots.txt.",
+    title=N_("No sitemap"),
+    why=N_(
+        "robots.txt names no sitemap, and there is none at /sitemap.xml: search engines have to find every page by its links."
     ),
-    ja=(
-        "サイトマップがない",
-        "robots.txtに記載がなく /sitemap.xml もないため、検索エンジンはリンクだけを頼りにページを探します。",
-        "サイトマップを公開し、robots.txtに記載してください。",
-    ),
+    fix=N_("Publish a sitemap, and name it in robots.txt."),
 )
 NOT_IN_ROBOTS = _define(
     "sitemap-not-in-robots",
     Severity.INFO,
-    en=(
-        "Sitemap is not named in robots.txt",
-        "Search engines that were not told of it by hand may not find it.",
-        "Add a line such as Sitemap: https://example.com/sitemap.xml to robots.txt.",
-    ),
-    ja=(
-        "サイトマップがrobots.txtにない",
-        "個別に登録していない検索エンジンには見つからないおそれがあります。",
-        "robots.txtに Sitemap: https://example.com/sitemap.xml のような行を加えてください。",
-    ),
+    title=N_("Sitemap is not named in robots.txt"),
+    why=N_("Search engines that were not told of it by hand may not find it."),
+    fix=N_("Add a line such as Sitemap: https://example.com/sitemap.xml to robots.txt."),
 )
 UNREADABLE = _define(
     "sitemap-unreadable",
     Severity.ERROR,
-    en=(
-        "Sitemap can not be read",
-        "robots.txt or a sitemap index names this file, and it does not answer or is no sitemap.",
-        "Restore the file, or remove its name.",
-    ),
-    ja=(
-        "サイトマップが読み取れない",
-        "robots.txtやサイトマップインデックスに記載されたファイルが応答しないか、サイトマップではありません。",
-        "ファイルを復元するか、記載を削除してください。",
-    ),
+    title=N_("Sitemap can not be read"),
+    why=N_("robots.txt or a sitemap index names this file, and it does not answer or is no sitemap."),
+    fix=N_("Restore the file, or remove its name."),
 )
 PROBLEMS = _define(
     "sitemap-problems",
     Severity.WARNING,
-    en=(
-        "Sitemap with errors",
-        "Parts of the file do not follow the protocol and may be ignored.",
-        "Correct what is named here.",
-    ),
-    ja=("サイトマップに誤り", "規格に合わない部分があり、無視されるおそれがあります。", "示された箇所を修正してください。"),
+    title=N_("Sitemap with errors"),
+    why=N_("Parts of the file do not follow the protocol and may be ignored."),
+    fix=N_("Correct what is named here."),
 )
 TOO_MANY = _define(
     "sitemap-too-many-urls",
     Severity.ERROR,
-    en=(
-        "Sitemap with too many URLs",
-        "Search engines refuse files with more URLs.",
-        "Divide it, and name the parts in an index.",
-    ),
-    ja=(
-        "サイトマップのURLが多すぎる",
-        "これを超えるファイルは検索エンジンに拒否されます。",
-        "分割し、インデックスで示してください。",
-    ),
+    title=N_("Sitemap with too many URLs"),
+    why=N_("Search engines refuse files with more URLs."),
+    fix=N_("Divide it, and name the parts in an index."),
     threshold=Threshold(50_000, "URLs"),
 )
 TOO_LARGE = _define(
     "sitemap-too-large",
     Severity.ERROR,
-    en=("Sitemap is too large", "Search engines refuse larger files.", "Divide it, and name the parts in an index."),
-    ja=(
-        "サイトマップが大きすぎる",
-        "これを超えるファイルは検索エンジンに拒否されます。",
-        "分割し、インデックスで示してください。",
-    ),
+    title=N_("Sitemap is too large"),
+    why=N_("Search engines refuse larger files."),
+    fix=N_("Divide it, and name the parts in an index."),
     threshold=Threshold(50 * 1024 * 1024, "bytes"),
 )
 LASTMOD_INVALID = _define(
     "sitemap-lastmod-invalid",
     Severity.NOTICE,
-    en=(
-        "Sitemap with dates that are none",
-        "A lastmod that is no date is ignored.",
-        "Write dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00.",
-    ),
-    ja=(
-        "サイトマップの日付が不正",
-        "日付でない lastmod は無視されます。",
-        "2025-01-31 や 2025-01-31T12:00:00+09:00 のように書いてください。",
-    ),
+    title=N_("Sitemap with dates that are none"),
+    why=N_("A lastmod that is no date is ignored."),
+    fix=N_("Write dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00."),
 )
 LASTMOD_FUTURE = _define(
     "sitemap-lastmod-future",
     Severity.NOTICE,
-    en=(
-        "Sitemap with dates in the future",
-        "Search engines stop believing the dates of a sitemap that can not be true.",
-        "Write when the page was last changed.",
-    ),
-    ja=(
-        "サイトマップの日付が未来",
-        "あり得ない日付があると、検索エンジンは日付を信用しなくなります。",
-        "ページが最後に変わった日を書いてください。",
-    ),
+    title=N_("Sitemap with dates in the future"),
+    why=N_("Search engines stop believing the dates of a sitemap that can not be true."),
+    fix=N_("Write when the page was last changed."),
 )
 OTHER_HOST = _define(
     "sitemap-other-host",
     Severity.WARNING,
-    en=(
-        "Sitemap names URLs of another site",
-        "URLs of another host are ignored unless that host allows it.",
-        "Name only URLs of this site.",
-    ),
-    ja=(
-        "サイトマップに別サイトのURL",
-        "別ホストのURLは、許可がない限り無視されます。",
-        "このサイトのURLだけを書いてください。",
-    ),
+    title=N_("Sitemap names URLs of another site"),
+    why=N_("URLs of another host are ignored unless that host allows it."),
+    fix=N_("Name only URLs of this site."),
 )
 _NO_SITEMAP = "Not a sitemap"
 _TOO_MANY_URLS = re.compile(r"More than \d+ URLs")

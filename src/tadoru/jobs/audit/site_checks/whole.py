@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.site_checks.base import SiteChecks, about
 from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
@@ -22,115 +23,61 @@ _define = partial(define, group="site")
 NOINDEX = _define(
     "site-noindex",
     Severity.ERROR,
-    en=(
-        "Nearly all pages are noindex",
-        "The site keeps itself out of search results. Often the directive was left over from a test system.",
-        "Remove noindex from the pages that should be found.",
-    ),
-    ja=(
-        "ほぼ全ページがnoindex",
-        "サイト全体が検索結果に表示されません。テスト環境の設定が残っていることがよくあります。",
-        "検索されるべきページから noindex を外してください。",
-    ),
+    title=N_("Nearly all pages are noindex"),
+    why=N_("The site keeps itself out of search results. Often the directive was left over from a test system."),
+    fix=N_("Remove noindex from the pages that should be found."),
     threshold=Threshold(95, "percent"),
 )
 ROBOTS_MISSING = _define(
     "robots-txt-missing",
     Severity.INFO,
-    en=(
-        "No robots.txt",
-        "Everything may be crawled; nothing is wrong with that. But a sitemap can not be named, and logs fill with errors.",
-        "Publish one, if only to name the sitemap.",
-    ),
-    ja=(
-        "robots.txtがない",
-        "すべて巡回可能で問題はありませんが、サイトマップを示せず、ログにエラーが残ります。",
-        "サイトマップを示すためにも公開してください。",
-    ),
+    title=N_("No robots.txt"),
+    why=N_("Everything may be crawled; nothing is wrong with that. But a sitemap can not be named, and logs fill with errors."),
+    fix=N_("Publish one, if only to name the sitemap."),
 )
 ROBOTS_UNAVAILABLE = _define(
     "robots-txt-unavailable",
     Severity.ERROR,
-    en=(
-        "robots.txt can not be read",
-        "When it fails with a server error or does not answer, search engines stop visiting the site.",
-        "Let /robots.txt answer with 200, or with 404 if there is none.",
-    ),
-    ja=(
-        "robots.txtが読み取れない",
-        "サーバーエラーや無応答の場合、検索エンジンはサイトの巡回を止めます。",
-        "/robots.txt が 200 を、ない場合は 404 を返すようにしてください。",
-    ),
+    title=N_("robots.txt can not be read"),
+    why=N_("When it fails with a server error or does not answer, search engines stop visiting the site."),
+    fix=N_("Let /robots.txt answer with 200, or with 404 if there is none."),
 )
 ROBOTS_BLOCKS = _define(
     "robots-txt-blocks-all",
     Severity.ERROR,
-    en=(
-        "robots.txt forbids the whole site",
-        "Search engines may not visit any page. Often the rule was left over from a test system.",
-        "Remove Disallow: / unless the site is not meant to be found.",
-    ),
-    ja=(
-        "robots.txtがサイト全体を禁止",
-        "検索エンジンはどのページも巡回できません。テスト環境の設定が残っていることがよくあります。",
-        "非公開のサイトでなければ Disallow: / を削除してください。",
-    ),
+    title=N_("robots.txt forbids the whole site"),
+    why=N_("Search engines may not visit any page. Often the rule was left over from a test system."),
+    fix=N_("Remove Disallow: / unless the site is not meant to be found."),
 )
 SCHEMES = _define(
     "site-http-and-https",
     Severity.WARNING,
-    en=(
-        "Pages answer under http and https",
-        "The same pages are there twice, once without encryption.",
-        "Redirect every http:// URL to https://.",
-    ),
-    ja=(
-        "httpとhttpsの両方で表示",
-        "同じページが、暗号化されないURLでも表示されます。",
-        "すべての http:// を https:// へリダイレクトしてください。",
-    ),
+    title=N_("Pages answer under http and https"),
+    why=N_("The same pages are there twice, once without encryption."),
+    fix=N_("Redirect every http:// URL to https://."),
 )
 WWW = _define(
     "site-www-and-bare",
     Severity.WARNING,
-    en=(
-        "Pages answer with and without www",
-        "The same pages are there twice, under two host names.",
-        "Redirect one of the names to the other.",
-    ),
-    ja=(
-        "wwwの有無の両方で表示",
-        "同じページが二つのホスト名で表示されます。",
-        "一方のホスト名からもう一方へリダイレクトしてください。",
-    ),
+    title=N_("Pages answer with and without www"),
+    why=N_("The same pages are there twice, under two host names."),
+    fix=N_("Redirect one of the names to the other."),
 )
 MIXED = _define(
     "site-mixed-protocols",
     Severity.NOTICE,
-    en=(
-        "Links within the site use http and https",
-        "Pages of an encrypted site are linked to without encryption.",
-        "Write https:// in all links, or leave the scheme out.",
-    ),
-    ja=(
-        "サイト内リンクにhttpとhttpsが混在",
-        "暗号化されたサイトのページに、暗号化されないURLでリンクしています。",
-        "すべてのリンクを https:// にするか、スキームを省いてください。",
-    ),
+    title=N_("Links within the site use http and https"),
+    why=N_("Pages of an encrypted site are linked to without encryption."),
+    fix=N_("Write https:// in all links, or leave the scheme out."),
 )
 SOFT_404 = _define(
     "site-soft-404",
     Severity.WARNING,
-    en=(
-        "The site seems to answer anything",
-        "Many different URLs show exactly the same text, and none was answered with 404: missing pages may look like good ones.",
-        "Answer with status 404 when there is no such page.",
+    title=N_("The site seems to answer anything"),
+    why=N_(
+        "Many different URLs show exactly the same text, and none was answered with 404: missing pages may look like good ones."
     ),
-    ja=(
-        "存在しないURLにも応答している可能性",
-        "多数の異なるURLがまったく同じ文章を表示し、404 の応答が一つもありません。",
-        "ページがない場合はステータス 404 を返してください。",
-    ),
+    fix=N_("Answer with status 404 when there is no such page."),
     threshold=Threshold(10, "pages"),
 )
 
