@@ -8,12 +8,11 @@ from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 
-from tadoru.jobs.audit.export.choose import Order
-from tadoru.jobs.audit.export.run import Exporter, Wrote
+from tadoru.jobs.audit.export.exporter import Exporter, ExportRequest, ExportResult
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.store.base import Completed, Failed, FoundLink, Lease, Outcome, PageFacts, Purpose
-from tadoru.store.records import Alternate, PageRecords, ResourceUse, StructuredItem
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, FoundLink, Lease, Outcome, PageFacts, UrlPurpose
+from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse, StructuredItem
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, external, target, to, url
 from tests.support.clock import FakeClock
 
@@ -30,7 +29,7 @@ STRAY = define("sitemap-stray", Severity.NOTICE, group="sitemaps", en=("Stray", 
 NASTY = '=HYPERLINK("http://evil.example","x"), 日本\r\n“two lines”\x1b[31m'
 PAGE_BODY = b"<title>A</title>" * 50
 HTML = "text/html; charset=utf-8"
-_NOBODY = Lease(0, "", "", 0, 0, 0, Purpose.PAGE, False)
+_NOBODY = Lease(0, "", "", 0, 0, 0, UrlPurpose.PAGE, False)
 """In the place of the lease that a page will be given."""
 
 
@@ -62,12 +61,12 @@ def _outcomes() -> dict[str, Outcome]:
             findings=[Finding(LONG.id, url("a"), "-detail", {"length": 70, "examples": ("x", "y")})], body=PAGE_BODY,
             extracted={"price": ["=1+1"], "sku code": []}, language="ja",
             headings=[(1, "見出し"), (3, "=three")], images=[("/i.png", None, "10", "", "lazy"), ("/j.png", "=alt", "", "", "")],
-            hreflang=[Alternate("ja", url("a"), "html"), Alternate("en", url("en"), "http")],
+            hreflang=[AlternateUrl("ja", url("a"), "html"), AlternateUrl("en", url("en"), "http")],
             items=[StructuredItem("json-ld", "Article", {"name": ["日本"], "depth": {"n": 1}})],
             directives=[("meta", "", "max-snippet", "-1")],
         ), to("")),
         "b?x=1&y=2": _done(_facts("B"), _records(), []),
-        "old": Completed(
+        "old": CompletedOutcome(
             lease=_NOBODY, facts=_facts(None, 301), redirect=target("a"),
             records=_records("redirected", headers=[("Location", "/a")]),
         ),
@@ -75,7 +74,7 @@ def _outcomes() -> dict[str, Outcome]:
         "same": _done(_facts("A again"), _records(body=PAGE_BODY), []),
         "doc.pdf": _done(_facts(None, content_type="application/pdf"), _records(), []),
         "hidden": _done(_facts("Hidden"), _records("noindex"), to("down")),
-        "down": Failed(lease=_NOBODY, kind="timeout", message="no answer", records=_records("no response")),
+        "down": FailedOutcome(lease=_NOBODY, kind="timeout", message="no answer", records=_records("no response")),
     }  # fmt: skip
 
 
@@ -105,9 +104,9 @@ def _records(why: str = "indexable", *, body: bytes | None = None, **more: objec
     return PageRecords(indexable=why == "indexable", indexability=why, body=kept, **(values | more))  # type: ignore[arg-type]
 
 
-def _done(facts: PageFacts, records: PageRecords, links: list[FoundLink]) -> Completed:
+def _done(facts: PageFacts, records: PageRecords, links: list[FoundLink]) -> CompletedOutcome:
     uses = [ResourceUse(url("i.png"), HOST, "img", internal=True, wanted=False)]
-    return Completed(lease=_NOBODY, facts=facts, records=records, links=links, resources=uses)
+    return CompletedOutcome(lease=_NOBODY, facts=facts, records=records, links=links, resources=uses)
 
 
 def _analyse(store: SqliteStore) -> None:
@@ -128,9 +127,9 @@ def _analyse(store: SqliteStore) -> None:
     )
 
 
-def exported(store: SqliteStore, form: str, output: Path | str | None = None, **order: object) -> tuple[Wrote, bytes]:
+def exported(store: SqliteStore, form: str, output: Path | str | None = None, **order: object) -> tuple[ExportResult, bytes]:
     """Run an export; what was written, and what went to stdout."""
     stdout = BytesIO()
-    wanted = Order(form=form, output=None if output is None else str(output), **order)  # type: ignore[arg-type]
+    wanted = ExportRequest(form=form, output=None if output is None else str(output), **order)  # type: ignore[arg-type]
     wrote = Exporter(store, wanted, name="site", stdout=stdout, now=NOW, watch=lambda what, number: None).run()
     return wrote, stdout.getvalue()

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.export.choose import Order, statuses, tables
-from tadoru.store.dump import Selection
-from tadoru.store.dump_tables import TABLES
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.exporter import ExportRequest, parse_statuses, parse_tables
+from tadoru.store.crawl.export_reader import ExportSelection
+from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 
 
 def paths(store: SqliteStore, table: str, column: str = "url", **filters: Any) -> list[str]:
-    text = exported(store, "jsonl", tables=(table,), chosen=Selection(**filters))[1].decode()
+    text = exported(store, "jsonl", tables=(table,), chosen=ExportSelection(**filters))[1].decode()
     return [json.loads(line)[column].removeprefix(url("")) for line in text.splitlines()]
 
 
@@ -67,9 +67,9 @@ def test_a_filter_works_or_is_refused_but_never_ignored(name: str, store: Sqlite
     assert full
     filters = ({"codes": ((999, 999),)}, {"internal": False, "statuses": ("queued",)}, {"url": "nowhere"}, {"checks": ("x",)})
     for filters_of_one in filters:
-        chosen = Selection(**filters_of_one)
+        chosen = ExportSelection(**filters_of_one)
         try:
-            Order(form="csv", tables=(name,), chosen=chosen).check()
+            ExportRequest(form="csv", tables=(name,), chosen=chosen).check()
         except UsageError:
             continue
         assert list(store.dump(name, chosen).rows) == []
@@ -84,12 +84,12 @@ REFUSED = [
     pytest.param({"form": "warc", "output": "-"}, "--format warc is not text: give -o", id="an archive to stdout"),
     pytest.param({"form": "csv", "tables": ("pages", "links")}, "Several tables are several files", id="two tables to stdout"),
     pytest.param({"form": "dot", "tables": ("links",)}, "leave out --table", id="tables of a graph"),
-    pytest.param({"form": "sitemap", "chosen": Selection(url="x")}, "leave out --table and the filters", id="a chosen sitemap"),
+    pytest.param({"form": "sitemap", "chosen": ExportSelection(url="x")}, "leave out --table and the filters", id="a chosen sitemap"),
     pytest.param(
-        {"form": "csv", "tables": ("runs",), "chosen": Selection(url="x")}, "--url means nothing to the table runs", id="runs"
+        {"form": "csv", "tables": ("runs",), "chosen": ExportSelection(url="x")}, "--url means nothing to the table runs", id="runs"
     ),
     pytest.param(
-        {"form": "xlsx", "output": "x", "tables": tuple(TABLES), "chosen": Selection(internal=True)},
+        {"form": "xlsx", "output": "x", "tables": tuple(TABLES), "chosen": ExportSelection(internal=True)},
         "--internal means nothing to the table checks", id="a filter that not every table has",
     ),
 ]  # fmt: skip
@@ -98,15 +98,15 @@ REFUSED = [
 @pytest.mark.parametrize("order, sentence", REFUSED)
 def test_what_makes_no_sense_is_refused_in_a_sentence(order: dict[str, Any], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        Order(**order).check()
+        ExportRequest(**order).check()
 
 
 def test_an_unknown_check_is_refused_with_the_one_that_was_meant(store: SqliteStore) -> None:
     with pytest.raises(UsageError, match="no check “title-lnog”: did you mean “title-long”"):
-        exported(store, "csv", chosen=Selection(checks=("title-lnog",)))
+        exported(store, "csv", chosen=ExportSelection(checks=("title-lnog",)))
     store.sql.execute("DELETE FROM checks")
     with pytest.raises(UsageError, match="was not audited"):
-        exported(store, "csv", chosen=Selection(checks=("title-long",)))
+        exported(store, "csv", chosen=ExportSelection(checks=("title-long",)))
 
 
 @pytest.mark.parametrize(
@@ -120,21 +120,21 @@ def test_an_unknown_check_is_refused_with_the_one_that_was_meant(store: SqliteSt
     ids=str,
 )
 def test_statuses_are_codes_ranges_and_states(words: list[str], expected: object) -> None:
-    assert statuses(words) == expected
+    assert parse_statuses(words) == expected
 
 
 @pytest.mark.parametrize("word", ["4x", "40", "0xx", "404-499", "broken", "4004", "４０４"])
 def test_other_statuses_are_refused(word: str) -> None:
     with pytest.raises(UsageError, match=f"“{word}” is none of them"):
-        statuses([word])
+        parse_statuses([word])
 
 
 def test_tables_are_named_one_by_one_or_with_commas_or_all() -> None:
-    assert tables([]) == ("pages",)
-    assert tables(["links,pages", "links"]) == ("links", "pages")
-    assert tables(["all"]) == tuple(TABLES)
+    assert parse_tables([]) == ("pages",)
+    assert parse_tables(["links,pages", "links"]) == ("links", "pages")
+    assert parse_tables(["all"]) == tuple(TABLES)
     with pytest.raises(UsageError, match="no table “link”: did you mean “links”"):
-        tables(["link"])
+        parse_tables(["link"])
 
 
 def test_several_tables_are_not_written_into_a_file(store: SqliteStore, tmp_path: Path) -> None:

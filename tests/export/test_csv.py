@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.export.csvform import harmless, write_csv
-from tadoru.store.dump import Grid
-from tadoru.store.dump_tables import TABLES, Column, Kind
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.csv_jsonl import escape_cell, write_csv
+from tadoru.store.crawl.export_reader import ExportGrid
+from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import CRAWLED, NASTY, exported
 
@@ -92,12 +92,12 @@ def test_nested_values_are_json_in_a_cell(store: SqliteStore) -> None:
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@x", "\tx", "\rx", "＝1", "－1"])
 def test_what_a_spreadsheet_would_act_on_gets_an_apostrophe(text: str) -> None:
-    assert harmless(text) == f"'{text}"
+    assert escape_cell(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "1-2", "日本", " =1", "'=1", "a\nb\tc"])
 def test_what_it_would_not_act_on_stays(text: str) -> None:
-    assert harmless(text) == text
+    assert escape_cell(text) == text
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"]))
@@ -105,8 +105,8 @@ texts = st.text(st.characters(exclude_categories=["Cs"]))
 
 @given(st.lists(st.tuples(texts, st.none() | texts, st.none() | st.integers()), max_size=5))
 def test_raw_rows_come_back_as_they_were(rows: list[tuple[str, str | None, int | None]]) -> None:
-    columns = (Column("url", Kind.TEXT), Column("=b", Kind.JSON), Column("n", Kind.INTEGER))
+    columns = (ExportColumn("url", ColumnKind.TEXT), ExportColumn("=b", ColumnKind.JSON), ExportColumn("n", ColumnKind.INTEGER))
     out = io.StringIO(newline="")
-    write_csv(Grid("t", columns, iter(rows)), out, raw=True)
+    write_csv(ExportGrid("t", columns, iter(rows)), out, raw=True)
     back = list(csv.reader(io.StringIO(out.getvalue(), newline="")))
     assert back == [["url", "=b", "n"], *[["" if cell is None else str(cell) for cell in row] for row in rows]]

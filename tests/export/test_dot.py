@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.audit.export.dot import write_dot
-from tadoru.store.dump import Node
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.export_reader import ExportNode
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 
@@ -99,14 +99,14 @@ class Graph:
         return found
 
 
-def drawn(nodes: list[Node], edges: dict[int, list[tuple[int, bool]]] | None = None, total: int = 0) -> str:
+def drawn(nodes: list[ExportNode], edges: dict[int, list[tuple[int, bool]]] | None = None, total: int = 0) -> str:
     out = io.StringIO()
     write_dot(nodes, total or len(nodes), lambda page: (edges or {}).get(page, []), "https://a.example/", out)
     return out.getvalue()
 
 
-def node(number: int, where: str, code: int | None = 200, title: str | None = None, redirect: int | None = None) -> Node:
-    return Node(number, where, code, title, None, redirect)
+def node(number: int, where: str, code: int | None = 200, title: str | None = None, redirect: int | None = None) -> ExportNode:
+    return ExportNode(number, where, code, title, None, redirect)
 
 
 def test_the_pages_of_the_site_and_their_links_are_drawn(store: SqliteStore) -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.export.jsonl import write_jsonl
-from tadoru.store.dump import Grid, Selection
-from tadoru.store.dump_tables import TABLES, Column, Kind
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.csv_jsonl import write_jsonl
+from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection
+from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import GONE, LONG, NASTY, STRAY, exported
 
@@ -107,14 +107,14 @@ def test_every_table_has_the_same_columns_with_and_without_rows(store: SqliteSto
         assert {tuple(line) for line in found} == {tuple(column.name for column in store.dump(table, _ALL).columns)}
 
 
-_ALL = Selection()
+_ALL = ExportSelection()
 
 
 @given(st.text(), st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.dictionaries(st.text(), inner)))
 def test_any_text_and_any_json_comes_back_on_one_line(text: str, value: object) -> None:
-    columns = (Column("a", Kind.TEXT), Column("b", Kind.JSON))
+    columns = (ExportColumn("a", ColumnKind.TEXT), ExportColumn("b", ColumnKind.JSON))
     out = StringIO(newline="")
-    write_jsonl(Grid("t", columns, iter([(text, json.dumps(value))])), out)
+    write_jsonl(ExportGrid("t", columns, iter([(text, json.dumps(value))])), out)
     line = out.getvalue()
     assert line.splitlines() == [line.removesuffix("\n")]
     assert all(char.isprintable() or char.isspace() for char in line.removesuffix("\n") if ord(char) < 0xA0)
@@ -123,5 +123,5 @@ def test_any_text_and_any_json_comes_back_on_one_line(text: str, value: object) 
 
 def test_what_is_no_json_stays_text() -> None:
     out = StringIO()
-    write_jsonl(Grid("t", (Column("a", Kind.JSON),), iter([("{",), (None,)])), out)
+    write_jsonl(ExportGrid("t", (ExportColumn("a", ColumnKind.JSON),), iter([("{",), (None,)])), out)
     assert out.getvalue() == '{"a":"{"}\n{"a":null}\n'

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.export.output import Parcel
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.atomic_files import AtomicFiles
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.export.crawls import audited, exported
 
 
@@ -91,7 +91,7 @@ def test_a_pipe_is_written_to_and_not_replaced(store: SqliteStore, tmp_path: Pat
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_whatever_stops_it_nothing_is_left(error: type[BaseException], tmp_path: Path) -> None:
     def write() -> None:
-        with Parcel() as parcel, parcel.text(tmp_path / "x") as out:
+        with AtomicFiles() as parcel, parcel.text(tmp_path / "x") as out:
             out.write("half")
             assert [path.name for path in tmp_path.iterdir()] == [f".x.{os.getpid()}.part"]
             raise error

@@ -14,9 +14,9 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.export.parquet import write_parquet
-from tadoru.store.dump import Grid, Row
-from tadoru.store.dump_tables import TABLES, Column, Kind
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.export_reader import ExportGrid, Row
+from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NASTY, exported
 
@@ -45,7 +45,7 @@ def test_every_table_is_a_file_in_the_folder(store: SqliteStore, tmp_path: Path)
 
 def test_a_table_without_rows_still_has_its_columns() -> None:
     out = BytesIO()
-    write_parquet(Grid("t", (Column("a", Kind.TIME), Column("b", Kind.VALUES)), iter([])), out)
+    write_parquet(ExportGrid("t", (ExportColumn("a", ColumnKind.TIME), ExportColumn("b", ColumnKind.VALUES)), iter([])), out)
     table = pq.read_table(BytesIO(out.getvalue()))
     assert (table.num_rows, table.schema.names) == (0, ["a", "b"])
 
@@ -59,7 +59,7 @@ def test_rows_are_written_in_groups_as_they_come() -> None:
             sizes.append(out.tell())
             yield (f"{number:0100}",)
 
-    write_parquet(Grid("t", (Column("a", Kind.TEXT),), rows()), out, group_bytes=200_000)
+    write_parquet(ExportGrid("t", (ExportColumn("a", ColumnKind.TEXT),), rows()), out, group_bytes=200_000)
     file = pq.ParquetFile(BytesIO(out.getvalue()))
     assert file.metadata.num_rows == 10_000
     assert file.num_row_groups == 5
@@ -69,7 +69,7 @@ def test_rows_are_written_in_groups_as_they_come() -> None:
 @pytest.mark.parametrize("text", ["yesterday", "", "2024-13-01"])
 def test_what_is_no_time_is_nothing(text: str) -> None:
     out = BytesIO()
-    write_parquet(Grid("t", (Column("a", Kind.TIME),), iter([(text,)])), out)
+    write_parquet(ExportGrid("t", (ExportColumn("a", ColumnKind.TIME),), iter([(text,)])), out)
     assert pq.read_table(BytesIO(out.getvalue())).to_pylist() == [{"a": None}]
 
 

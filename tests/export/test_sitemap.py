@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.export.output import Parcel
-from tadoru.jobs.audit.export.sitemap import part_name, write_sitemaps
+from tadoru.jobs.audit.export.atomic_files import AtomicFiles
+from tadoru.jobs.audit.export.sitemap import numbered_path, write_sitemaps
 from tadoru.parse.sitemap import MAX_BYTES, MAX_URLS, Sitemap, read
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import exported
 
@@ -25,7 +25,7 @@ BASE = "https://a.example/maps"
 def written(
     folder: Path, pages: Sequence[tuple[str, str | None]], name: str = "sitemap.xml", **options: int | bool
 ) -> list[Path]:
-    with Parcel() as parcel:
+    with AtomicFiles() as parcel:
         return write_sitemaps(iter(pages), parcel, folder / name, BASE, **options)  # type: ignore[arg-type]
 
 
@@ -91,7 +91,7 @@ def test_the_limits_are_those_of_the_protocol() -> None:
     "name, part", [("sitemap.xml", "sitemap-2.xml"), ("a.xml.gz", "a-2.xml.gz"), ("map", "map-2")], ids=lambda name: name
 )
 def test_parts_are_named_after_the_whole(name: str, part: str) -> None:
-    assert part_name(Path("x", name), 2) == Path("x", part)
+    assert numbered_path(Path("x", name), 2) == Path("x", part)
 
 
 @pytest.mark.parametrize("when", ["not a date", ""])

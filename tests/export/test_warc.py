@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tadoru.errors import StoreError, UsageError
-from tadoru.jobs.audit.export.warc import answered, write_warc
-from tadoru.store.dump import StoredPage
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.warc import stored_headers, write_warc
+from tadoru.store.crawl.export_reader import StoredPage
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NOW, PAGE_BODY, exported
 
@@ -112,14 +112,14 @@ def test_fields_about_the_wire_are_renamed_and_the_length_is_true() -> None:
         ("ETag", "x"),
         ("Set-Cookie", "a"),
     ]
-    assert answered([*sent, ("Set-Cookie", "b")], 5) == [
+    assert stored_headers([*sent, ("Set-Cookie", "b")], 5) == [
         ("X-Crawler-Content-Encoding", "gzip"), ("X-Crawler-content-length", "3"), ("X-Crawler-Transfer-Encoding", "chunked"),
         ("ETag", "x"), ("Set-Cookie", "a"), ("Set-Cookie", "b"), ("Content-Length", "5"),
     ]  # fmt: skip
 
 
 def test_a_field_can_not_break_out_of_its_line() -> None:
-    kept = answered([("X-A", "1\r\nX-Evil: 2"), ("X\nB", "3"), ("", "4")], 0)
+    kept = stored_headers([("X-A", "1\r\nX-Evil: 2"), ("X\nB", "3"), ("", "4")], 0)
     assert kept == [("X-A", "1 X-Evil: 2"), ("Content-Length", "0")]
     [_, page] = records(written(stored(headers=[("X-A", "日本\r\n\r\nbody")])))
     assert page.body == b"hello"

@@ -16,17 +16,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.export.xlsx import fitting, write_xlsx
-from tadoru.store.dump import Grid, Row
-from tadoru.store.dump_tables import TABLES, Column, Kind
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.export.xlsx import fit_cell, write_xlsx
+from tadoru.store.crawl.export_reader import ExportGrid, Row
+from tadoru.store.crawl.export_tables import TABLES, ColumnKind, ExportColumn
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.export.crawls import NOW, exported
 
 openpyxl: Any = import_module("openpyxl")
 
 
-def sheet_of(grid: Grid, folder: Path, **options: Any) -> Any:
+def sheet_of(grid: ExportGrid, folder: Path, **options: Any) -> Any:
     """A workbook with one table, read back."""
     out = BytesIO()
     write_xlsx([grid], out, folder=folder, now=NOW, **options)
@@ -68,7 +68,7 @@ def test_every_table_fits_in_a_workbook(store: SqliteStore, tmp_path: Path) -> N
 
 def test_a_full_sheet_goes_on_in_the_next(tmp_path: Path) -> None:
     rows: Iterator[Row] = ((number,) for number in range(10))
-    book = sheet_of(Grid("links", (Column("n", Kind.INTEGER),), rows), tmp_path, rows_of_a_sheet=5)
+    book = sheet_of(ExportGrid("links", (ExportColumn("n", ColumnKind.INTEGER),), rows), tmp_path, rows_of_a_sheet=5)
     assert book.sheetnames == ["links", "links 2", "links 3"]
     found = {sheet.title: [row[0].value for row in sheet.iter_rows()] for sheet in book}
     assert found == {"links": ["n", 0, 1, 2, 3], "links 2": ["n", 4, 5, 6, 7], "links 3": ["n", 8, 9]}
@@ -76,13 +76,13 @@ def test_a_full_sheet_goes_on_in_the_next(tmp_path: Path) -> None:
 
 
 def test_exactly_full_is_one_sheet(tmp_path: Path) -> None:
-    book = sheet_of(Grid("t", (Column("n", Kind.INTEGER),), iter([(1,), (2,)])), tmp_path, rows_of_a_sheet=3)
+    book = sheet_of(ExportGrid("t", (ExportColumn("n", ColumnKind.INTEGER),), iter([(1,), (2,)])), tmp_path, rows_of_a_sheet=3)
     assert book.sheetnames == ["t"]
 
 
 def test_a_time_before_excel_s_first_day_is_text(tmp_path: Path) -> None:
-    columns = (Column("a", Kind.TIME), Column("b", Kind.TIME))
-    sheet = sheet_of(Grid("t", columns, iter([("1601-01-01 00:00:00", "never")])), tmp_path)["t"]
+    columns = (ExportColumn("a", ColumnKind.TIME), ExportColumn("b", ColumnKind.TIME))
+    sheet = sheet_of(ExportGrid("t", columns, iter([("1601-01-01 00:00:00", "never")])), tmp_path)["t"]
     assert [cell.value for cell in sheet[2]] == ["1601-01-01 00:00:00", "never"]
 
 
@@ -96,7 +96,7 @@ def test_a_time_before_excel_s_first_day_is_text(tmp_path: Path) -> None:
     ],
 )
 def test_a_text_too_long_for_a_cell_is_cut(text: str, units: int) -> None:
-    found = fitting(text)
+    found = fit_cell(text)
     assert len(found.encode("utf-16-le")) // 2 == units
     assert found.endswith("…") == (len(text.encode("utf-16-le")) // 2 > 32_767)
 
@@ -104,11 +104,11 @@ def test_a_text_too_long_for_a_cell_is_cut(text: str, units: int) -> None:
 @given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
 def test_any_text_makes_a_workbook_that_can_be_read(texts: list[str]) -> None:
     out = BytesIO()
-    grid = Grid("t", (Column("a", Kind.TEXT),), iter([(text,) for text in texts]))
+    grid = ExportGrid("t", (ExportColumn("a", ColumnKind.TEXT),), iter([(text,) for text in texts]))
     write_xlsx([grid], out, folder=Path(tempfile.gettempdir()), now=NOW)
     sheet = openpyxl.load_workbook(BytesIO(out.getvalue()))["t"]
-    assert [row[0].value for row in sheet.iter_rows(min_row=2)] == list(map(fitting, texts))
-    assert all(len(found) == len(text) for text, found in zip(texts, map(fitting, texts), strict=True) if "\r" not in text)
+    assert [row[0].value for row in sheet.iter_rows(min_row=2)] == list(map(fit_cell, texts))
+    assert all(len(found) == len(text) for text, found in zip(texts, map(fit_cell, texts), strict=True) if "\r" not in text)
 
 
 def test_without_its_library_there_is_a_sentence(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

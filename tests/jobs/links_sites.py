@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from tadoru.jobs.links.report import LinksReport
-from tadoru.jobs.links.result import BrokenLink, CrawlResult, Edge, FailedUrl, Source, Trap, UrlInfo
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
 
 START = datetime(2026, 11, 15, 9, 30, tzinfo=UTC)
 HOME = "https://garden.example/"
@@ -29,7 +29,7 @@ def crawl(*internal: UrlInfo, external: tuple[UrlInfo, ...] = (), failed: tuple[
     return CrawlResult(HOME, internal, external, failed, processed, len(internal) + len(external), 2.5)
 
 
-def report(result: CrawlResult, *edges: Edge, external: bool = False, checked: bool = False) -> LinksReport:
+def report(result: CrawlResult, *edges: LinkEdge, external: bool = False, checked: bool = False) -> LinksReport:
     return LinksReport(result, lambda: edges, result.bad_links, external, checked)
 
 
@@ -46,11 +46,14 @@ def small() -> LinksReport:
         failed=(failure(team, message="404 Not Found", parent=about), failure("https://club.example/", 403, blocked=True)),
     ).with_bad_links(
         (
-            BrokenLink(team, 404, "404 Not Found", "broken", (Source(about, "Our team"), Source(HOME, "Who we are"))),
-            BrokenLink("https://club.example/", 403, "403 Forbidden", "blocked", (Source(HOME, "The club"),)),
+            BrokenLink(team, 404, "404 Not Found", "broken", (LinkSource(about, "Our team"), LinkSource(HOME, "Who we are"))),
+            BrokenLink("https://club.example/", 403, "403 Forbidden", "blocked", (LinkSource(HOME, "The club"),)),
         )
     )
-    edges = [Edge(HOME, url, "", "") for url in (about, old, shop, team)] + [Edge(about, HOME, "", ""), Edge(about, team, "", "")]
+    edges = [LinkEdge(HOME, url, "", "") for url in (about, old, shop, team)] + [
+        LinkEdge(about, HOME, "", ""),
+        LinkEdge(about, team, "", ""),
+    ]
     return report(result, *edges, external=True, checked=True)
 
 
@@ -60,7 +63,7 @@ SECTIONS = ("blog", "plants", "guides", "shop", "events", "people", "archive")
 def invented(count: int) -> LinksReport:
     """A site of `count` pages in sections, listing pages first; every 37th page broken, every 29th moved. The same every time."""
     pages: list[UrlInfo] = [page(HOME, title="Garden Society")]
-    edges: list[Edge] = []
+    edges: list[LinkEdge] = []
     by_depth: list[list[str]] = [[HOME]]
     for number in range(1, count):
         listing = number <= len(SECTIONS)
@@ -78,27 +81,27 @@ def invented(count: int) -> LinksReport:
         if len(by_depth) == depth:
             by_depth.append([])
         by_depth[depth].append(url)
-        edges.append(Edge(parent, url, f"Entry {number}", ""))
-        edges.append(Edge(url, HOME, "Home", ""))
-        edges.extend(Edge(url, pages[number * step % len(pages)].url, "See also", "") for step in (3, 5, 11))
-        edges.extend(Edge(url, f"{HOME}{name}/", name, "") for name in SECTIONS[: number % 5])
+        edges.append(LinkEdge(parent, url, f"Entry {number}", ""))
+        edges.append(LinkEdge(url, HOME, "Home", ""))
+        edges.extend(LinkEdge(url, pages[number * step % len(pages)].url, "See also", "") for step in (3, 5, 11))
+        edges.extend(LinkEdge(url, f"{HOME}{name}/", name, "") for name in SECTIONS[: number % 5])
     return _with_failures(pages, edges)
 
 
-def _with_failures(pages: list[UrlInfo], edges: list[Edge]) -> LinksReport:
+def _with_failures(pages: list[UrlInfo], edges: list[LinkEdge]) -> LinksReport:
     bad = [info for info in pages if info.status_code in (403, 404)]
     failed = tuple(failure(info.url, info.status_code, blocked=info.status_code == 403, parent=info.parent_url) for info in bad)
     outside = tuple(page(f"https://friend-{number}.example/", 1, HOME, None) for number in range(len(pages) // 20 + 1))
     links = []
     for info in bad:
-        sources = tuple(Source(edge.source, edge.text) for edge in edges if edge.target == info.url)
+        sources = tuple(LinkSource(edge.source, edge.text) for edge in edges if edge.target == info.url)
         if info.status_code == 403:
             links.append(BrokenLink(info.url, 403, "403 Forbidden", "blocked", sources))
         else:
             links.append(BrokenLink(info.url, 404, "404 Not Found", "broken", sources))
     result = CrawlResult(
         HOME, tuple(pages), outside, failed, sum(info.status_code is not None for info in pages), len(pages) + len(outside), 41.7,
-        traps=(Trap(f"{HOME}events/{{year}}/{{month}}", "calendar", 412),) if len(pages) > 500 else (),
+        traps=(SkippedTrap(f"{HOME}events/{{year}}/{{month}}", "calendar", 412),) if len(pages) > 500 else (),
         stopped="the limit of 2,000 URLs was reached" if len(pages) >= 2000 else None,
     ).with_bad_links(links)  # fmt: skip
     return report(result, *edges, external=True, checked=True)

@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.compare.changes import Change, Kind
-from tadoru.jobs.audit.compare.comparison import Comparison, compare
-from tadoru.jobs.audit.compare.gates import CompareGates
-from tadoru.jobs.audit.compare.sides import open_both, rewriting, split_name
-from tadoru.jobs.audit.compare.walk import side_by_side
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.compare.changes import ChangeKind, PageChange
+from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs, merge_by_key
+from tadoru.jobs.audit.compare.job import CompareGates
+from tadoru.jobs.audit.compare.run_handles import open_runs, parse_rewrites, split_name
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed, crawl
 from tests.support.clock import FakeClock
@@ -33,11 +32,13 @@ LATER = changed(
 )
 
 
-async def compared(before: str, after: str, *, maps: Iterable[str] = (), shown: int = 20) -> tuple[Comparison, list[Change]]:
-    first, second = await open_both([before, after], FakeClock())
-    told: list[Change] = []
+async def compared(
+    before: str, after: str, *, maps: Iterable[str] = (), shown: int = 20
+) -> tuple[CrawlComparison, list[PageChange]]:
+    first, second = await open_runs([before, after], FakeClock())
+    told: list[PageChange] = []
     try:
-        return await compare(first, second, rewrite=rewriting(maps), shown=shown, sink=told.append), told
+        return await compare_runs(first, second, rewrite=parse_rewrites(maps), shown=shown, sink=told.append), told
     finally:
         await first.close()
         await second.close()
@@ -52,7 +53,7 @@ async def recrawled(path: Path, *sites: Site, **options: Any) -> str:
     return str(path)
 
 
-def short(changes: Iterable[Change]) -> set[tuple[str, str]]:
+def short(changes: Iterable[PageChange]) -> set[tuple[str, str]]:
     return {
         (str(change.kind), change.url.removeprefix(url("")) + (f" {change.check_id}" if change.check_id else ""))
         for change in changes
@@ -73,8 +74,8 @@ async def test_two_databases_tell_everything_that_changed(tmp_path: Path) -> Non
     assert short(told) == (EXPECTED - {("inlinks", "c")}) | {("removed", "c")}
     assert (result.before.run.score, result.after.run.score) == (80.0, 70.5)
     assert (result.pages_before, result.pages_after, result.compared, result.unseen, result.twins) == (6, 6, 5, 0, 0)
-    assert result.counts[Kind.NEW_FINDING] == 2
-    assert short(result.examples[Kind.BROKEN]) == {("broken", "b")}
+    assert result.counts[ChangeKind.NEW_FINDING] == 2
+    assert short(result.examples[ChangeKind.BROKEN]) == {("broken", "b")}
 
 
 async def test_two_runs_of_one_database_tell_the_same(tmp_path: Path) -> None:
@@ -187,9 +188,9 @@ async def test_staging_is_compared_with_production_by_a_map(tmp_path: Path) -> N
         sql.execute("UPDATE pages SET url = replace(url, 'https://a.example/', 'https://staging.a.example/zz/')")
     await store.close()
     _, told = await compared(live, staging)
-    assert {change.kind for change in told} >= {Kind.ADDED, Kind.REMOVED}
+    assert {change.kind for change in told} >= {ChangeKind.ADDED, ChangeKind.REMOVED}
     _, told = await compared(live, staging, maps=[r"https://staging\.(.*?)/zz/=https://\1/"])
-    assert [(change.kind, change.url) for change in told] == [(Kind.TITLE, "https://staging.a.example/zz/a")]
+    assert [(change.kind, change.url) for change in told] == [(ChangeKind.TITLE, "https://staging.a.example/zz/a")]
 
 
 async def test_urls_that_a_map_makes_one_are_counted_once(tmp_path: Path) -> None:
@@ -208,8 +209,8 @@ async def test_only_so_many_examples_are_kept_and_all_are_counted(tmp_path: Path
     )
     result, told = await compared(before, after, shown=4)
     assert len(told) == 60
-    assert result.counts[Kind.BROKEN] == result.checks["title-missing"].new == 30
-    assert len(result.examples[Kind.BROKEN]) == len(result.checks["title-missing"].examples) == 4
+    assert result.counts[ChangeKind.BROKEN] == result.checks["title-missing"].new == 30
+    assert len(result.examples[ChangeKind.BROKEN]) == len(result.checks["title-missing"].examples) == 4
 
 
 # -- names ----------------------------------------------------------------------------------------------------------------
@@ -240,11 +241,11 @@ def test_a_file_that_is_there_is_meant_whatever_its_name(tmp_path: Path) -> None
 
 async def test_one_database_is_compared_with_itself_one_run_ago(tmp_path: Path) -> None:
     name = await recrawled(tmp_path / "site.db", SITE, LATER, LATER)
-    first, second = await open_both([name], FakeClock())
+    first, second = await open_runs([name], FakeClock())
     assert (first.run.number, second.run.number, first.number, second.number) == (2, 3, 2, None)
     await first.close()
     await second.close()
-    first, second = await open_both([f"{name}@2"], FakeClock())
+    first, second = await open_runs([f"{name}@2"], FakeClock())
     assert (first.run.number, second.run.number) == (1, 2)
     await first.close()
     await second.close()
@@ -265,21 +266,21 @@ async def test_what_can_not_be_compared_is_refused_with_what_to_do(tmp_path: Pat
         ([one, str(tmp_path / "none.db")], "There is no crawl in"),
     ):
         with pytest.raises(UsageError) as refused:
-            await open_both(names, FakeClock())
+            await open_runs(names, FakeClock())
         assert told in str(refused.value), names
 
 
 @pytest.mark.parametrize("text", ["", "=x", "abc", "(=x", r"a=\2", r"a=\g<n>"])
 def test_a_map_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="--map"):
-        rewriting([text])
+        parse_rewrites([text])
 
 
 def test_maps_apply_one_after_the_other() -> None:
-    rewrite = rewriting([r"^http:=https:", r"^https://(\w+)\.stage/=https://\1.live/"])
+    rewrite = parse_rewrites([r"^http:=https:", r"^https://(\w+)\.stage/=https://\1.live/"])
     assert rewrite is not None
     assert rewrite("http://shop.stage/a?b=http:") == "https://shop.live/a?b=http:"
-    assert rewriting([]) is None
+    assert parse_rewrites([]) is None
 
 
 # -- gates ----------------------------------------------------------------------------------------------------------------
@@ -327,7 +328,7 @@ async def test_a_gate_is_exceeded_or_not(text: str, sentence: str | None, tmp_pa
     ],
 )
 async def test_a_gate_that_means_nothing_is_refused(text: str, hint: str, tmp_path: Path) -> None:
-    first, second = await open_both([await recrawled(tmp_path / "site.db", SITE, LATER)], FakeClock())
+    first, second = await open_runs([await recrawled(tmp_path / "site.db", SITE, LATER)], FakeClock())
     words = (await second.store.check_words()).values()
     with pytest.raises(UsageError) as refused:
         CompareGates.parse([text], words)
@@ -347,7 +348,7 @@ async def _stream(items: list[int]) -> Any:
 @given(st.lists(st.integers(0, 9)), st.lists(st.integers(0, 9)))
 async def test_walking_side_by_side_pairs_what_is_equal_and_loses_nothing(left: list[int], right: list[int]) -> None:
     twins: list[int] = []
-    pairs = [pair async for pair in side_by_side(_stream(sorted(left)), _stream(sorted(right)), lambda item: item, twins.append)]
+    pairs = [pair async for pair in merge_by_key(_stream(sorted(left)), _stream(sorted(right)), lambda item: item, twins.append)]
     assert {a for a, _ in pairs if a is not None} == set(left)
     assert {b for _, b in pairs if b is not None} == set(right)
     assert all(a == b or a is None or b is None for a, b in pairs)

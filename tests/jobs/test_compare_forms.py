@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from tadoru.cli.compare import FORMS as OFFERED
-from tadoru.jobs.audit.compare.changes import Kind
-from tadoru.jobs.audit.compare.forms import FORMS, Job, Order
-from tadoru.jobs.audit.compare.texts import ENGLISH, JAPANESE
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.compare.changes import ChangeKind
+from tadoru.jobs.audit.compare.job import COMPARE_FORMATS, CompareJob, CompareRequest
+from tadoru.jobs.audit.compare.report_formats import ENGLISH, JAPANESE
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
 from tests.store.audited import OK, SITE, Page, Site, audit, audited, changed
 from tests.support.clock import FakeClock
@@ -33,7 +33,7 @@ EVIL = '</script><script>alert(1)</script>\x1b[31m\u202e|`*_<marquee>"&\n::error
 
 
 async def written(before: str, after: str, form: str = "text", **options: Any) -> str:
-    job = await Job.open(Order(names=[before, after], form=form, **options), FakeClock())
+    job = await CompareJob.open(CompareRequest(names=[before, after], form=form, **options), FakeClock())
     out = io.StringIO()
     try:
         await job.write(out)
@@ -94,7 +94,7 @@ async def test_colours_are_only_for_those_who_want_them(tmp_path: Path) -> None:
     assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", COMPARE_FORMATS)
 async def test_a_stopped_crawl_is_said_to_be_one(form: str, tmp_path: Path) -> None:
     before, after = await pair(tmp_path, after={"": SITE[""]}, limit=1, ended=RunOutcome.LIMIT)
     text = await written(before, after, form)
@@ -125,7 +125,7 @@ async def test_the_json_holds_every_change_and_the_sums(tmp_path: Path) -> None:
         "broken": 1, "deindexed": 1, "redirected": 1, "title": 1, "robots": 1, "content": 1, "slower": 1, "larger": 1,
         "new-finding": 1, "fixed-finding": 1,
     }  # fmt: skip
-    assert set(data["totals"]) == {str(kind) for kind in Kind}
+    assert set(data["totals"]) == {str(kind) for kind in ChangeKind}
     assert data["checks"][0] == {
         "check": "canonicalised", "severity": "info", "group": "canonicals", "title": "canonicalised in English",
         "before": 0, "after": 1, "new": 1, "fixed": 0, "gone": 0,
@@ -176,7 +176,7 @@ async def test_what_strangers_wrote_does_nothing_anywhere(tmp_path: Path) -> Non
         sql.execute("UPDATE checks SET title = ?, title_ja = ?", (EVIL, EVIL))
         sql.execute("UPDATE pages SET url = ? WHERE url = ?", (f"javascript:alert(1)//{EVIL}", url("gone")))
     await store.close()
-    for form in FORMS:
+    for form in COMPARE_FORMATS:
         text = await written(before, after, form)
         assert "\x1b" not in text, form
         assert "\u202e" not in text, form
@@ -226,12 +226,12 @@ async def test_japanese_speaks_japanese_throughout(tmp_path: Path) -> None:
 
 
 def test_the_command_offers_every_form() -> None:
-    assert OFFERED == FORMS
+    assert OFFERED == COMPARE_FORMATS
 
 
 def test_both_languages_have_a_word_for_everything() -> None:
     for say in (ENGLISH, JAPANESE):
-        assert set(say.kinds) == set(Kind)
+        assert set(say.kinds) == set(ChangeKind)
         assert all(say.kinds.values())
         assert set(say.stopped) == {"", *(str(outcome) for outcome in RunOutcome if outcome is not RunOutcome.COMPLETE)}
 

@@ -5,8 +5,8 @@ import io
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.links.report.annotations import command, write_annotations
-from tadoru.jobs.links.result import BrokenKind, BrokenLink, Source
+from tadoru.jobs.links.report.text import workflow_command, write_annotations
+from tadoru.jobs.links.result import BrokenKind, BrokenLink, LinkSource
 from tests.jobs.links_sites import HOME
 
 
@@ -16,18 +16,18 @@ def lines_of(*links: BrokenLink) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def link(kind: BrokenKind, *sources: Source, url: str = HOME + "x", error: str = "404 Not Found") -> BrokenLink:
+def link(kind: BrokenKind, *sources: LinkSource, url: str = HOME + "x", error: str = "404 Not Found") -> BrokenLink:
     return BrokenLink(url, 404, error, kind, sources)
 
 
 def test_a_broken_link_is_an_error_with_the_place_that_leads_to_it() -> None:
-    assert lines_of(link("broken", Source(HOME, "Our team"), Source(HOME, "again"))) == [
+    assert lines_of(link("broken", LinkSource(HOME, "Our team"), LinkSource(HOME, "again"))) == [
         f"::error title=Broken link::{HOME}x: 404 Not Found%0Alinked from {HOME} as “Our team” and 1 more place"
     ]
 
 
 def test_a_blocked_link_is_a_warning_and_a_missing_fragment_an_error() -> None:
-    lines = lines_of(link("blocked"), link("fragment", Source(HOME, "")))
+    lines = lines_of(link("blocked"), link("fragment", LinkSource(HOME, "")))
     assert lines == [
         f"::warning title=Blocked link::{HOME}x: 404 Not Found",
         f"::error title=Missing fragment::{HOME}x: 404 Not Found%0Alinked from {HOME}",
@@ -43,7 +43,7 @@ def test_percent_signs_of_a_url_are_escaped() -> None:
 
 
 def test_titles_escape_what_would_end_them() -> None:
-    assert command("error", "a,b:c%\n", "d:e,f\r\n") == "::error title=a%2Cb%3Ac%25%0A::d:e,f%0D%0A"
+    assert workflow_command("error", "a,b:c%\n", "d:e,f\r\n") == "::error title=a%2Cb%3Ac%25%0A::d:e,f%0D%0A"
 
 
 def test_what_github_would_drop_is_counted() -> None:
@@ -59,6 +59,6 @@ def test_exactly_ten_need_no_notice() -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_crawled_text_never_starts_a_line_of_its_own(url: str, error: str, anchor: str) -> None:
-    lines = lines_of(link("broken", Source(url, anchor), url=url, error=error))
+    lines = lines_of(link("broken", LinkSource(url, anchor), url=url, error=error))
     assert len(lines) == 1
     assert lines[0].startswith("::error title=Broken link::")

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.broken import AcceptedCodes, Checked, compile_patterns, describe, is_ignored, judge, status_words
+from tadoru.jobs.links.broken import (
+    AcceptedCodes,
+    LinkCheck,
+    classify_link,
+    compile_patterns,
+    describe_problem,
+    format_status,
+    is_ignored,
+)
 from tadoru.model.web import FailureKind
 
 URL = "https://garden.example/a"
@@ -55,48 +63,48 @@ def test_a_code_is_accepted_when_one_range_holds_it(ranges: list[list[int]], cod
     ],
 )  # fmt: skip
 def test_a_status_is_fine_broken_or_blocked(code: int | None, kind: str | None) -> None:
-    assert judge(Checked(URL, code), AcceptedCodes()) == kind
+    assert classify_link(LinkCheck(URL, code), AcceptedCodes()) == kind
 
 
 @pytest.mark.parametrize("code", [403, 404, 500])
 def test_an_accepted_code_is_neither_broken_nor_blocked(code: int) -> None:
-    assert judge(Checked(URL, code), AcceptedCodes.parse(f"200..299,{code}")) is None
+    assert classify_link(LinkCheck(URL, code), AcceptedCodes.parse(f"200..299,{code}")) is None
 
 
 @pytest.mark.parametrize("failure", list(FailureKind))
 def test_every_failure_has_its_verdict(failure: FailureKind) -> None:
     reached = dict.fromkeys((FailureKind.TOO_LARGE, FailureKind.UNPARSABLE, FailureKind.PAGE_LIMIT))
     expected = {FailureKind.BLOCKED_ADDRESS: "blocked", **reached}
-    assert judge(Checked(URL, None, failure), AcceptedCodes()) == expected.get(failure, "broken")
+    assert classify_link(LinkCheck(URL, None, failure), AcceptedCodes()) == expected.get(failure, "broken")
 
 
 def test_a_page_too_large_to_read_is_still_judged_by_its_status() -> None:
-    assert judge(Checked(URL, 404, FailureKind.TOO_LARGE), AcceptedCodes()) == "broken"
+    assert classify_link(LinkCheck(URL, 404, FailureKind.TOO_LARGE), AcceptedCodes()) == "broken"
 
 
 def test_a_redirect_that_ends_in_an_error_is_broken_and_says_where_it_went() -> None:
-    checked = Checked(URL, 404, final_url="https://garden.example/b")
-    assert judge(checked, AcceptedCodes()) == "broken"
-    assert describe(checked) == "404 Not Found, after a redirect to https://garden.example/b"
+    checked = LinkCheck(URL, 404, final_url="https://garden.example/b")
+    assert classify_link(checked, AcceptedCodes()) == "broken"
+    assert describe_problem(checked) == "404 Not Found, after a redirect to https://garden.example/b"
 
 
 @pytest.mark.parametrize(
     "checked, words",
     [
-        (Checked(URL, 404), "404 Not Found"),
-        (Checked(URL, 999), "999"),
-        (Checked(URL, None), "no answer"),
-        (Checked(URL, None, FailureKind.DNS), "dns failure"),
-        (Checked(URL, None, FailureKind.DNS, "the name does not exist"), "the name does not exist"),
-        (Checked(URL, 500, final_url=URL), "500 Internal Server Error"),
+        (LinkCheck(URL, 404), "404 Not Found"),
+        (LinkCheck(URL, 999), "999"),
+        (LinkCheck(URL, None), "no answer"),
+        (LinkCheck(URL, None, FailureKind.DNS), "dns failure"),
+        (LinkCheck(URL, None, FailureKind.DNS, "the name does not exist"), "the name does not exist"),
+        (LinkCheck(URL, 500, final_url=URL), "500 Internal Server Error"),
     ],
 )
-def test_an_error_is_described_in_words(checked: Checked, words: str) -> None:
-    assert describe(checked) == words
+def test_an_error_is_described_in_words(checked: LinkCheck, words: str) -> None:
+    assert describe_problem(checked) == words
 
 
 def test_a_status_without_a_name_is_a_bare_number() -> None:
-    assert status_words(799) == "799"
+    assert format_status(799) == "799"
 
 
 def test_ignore_patterns_are_searched_anywhere_in_the_url() -> None:

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.links.report import LinksReport, write
-from tadoru.jobs.links.report.dot import quoted
-from tadoru.jobs.links.result import CrawlResult, Edge
+from tadoru.jobs.links.report import LinksReport, write_links_report
+from tadoru.jobs.links.report.data_formats import quote_dot
+from tadoru.jobs.links.result import CrawlResult, LinkEdge
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 
 def written(given: LinksReport, form: str) -> str:
     out = io.StringIO()
-    write(given, form, out)
+    write_links_report(given, form, out)
     return out.getvalue()
 
 
@@ -127,20 +127,20 @@ def test_dot_puts_a_depth_that_comes_in_parts_into_clusters_of_one_name() -> Non
 
 
 def test_dot_leaves_out_links_to_urls_it_does_not_show() -> None:
-    edges = (Edge(HOME, "https://club.example/", "", ""), Edge(HOME, "https://unknown.example/", "", ""))
+    edges = (LinkEdge(HOME, "https://club.example/", "", ""), LinkEdge(HOME, "https://unknown.example/", "", ""))
     given = replace(small(), edges=lambda: edges)
     assert written(given, "dot").count(" -> ") == 1
     assert " -> " not in written(replace(given, show_external=False), "dot")
 
 
 def test_dot_dashes_a_nofollow_link_and_no_other() -> None:
-    given = report(crawl(page(HOME)), Edge(HOME, HOME, "", "noopener nofollow"), Edge(HOME, HOME, "", "nofollowed"))
+    given = report(crawl(page(HOME)), LinkEdge(HOME, HOME, "", "noopener nofollow"), LinkEdge(HOME, HOME, "", "nofollowed"))
     assert re.findall(r" -> .*", written(given, "dot")) == [f' -> "{HOME}" [style=dashed];', f' -> "{HOME}";']
 
 
 @given(st.text())
 def test_a_dot_string_can_not_be_left_from_within(text: str) -> None:
-    inner = quoted(text)[1:-1]
+    inner = quote_dot(text)[1:-1]
     assert re.fullmatch(r'(?:[^"\\\n]|\\["\\])*', inner)
     assert "\n" not in inner
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.gates import Gates
+from tadoru.jobs.links.broken import LinkGates
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, CrawlResult
 from tests.jobs.links_sites import HOME, crawl, failure, page
 
@@ -34,14 +34,14 @@ def with_links(**counts: int) -> CrawlResult:
     ],
 )
 def test_a_gate_counts_its_own_kind(text: str, counts: dict[str, int], sentences: list[str]) -> None:
-    assert Gates.parse(text).exceeded(with_links(**counts)) == sentences
+    assert LinkGates.parse(text).exceeded(with_links(**counts)) == sentences
 
 
 def test_errors_counts_failed_urls_and_redirects_counts_redirects() -> None:
     result = crawl(page(HOME), page(HOME + "a", 1, HOME, 301, redirect_to=HOME), failed=(failure(HOME + "b"),))
-    assert Gates.parse("errors").exceeded(result) == ["1 failed URL, none allowed."]
-    assert Gates.parse("redirects").exceeded(result) == ["1 redirect, none allowed."]
-    assert Gates.parse("any,broken,redirects>1,errors>1").exceeded(result) == []
+    assert LinkGates.parse("errors").exceeded(result) == ["1 failed URL, none allowed."]
+    assert LinkGates.parse("redirects").exceeded(result) == ["1 redirect, none allowed."]
+    assert LinkGates.parse("any,broken,redirects>1,errors>1").exceeded(result) == []
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_errors_counts_failed_urls_and_redirects_counts_redirects() -> None:
 )
 def test_an_unknown_gate_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(UsageError, match="broken, blocked, fragment, redirects, errors, any"):
-        Gates.parse(text)
+        LinkGates.parse(text)
 
 
 def test_a_gate_that_would_always_fail_is_refused() -> None:
     with pytest.raises(UsageError, match="broken>0"):
-        Gates.parse("broken>=0")
+        LinkGates.parse("broken>=0")
 
 
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_a_gate_is_exceeded_above_its_limit_only(count: int, limit: int) -> None:
-    assert bool(Gates.parse(f"broken>{limit}").exceeded(with_links(broken=count))) == (count > limit)
+    assert bool(LinkGates.parse(f"broken>{limit}").exceeded(with_links(broken=count))) == (count > limit)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from tadoru.jobs.links.report import LinksReport, write
-from tadoru.jobs.links.report.tables import MOST_ROWS
-from tadoru.jobs.links.result import BrokenLink, Edge, Source, Trap
+from tadoru.jobs.links.report import LinksReport, write_links_report
+from tadoru.jobs.links.report.html_tables import MAX_ROWS
+from tadoru.jobs.links.result import BrokenLink, LinkEdge, LinkSource, SkippedTrap
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 HOSTILE = """'"><script>alert(1)</script><img src=x onerror=alert(2)></title></style><svg onload=alert(3)>&amp;{{7*7}}"""
@@ -21,7 +21,7 @@ HOSTILE = """'"><script>alert(1)</script><img src=x onerror=alert(2)></title></s
 
 def html_of(given: LinksReport) -> str:
     out = io.StringIO()
-    write(given, "html", out)
+    write_links_report(given, "html", out)
     return out.getvalue()
 
 
@@ -52,7 +52,7 @@ def test_the_page_loads_nothing() -> None:
 def test_links_lead_only_to_web_addresses_and_tell_them_nothing() -> None:
     result = crawl(page(HOME), page("javascript:alert(1)", 1, HOME), page("JAVASCRIPT:alert(1)//http://", 1, HOME))
     tree = parsed(
-        report(result.with_bad_links([BrokenLink("data:text/html,x", None, "no", "broken", (Source("vbscript:x", "y"),))]))
+        report(result.with_bad_links([BrokenLink("data:text/html,x", None, "no", "broken", (LinkSource("vbscript:x", "y"),))]))
     )
     links = tree.css("a")
     assert links
@@ -68,9 +68,11 @@ def hostile_report(text: str) -> LinksReport:
         page(url + "/a", 1, HOME, None, not_fetched=text),
         external=(page("https://x.example/" + text, 1, text, None),),
         failed=(failure(HOME, 404, text),),
-    ).with_bad_links([BrokenLink(url, 404, text, "broken", (Source(url, text, text),)), BrokenLink(url, 403, text, "blocked")])
-    result = replace(result, start_url=url, stopped=text, traps=(Trap(text, text, 3),))
-    return report(result, Edge(HOME, url, text, text), external=True)
+    ).with_bad_links(
+        [BrokenLink(url, 404, text, "broken", (LinkSource(url, text, text),)), BrokenLink(url, 403, text, "blocked")]
+    )
+    result = replace(result, start_url=url, stopped=text, traps=(SkippedTrap(text, text, 3),))
+    return report(result, LinkEdge(HOME, url, text, text), external=True)
 
 
 def assert_harmless(given: LinksReport) -> None:
@@ -140,13 +142,13 @@ def test_a_table_too_long_keeps_what_is_broken_and_says_so() -> None:
     failed = tuple(failure(info.url, parent=HOME) for info in pages if info.status_code == 404)
     tree = parsed(report(crawl(*pages, failed=failed)))
     rows = tree.css("#urls tbody tr")
-    assert len(rows) == MOST_ROWS
+    assert len(rows) == MAX_ROWS
     assert sum(row.attributes["data-k"] == "broken" for row in rows) == 9
     assert "5,000 of 6,001 URLs" in tree.css("section .lead")[-1].text()
 
 
 def test_what_was_left_out_is_said() -> None:
-    result = replace(crawl(page(HOME)), stopped="time limit", traps=(Trap("/cal/{n}", "calendar", 412),))
+    result = replace(crawl(page(HOME)), stopped="time limit", traps=(SkippedTrap("/cal/{n}", "calendar", 412),))
     text = html_of(report(result))
     assert "The crawl stopped early: time limit" in text
     assert "cut off: /cal/{n} (calendar), 412 URLs left out" in text

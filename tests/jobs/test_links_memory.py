@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator
 
 import pytest
 
-from tadoru.jobs.links.report import LinksReport, write
-from tadoru.jobs.links.report.choose import MOST_DOTS
-from tadoru.jobs.links.report.text import MOST_UNREAD_BELOW
-from tadoru.jobs.links.result import CrawlResult, Edge, UrlInfo
+from tadoru.jobs.links.report import LinksReport, write_links_report
+from tadoru.jobs.links.report.site_graph import MAX_DOTS
+from tadoru.jobs.links.report.text import MAX_UNREAD_BELOW
+from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
 from tests.jobs.links_sites import HOME, page
 
 LISTS = 10
@@ -73,10 +73,10 @@ def wide(alive: Alive) -> LinksReport:
     def external() -> Iterator[UrlInfo]:
         yield from (page(alive.url(f"https://x.example/{number:05}"), 1, HOME, None) for number in range(BELOW))
 
-    def edges() -> Iterator[Edge]:
-        yield from (Edge(HOME, url, "", "") for url in LIST_URLS)
+    def edges() -> Iterator[LinkEdge]:
+        yield from (LinkEdge(HOME, url, "", "") for url in LIST_URLS)
         for above in LIST_URLS:
-            yield from (Edge(above, alive.url(f"{above}{number:04}"), "", "") for number in range(BELOW))
+            yield from (LinkEdge(above, alive.url(f"{above}{number:04}"), "", "") for number in range(BELOW))
 
     found = 1 + LISTS + LISTS * BELOW
     result = CrawlResult(HOME, Fresh(found, internal), Fresh(BELOW, external), (), 1 + LISTS, found + BELOW, 1.0)
@@ -89,15 +89,15 @@ def wide(alive: Alive) -> LinksReport:
         ("json", 10),
         ("csv", 10),
         ("dot", 10),
-        ("text", LISTS * MOST_UNREAD_BELOW + 10),
+        ("text", LISTS * MAX_UNREAD_BELOW + 10),
         # The picture may draw any of these, and counts the links to each.
-        ("html", 2 * LISTS * MOST_DOTS + 500),
+        ("html", 2 * LISTS * MAX_DOTS + 500),
     ],
 )
 def test_a_form_keeps_few_of_the_urls_that_were_only_found(form: str, most: int) -> None:
     alive = Alive()
     out = io.StringIO()
-    write(wide(alive), form, out)
+    write_links_report(wide(alive), form, out)
     assert 0 < alive.most <= most
     assert alive.now <= 128, "urllib.parse keeps so many of the URLs it took apart"
     if form in ("json", "csv", "dot"):

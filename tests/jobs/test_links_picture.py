@@ -8,21 +8,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.jobs.links.report import LinksReport
-from tadoru.jobs.links.report.choose import MOST_DOTS, Choice, choose, directory_of
-from tadoru.jobs.links.report.figures import Figures
-from tadoru.jobs.links.report.picture import Picture, draw
-from tadoru.jobs.links.result import Edge, UrlInfo
-from tadoru.jobs.report.graph.dots import Outcome
-from tadoru.jobs.report.graph.layout import lay_out
+from tadoru.jobs.links.report.figures import LinksFigures
+from tadoru.jobs.links.report.site_graph import MAX_DOTS, DrawnPages, GraphPicture, choose_pages, directory_of, draw_site
+from tadoru.jobs.links.result import LinkEdge, UrlInfo
+from tadoru.jobs.reporting.graph_layout import UrlOutcome, lay_out_dots
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 
-def chosen(given: LinksReport) -> Choice:
-    return choose(given.result, Figures.of(given.result), given.edges())
+def chosen(given: LinksReport) -> DrawnPages:
+    return choose_pages(given.result, LinksFigures.of(given.result), given.edges())
 
 
-def drawn(given: LinksReport) -> Picture:
-    picture = draw(given.result, Figures.of(given.result), given.edges, lambda url: url.removeprefix(HOME[:-1]))
+def drawn(given: LinksReport) -> GraphPicture:
+    picture = draw_site(given.result, LinksFigures.of(given.result), given.edges, lambda url: url.removeprefix(HOME[:-1]))
     assert picture is not None
     return picture
 
@@ -38,7 +36,7 @@ def test_a_small_site_is_drawn_whole() -> None:
 @pytest.mark.parametrize("count", [401, 2000, 5000])
 def test_a_big_site_is_drawn_within_bounds_and_every_page_is_counted(count: int) -> None:
     choice = chosen(invented(count))
-    assert len(choice.dots) <= MOST_DOTS
+    assert len(choice.dots) <= MAX_DOTS
     assert sum(dot.pages for dot in choice.dots) == count
     assert choice.gathered == count - len(choice.index)
 
@@ -62,7 +60,7 @@ def test_broken_pages_of_a_big_site_are_drawn() -> None:
 def test_the_pages_most_links_lead_to_are_drawn() -> None:
     pages = [page(f"{HOME}{number:04}", 1, HOME) for number in range(900)]
     hubs = [info.url for info in pages[700:720]]
-    edges = [Edge(info.url, hub, "", "") for info in pages for hub in hubs]
+    edges = [LinkEdge(info.url, hub, "", "") for info in pages for hub in hubs]
     assert set(hubs) <= set(chosen(report(crawl(page(HOME), *pages), *edges)).index)
 
 
@@ -70,13 +68,13 @@ def test_the_rest_is_gathered_by_directory() -> None:
     pages = [page(f"{HOME}{'blog' if number % 3 else 'shop'}/{number:04}", 1, HOME) for number in range(900)]
     gathered = {dot.directory: dot.pages for dot in chosen(report(crawl(page(HOME), *pages))).dots if dot.info is None}
     assert set(gathered) == {"/blog/", "/shop/"}
-    assert sum(gathered.values()) == 901 - (MOST_DOTS - 41)
+    assert sum(gathered.values()) == 901 - (MAX_DOTS - 41)
 
 
 def test_very_many_directories_end_in_one_dot() -> None:
     pages = [page(f"{HOME}d{number:04}/x", 1, HOME) for number in range(900)]
     choice = chosen(report(crawl(page(HOME), *pages)))
-    assert len(choice.dots) == MOST_DOTS
+    assert len(choice.dots) == MAX_DOTS
     assert choice.dots[-1].directory == "elsewhere"
     assert sum(dot.pages for dot in choice.dots) == 901
 
@@ -93,9 +91,9 @@ def test_where_every_page_has_its_directory_only_the_first_thousands_are_told_ap
 
 
 def test_four_hundred_pages_that_were_not_requested_are_drawn_each_by_itself() -> None:
-    pages = [page(f"{HOME}{number:03}", 1, HOME, None) for number in range(MOST_DOTS - 1)]
+    pages = [page(f"{HOME}{number:03}", 1, HOME, None) for number in range(MAX_DOTS - 1)]
     choice = chosen(report(crawl(page(HOME), *pages)))
-    assert (len(choice.index), choice.gathered) == (MOST_DOTS, 0)
+    assert (len(choice.index), choice.gathered) == (MAX_DOTS, 0)
 
 
 def test_of_very_many_pages_that_were_not_requested_all_are_counted() -> None:
@@ -124,7 +122,7 @@ def test_a_directory_is_the_first_of_the_path(url: str, directory: str) -> None:
 
 def test_each_depth_has_its_ring() -> None:
     choice = chosen(invented(60))
-    layout = lay_out(choice.dots)
+    layout = lay_out_dots(choice.dots)
     assert layout.at(0) == (0.0, 0.0)
     for number, dot in enumerate(choice.dots[1:], 1):
         inner = layout.rings[dot.depth - 2] if dot.depth > 1 else 0.0
@@ -132,7 +130,7 @@ def test_each_depth_has_its_ring() -> None:
 
 
 def test_no_two_pages_share_a_place() -> None:
-    layout = lay_out(chosen(invented(2000)).dots)
+    layout = lay_out_dots(chosen(invented(2000)).dots)
     places = {(round(x, 1), round(y, 1)) for x, y in map(layout.at, range(len(layout.polar)))}
     assert len(places) == len(layout.polar)
 
@@ -142,7 +140,7 @@ def test_children_stay_within_their_parents_angle() -> None:
     pages = [page(a, 1, HOME), page(b, 1, HOME)]
     pages += [page(f"{top}{number}", 2, top) for top in (a, b) for number in range(5)]
     choice = chosen(report(crawl(page(HOME), *pages)))
-    layout = lay_out(choice.dots)
+    layout = lay_out_dots(choice.dots)
     for top, low, high in ((a, -math.pi / 2, math.pi / 2), (b, math.pi / 2, 3 * math.pi / 2)):
         angles = [layout.polar[choice.index[f"{top}{number}"]][1] for number in range(5)]
         assert low < min(angles) < max(angles) < high
@@ -173,15 +171,15 @@ def test_a_link_to_a_broken_page_is_marked() -> None:
 
 def test_links_of_a_menu_are_left_out_and_told() -> None:
     pages = [page(f"{HOME}{number:02}", 1, HOME) for number in range(40)]
-    menu = [Edge(info.url, pages[0].url, "", "") for info in pages[1:]]
-    picture = drawn(report(crawl(page(HOME), *pages), *menu, Edge(pages[3].url, pages[4].url, "", "")))
+    menu = [LinkEdge(info.url, pages[0].url, "", "") for info in pages[1:]]
+    picture = drawn(report(crawl(page(HOME), *pages), *menu, LinkEdge(pages[3].url, pages[4].url, "", "")))
     assert picture.svg.count('class="link"') == 1
     assert "Links to 1 page that very many pages link to" in picture.caption
 
 
 def test_links_beyond_the_bound_are_told() -> None:
     pages = [page(f"{HOME}{number:03}", 1, HOME) for number in range(200)]
-    edges = [Edge(pages[a].url, pages[(a + step) % 200].url, "", "") for a in range(200) for step in range(1, 11)]
+    edges = [LinkEdge(pages[a].url, pages[(a + step) % 200].url, "", "") for a in range(200) for step in range(1, 11)]
     picture = drawn(report(crawl(page(HOME), *pages), *edges))
     assert picture.svg.count('class="link"') == 1200
     assert "1,200 of 2,000 links" in picture.caption
@@ -193,7 +191,7 @@ def test_a_small_picture_has_nothing_to_explain() -> None:
 
 def test_a_crawl_without_pages_has_no_picture() -> None:
     given = report(crawl())
-    assert draw(given.result, Figures.of(given.result), given.edges, str) is None
+    assert draw_site(given.result, LinksFigures.of(given.result), given.edges, str) is None
 
 
 def test_a_list_of_pages_without_parents_is_drawn_around_the_start() -> None:
@@ -201,13 +199,13 @@ def test_a_list_of_pages_without_parents_is_drawn_around_the_start() -> None:
     choice = chosen(report(crawl(*pages)))
     assert choice.dots[0].info == page(HOME)
     assert [dot.parent for dot in choice.dots] == [None, 0, 0, 0]
-    assert len(set(lay_out(choice.dots).polar)) == 4
+    assert len(set(lay_out_dots(choice.dots).polar)) == 4
 
 
 def test_outcomes_are_the_classes_of_dots() -> None:
     pages = [page(HOME), page(HOME + "a", 1, HOME, 403), page(HOME + "b", 1, HOME, None), page(HOME + "c", 1, HOME, 302)]
     svg = drawn(report(crawl(*pages, failed=(failure(HOME + "a", 403, blocked=True),)))).svg
-    assert re.findall(r'class="dot (\w+)"', svg) == [Outcome.OK, Outcome.BLOCKED, Outcome.UNREAD, Outcome.REDIRECT]
+    assert re.findall(r'class="dot (\w+)"', svg) == [UrlOutcome.OK, UrlOutcome.BLOCKED, UrlOutcome.UNREAD, UrlOutcome.REDIRECT]
 
 
 @st.composite

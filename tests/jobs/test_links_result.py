@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, Source, Trap, UrlInfo
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkSource, SkippedTrap, UrlInfo
 from tests.jobs.links_sites import HOME, START, invented, page, small
 
 SEED_FIELDS = ["start_url", "internal_urls", "external_urls", "failed_urls", "total_processed", "total_found", "crawl_duration"]
@@ -87,10 +87,10 @@ def test_a_foreign_document_is_refused_with_a_sentence(change: object, words: st
 
 @given(st.text(), st.text(), st.none() | st.text(), st.none() | st.integers(100, 999))
 def test_any_text_survives_json(url: str, title: str, parent: str | None, status: int | None) -> None:
-    source = Source(url, title, title, 3)
+    source = LinkSource(url, title, title, 3)
     result = CrawlResult(
         url, (page(url, 1, parent, status, title=title),), (),
         (FailedUrl(url, title, START, parent, "", status, True, (source,)),), 1, 1, 0.5,
-        (BrokenLink(url, status, title, "broken", (source,)),), (), (Trap(url, title, 4),), title,
+        (BrokenLink(url, status, title, "broken", (source,)),), (), (SkippedTrap(url, title, 4),), title,
     )  # fmt: skip
     assert CrawlResult.from_dict(json.loads(json.dumps(result.to_dict()))) == result

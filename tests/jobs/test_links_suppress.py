@@ -7,46 +7,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.result import BrokenLink, Source
-from tadoru.jobs.links.suppress import Suppressions
+from tadoru.jobs.links.result import BrokenLink, LinkSource
+from tadoru.jobs.links.suppressions import LinkSuppressions
 
 PAGE, ARCHIVE = "https://garden.example/page", "https://garden.example/archive/1"
 
 
 def link(url: str, *pages: str) -> BrokenLink:
-    return BrokenLink(url, 404, "404 Not Found", "broken", tuple(Source(page, "here") for page in pages))
+    return BrokenLink(url, 404, "404 Not Found", "broken", tuple(LinkSource(page, "here") for page in pages))
 
 
 GONE, OTHER = link("https://x.example/gone", PAGE, ARCHIVE), link("https://y.example/", PAGE)
 
 
 def test_a_url_takes_away_its_link_and_no_other() -> None:
-    outcome = Suppressions.parse("https://x.example/gone # we know").apply([GONE, OTHER])
+    outcome = LinkSuppressions.parse("https://x.example/gone # we know").apply([GONE, OTHER])
     assert outcome.kept == (OTHER,)
     assert outcome.suppressed == 1
     assert outcome.unused == ()
 
 
 def test_a_url_is_compared_whole() -> None:
-    outcome = Suppressions.parse("https://x.example/go").apply([GONE])
+    outcome = LinkSuppressions.parse("https://x.example/go").apply([GONE])
     assert outcome.kept == (GONE,)
 
 
 def test_a_host_without_its_slash_is_the_same_url() -> None:
-    assert Suppressions.parse("https://y.example").apply([OTHER]).kept == ()
+    assert LinkSuppressions.parse("https://y.example").apply([OTHER]).kept == ()
 
 
 def test_a_url_may_have_a_fragment() -> None:
     fragment = BrokenLink("https://x.example/#a", None, "", "fragment")
-    assert Suppressions.parse("https://x.example/#a # a reason").apply([fragment]).kept == ()
+    assert LinkSuppressions.parse("https://x.example/#a # a reason").apply([fragment]).kept == ()
 
 
 def test_a_regular_expression_is_searched_in_the_url() -> None:
-    assert Suppressions.parse("/^https://x\\./").apply([GONE, OTHER]).kept == (OTHER,)
+    assert LinkSuppressions.parse("/^https://x\\./").apply([GONE, OTHER]).kept == (OTHER,)
 
 
 def test_from_takes_away_only_the_places_it_names() -> None:
-    outcome = Suppressions.parse("https://x.example/gone from=/archive/").apply([GONE])
+    outcome = LinkSuppressions.parse("https://x.example/gone from=/archive/").apply([GONE])
     assert outcome.kept == (link(GONE.url, PAGE),)
     assert outcome.suppressed == 0
     assert outcome.unused == ()
@@ -54,23 +54,23 @@ def test_from_takes_away_only_the_places_it_names() -> None:
 
 def test_a_link_without_places_left_is_gone() -> None:
     text = "https://x.example/gone from=/archive/\nhttps://x.example/gone from=/page$"
-    outcome = Suppressions.parse(text).apply([GONE])
+    outcome = LinkSuppressions.parse(text).apply([GONE])
     assert outcome.kept == ()
     assert outcome.suppressed == 1
 
 
 def test_a_link_found_on_no_page_is_not_taken_away_by_from() -> None:
-    assert Suppressions.parse("/x/ from=/").apply([link("https://x.example/")]).kept == (link("https://x.example/"),)
+    assert LinkSuppressions.parse("/x/ from=/").apply([link("https://x.example/")]).kept == (link("https://x.example/"),)
 
 
 def test_entries_that_did_nothing_are_told_with_their_line() -> None:
     text = "# known\n\nhttps://x.example/gone\nhttps://old.example/ # fixed long ago\nhttps://y.example/ from=/nowhere/\n"
-    unused = Suppressions.parse(text).apply([GONE, OTHER]).unused
+    unused = LinkSuppressions.parse(text).apply([GONE, OTHER]).unused
     assert [(entry.line, entry.reason) for entry in unused] == [(4, "fixed long ago"), (5, "")]
 
 
 def test_every_entry_that_covers_a_link_counts_as_used() -> None:
-    assert Suppressions.parse("https://x.example/gone\n/gone$/").apply([GONE]).unused == ()
+    assert LinkSuppressions.parse("https://x.example/gone\n/gone$/").apply([GONE]).unused == ()
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_every_entry_that_covers_a_link_counts_as_used() -> None:
 )
 def test_a_bad_line_is_named_by_file_and_number(line: str, words: str) -> None:
     with pytest.raises(UsageError, match=rf"known\.txt, line 3: .*{words}"):
-        Suppressions.parse(f"# first\nhttps://fine.example/\n{line}\n", "known.txt")
+        LinkSuppressions.parse(f"# first\nhttps://fine.example/\n{line}\n", "known.txt")
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
     refused = ""
     try:
-        Suppressions.parse(text, "known")
+        LinkSuppressions.parse(text, "known")
     except UsageError as problem:
         refused = str(problem)
     assert re.match(r"(known, line \d+: .+\.)?$", refused, re.DOTALL)
@@ -102,7 +102,7 @@ def test_any_text_is_read_or_refused_with_a_line(text: str) -> None:
 
 @given(st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9)))
 def test_what_is_kept_is_what_no_entry_names(links: set[int], entries: set[int]) -> None:
-    suppressions = Suppressions.parse("\n".join(f"https://x.example/{number}" for number in sorted(entries)))
+    suppressions = LinkSuppressions.parse("\n".join(f"https://x.example/{number}" for number in sorted(entries)))
     outcome = suppressions.apply([link(f"https://x.example/{number}", PAGE) for number in sorted(links)])
     assert {kept.url[-1] for kept in outcome.kept} == {str(number) for number in links - entries}
     assert {entry.text[-1] for entry in outcome.unused} == {str(number) for number in entries - links}

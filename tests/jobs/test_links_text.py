@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.report import FORMS, LinksReport, write
-from tadoru.jobs.links.result import BrokenLink, Source, Trap, UrlInfo
+from tadoru.jobs.links.report import LINKS_FORMATS, LinksReport, write_links_report
+from tadoru.jobs.links.result import BrokenLink, LinkSource, SkippedTrap, UrlInfo
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 
 def text_of(given: LinksReport, colour: bool = False) -> str:
     out = io.StringIO()
-    write(given, "text", out, colour)
+    write_links_report(given, "text", out, colour)
     return out.getvalue()
 
 
@@ -92,7 +92,7 @@ def test_a_crawl_that_stopped_early_speaks_only_of_the_links_it_tried() -> None:
 
 
 def test_links_of_one_page_with_the_same_words_are_one_line() -> None:
-    sources = (Source(HOME, "2.10"), Source(HOME, "2.10"), Source(HOME, "here"), Source(f"{HOME}a", "2.10"))
+    sources = (LinkSource(HOME, "2.10"), LinkSource(HOME, "2.10"), LinkSource(HOME, "here"), LinkSource(f"{HOME}a", "2.10"))
     text = text_of(report(crawl(page(HOME)).with_bad_links([BrokenLink(HOME + "x", 404, "gone", "broken", sources)])))
     assert "    on /  “2.10”  2 times\n    on /  “here”\n    on /a  “2.10”\n" in text
 
@@ -108,12 +108,12 @@ def test_a_failure_without_status_gives_its_reason() -> None:
 
 
 def test_stops_and_traps_are_in_the_summary() -> None:
-    result = replace(crawl(page(HOME)), stopped="time limit", traps=(Trap("/cal/{n}", "calendar", 9),))
+    result = replace(crawl(page(HOME)), stopped="time limit", traps=(SkippedTrap("/cal/{n}", "calendar", 9),))
     assert "  Trap      cut off /cal/{n} calendar\n  Stopped   time limit\n" in text_of(report(result))
 
 
 def test_many_places_are_counted_after_the_first_ten() -> None:
-    sources = tuple(Source(f"{HOME}{number:02}", "") for number in range(13))
+    sources = tuple(LinkSource(f"{HOME}{number:02}", "") for number in range(13))
     text = text_of(report(crawl(page(HOME)).with_bad_links([BrokenLink(HOME + "x", 404, "gone", "broken", sources)])))
     assert "    on /09\n    and 3 more places\n" in text
 
@@ -207,7 +207,7 @@ def test_a_chain_of_fifty_thousand_pages_is_written_without_recursion_and_in_lit
 @given(st.text(), st.text())
 def test_crawled_text_never_brings_control_characters_or_lines(title: str, anchor: str) -> None:
     result = crawl(page(HOME, title=title), failed=()).with_bad_links(
-        [BrokenLink(HOME + "x", None, title, "broken", (Source(HOME, anchor),))]
+        [BrokenLink(HOME + "x", None, title, "broken", (LinkSource(HOME, anchor),))]
     )
     text = text_of(report(result))
     assert text.splitlines() == text.removesuffix("\n").split("\n")
@@ -225,15 +225,15 @@ def test_a_command_of_a_build_log_in_a_title_is_taken_apart() -> None:
 
 def test_an_unknown_form_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="text, json, csv, dot, html"):
-        write(small(), "pdf", io.StringIO())
+        write_links_report(small(), "pdf", io.StringIO())
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", LINKS_FORMATS)
 def test_every_form_is_the_same_twice_and_takes_an_empty_crawl(form: str) -> None:
     first, second, empty = io.StringIO(), io.StringIO(), io.StringIO()
-    write(invented(500), form, first)
-    write(invented(500), form, second)
-    write(report(crawl()), form, empty)
+    write_links_report(invented(500), form, first)
+    write_links_report(invented(500), form, second)
+    write_links_report(report(crawl()), form, empty)
     assert first.getvalue() == second.getvalue()
     assert empty.getvalue()
 

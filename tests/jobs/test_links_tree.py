@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.links.report.figures import Figures
-from tadoru.jobs.links.report.tree import MOST_UNREAD, Tree, place, room_below
+from tadoru.jobs.links.report.figures import LinksFigures
+from tadoru.jobs.links.report.tree import MAX_UNREAD, SiteTree, leaves_per_page, sort_key
 from tadoru.jobs.links.result import UrlInfo
 from tests.jobs.links_sites import HOME, crawl, page
 
 
-def tree_of(pages: list[UrlInfo], most_below: int = 3) -> Tree:
-    return Tree(pages, Figures.of(crawl(*pages)), most_below)
+def tree_of(pages: list[UrlInfo], most_below: int = 3) -> SiteTree:
+    return SiteTree(pages, LinksFigures.of(crawl(*pages)), most_below)
 
 
-def shape(tree: Tree) -> dict[str | None, tuple[list[str], int]]:
+def shape(tree: SiteTree) -> dict[str | None, tuple[list[str], int]]:
     """What hangs where, and how many more."""
     return {url: ([info.url for info in tree.children(url)], tree.hidden(url)) for url in (None, *tree.held)}
 
@@ -56,7 +56,7 @@ def test_children_are_deeper_than_their_parent_and_in_order(found: list[UrlInfo]
     for url, info in tree.held.items():
         below = tree.children(url)
         assert all(child.depth > info.depth for child in below)
-        assert below == sorted(below, key=place)
+        assert below == sorted(below, key=sort_key)
 
 
 def test_a_url_that_was_not_requested_is_held_when_others_hang_from_it() -> None:
@@ -77,9 +77,9 @@ def test_a_url_that_was_not_requested_is_held_when_others_hang_from_it() -> None
         pytest.param([5] * 4_000, 200, id="a few below each of many"),
         pytest.param([100] * 10_000, 2, id="many below each of many"),
         pytest.param([0] * 1_000_000 + [300], 200, id="pages with nothing below take no room"),
-        pytest.param([3] * (MOST_UNREAD + 1), 0, id="no room for even one below each"),
+        pytest.param([3] * (MAX_UNREAD + 1), 0, id="no room for even one below each"),
     ],
 )
 def test_the_more_pages_the_less_room_each_has(unread: list[int], room: int) -> None:
-    assert room_below(unread, 200) == room
-    assert sum(min(count, room) for count in unread) <= MOST_UNREAD
+    assert leaves_per_page(unread, 200) == room
+    assert sum(min(count, room) for count in unread) <= MAX_UNREAD

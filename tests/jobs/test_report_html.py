@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tadoru.jobs.audit.report.choice import Choice
+from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tadoru.jobs.audit.report.html import SCRIPT, STYLE
-from tadoru.jobs.audit.report.html_findings import ON_PAPER
-from tadoru.jobs.audit.report.language import LANGUAGES
-from tadoru.jobs.report.page import head
+from tadoru.jobs.audit.report.html_findings import MAX_PRINTED
+from tadoru.jobs.audit.report.messages import LANGUAGES
+from tadoru.jobs.reporting.html_page import html_head
 from tests.jobs.audit_crawls import BROKEN, HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
 
@@ -31,7 +31,7 @@ def test_the_page_loads_nothing_and_the_policy_forbids_it(tmp_path: Path) -> Non
     tree = LexborHTMLParser(text)
     assert tree.css("link, img, iframe, object, embed, form, base, [src], [style], script[src]") == []
     assert not re.search(r"@import|url\(", text)
-    assert text.startswith(head("en", "Audit of garden.example", STYLE, SCRIPT))
+    assert text.startswith(html_head("en", "Audit of garden.example", STYLE, SCRIPT))
     assert "default-src 'none'" in text
     assert "unsafe" not in text.partition("</head>")[0]
 
@@ -106,12 +106,12 @@ def test_the_first_hundred_pages_are_shown_and_the_rest_is_counted_with_its_comm
 def test_on_paper_a_few_pages_of_each_check_are_enough(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "site.db")
     crawl.page("", 0)
-    for number in range(ON_PAPER + 1):
+    for number in range(MAX_PRINTED + 1):
         crawl.find(LONG, crawl.page(f"{number:03}", 1))
     crawl.find(BROKEN, 1)
     tree = parsed(crawl.save())
     assert [words(note) for note in tree.css(".note.paper")] == ["On paper the first 10 are shown."]
-    assert f".inside tr:nth-child(n + {ON_PAPER + 1}) {{ display: none; }}" in STYLE
+    assert f".inside tr:nth-child(n + {MAX_PRINTED + 1}) {{ display: none; }}" in STYLE
 
 
 def test_a_check_without_evidence_has_no_column_for_it(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_lists_are_there(tmp_path: Path) -> None:
 
 
 def test_a_chosen_group_stands_alone(tmp_path: Path) -> None:
-    tree = parsed(small(tmp_path / "site.db"), choice=Choice(groups=("titles",)))
+    tree = parsed(small(tmp_path / "site.db"), choice=CheckFilter(groups=("titles",)))
     assert [check.attributes["id"] for check in tree.css("details.check")] == ["check-test-long", "check-test-plain"]
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tadoru.jobs.audit.baseline import FoundBefore
-from tadoru.jobs.audit.report.choice import Choice
+from tadoru.jobs.audit.baseline import BaselineFindings
+from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
 
@@ -107,7 +107,7 @@ def test_it_speaks_japanese(tmp_path: Path) -> None:
 
 
 def test_a_chosen_check_stands_alone(tmp_path: Path) -> None:
-    data = read(small(tmp_path / "site.db"), choice=Choice(checks=("test-long",)))
+    data = read(small(tmp_path / "site.db"), choice=CheckFilter(checks=("test-long",)))
     assert [check["id"] for check in data["checks"]] == ["test-long"]
     assert {item["check"] for item in data["findings"]} == {"test-long"}
 
@@ -129,7 +129,7 @@ def test_text_comes_back_as_it_was_and_can_not_steer_a_terminal(tmp_path: Path, 
 def test_it_is_a_baseline(tmp_path: Path) -> None:
     path = small(tmp_path / "site.db")
     (tmp_path / "list.json").write_text(told(path, "json"), "utf-8")
-    before = FoundBefore(str(tmp_path / "list.json"))
+    before = BaselineFindings(str(tmp_path / "list.json"))
     assert (HOME + "about/team", "test-broken", "") in before
     assert (HOME + "sitemap.xml", "test-calm", HOME + "sitemap.xml") in before
     assert (HOME + "about", "test-broken", "") not in before

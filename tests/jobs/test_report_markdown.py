@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.report import FORMS
-from tadoru.jobs.audit.report.markdown import plain
+from tadoru.jobs.audit.report import REPORT_FORMATS
+from tadoru.jobs.audit.report.markdown import escape_markdown
 from tests.jobs.audit_crawls import HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
-PAGES = FORMS["markdown"].extent.examples
+PAGES = REPORT_FORMATS["markdown"].extent.examples
 SMALL = """\
 ## Audit of garden.example
 
@@ -97,12 +97,12 @@ def test_hostile_text_is_only_text(tmp_path: Path) -> None:
     ],
 )
 def test_markup_is_shown_and_not_acted_on(text: str, shown: str) -> None:
-    assert plain(text) == shown
+    assert escape_markdown(text) == shown
 
 
 @given(st.text())
 def test_no_text_opens_a_tag_ends_a_cell_or_names_anybody(text: str) -> None:
-    shown = plain(text)
+    shown = escape_markdown(text)
     assert not re.search(r"<|@|(?<!\\)(?:\\\\)*\||\n", shown)
 
 

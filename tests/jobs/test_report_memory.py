@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.audit.report import Order, write
+from tadoru.jobs.audit.report import ReportRequest, write_requested
 from tests.jobs.audit_crawls import LONG, Crawl
 
 
@@ -39,12 +39,12 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return site(folder / "small.db", 300), site(folder / "large.db", 3000)
 
 
-def peak(order: Order) -> tuple[int, int]:
+def peak(order: ReportRequest) -> tuple[int, int]:
     """Bytes at most, and letters written."""
     out = Nowhere()
-    write(order, Nowhere())  # type: ignore[arg-type] # What is imported and kept for ever is no part of it.
+    write_requested(order, Nowhere())  # type: ignore[arg-type] # What is imported and kept for ever is no part of it.
     tracemalloc.start()
-    write(order, out)  # type: ignore[arg-type]
+    write_requested(order, out)  # type: ignore[arg-type]
     bytes_at_most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return bytes_at_most, out.letters
@@ -54,13 +54,13 @@ def peak(order: Order) -> tuple[int, int]:
     "form, list_all", [("json", False), ("sarif", False), ("text", True), ("markdown", True), ("junit", True)]
 )
 def test_findings_are_not_gathered(sites: tuple[Path, Path], form: str, list_all: bool) -> None:
-    (small, few), (large, many) = (peak(Order(database=str(path), form=form, list_all=list_all)) for path in sites)
+    (small, few), (large, many) = (peak(ReportRequest(database=str(path), form=form, list_all=list_all)) for path in sites)
     assert many > 8 * few
     assert large < 1.3 * small
 
 
 @pytest.mark.parametrize("form", ["text", "html", "markdown", "junit"])
 def test_what_people_read_does_not_grow_either(sites: tuple[Path, Path], form: str) -> None:
-    (small, few), (large, many) = (peak(Order(database=str(path), form=form)) for path in sites)
+    (small, few), (large, many) = (peak(ReportRequest(database=str(path), form=form)) for path in sites)
     assert many < 1.3 * few
     assert large < 1.3 * small

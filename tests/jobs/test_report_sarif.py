@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.report.sarif import FINGERPRINT, uri
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.report.sarif import FINGERPRINT, encode_uri
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, hostile, large, small, told
 from tests.support.clock import FakeClock
 
@@ -185,8 +185,8 @@ def test_hostile_text_is_only_text(tmp_path: Path) -> None:
 
 @given(st.text())
 def test_any_text_becomes_a_uri(text: str) -> None:
-    assert URI.fullmatch(uri(text))
-    assert uri(uri(text)) == uri(text)
+    assert URI.fullmatch(encode_uri(text))
+    assert encode_uri(encode_uri(text)) == encode_uri(text)
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ def test_any_text_becomes_a_uri(text: str) -> None:
     ids=["a space", "a percent sign", "Japanese"],
 )
 def test_what_a_uri_can_not_hold_is_written_in_bytes(text: str, shown: str) -> None:
-    assert uri(text) == shown
+    assert encode_uri(text) == shown

@@ -5,23 +5,21 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.report.reading import measured
-from tadoru.jobs.audit.report.summary import TIME_BOUNDS
-from tadoru.jobs.audit.report.tally import Tally, tally
-from tadoru.jobs.audit.suppress import Suppressions
+from tadoru.jobs.audit.report.summary import TIME_BOUNDS, FindingTally, count_findings, summarize_times
+from tadoru.jobs.audit.suppressions import FindingSuppressions
 from tadoru.model.finding import Severity
-from tadoru.store.found import Place, StoredCheck
+from tadoru.store.crawl.findings import FindingPlace, StoredCheck
 from tests.jobs.audit_crawls import BROKEN, LONG, PLAIN
 
 CATALOGUE = [StoredCheck(1, "page", BROKEN), StoredCheck(2, "page", LONG), StoredCheck(3, "page", PLAIN)]
 
 
-def place(check: int, page: int, depth: int = 1, subject: str = "") -> Place:
-    return Place(check, page, depth, f"https://x.example/{page:03}", subject)
+def place(check: int, page: int, depth: int = 1, subject: str = "") -> FindingPlace:
+    return FindingPlace(check, page, depth, f"https://x.example/{page:03}", subject)
 
 
-def counted(places: list[Place], text: str = "", most: int = 0) -> Tally:
-    return tally(CATALOGUE, places, Suppressions.parse(text), most)
+def counted(places: list[FindingPlace], text: str = "", most: int = 0) -> FindingTally:
+    return count_findings(CATALOGUE, places, FindingSuppressions.parse(text), most)
 
 
 def test_findings_are_counted_by_check_and_pages_by_severity() -> None:
@@ -54,14 +52,14 @@ def test_what_is_suppressed_is_counted_apart_and_never_shown() -> None:
 
 
 def test_times_are_measured_as_they_pass() -> None:
-    times = measured((float(number) for number in range(1, 101)), 100)
+    times = summarize_times((float(number) for number in range(1, 101)), 100)
     assert (times.count, times.p50, times.p90, times.p99) == (100, 50.0, 90.0, 99.0)
     assert times.classes == (50, 50, 0, 0, 0, 0, 0, 0)
 
 
 @given(st.lists(st.floats(0, 20_000), max_size=60))
 def test_percentiles_are_times_that_were_measured(values: list[float]) -> None:
-    times = measured(sorted(values), len(values))
+    times = summarize_times(sorted(values), len(values))
     assert sum(times.classes) == len(values)
     assert times.classes[-1] == sum(value > TIME_BOUNDS[-1] for value in values)
     if values:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.report.choice import Choice
-from tadoru.jobs.report.words import columns
+from tadoru.jobs.audit.report.check_filter import CheckFilter
+from tadoru.jobs.reporting.formatting import display_width
 from tadoru.model.finding import Severity
 from tests.jobs.audit_crawls import BROKEN, HOME, LONG, Crawl, hostile, small, told
 
@@ -66,11 +66,11 @@ def test_the_summary_says_everything_that_matters_on_one_screen(tmp_path: Path) 
 
 def test_columns_stand_below_each_other_in_japanese(tmp_path: Path) -> None:
     lines = told(small(tmp_path / "site.db"), lang="ja").splitlines()
-    ids = [columns(line[: line.index("test-")]) for line in lines if "  test-" in line]
+    ids = [display_width(line[: line.index("test-")]) for line in lines if "  test-" in line]
     assert len(ids) == 4
     assert len(set(ids)) == 1
-    figures = [columns(line[: line.index("   2xx")]) for line in lines if "   2xx" in line]
-    figures += [columns(line[: line.index("   クライアント")]) for line in lines if "   クライアント" in line]
+    figures = [display_width(line[: line.index("   2xx")]) for line in lines if "   2xx" in line]
+    figures += [display_width(line[: line.index("   クライアント")]) for line in lines if "   クライアント" in line]
     assert len(figures) == 2
     assert len(set(figures)) == 1
 
@@ -106,7 +106,7 @@ def test_a_crawl_that_has_everything_says_nothing_of_the_kind(tmp_path: Path, ou
 
 
 def test_a_named_check_is_listed_page_by_page_with_the_links_that_lead_there(tmp_path: Path) -> None:
-    text = told(small(tmp_path / "site.db"), choice=Choice(checks=(BROKEN.id,)), list_all=True)
+    text = told(small(tmp_path / "site.db"), choice=CheckFilter(checks=(BROKEN.id,)), list_all=True)
     assert text.endswith(
         "✗ Broken page (1)  test-broken\n  Why it matters: Nobody finds it.\n  How to fix it: Mend it.\n\n"
         "  /about/team\n      404\n      ← / “Who we are”\n      ← /about “Our team”\n"
@@ -119,7 +119,7 @@ def test_more_links_than_are_shown_are_counted(tmp_path: Path) -> None:
     for number in range(15):
         crawl.link(crawl.page(f"{number:02}", 1), target, "home")
     crawl.find(BROKEN, target)
-    text = told(crawl.save(), choice=Choice(checks=(BROKEN.id,)), list_all=True)
+    text = told(crawl.save(), choice=CheckFilter(checks=(BROKEN.id,)), list_all=True)
     assert text.count("← /") == 10
     assert "      ← and 5 more\n" in text
 
@@ -145,16 +145,16 @@ def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "choice, shown",
     [
-        pytest.param(Choice(), {"broken", "long", "plain", "calm"}, id="everything"),
-        pytest.param(Choice(severity=Severity.WARNING), {"broken", "long"}, id="as grave as a warning"),
-        pytest.param(Choice(groups=("titles",)), {"long", "plain"}, id="a group"),
-        pytest.param(Choice(groups=("titles", "urls")), {"long", "plain", "calm"}, id="two groups"),
-        pytest.param(Choice(checks=("test-calm",)), {"calm"}, id="a check"),
-        pytest.param(Choice(checks=("test-*l*",)), {"long", "plain", "calm"}, id="a pattern"),
-        pytest.param(Choice(groups=("titles",), severity=Severity.WARNING), {"long"}, id="both"),
+        pytest.param(CheckFilter(), {"broken", "long", "plain", "calm"}, id="everything"),
+        pytest.param(CheckFilter(severity=Severity.WARNING), {"broken", "long"}, id="as grave as a warning"),
+        pytest.param(CheckFilter(groups=("titles",)), {"long", "plain"}, id="a group"),
+        pytest.param(CheckFilter(groups=("titles", "urls")), {"long", "plain", "calm"}, id="two groups"),
+        pytest.param(CheckFilter(checks=("test-calm",)), {"calm"}, id="a check"),
+        pytest.param(CheckFilter(checks=("test-*l*",)), {"long", "plain", "calm"}, id="a pattern"),
+        pytest.param(CheckFilter(groups=("titles",), severity=Severity.WARNING), {"long"}, id="both"),
     ],
 )
-def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: Choice, shown: set[str]) -> None:
+def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: CheckFilter, shown: set[str]) -> None:
     text = told(small(tmp_path / "site.db"), choice=choice)
     assert {name for name in ("broken", "long", "plain", "calm") if f"  test-{name}\n" in text} == shown
 
@@ -162,13 +162,13 @@ def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: Choice, shown: se
 @pytest.mark.parametrize(
     "choice, words",
     [
-        pytest.param(Choice(checks=("test-brokn",)), "no check “test-brokn”: did you mean test-broken?", id="a slip"),
-        pytest.param(Choice(checks=("zzz",)), "`tadoru report DB --format json` lists them all.", id="a stranger"),
-        pytest.param(Choice(groups=("title",)), "no group “title”: did you mean titles?", id="a slip in a group"),
-        pytest.param(Choice(groups=("zzz",)), "there are responses, titles, urls.", id="a strange group"),
+        pytest.param(CheckFilter(checks=("test-brokn",)), "no check “test-brokn”: did you mean test-broken?", id="a slip"),
+        pytest.param(CheckFilter(checks=("zzz",)), "`tadoru report DB --format json` lists them all.", id="a stranger"),
+        pytest.param(CheckFilter(groups=("title",)), "no group “title”: did you mean titles?", id="a slip in a group"),
+        pytest.param(CheckFilter(groups=("zzz",)), "there are responses, titles, urls.", id="a strange group"),
     ],
 )
-def test_a_name_that_is_unknown_is_told_with_one_that_is_not(tmp_path: Path, choice: Choice, words: str) -> None:
+def test_a_name_that_is_unknown_is_told_with_one_that_is_not(tmp_path: Path, choice: CheckFilter, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         told(small(tmp_path / "site.db"), choice=choice)
     assert str(caught.value).endswith(words)
@@ -181,7 +181,7 @@ def test_what_is_suppressed_is_counted_and_told(tmp_path: Path) -> None:
     text = told(path, suppress=str(known))
     assert "Warnings (1)" in text
     assert "  1 finding suppressed as known and accepted.\n" in text
-    listed = told(path, suppress=str(known), choice=Choice(checks=("test-long",)), list_all=True)
+    listed = told(path, suppress=str(known), choice=CheckFilter(checks=("test-long",)), list_all=True)
     assert "/about\n" not in listed
     assert listed.endswith("  1 finding suppressed: the board likes it\n")
 

@@ -11,16 +11,25 @@ from typing import Any
 
 import pytest
 
-from tadoru.jobs.audit.catalogue import Catalogue
-from tadoru.jobs.audit.report.english import ENGLISH
-from tadoru.jobs.audit.report.japanese import JAPANESE
-from tadoru.jobs.audit.report.phrases import amount, bound_words, evidence, size_words, time_words
-from tadoru.jobs.audit.report.texts import EVIDENCE, GROUPS, INDEXABILITIES, UNITS
+from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.report.messages import (
+    ENGLISH,
+    EVIDENCE,
+    GROUPS,
+    INDEXABILITIES,
+    JAPANESE,
+    UNITS,
+    describe_evidence,
+    format_amount,
+    format_milliseconds,
+    format_size,
+    format_time_bound,
+)
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
-from tadoru.store.found import FoundRow
+from tadoru.store.crawl.findings import FindingRow
 
-CHECKS: list[Check] = [*Catalogue().checks.values(), *SITE_CHECKS.values()]
+CHECKS: list[Check] = [*CheckCatalogue().checks.values(), *SITE_CHECKS.values()]
 
 
 def test_every_group_and_unit_has_its_name() -> None:
@@ -44,7 +53,7 @@ def test_everything_that_checks_tell_as_evidence_has_its_name(checkout: Path) ->
 def test_every_reason_against_showing_a_page_has_its_name(checkout: Path) -> None:
     (function,) = (
         node
-        for node in ast.parse((checkout / "src/tadoru/jobs/audit/indexability.py").read_text("utf-8")).body
+        for node in ast.parse((checkout / "src/tadoru/jobs/audit/context.py").read_text("utf-8")).body
         if isinstance(node, ast.FunctionDef) and node.name == "indexability"
     )
     reasons = {
@@ -94,12 +103,12 @@ def test_dates_and_numbers_are_written_as_people_write_them(words: Any) -> None:
     ],
 )
 def test_evidence_is_one_line(detail: str, data: dict[str, Any], shown: str) -> None:
-    row = FoundRow(1, 1, "https://x.example/", "", detail, data, 1, 200, None)
-    assert evidence(row, ENGLISH) == shown
+    row = FindingRow(1, 1, "https://x.example/", "", detail, data, 1, 200, None)
+    assert describe_evidence(row, ENGLISH) == shown
 
 
 def test_sizes_and_times_are_readable() -> None:
-    assert [size_words(size) for size in (0, 999, 1000, 1_500_000)] == ["0 B", "999 B", "1.0 kB", "1.5 MB"]
-    assert [time_words(ms) for ms in (0.4, 999, 1240)] == ["0 ms", "999 ms", "1.24 s"]
-    assert [bound_words(ms) for ms in (50, 1000, 5000)] == ["50 ms", "1 s", "5 s"]
-    assert [amount(value) for value in (1234, 2.0, 0.25, True, "x")] == ["1,234", "2", "0.25", "True", "x"]
+    assert [format_size(size) for size in (0, 999, 1000, 1_500_000)] == ["0 B", "999 B", "1.0 kB", "1.5 MB"]
+    assert [format_milliseconds(ms) for ms in (0.4, 999, 1240)] == ["0 ms", "999 ms", "1.24 s"]
+    assert [format_time_bound(ms) for ms in (50, 1000, 5000)] == ["50 ms", "1 s", "5 s"]
+    assert [format_amount(value) for value in (1234, 2.0, 0.25, True, "x")] == ["1,234", "2", "0.25", "True", "x"]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote
 
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.model.web import Answer, Response
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
 from tadoru.parse.html import Document, looks_like_html
 from tadoru.parse.scan import Scanner
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import Cleaning, Resolver
+from tadoru.rules.url import UrlCleaner, UrlResolver
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -29,44 +29,44 @@ class LinksJob:
     """Keep every link with its text, not each target once: a report of broken links wants all places."""
     fragments: bool = False
     """Keep where each fragment points, and what each page offers; wants `every_link`."""
-    cleaning: Cleaning = Cleaning()
+    cleaning: UrlCleaner = UrlCleaner()
     body_types: tuple[str, ...] = HTML_TYPES
 
     @cached_property
-    def _resolver(self) -> Resolver:
-        return Resolver(self.cleaning)
+    def _resolver(self) -> UrlResolver:
+        return UrlResolver(self.cleaning)
 
     @cached_property
     def _scanner(self) -> Scanner:
         return Scanner(self._resolver)
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         """Links and title of an HTML page; of anything else, nothing."""
         response = page.response
         if not response.body or not _is_html(response):
-            return Found()
+            return PageResult()
         found = self._read(page)
         # The menu of an error page is no part of the site.
-        return found if response.status < 300 else Found(title=found.title, left_out=found.left_out)
+        return found if response.status < 300 else PageResult(title=found.title, left_out=found.left_out)
 
     def remark(self, url: str, answer: Answer | None, refusal: str | None) -> None:
         """Nothing: the store's own columns say it all."""
 
-    def _read(self, page: Page) -> Found:
+    def _read(self, page: FetchedPage) -> PageResult:
         response = page.response
         content_type = response.header("content-type")
         if not self.every_link:
             scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)
             if scanned is not None:
-                return Found(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
+                return PageResult(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
         document = Document.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
         links = extract(document, page.url, self._resolver)
         if not self.fragments:
-            return Found(links=links, title=document.title(), left_out=tuple(document.left_out))
+            return PageResult(links=links, title=document.title(), left_out=tuple(document.left_out))
         links = [link._replace(fragment=_anchor(link.fragment)) if link.fragment else link for link in links]
         anchors = document.stored_anchors(document.anchors())
-        return Found(
+        return PageResult(
             links=links,
             title=document.title(),
             anchors=None if anchors is None else _named(anchors),

@@ -18,7 +18,7 @@ from tadoru.errors import UsageError
 BrokenKind = Literal["broken", "blocked", "fragment"]
 
 
-class Edge(NamedTuple):
+class LinkEdge(NamedTuple):
     """One link between two pages. A named tuple, because a site has millions."""
 
     source: str
@@ -28,7 +28,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LinkSource:
     """Where a link was found."""
 
     page_url: str
@@ -47,7 +47,7 @@ class Source:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Source:
+    def from_dict(cls, data: Mapping[str, Any]) -> LinkSource:
         return cls(data["page_url"], data["anchor_text"], data.get("fragment", ""), data.get("position"))
 
 
@@ -109,7 +109,7 @@ class FailedUrl:
     error_type: str = ""
     status_code: int | None = None
     blocked: bool = False
-    sources: tuple[Source, ...] = ()
+    sources: tuple[LinkSource, ...] = ()
 
     def __post_init__(self) -> None:
         _check_aware(self.attempted_at)
@@ -136,7 +136,7 @@ class FailedUrl:
             data.get("error_type", ""),
             data.get("status_code"),
             bool(data.get("blocked", False)),
-            tuple(Source.from_dict(source) for source in data.get("sources", ())),
+            tuple(LinkSource.from_dict(source) for source in data.get("sources", ())),
         )
 
 
@@ -148,7 +148,7 @@ class BrokenLink:
     status_code: int | None
     error: str
     kind: BrokenKind
-    sources: tuple[Source, ...] = ()
+    sources: tuple[LinkSource, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -163,12 +163,12 @@ class BrokenLink:
     def from_dict(cls, data: Mapping[str, Any]) -> BrokenLink:
         if data["kind"] not in ("broken", "blocked", "fragment"):
             raise ValueError(f"unknown kind of broken link: {data['kind']!r}")
-        sources = tuple(Source.from_dict(source) for source in data.get("sources", ()))
+        sources = tuple(LinkSource.from_dict(source) for source in data.get("sources", ()))
         return cls(data["url"], data["status_code"], data["error"], cast(BrokenKind, data["kind"]), sources)
 
 
 @dataclass(frozen=True, slots=True)
-class Trap:
+class SkippedTrap:
     """A family of URLs without end that was cut off."""
 
     pattern: str
@@ -179,7 +179,7 @@ class Trap:
         return {"pattern": self.pattern, "reason": self.reason, "skipped": self.skipped}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Trap:
+    def from_dict(cls, data: Mapping[str, Any]) -> SkippedTrap:
         return cls(data["pattern"], data.get("reason", ""), data.get("skipped"))
 
 
@@ -199,7 +199,7 @@ class CrawlResult:
     """Broken targets and missing fragments."""
     blocked_links: tuple[BrokenLink, ...] = ()
     """Targets that refuse us; a visitor may well see them."""
-    traps: tuple[Trap, ...] = ()
+    traps: tuple[SkippedTrap, ...] = ()
     stopped: str | None = None
     """Why the crawl ended before everything was seen; None when it did not."""
 
@@ -258,7 +258,7 @@ class CrawlResult:
                 float(data["crawl_duration"]),
                 tuple(BrokenLink.from_dict(item) for item in data.get("broken_links", ())),
                 tuple(BrokenLink.from_dict(item) for item in data.get("blocked_links", ())),
-                tuple(Trap.from_dict(item) for item in data.get("traps", ())),
+                tuple(SkippedTrap.from_dict(item) for item in data.get("traps", ())),
                 data.get("stopped"),
             )
         except KeyError as missing:

@@ -1,41 +1,56 @@
-"""Running the job: from options to a plan, from a stored crawl to its result. The command and the Python API both come here."""
+"""Runs the job: from options to a crawl plan, from a stored crawl to its result; and the Python API `tadoru.links()`."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import tempfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.engine.gate import Gate
+from tadoru.engine.notifications import CrawlNotification, Notify
+from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import StoreError, UsageError
-from tadoru.jobs.access import access_for
-from tadoru.jobs.begin import StartState, agreed_exemptions, agreed_scope, apply_rules, policy_for, put_starts, start_state
-from tadoru.jobs.launch import Access, Plan, pick_processes
+from tadoru.jobs import launch
+from tadoru.jobs.crawl_setup import (
+    StartFailure,
+    access_for,
+    apply_rules,
+    parse_options,
+    policy_for,
+    queue_start_urls,
+    resolve_exemptions,
+    resolve_scope,
+    start_failure,
+)
+from tadoru.jobs.launch import CrawlPlan, NetworkAccess, pick_processes
 from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
-from tadoru.jobs.links.collect import Judging, collect, load_urls, survey
 from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
-from tadoru.jobs.links.stream import stored_urls
+from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.options import LinksOptions
 from tadoru.rules.address import Exemptions
-from tadoru.rules.scope import Mode, Scope
-from tadoru.rules.url import Cleaning, typed
-from tadoru.store.open import open_store
+from tadoru.rules.scope import Scope, ScopeMode
+from tadoru.rules.url import UrlCleaner, parse_typed_url
+from tadoru.store.crawl.open import open_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedLinks:
     """A crawl that is set up in its store."""
 
-    plan: Plan
+    plan: CrawlPlan
     starts: tuple[str, ...]
     resumed: bool
 
 
-def judging(options: LinksOptions) -> Judging:
+def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
     """What counts as broken. Raises UsageError."""
-    return Judging(
+    return BrokenLinkRules(
         accepted=AcceptedCodes.parse(options.accept),
         ignore=compile_patterns(options.ignore),
         fragments=options.fragments,
@@ -43,14 +58,14 @@ def judging(options: LinksOptions) -> Judging:
 
 
 def build_scope(options: LinksOptions, starts: Sequence[str]) -> Scope:
-    mode: Mode = "domain" if options.subdomains else options.scope  # type: ignore[assignment]
+    mode: ScopeMode = "domain" if options.subdomains else options.scope  # type: ignore[assignment]
     return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)
 
 
 async def prepare(
     options: LinksOptions, urls: Sequence[str], database: str, *, durable: bool, allowed: Exemptions | None = None
-) -> Prepared:
-    """Open or resume the store and put the start in it. `allowed`: see `agreed_exemptions`.
+) -> PreparedLinks:
+    """Open or resume the store and put the start in it. `allowed`: see `resolve_exemptions`.
 
     Raises UsageError when the store holds another crawl.
     """
@@ -60,14 +75,14 @@ async def prepare(
         if known is not None and (job := await store.get_meta("job")) != "links":
             raise UsageError(f"{database} holds a crawl of `tadoru {job}`: give another --state file.")
         starts = _agreed_starts(known, urls, database)
-        exemptions = await agreed_exemptions(store, starts if known is None else (), allowed)
-        scope = await agreed_scope(store, build_scope(options, starts))
+        exemptions = await resolve_exemptions(store, starts if known is None else (), allowed)
+        scope = await resolve_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()
         await store.lower_paces(options.delay)
-        gate = Gate(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
+        gate = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
         await apply_rules(store, gate, options.depth)
-        await put_starts(store, gate, starts, starts if known is None else ())
+        await queue_start_urls(store, gate, starts, starts if known is None else ())
         if known is None:
             # Last: a process that was killed before it begins anew.
             await store.set_meta("starts", json.dumps(starts))
@@ -76,11 +91,11 @@ async def prepare(
     finally:
         await store.close()
     plan = _plan(options, scope, access_for(options, exemptions, starts), database, durable)
-    return Prepared(plan=plan, starts=starts, resumed=known is not None)
+    return PreparedLinks(plan=plan, starts=starts, resumed=known is not None)
 
 
 def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tuple[str, ...]:
-    starts = tuple(dict.fromkeys(typed(url) for url in urls))
+    starts = tuple(dict.fromkeys(parse_typed_url(url) for url in urls))
     if known is None:
         if not starts:
             raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
@@ -91,16 +106,16 @@ def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tup
     return stored
 
 
-def _plan(options: LinksOptions, scope: Scope, access: Access, database: str, durable: bool) -> Plan:
+def _plan(options: LinksOptions, scope: Scope, access: NetworkAccess, database: str, durable: bool) -> CrawlPlan:
     job = LinksJob(
         scope=scope,
         check_external=options.check,
         follow=not options.list,
         every_link=options.check or options.fragments,
         fragments=options.fragments,
-        cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+        cleaning=UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
     )
-    return Plan(
+    return CrawlPlan(
         job=job,
         policy=policy_for(options),
         access=access,
@@ -111,7 +126,7 @@ def _plan(options: LinksOptions, scope: Scope, access: Access, database: str, du
 
 
 async def read_result(
-    options: LinksOptions, prepared: Prepared, *, duration: float, stopped: str | None, load: bool = False
+    options: LinksOptions, prepared: PreparedLinks, *, duration: float, stopped: str | None, load: bool = False
 ) -> CrawlResult:
     """The result of a crawl from its store. With `load` it outlives the store; else its URLs are read from there each time."""
     plan = prepared.plan
@@ -119,22 +134,55 @@ async def read_result(
     try:
         if await store.get_meta("starts") is None:
             raise StoreError(f"The database {plan.database} was removed or replaced while the crawl ran: run it again.")
-        rules = judging(options)
-        odd = await survey(store, rules)
+        rules = broken_link_rules(options)
+        odd = await read_problem_pages(store, rules)
         urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
         urls = await load_urls(store, odd) if load else stored_urls(plan.database, odd)
         # A resumed crawl took the time of all its runs.
         duration += float(await store.get_meta("seconds") or 0.0)
         await store.set_meta("seconds", str(duration))
-        return await collect(store, prepared.starts[0], rules, odd, urls, duration=duration, stopped=stopped)
+        return await read_crawl_result(store, prepared.starts[0], rules, odd, urls, duration=duration, stopped=stopped)
     finally:
         await store.close()
 
 
-async def starts_of(prepared: Prepared) -> StartState | None:
+async def read_start_state(prepared: PreparedLinks) -> StartFailure | None:
     """Why there is nothing, when there is nothing."""
     store = open_store(prepared.plan.database, SystemClock(), durable=prepared.plan.durable)
     try:
-        return await start_state(store)
+        return await start_failure(store)
     finally:
         await store.close()
+
+
+def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
+    """Map the links of a site. Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
+
+    What a site does wrong is in the result; a `tadoru.errors.UsageError` means that the call itself was wrong.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return launch.run_loop(links_async(url, notify=notify, **options))
+    raise UsageError("links() was called where an event loop is running: await links_async() there.")
+
+
+async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
+    """The same, awaited. Cancelling it stops the crawl; with `state=FILE` it can be gone on with."""
+    chosen = parse_options("links", LinksOptions, options)
+    clock = SystemClock()
+    with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
+        database = chosen.state or str(Path(folder) / "links.db")
+        prepared = await prepare(chosen, [url], database, durable=chosen.state is not None)
+        began = clock.monotonic()
+        ended = await launch.crawl(prepared.plan, notify or _ignore_notification)
+        stopped = None
+        if ended.stopped:
+            stopped = "time limit" if ended.out_of_time else "interrupted"
+        elif ended.limit_reached:
+            stopped = f"limit of {format_count(chosen.limit, 'page')}"
+        return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
+
+
+def _ignore_notification(notice: CrawlNotification) -> None:
+    """Nobody is watching."""

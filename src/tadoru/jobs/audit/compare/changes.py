@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from tadoru.jobs.audit.indexability import INDEXABLE
-from tadoru.store.states import PageState, Rewrite
+from tadoru.jobs.audit.context import INDEXABLE
+from tadoru.store.crawl.run_pages import PageState, Rewrite
 
 SLOW_MS = 300.0
 """A response time has changed when it doubled or halved, and by at least so much."""
 LARGE_BYTES = 10_000
 FEW_LINKS = 5
 
-Value = str | int | float | None
+ChangedValue = str | int | float | None
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """A change, in the order that a reader cares for."""
 
     BROKEN = "broken"
@@ -48,94 +48,96 @@ class Kind(StrEnum):
     FIXED_FINDING = "fixed-finding"
 
 
-WORSE = frozenset({Kind.BROKEN, Kind.REMOVED, Kind.DEINDEXED})
+REGRESSIONS = frozenset({ChangeKind.BROKEN, ChangeKind.REMOVED, ChangeKind.DEINDEXED})
 """Together with new errors, these are regressions."""
-FINDINGS = frozenset({Kind.NEW_FINDING, Kind.FIXED_FINDING})
+FINDING_CHANGES = frozenset({ChangeKind.NEW_FINDING, ChangeKind.FIXED_FINDING})
 
 
-class Change(NamedTuple):
+class PageChange(NamedTuple):
     """One change of one URL."""
 
-    kind: Kind
+    kind: ChangeKind
     url: str
-    before: Value = None
-    after: Value = None
+    before: ChangedValue = None
+    after: ChangedValue = None
     check_id: str = ""
     """Of a finding."""
 
 
-def answer(state: PageState) -> str:
+def describe_response(state: PageState) -> str:
     """How a page answered, in a word."""
     if state.status == "skipped":
         return "not requested"
     return str(state.status_code) if state.status_code is not None else "no answer"
 
 
-def works(state: PageState) -> bool:
+def is_working(state: PageState) -> bool:
     """Whether a visitor gets something: the page, or a redirect."""
     return state.status_code is not None and state.status_code < 400
 
 
-def page_changes(before: PageState, after: PageState, rewrite: Rewrite | None) -> Iterator[Change]:
+def page_changes(before: PageState, after: PageState, rewrite: Rewrite | None) -> Iterator[PageChange]:
     """Everything that is different about a page that both crawls know."""
-    was, now = answer(before), answer(after)
-    yield from _answers(before, after, was, now, rewrite)
+    was, now = describe_response(before), describe_response(after)
+    yield from _response_changes(before, after, was, now, rewrite)
     read = (before.status_code or 0) // 100 == 2 == (after.status_code or 0) // 100
     if read or "not requested" in (was, now):
-        yield from _indexability(before, after)
+        yield from _indexability_changes(before, after)
     if read:
-        yield from _texts(before, after, rewrite)
-        yield from _figures(before, after)
+        yield from _text_changes(before, after, rewrite)
+        yield from _figure_changes(before, after)
 
 
-def _answers(before: PageState, after: PageState, was: str, now: str, rewrite: Rewrite | None) -> Iterator[Change]:
+def _response_changes(before: PageState, after: PageState, was: str, now: str, rewrite: Rewrite | None) -> Iterator[PageChange]:
     asked = "not requested" not in (was, now)
-    if asked and works(before) and not works(after):
-        yield Change(Kind.BROKEN, after.url, was, now)
-    elif asked and works(after) and not works(before):
-        yield Change(Kind.FIXED, after.url, was, now)
+    if asked and is_working(before) and not is_working(after):
+        yield PageChange(ChangeKind.BROKEN, after.url, was, now)
+    elif asked and is_working(after) and not is_working(before):
+        yield PageChange(ChangeKind.FIXED, after.url, was, now)
     elif after.redirect_url is not None and _mapped(before.redirect_url, rewrite) != _mapped(after.redirect_url, rewrite):
-        yield Change(Kind.REDIRECTED, after.url, before.redirect_url or was, after.redirect_url)
+        yield PageChange(ChangeKind.REDIRECTED, after.url, before.redirect_url or was, after.redirect_url)
     elif was != now:
-        yield Change(Kind.STATUS, after.url, was, now)
+        yield PageChange(ChangeKind.STATUS, after.url, was, now)
 
 
-def _indexability(before: PageState, after: PageState) -> Iterator[Change]:
+def _indexability_changes(before: PageState, after: PageState) -> Iterator[PageChange]:
     was, now = before.indexability, after.indexability
     if was is None or now is None or was == now:
         return
-    kind = Kind.DEINDEXED if was == INDEXABLE else Kind.INDEXED if now == INDEXABLE else Kind.INDEXABILITY
-    yield Change(kind, after.url, was, now)
+    kind = ChangeKind.DEINDEXED if was == INDEXABLE else ChangeKind.INDEXED if now == INDEXABLE else ChangeKind.INDEXABILITY
+    yield PageChange(kind, after.url, was, now)
 
 
-def _texts(before: PageState, after: PageState, rewrite: Rewrite | None) -> Iterator[Change]:
+def _text_changes(before: PageState, after: PageState, rewrite: Rewrite | None) -> Iterator[PageChange]:
     for kind, was, now in (
-        (Kind.TITLE, before.title, after.title),
-        (Kind.DESCRIPTION, before.description, after.description),
-        (Kind.H1, before.h1, after.h1),
-        (Kind.ROBOTS, before.robots, after.robots),
+        (ChangeKind.TITLE, before.title, after.title),
+        (ChangeKind.DESCRIPTION, before.description, after.description),
+        (ChangeKind.H1, before.h1, after.h1),
+        (ChangeKind.ROBOTS, before.robots, after.robots),
     ):
         if (was or "") != (now or ""):
-            yield Change(kind, after.url, was, now)
+            yield PageChange(kind, after.url, was, now)
     if _mapped(before.canonical, rewrite) != _mapped(after.canonical, rewrite):
-        yield Change(Kind.CANONICAL, after.url, before.canonical, after.canonical)
+        yield PageChange(ChangeKind.CANONICAL, after.url, before.canonical, after.canonical)
     if before.content_hash and after.content_hash and before.content_hash != after.content_hash:
-        yield Change(Kind.CONTENT, after.url, before.word_count, after.word_count)
+        yield PageChange(ChangeKind.CONTENT, after.url, before.word_count, after.word_count)
 
 
-def _figures(before: PageState, after: PageState) -> Iterator[Change]:
+def _figure_changes(before: PageState, after: PageState) -> Iterator[PageChange]:
     if before.depth != after.depth:
-        yield Change(Kind.DEPTH, after.url, before.depth, after.depth)
+        yield PageChange(ChangeKind.DEPTH, after.url, before.depth, after.depth)
     if _differ(before.response_ms, after.response_ms, SLOW_MS):
         slower = (after.response_ms or 0) > (before.response_ms or 0)
-        yield Change(Kind.SLOWER if slower else Kind.FASTER, after.url, _round(before.response_ms), _round(after.response_ms))
+        yield PageChange(
+            ChangeKind.SLOWER if slower else ChangeKind.FASTER, after.url, _round(before.response_ms), _round(after.response_ms)
+        )
     if _differ(before.size, after.size, LARGE_BYTES):
         larger = (after.size or 0) > (before.size or 0)
-        yield Change(Kind.LARGER if larger else Kind.SMALLER, after.url, before.size, after.size)
+        yield PageChange(ChangeKind.LARGER if larger else ChangeKind.SMALLER, after.url, before.size, after.size)
     if before.inlinks is not None and after.inlinks is not None:
         lost_or_won = bool(before.inlinks) != bool(after.inlinks)
         if lost_or_won or _differ(before.inlinks, after.inlinks, FEW_LINKS):
-            yield Change(Kind.INLINKS, after.url, before.inlinks, after.inlinks)
+            yield PageChange(ChangeKind.INLINKS, after.url, before.inlinks, after.inlinks)
 
 
 def _differ(was: float | None, now: float | None, floor: float) -> bool:

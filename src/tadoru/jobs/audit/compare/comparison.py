@@ -1,49 +1,87 @@
-"""Two crawls, page by page: every change is told as it is met, and counted; a few of each kind are kept to be shown.
-
-A crawl that was stopped has not seen all pages. What only the other one has seen is then neither added nor removed, and its
-findings are neither new nor fixed: it is counted as unseen.
-"""
+"""Compares two crawls page by page, counts every change, and keeps some examples of each kind."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any, TypeVar
 
-from tadoru.jobs.audit.compare.changes import Change, Kind, answer, page_changes, works
-from tadoru.jobs.audit.compare.sides import Side
-from tadoru.jobs.audit.compare.walk import side_by_side
+from tadoru.jobs.audit.compare.changes import ChangeKind, PageChange, describe_response, is_working, page_changes
+from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.model.finding import Severity
-from tadoru.store.states import CheckWords, PageState, Rewrite, StrayFinding
+from tadoru.store.crawl.run_pages import CheckTexts, PageState, Rewrite, StrayFinding
 
-Found = frozenset[tuple[str, str]]
+T = TypeVar("T")
+KeyFunction = Callable[[T], Any]
+
+
+async def merge_by_key(
+    before: AsyncIterator[T], after: AsyncIterator[T], key: KeyFunction[T], on_twin: Callable[[T], object] = lambda twin: None
+) -> AsyncIterator[tuple[T | None, T | None]]:
+    """What has the same key together, what is on one side only alone; both streams must be in the order of their keys.
+
+    Of several with one key on one side the first counts, and `on_twin` is told the others.
+    """
+    left, right = _unique_by_key(before, key, on_twin), _unique_by_key(after, key, on_twin)
+    a, b = await anext(left, None), await anext(right, None)
+    while a is not None and b is not None:
+        first, second = key(a), key(b)
+        if first == second:
+            yield a, b
+            a, b = await anext(left, None), await anext(right, None)
+        elif first < second:
+            yield a, None
+            a = await anext(left, None)
+        else:
+            yield None, b
+            b = await anext(right, None)
+    while a is not None:
+        yield a, None
+        a = await anext(left, None)
+    while b is not None:
+        yield None, b
+        b = await anext(right, None)
+
+
+async def _unique_by_key(items: AsyncIterator[T], key: KeyFunction[T], on_twin: Callable[[T], object]) -> AsyncIterator[T]:
+    last: Any = None
+    async for item in items:
+        if (this := key(item)) == last:
+            on_twin(item)
+        else:
+            last = this
+            yield item
+
+
+FindingSet = frozenset[tuple[str, str]]
 """Check and subject."""
-Reading = Callable[[str], Found]
-Sink = Callable[[Change], object]
+FindingsReader = Callable[[str], FindingSet]
+ChangeHandler = Callable[[PageChange], object]
 
 
 @dataclass(slots=True)
 class CheckChange:
     """What became of the findings of one check."""
 
-    check: CheckWords
+    check: CheckTexts
     before: int = 0
     after: int = 0
     new: int = 0
     fixed: int = 0
     gone: int = 0
     """Went together with the page, or the page does not answer any more: not mended."""
-    examples: list[Change] = field(default_factory=list)
+    examples: list[PageChange] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Comparison:
+class CrawlComparison:
     """What a comparison came to."""
 
-    before: Side
-    after: Side
+    before: RunHandle
+    after: RunHandle
     shown: int = 20
     """How many examples are kept of each kind and check."""
     pages_before: int = 0
@@ -54,8 +92,8 @@ class Comparison:
     """Pages that only one of them came to, because the other was stopped."""
     twins: int = 0
     """URLs that became the same as another one by `--map`."""
-    counts: Counter[Kind] = field(default_factory=Counter)
-    examples: dict[Kind, list[Change]] = field(default_factory=dict)
+    counts: Counter[ChangeKind] = field(default_factory=Counter)
+    examples: dict[ChangeKind, list[PageChange]] = field(default_factory=dict)
     checks: dict[str, CheckChange] = field(default_factory=dict)
 
     def changed_checks(self) -> list[CheckChange]:
@@ -70,17 +108,17 @@ class Comparison:
         grave = ranks[: ranks.index(worst) + 1]
         return sum(change.new for change in self.checks.values() if change.check.severity in grave)
 
-    def tell(self, change: Change) -> None:
+    def tell(self, change: PageChange) -> None:
         self.counts[change.kind] += 1
         kept = self.checks[change.check_id].examples if change.check_id else self.examples.setdefault(change.kind, [])
         if len(kept) < self.shown:
             kept.append(change)
 
 
-class _Walk:
+class _Comparer:
     """One comparison on its way."""
 
-    def __init__(self, result: Comparison, rewrite: Rewrite | None, sink: Sink) -> None:
+    def __init__(self, result: CrawlComparison, rewrite: Rewrite | None, sink: ChangeHandler) -> None:
         self._result = result
         self._rewrite = rewrite
         self._sink = sink
@@ -90,7 +128,7 @@ class _Walk:
     async def prepare(self) -> None:
         before, after = self._result.before, self._result.after
         then, now = await before.store.check_words(), await after.store.check_words()
-        self._read_then, self._read_now = reader(then, self._rewrite), reader(now, self._rewrite)
+        self._read_then, self._read_now = findings_reader(then, self._rewrite), findings_reader(now, self._rewrite)
         words = {check.id: check for check in (*then.values(), *now.values())}
         self._result.checks = {check.id: CheckChange(check) for check in words.values()}
         for number, count in (await before.store.check_totals(before.number)).items():
@@ -107,7 +145,7 @@ class _Walk:
             result.compared += 1
             for change in page_changes(before, after, self._rewrite):
                 self._tell(change)
-            self._findings(after.url, self._read_then(before.findings), self._read_now(after.findings), works(after))
+            self._findings(after.url, self._read_then(before.findings), self._read_now(after.findings), is_working(after))
         elif after is not None:
             self._appeared(after)
         elif before is not None:
@@ -118,7 +156,7 @@ class _Walk:
             self._result.unseen += 1
             return
         if page.status != "skipped":
-            self._tell(Change(Kind.ADDED, page.url, None, answer(page)))
+            self._tell(PageChange(ChangeKind.ADDED, page.url, None, describe_response(page)))
         self._findings(page.url, frozenset(), self._read_now(page.findings), True)
 
     def _vanished(self, page: PageState) -> None:
@@ -126,7 +164,7 @@ class _Walk:
             self._result.unseen += 1
             return
         if page.status != "skipped":
-            self._tell(Change(Kind.REMOVED, page.url, answer(page), None))
+            self._tell(PageChange(ChangeKind.REMOVED, page.url, describe_response(page), None))
         self._findings(page.url, self._read_then(page.findings), frozenset(), False)
 
     def strays(self, before: StrayFinding | None, after: StrayFinding | None) -> None:
@@ -136,7 +174,7 @@ class _Walk:
         elif before is not None and after is None and not self._is_partial:
             self._fixed(before.url, before.check_id, before.subject)
 
-    def _findings(self, url: str, before: Found, after: Found, mended: bool) -> None:
+    def _findings(self, url: str, before: FindingSet, after: FindingSet, mended: bool) -> None:
         if before == after:
             return
         for check, subject in sorted(after - before):
@@ -149,42 +187,47 @@ class _Walk:
 
     def _new(self, url: str, check: str, subject: str) -> None:
         self._result.checks[check].new += 1
-        self._tell(Change(Kind.NEW_FINDING, url, None, subject or None, check))
+        self._tell(PageChange(ChangeKind.NEW_FINDING, url, None, subject or None, check))
 
     def _fixed(self, url: str, check: str, subject: str) -> None:
         self._result.checks[check].fixed += 1
-        self._tell(Change(Kind.FIXED_FINDING, url, subject or None, None, check))
+        self._tell(PageChange(ChangeKind.FIXED_FINDING, url, subject or None, None, check))
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: PageChange) -> None:
         self._result.tell(change)
         self._sink(change)
 
 
-async def compare(
-    before: Side, after: Side, *, rewrite: Rewrite | None = None, shown: int = 20, sink: Sink = lambda change: None
-) -> Comparison:
+async def compare_runs(
+    before: RunHandle,
+    after: RunHandle,
+    *,
+    rewrite: Rewrite | None = None,
+    shown: int = 20,
+    sink: ChangeHandler = lambda change: None,
+) -> CrawlComparison:
     """Compare two runs. Every change goes to `sink` in the order of the URLs, first of pages, then of what is no page."""
-    result = Comparison(before, after, shown)
-    walk = _Walk(result, rewrite, sink)
+    result = CrawlComparison(before, after, shown)
+    walk = _Comparer(result, rewrite, sink)
     await walk.prepare()
 
     def twin(page: PageState) -> None:
         result.twins += 1
 
     pages = [side.store.page_states(side.number, rewrite) for side in (before, after)]
-    async for was, now in side_by_side(pages[0], pages[1], lambda page: page.key, twin):
+    async for was, now in merge_by_key(pages[0], pages[1], lambda page: page.key, twin):
         walk.pages(was, now)
     strays = [side.store.stray_findings(side.number, rewrite) for side in (before, after)]
-    async for gone, come in side_by_side(strays[0], strays[1], lambda one: (one.key, one.check_id, one.subject)):
+    async for gone, come in merge_by_key(strays[0], strays[1], lambda one: (one.key, one.check_id, one.subject)):
         walk.strays(gone, come)
     return result
 
 
-def reader(words: Mapping[int, CheckWords], rewrite: Rewrite | None = None) -> Reading:
+def findings_reader(words: Mapping[int, CheckTexts], rewrite: Rewrite | None = None) -> FindingsReader:
     """Reads the findings of a page. Most pages have the same few as many others."""
 
     @lru_cache(maxsize=4096)
-    def read(findings: str) -> Found:
+    def read(findings: str) -> FindingSet:
         return frozenset(
             (words[number].id, rewrite(subject) if rewrite is not None and subject else subject)
             for number, subject in json.loads(findings)

@@ -10,30 +10,30 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from tadoru.jobs.links.report.choose import directory_of
-from tadoru.jobs.links.report.dot import quoted
-from tadoru.jobs.report.escape import clip, origin, shortener
-from tadoru.store.dump import Node
+from tadoru.jobs.links.report.data_formats import quote_dot
+from tadoru.jobs.links.report.site_graph import directory_of
+from tadoru.jobs.reporting.escape import clip, url_origin, url_shortener
+from tadoru.store.crawl.export_reader import ExportNode
 
-NODES = 2000
+DEFAULT_NODES = 2000
 _FILLS = ((200, "#d7ebe4"), (300, "#f6e3b5"), (400, "#f4c4bb"))
 """From which status code on a node has which colour."""
 _UNREAD = "#eceeec"
 
 
 def write_dot(
-    nodes: Sequence[Node], total: int, edges: Callable[[int], Iterable[tuple[int, bool]]], start: str, out: TextIO
+    nodes: Sequence[ExportNode], total: int, edges: Callable[[int], Iterable[tuple[int, bool]]], start: str, out: TextIO
 ) -> int:
     """Writes a `digraph`; how many links it has. `edges`: the targets of a page, and whether its links there are `nofollow`."""
-    site = origin(start)
-    out.write(f"digraph {quoted(start)} {{\n")
+    site = url_origin(start)
+    out.write(f"digraph {quote_dot(start)} {{\n")
     if total > len(nodes):
         out.write(f"  // {total - len(nodes)} of {total} pages are left out: those that least leads to.\n")
     out.write('  graph [rankdir=LR, overlap=false, fontname="sans-serif"];\n')
     out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
     out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
     _write_clusters(nodes, site, out)
-    names = {node.page_id: quoted(node.url) for node in nodes}
+    names = {node.page_id: quote_dot(node.url) for node in nodes}
     links = 0
     for node in nodes:
         source = names[node.page_id]
@@ -48,28 +48,28 @@ def write_dot(
     return links
 
 
-def _write_clusters(nodes: Sequence[Node], site: str, out: TextIO) -> None:
-    short = shortener(site)
+def _write_clusters(nodes: Sequence[ExportNode], site: str, out: TextIO) -> None:
+    short = url_shortener(site)
     for folder, members in groupby(sorted(nodes, key=lambda node: (_folder(node.url), node.url)), lambda node: _folder(node.url)):
         label = _label(folder.removeprefix(site))
-        out.write(f'  subgraph {quoted(f"cluster {folder}")} {{\n    label={label}; color="#c9d1d0";\n')
+        out.write(f'  subgraph {quote_dot(f"cluster {folder}")} {{\n    label={label}; color="#c9d1d0";\n')
         for node in members:
-            out.write(f"    {quoted(node.url)} [label={_label(clip(short(node.url), 60))}, ")
+            out.write(f"    {quote_dot(node.url)} [label={_label(clip(short(node.url), 60))}, ")
             out.write(f'tooltip={_label(_tooltip(node))}, fillcolor="{_fill(node.status_code)}"];\n')
         out.write("  }\n")
 
 
 def _folder(url: str) -> str:
     """Where a page lies: its site and the first folder of its path."""
-    return f"{origin(url)}{directory_of(url)}"
+    return f"{url_origin(url)}{directory_of(url)}"
 
 
 def _label(text: str) -> str:
     # Graphviz decodes HTML entities in labels.
-    return quoted(text.replace("&", "&amp;"))
+    return quote_dot(text.replace("&", "&amp;"))
 
 
-def _tooltip(node: Node) -> str:
+def _tooltip(node: ExportNode) -> str:
     words = [str(node.status_code or "no answer")]
     if node.title:
         words.append(node.title)

@@ -7,10 +7,9 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, BinaryIO
 
-from tadoru.jobs.audit.export.cells import moment
-from tadoru.jobs.audit.export.extras import needed_for
-from tadoru.store.dump import Grid, Row
-from tadoru.store.dump_tables import Kind
+from tadoru.jobs.audit.export.format_support import optional_library, parse_time
+from tadoru.store.crawl.export_reader import ExportGrid, Row
+from tadoru.store.crawl.export_tables import ColumnKind
 
 _AT_ONCE = 500
 """Rows that are turned into columns together."""
@@ -18,9 +17,9 @@ GROUP_BYTES = 16 * 1024 * 1024
 """A group of rows is written when it has grown to this: the larger, the better it compresses and the more memory it takes."""
 
 
-def write_parquet(grid: Grid, out: BinaryIO, *, group_bytes: int = GROUP_BYTES) -> None:
+def write_parquet(grid: ExportGrid, out: BinaryIO, *, group_bytes: int = GROUP_BYTES) -> None:
     """Writes the table."""
-    with needed_for("parquet"):
+    with optional_library("parquet"):
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     schema = _schema(pa, grid)
     with pq.ParquetWriter(out, schema, compression="zstd") as writer:
@@ -42,39 +41,39 @@ def _groups(batches: Iterator[Any], group_bytes: int) -> Iterator[list[Any]]:
         yield held
 
 
-def _schema(pa: Any, grid: Grid) -> Any:
+def _schema(pa: Any, grid: ExportGrid) -> Any:
     types = {
-        Kind.TEXT: pa.string(),
-        Kind.INTEGER: pa.int64(),
-        Kind.REAL: pa.float64(),
-        Kind.TRUTH: pa.bool_(),
-        Kind.TIME: pa.timestamp("ms", tz="UTC"),
-        Kind.JSON: pa.string(),
-        Kind.VALUES: pa.list_(pa.string()),
+        ColumnKind.TEXT: pa.string(),
+        ColumnKind.INTEGER: pa.int64(),
+        ColumnKind.REAL: pa.float64(),
+        ColumnKind.TRUTH: pa.bool_(),
+        ColumnKind.TIME: pa.timestamp("ms", tz="UTC"),
+        ColumnKind.JSON: pa.string(),
+        ColumnKind.VALUES: pa.list_(pa.string()),
     }
     return pa.schema([(column.name, types[column.kind]) for column in grid.columns])
 
 
-def _batches(pa: Any, schema: Any, grid: Grid) -> Iterator[Any]:
+def _batches(pa: Any, schema: Any, grid: ExportGrid) -> Iterator[Any]:
     rows = iter(grid.rows)
     while chunk := list(islice(rows, _AT_ONCE)):
         yield pa.record_batch(list(_arrays(pa, schema, grid, chunk)), schema=schema)
 
 
-def _arrays(pa: Any, schema: Any, grid: Grid, rows: list[Row]) -> Iterator[Any]:
+def _arrays(pa: Any, schema: Any, grid: ExportGrid, rows: list[Row]) -> Iterator[Any]:
     for column, field, values in zip(grid.columns, schema, zip(*rows, strict=True), strict=True):
-        yield pa.array([None if value is None else typed(column.kind, value) for value in values], type=field.type)
+        yield pa.array([None if value is None else convert_cell(column.kind, value) for value in values], type=field.type)
 
 
-def typed(kind: Kind, value: Any) -> Any:
+def convert_cell(kind: ColumnKind, value: Any) -> Any:
     """A cell as the type of its column, whatever SQLite keeps in it: its columns take any value."""
     match kind:
-        case Kind.TIME:
-            return moment(value)
-        case Kind.TRUTH:
+        case ColumnKind.TIME:
+            return parse_time(value)
+        case ColumnKind.TRUTH:
             return bool(value)
-        case Kind.TEXT | Kind.JSON:
+        case ColumnKind.TEXT | ColumnKind.JSON:
             return str(value)
-        case Kind.VALUES:
+        case ColumnKind.VALUES:
             return [str(each) for each in value]
     return value

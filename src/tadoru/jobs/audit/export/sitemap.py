@@ -13,8 +13,8 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.export.cells import moment
-from tadoru.jobs.audit.export.output import Parcel
+from tadoru.jobs.audit.export.atomic_files import AtomicFiles
+from tadoru.jobs.audit.export.format_support import parse_time
 from tadoru.parse.sitemap import MAX_BYTES, MAX_URLS
 
 _NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -25,7 +25,7 @@ _OPEN_INDEX, _CLOSE_INDEX = f'<sitemapindex xmlns="{_NAMESPACE}">\n'.encode(), b
 
 def write_sitemaps(
     pages: Iterator[tuple[str, str | None]],
-    parcel: Parcel,
+    parcel: AtomicFiles,
     path: Path,
     base_url: str,
     *,
@@ -37,12 +37,12 @@ def write_sitemaps(
 
     `base_url`: the folder on the site that they will be served from.
     """
-    entries = _Entries(pages, most_urls, most_bytes)
+    entries = _UrlEntries(pages, most_urls, most_bytes)
     if not entries:
         raise UsageError("No page of this crawl is HTML that search engines may show, so there is nothing for a sitemap.")
     files: list[Path] = []
     while entries:
-        file = part_name(path, len(files) + 1)
+        file = numbered_path(path, len(files) + 1)
         with parcel.binary(file, compressed=compressed) as out:
             entries.fill(out)
         files.append(file.resolve())
@@ -58,13 +58,13 @@ def write_sitemaps(
     return [path, *files]
 
 
-def part_name(path: Path, number: int) -> Path:
+def numbered_path(path: Path, number: int) -> Path:
     """`maps/site.xml.gz` → `maps/site-2.xml.gz`."""
     stem, dot, rest = path.name.partition(".")
     return path.with_name(f"{stem}-{number}{dot}{rest}")
 
 
-class _Entries:
+class _UrlEntries:
     """The pages as XML, handed out in files of the right size."""
 
     def __init__(self, pages: Iterator[tuple[str, str | None]], most_urls: int, most_bytes: int) -> None:
@@ -90,6 +90,6 @@ class _Entries:
 
 
 def _entry(url: str, last_modified: str | None) -> bytes:
-    changed = moment(last_modified) if last_modified else None
+    changed = parse_time(last_modified) if last_modified else None
     lastmod = f"<lastmod>{changed:%Y-%m-%dT%H:%M:%SZ}</lastmod>" if changed else ""
     return f"  <url><loc>{escape(url)}</loc>{lastmod}</url>\n".encode()

@@ -19,19 +19,18 @@ from ipaddress import ip_address
 from typing import Any, BinaryIO
 
 from tadoru.errors import StoreError
-from tadoru.jobs.audit.export.cells import iso
-from tadoru.jobs.audit.export.extras import needed_for
+from tadoru.jobs.audit.export.format_support import iso_time, optional_library
 from tadoru.options import USER_AGENT
-from tadoru.store.dump import StoredPage
+from tadoru.store.crawl.export_reader import StoredPage
 from tadoru.version import VERSION
 
-_OF_THE_WIRE = frozenset({"content-encoding", "transfer-encoding", "content-length"})
+_TRANSFER_HEADERS = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _BREAKS = re.compile(r"[\r\n\0]+")
 
 
 def write_warc(pages: Iterable[StoredPage], out: BinaryIO, *, name: str, now: datetime) -> None:
     """Writes the archive. `name`: what it will be called."""
-    with needed_for("warc"):
+    with optional_library("warc"):
         writers, fields = import_module("warcio.warcwriter"), import_module("warcio.statusandheaders")
     writer = writers.WARCWriter(out, gzip=True, warc_version="1.1")
     info = {
@@ -47,24 +46,24 @@ def write_warc(pages: Iterable[StoredPage], out: BinaryIO, *, name: str, now: da
 
 def _record(writer: Any, fields: Any, page: StoredPage) -> Any:
     body = _body(page)
-    headers = fields.StatusAndHeaders(_status(page.status_code), answered(page.headers, len(body)), protocol="HTTP/1.1")
-    about = {"WARC-Date": iso(page.crawled_at)}
+    headers = fields.StatusAndHeaders(_status(page.status_code), stored_headers(page.headers, len(body)), protocol="HTTP/1.1")
+    about = {"WARC-Date": iso_time(page.crawled_at)}
     if page.address and _is_address(page.address):
         about["WARC-IP-Address"] = page.address
     if page.same_url is not None and page.same_at is not None:
         digest = "sha1:" + b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
         return writer.create_revisit_record(
-            page.url, digest, page.same_url, iso(page.same_at), http_headers=headers, warc_headers_dict=about
+            page.url, digest, page.same_url, iso_time(page.same_at), http_headers=headers, warc_headers_dict=about
         )
     return writer.create_warc_record(
         page.url, "response", payload=BytesIO(body), length=len(body), http_headers=headers, warc_headers_dict=about
     )
 
 
-def answered(headers: Iterable[tuple[str, str]], length: int) -> list[tuple[str, str]]:
+def stored_headers(headers: Iterable[tuple[str, str]], length: int) -> list[tuple[str, str]]:
     """The header fields that fit the body as it is kept."""
     kept = [
-        (f"X-Crawler-{name}" if name.lower() in _OF_THE_WIRE else name, _BREAKS.sub(" ", value))
+        (f"X-Crawler-{name}" if name.lower() in _TRANSFER_HEADERS else name, _BREAKS.sub(" ", value))
         for name, value in headers
         if name and not _BREAKS.search(name)
     ]

@@ -14,20 +14,29 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tadoru.jobs.audit.export.cells import joined, moment
-from tadoru.jobs.audit.export.extras import needed_for
-from tadoru.store.dump import Grid
-from tadoru.store.dump_tables import Kind
+from tadoru.jobs.audit.export.format_support import join_values, optional_library, parse_time
+from tadoru.store.crawl.export_reader import ExportGrid
+from tadoru.store.crawl.export_tables import ColumnKind
 
-ROWS = 1_048_576
+MAX_ROWS = 1_048_576
 _CELL = 32_767
 _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_WIDTHS = {Kind.TEXT: 40, Kind.JSON: 40, Kind.VALUES: 40, Kind.TIME: 22, Kind.TRUTH: 10, Kind.INTEGER: 12, Kind.REAL: 12}
+_WIDTHS = {
+    ColumnKind.TEXT: 40,
+    ColumnKind.JSON: 40,
+    ColumnKind.VALUES: 40,
+    ColumnKind.TIME: 22,
+    ColumnKind.TRUTH: 10,
+    ColumnKind.INTEGER: 12,
+    ColumnKind.REAL: 12,
+}
 
 
-def write_xlsx(grids: Iterable[Grid], out: BinaryIO, *, folder: Path, now: datetime, rows_of_a_sheet: int = ROWS) -> None:
+def write_xlsx(
+    grids: Iterable[ExportGrid], out: BinaryIO, *, folder: Path, now: datetime, rows_of_a_sheet: int = MAX_ROWS
+) -> None:
     """Writes the tables. `folder`: where there is room for as much again while it is written."""
-    with needed_for("xlsx"):
+    with optional_library("xlsx"):
         library = import_module("xlsxwriter")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".tadoru-") as scratch:
         book = library.Workbook(out, {"constant_memory": True, "tmpdir": scratch, "use_zip64": True})
@@ -49,7 +58,7 @@ def write_xlsx(grids: Iterable[Grid], out: BinaryIO, *, folder: Path, now: datet
 class _Sheets:
     """One table, on as many sheets as it takes."""
 
-    def __init__(self, book: Any, grid: Grid, formats: dict[str, Any], rows_of_a_sheet: int) -> None:
+    def __init__(self, book: Any, grid: ExportGrid, formats: dict[str, Any], rows_of_a_sheet: int) -> None:
         self._book, self._grid, self._formats, self._most = book, grid, formats, rows_of_a_sheet
         self._number = 0
         self._sheet: Any = None
@@ -75,15 +84,15 @@ class _Sheets:
         self._sheet.freeze_panes(1, 0)
         for at, column in enumerate(self._grid.columns):
             self._sheet.set_column(at, at, _WIDTHS[column.kind])
-            self._sheet.write_string(0, at, fitting(column.name), self._formats["head"])
+            self._sheet.write_string(0, at, fit_cell(column.name), self._formats["head"])
         self._used = 1
 
     def _end(self) -> None:
         self._sheet.autofilter(0, 0, self._used - 1, len(self._grid.columns) - 1)
 
-    def _writer(self, kind: Kind) -> Callable[[int, int, Any], object]:
+    def _writer(self, kind: ColumnKind) -> Callable[[int, int, Any], object]:
         def text(row: int, at: int, value: Any) -> object:
-            return self._sheet.write_string(row, at, fitting(joined(value) if kind is Kind.VALUES else str(value)))
+            return self._sheet.write_string(row, at, fit_cell(join_values(value) if kind is ColumnKind.VALUES else str(value)))
 
         def number(row: int, at: int, value: Any) -> object:
             return self._sheet.write_number(row, at, value)
@@ -92,17 +101,17 @@ class _Sheets:
             return self._sheet.write_boolean(row, at, bool(value))
 
         def time(row: int, at: int, value: Any) -> object:
-            found = moment(value)
+            found = parse_time(value)
             # A spreadsheet knows no time zones, and no days before 1900; all times are UTC.
             if found is None or found.year < 1900:
                 return text(row, at, value)
             return self._sheet.write_datetime(row, at, found.replace(tzinfo=None), self._formats["time"])
 
-        own = {Kind.INTEGER: number, Kind.REAL: number, Kind.TRUTH: truth, Kind.TIME: time}
+        own = {ColumnKind.INTEGER: number, ColumnKind.REAL: number, ColumnKind.TRUTH: truth, ColumnKind.TIME: time}
         return own.get(kind, text)
 
 
-def fitting(text: str) -> str:
+def fit_cell(text: str) -> str:
     """The text as a cell can hold it. Excel counts the halves of a character beyond the first 65,536 as two."""
     if not text.isprintable():
         text = _NOT_IN_XML.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))

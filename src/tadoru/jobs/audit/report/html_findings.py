@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from html import escape
 
-from tadoru.jobs.audit.report.base import AuditReport
-from tadoru.jobs.audit.report.phrases import evidence, limit_words
-from tadoru.jobs.audit.report.summary import CheckResult, Example, Summary
-from tadoru.jobs.audit.report.texts import GROUPS, Words
-from tadoru.jobs.report.escape import clip, origin, printable, shortener
-from tadoru.jobs.report.page import anchor, tag
+from tadoru.jobs.audit.report.audit_report import AuditReport
+from tadoru.jobs.audit.report.messages import GROUPS, Words, describe_evidence, describe_threshold
+from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
+from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
+from tadoru.jobs.reporting.html_page import badge_html, link_html
 from tadoru.model.finding import Severity
-from tadoru.store.found import Inlink
+from tadoru.store.crawl.findings import Inlink
 
-ON_PAPER = 10
+MAX_PRINTED = 10
 """Pages of a check that are printed; the style sheet knows it too."""
 _LONGEST_NAME = 110
 _MOST_LETTERS = 60_000
@@ -23,13 +22,13 @@ _MOST_LETTERS = 60_000
 Name = Callable[[str], str]
 
 
-def findings(report: AuditReport) -> Iterator[str]:
+def findings_html(report: AuditReport) -> Iterator[str]:
     """Every check that found something."""
     words, summary = report.words, report.summary
     if not summary.found:
         yield f'<div class="panel"><p class="soft">{escape(words.nothing)}</p></div>\n'
         return
-    short = shortener(origin(summary.crawl.start_url))
+    short = url_shortener(url_origin(summary.crawl.start_url))
     yield f'<p class="lead">{escape(words.findings_lead)}</p>\n<div class="panel">{_tools(summary, words)}'
     heads = "".join(f"<span>{escape(name)}</span>" for name in (words.severity, words.check, words.group, words.found))
     yield f'<div class="heads">{heads}</div>\n<div>\n'
@@ -38,7 +37,7 @@ def findings(report: AuditReport) -> Iterator[str]:
     yield "</div></div>\n"
 
 
-def _tools(summary: Summary, words: Words) -> str:
+def _tools(summary: AuditSummary, words: Words) -> str:
     severities = [severity for severity in Severity if summary.count(severity)]
     groups = sorted({result.check.group for result in summary.found}, key=lambda group: words.named(GROUPS, group))
     by_severity = _select(words.severity, words.all_severities, [(each, words.severities[each][1]) for each in severities])
@@ -64,7 +63,7 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
     words, check = report.words, result.check
     rank = list(Severity).index(check.severity)
     kinds = escape(f"{check.severity} in-{_token(check.group)}")
-    mark = tag(check.severity, words.severities[check.severity][0])
+    mark = badge_html(check.severity, words.severities[check.severity][0])
     yield f'<details class="check" id="check-{escape(_token(check.id))}" data-k="{kinds}"><summary>'
     yield f'<span data-v="{rank}">{mark}</span><span class="what" data-v="{escape(words.check_text(check).title)}">'
     yield f'<b>{escape(words.check_text(check).title)}</b> <span class="id">{escape(printable(check.id))}</span></span>'
@@ -72,7 +71,7 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
     yield f'<span class="number" data-v="{result.count}">{result.count:,}</span></summary>\n<div class="inside">'
     yield f'<dl class="advice"><div><dt>{escape(words.why)}</dt><dd>{escape(words.check_text(check).why)}</dd></div>'
     yield f"<div><dt>{escape(words.fix)}</dt><dd>{escape(words.check_text(check).fix)}</dd></div></dl>\n"
-    notes = [limit_words(check.threshold, words)] if check.threshold is not None else []
+    notes = [describe_threshold(check.threshold, words)] if check.threshold is not None else []
     if result.suppressed:
         told = words.suppressed_here.format(findings=words.count("finding", result.suppressed))
         notes.append(f"{told}: {printable('; '.join(result.reasons))}")
@@ -83,7 +82,7 @@ def _check(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
 
 def _pages(report: AuditReport, result: CheckResult, short: Name) -> Iterator[str]:
     words = report.words
-    proofs = [escape(evidence(example.row, words)) for example in result.examples]
+    proofs = [escape(describe_evidence(example.row, words)) for example in result.examples]
     # A column in which nothing stands would only take room.
     names = [words.page, *([words.evidence] if any(proofs) else []), words.linked_from]
     yield f"<table><thead><tr>{''.join(f'<th>{escape(name)}</th>' for name in names)}</tr></thead>\n<tbody>\n"
@@ -96,22 +95,22 @@ def _pages(report: AuditReport, result: CheckResult, short: Name) -> Iterator[st
         if size > _MOST_LETTERS:
             break
     yield "</tbody></table>\n"
-    if shown > ON_PAPER:
-        yield f'<p class="note paper">{escape(words.on_paper.format(number=ON_PAPER))}</p>\n'
+    if shown > MAX_PRINTED:
+        yield f'<p class="note paper">{escape(words.on_paper.format(number=MAX_PRINTED))}</p>\n'
     if hidden := result.count - shown:
         command = escape(report.command(f"--check {result.check.id}"))
         told = escape(words.more_command.format(number=f"{hidden:,}"))
         yield f'<p class="note">{told} <code>{command}</code></p>\n'
 
 
-def _page(example: Example, short: Name) -> str:
+def _page(example: FindingExample, short: Name) -> str:
     row = example.row
     code = row.status_code
-    mark = tag("redirect" if code < 400 else "broken", str(code)) if code is not None and code != 200 else ""
-    return f"{mark}{anchor(row.url, clip(short(row.url), _LONGEST_NAME))}"
+    mark = badge_html("redirect" if code < 400 else "broken", str(code)) if code is not None and code != 200 else ""
+    return f"{mark}{link_html(row.url, clip(short(row.url), _LONGEST_NAME))}"
 
 
-def _inlinks(example: Example, words: Words, short: Name) -> str:
+def _inlinks(example: FindingExample, words: Words, short: Name) -> str:
     if not example.row.page_id:
         return ""
     if not example.inlinks:
@@ -125,10 +124,10 @@ def _inlinks(example: Example, words: Words, short: Name) -> str:
 def _inlink(link: Inlink, short: Name) -> str:
     text = clip(printable(link.text), 80)
     words = f" <q>{escape(text)}</q>" if text else ""
-    return f"{anchor(link.source_url, clip(short(link.source_url), _LONGEST_NAME))}{words}"
+    return f"{link_html(link.source_url, clip(short(link.source_url), _LONGEST_NAME))}{words}"
 
 
-def passed(summary: Summary, words: Words) -> Iterator[str]:
+def passed_html(summary: AuditSummary, words: Words) -> Iterator[str]:
     """The checks that found nothing, folded."""
     clean = [result for result in summary.results if not result.count]
     if not clean:

@@ -5,30 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
-from tadoru.jobs.audit.report.phrases import left_out, size_words, time_words
-from tadoru.jobs.audit.report.summary import Summary
-from tadoru.jobs.audit.report.texts import Words
-from tadoru.jobs.report.escape import clip, origin, printable, shortener
-from tadoru.jobs.report.page import anchor, tag
-from tadoru.store.summary import PageFigures, RedirectRow
+from tadoru.jobs.audit.report.messages import Words, describe_exclusions, format_milliseconds, format_size
+from tadoru.jobs.audit.report.summary import AuditSummary
+from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
+from tadoru.jobs.reporting.html_page import badge_html, link_html
+from tadoru.store.crawl.summary import PageFigures, RedirectRow
 
 _LONGEST_NAME = 110
 
 
-def _name_of(summary: Summary) -> Callable[[str], str]:
-    short = shortener(origin(summary.crawl.start_url))
+def _name_of(summary: AuditSummary) -> Callable[[str], str]:
+    short = url_shortener(url_origin(summary.crawl.start_url))
     return lambda url: clip(short(url), _LONGEST_NAME)
 
 
-def _slowest(summary: Summary, words: Words) -> Iterator[str]:
+def _slowest(summary: AuditSummary, words: Words) -> Iterator[str]:
     yield from _page_table(summary, words, summary.slowest)
 
 
-def _largest(summary: Summary, words: Words) -> Iterator[str]:
+def _largest(summary: AuditSummary, words: Words) -> Iterator[str]:
     yield from _page_table(summary, words, summary.largest)
 
 
-def _page_table(summary: Summary, words: Words, pages: Sequence[PageFigures]) -> Iterator[str]:
+def _page_table(summary: AuditSummary, words: Words, pages: Sequence[PageFigures]) -> Iterator[str]:
     if not pages:
         return
     name = _name_of(summary)
@@ -38,8 +37,8 @@ def _page_table(summary: Summary, words: Words, pages: Sequence[PageFigures]) ->
     yield "</thead>\n<tbody>\n"
     for page in pages:
         title = f"<small>{escape(clip(printable(page.title), 120))}</small>" if page.title else ""
-        cells = _cell(page.ttfb_ms, time_words, "number extra") + _cell(page.response_ms, time_words)
-        yield f"<tr><td>{anchor(page.url, name(page.url))}{title}</td>{cells}{_cell(page.size, size_words)}</tr>\n"
+        cells = _cell(page.ttfb_ms, format_milliseconds, "number extra") + _cell(page.response_ms, format_milliseconds)
+        yield f"<tr><td>{link_html(page.url, name(page.url))}{title}</td>{cells}{_cell(page.size, format_size)}</tr>\n"
     yield "</tbody></table></div>\n"
 
 
@@ -47,7 +46,7 @@ def _cell(value: float | None, words: Callable[[float], str], kind: str = "numbe
     return f'<td class="{kind}" data-v="{value or 0:.3f}">{escape(words(value)) if value is not None else ""}</td>'
 
 
-def _redirects(summary: Summary, words: Words) -> Iterator[str]:
+def _redirects(summary: AuditSummary, words: Words) -> Iterator[str]:
     if not summary.redirects:
         return
     name = _name_of(summary)
@@ -64,13 +63,13 @@ def _redirects(summary: Summary, words: Words) -> Iterator[str]:
 def _redirect(row: RedirectRow, name: Callable[[str], str], words: Words) -> str:
     first, *onward = row.hops
     steps = "".join(
-        f"<li>{tag(_kind(hop.status_code), str(hop.status_code or words.not_requested))}{anchor(hop.url, name(hop.url))}</li>"
+        f"<li>{badge_html(_kind(hop.status_code), str(hop.status_code or words.not_requested))}{link_html(hop.url, name(hop.url))}</li>"
         for hop in onward
     )
     inlinks = f"{row.inlinks:,}" if row.inlinks is not None else ""
-    mark = tag("redirect", str(first.status_code or ""))
+    mark = badge_html("redirect", str(first.status_code or ""))
     return (
-        f'<tr><td>{mark}{anchor(first.url, name(first.url))}</td><td><ul class="hops">{steps}</ul></td>'
+        f'<tr><td>{mark}{link_html(first.url, name(first.url))}</td><td><ul class="hops">{steps}</ul></td>'
         f'<td class="number">{inlinks}</td></tr>\n'
     )
 
@@ -81,7 +80,7 @@ def _kind(code: int | None) -> str:
     return "ok" if code < 300 else "redirect" if code < 400 else "broken"
 
 
-def _sitemaps(summary: Summary, words: Words) -> Iterator[str]:
+def _sitemaps(summary: AuditSummary, words: Words) -> Iterator[str]:
     if not summary.sitemaps:
         return
     figures = summary.sitemap_figures
@@ -95,25 +94,25 @@ def _sitemaps(summary: Summary, words: Words) -> Iterator[str]:
     yield f'<div class="panel"><p class="soft">{escape(told)}</p><ul class="list">'
     for row in summary.sitemaps:
         kind = {"read": "ok", "failed": "broken"}.get(row.status, "unread")
-        mark = tag(kind, words.sitemap_states.get(row.status, row.status))
+        mark = badge_html(kind, words.sitemap_states.get(row.status, row.status))
         count = f" · {escape(words.count('url', row.urls))}" if row.urls is not None else ""
         problems = "".join(f"<br>{escape(clip(printable(problem), 300))}" for problem in row.problems[:5])
         name = clip(printable(row.url), _LONGEST_NAME)
-        yield f'<li>{mark}{anchor(row.url, name)}<span class="soft">{count}{problems}</span></li>'
+        yield f'<li>{mark}{link_html(row.url, name)}<span class="soft">{count}{problems}</span></li>'
     yield "</ul>"
     if figures.sitemaps > len(summary.sitemaps):
         yield f'<p class="note">{escape(words.more.format(number=f"{figures.sitemaps - len(summary.sitemaps):,}"))}</p>'
     yield "</div>\n"
 
 
-def _duplicates(summary: Summary, words: Words) -> Iterator[str]:
+def _duplicates(summary: AuditSummary, words: Words) -> Iterator[str]:
     if not summary.clusters:
         return
     name = _name_of(summary)
     yield f'<p class="lead">{escape(words.duplicates_lead)}</p>\n<div class="panel">'
     for number, row in enumerate(summary.clusters):
         told = escape(words.cluster.format(pages=words.count("page", row.pages)))
-        urls = "".join(f"<li>{anchor(url, name(url))}</li>" for url in row.urls)
+        urls = "".join(f"<li>{link_html(url, name(url))}</li>" for url in row.urls)
         hidden = row.pages - len(row.urls)
         more = f"<li>{escape(words.more.format(number=f'{hidden:,}'))}</li>" if hidden > 0 else ""
         yield f'<details class="cluster"{" open" if number < 3 else ""}><summary>{told}: {escape(name(row.urls[0]))}</summary>'
@@ -123,14 +122,14 @@ def _duplicates(summary: Summary, words: Words) -> Iterator[str]:
     yield "</div>\n"
 
 
-def _traps(summary: Summary, words: Words) -> Iterator[str]:
-    lines = [*left_out(summary, words)]
+def _traps(summary: AuditSummary, words: Words) -> Iterator[str]:
+    lines = [*describe_exclusions(summary, words)]
     if lines:
         items = "".join(f"<li>{escape(line)}</li>" for line in lines)
         yield f'<div class="panel"><ul class="list">{items}</ul></div>\n'
 
 
-LISTS: tuple[tuple[str, Callable[[Summary, Words], Iterator[str]]], ...] = (
+LISTS: tuple[tuple[str, Callable[[AuditSummary, Words], Iterator[str]]], ...] = (
     ("slowest", _slowest),
     ("largest", _largest),
     ("redirects", _redirects),

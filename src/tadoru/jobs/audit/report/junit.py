@@ -13,11 +13,10 @@ from typing import TextIO
 from xml.sax.saxutils import escape as escape_text
 from xml.sax.saxutils import quoteattr
 
-from tadoru.jobs.audit.report.base import AuditReport
-from tadoru.jobs.audit.report.phrases import evidence, link_words, site_name
-from tadoru.jobs.audit.report.summary import CheckResult, Example, Summary
-from tadoru.jobs.audit.report.texts import GROUPS, Words
-from tadoru.jobs.report.escape import readable_url
+from tadoru.jobs.audit.report.audit_report import AuditReport
+from tadoru.jobs.audit.report.messages import GROUPS, Words, describe_evidence, describe_inlink, site_name
+from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
+from tadoru.jobs.reporting.escape import readable_url
 from tadoru.model.finding import Severity
 
 INLINKS = 3
@@ -50,7 +49,7 @@ def _suite(report: AuditReport, group: str, results: list[CheckResult]) -> Itera
     yield "  </testsuite>\n"
 
 
-def _properties(summary: Summary) -> str:
+def _properties(summary: AuditSummary) -> str:
     score = f"{summary.score:.1f}" if summary.score is not None else ""
     pairs = (("start_url", summary.crawl.start_url), ("pages", summary.pages), ("score", score))
     return "".join(f"<property {_attributes(name=name, value=value)}/>" for name, value in pairs)
@@ -104,11 +103,11 @@ def _lines(report: AuditReport, result: CheckResult) -> Iterator[str]:
         yield f"{words.more_command.format(number=f'{hidden:,}')} {report.command(f'--check {check.id}')}\n"
 
 
-def _page(example: Example, words: Words) -> Iterator[str]:
-    text = evidence(example.row, words)
+def _page(example: FindingExample, words: Words) -> Iterator[str]:
+    text = describe_evidence(example.row, words)
     yield f"\n{readable_url(example.row.url)}{f'  {text}' if text else ''}\n"
     for link in example.inlinks:
-        yield f"    ← {link_words(link, readable_url(link.source_url))}\n"
+        yield f"    ← {describe_inlink(link, readable_url(link.source_url))}\n"
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
         yield f"    ← {words.more.format(number=f'{hidden:,}')}\n"

@@ -6,16 +6,24 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from tadoru.jobs.audit.report.base import AuditReport
-from tadoru.jobs.audit.report.phrases import class_names, evidence, left_out, occasion, site_name, unfinished
-from tadoru.jobs.audit.report.summary import CheckResult, Example, Summary
-from tadoru.jobs.audit.report.texts import GROUPS, Words
-from tadoru.jobs.report.escape import clip, origin, printable, shortener
+from tadoru.jobs.audit.report.audit_report import AuditReport
+from tadoru.jobs.audit.report.messages import (
+    GROUPS,
+    Words,
+    describe_crawl,
+    describe_evidence,
+    describe_exclusions,
+    describe_unfinished,
+    response_class_names,
+    site_name,
+)
+from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
+from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
 from tadoru.model.finding import Severity
-from tadoru.store.found import Inlink
+from tadoru.store.crawl.findings import Inlink
 
 INLINKS = 3
-MOST_LETTERS = 45_000
+MAX_CHARACTERS = 45_000
 """What the lists of pages may take together: a comment on a pull request has room for 65,536, the table of checks included."""
 _SIGNS = {Severity.ERROR: "🔴", Severity.WARNING: "🟠", Severity.NOTICE: "🔵", Severity.INFO: "⚪"}
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$@:-])")
@@ -25,7 +33,7 @@ _NOT_IN_LINK = re.compile(r"[\s<>()\\\"'`|*_~\[\]]")
 def write_markdown(report: AuditReport, out: TextIO) -> None:
     """Writes the document, page lists as they are read."""
     words, summary = report.words, report.summary
-    out.write(f"## {plain(words.title.format(site=site_name(summary)))}\n\n")
+    out.write(f"## {escape_markdown(words.title.format(site=site_name(summary)))}\n\n")
     out.writelines(f"{line}\n" for line in _figures(summary, words))
     if not summary.found:
         out.write(f"\n{words.nothing}\n")
@@ -33,7 +41,7 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
     out.write(f"\n| {words.severity} | {words.check} | {words.group} | {words.found} |\n|---|---|---|---:|\n")
     for result in summary.found:
         out.write(_row(result, words))
-    room, left = MOST_LETTERS, 0
+    room, left = MAX_CHARACTERS, 0
     for result in summary.found:
         if report.list_all:
             out.writelines(_pages(report, result))
@@ -44,23 +52,23 @@ def write_markdown(report: AuditReport, out: TextIO) -> None:
         out.write(block if room >= 0 else "")
     if left:
         out.write(f"\n{words.more_command.format(number=words.count('check', left))} {_code(report.command('--all'))}\n")
-    out.writelines(f"\n{plain(note)}\n" for note in left_out(summary, words))
+    out.writelines(f"\n{escape_markdown(note)}\n" for note in describe_exclusions(summary, words))
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Text of a stranger that Markdown shows as it is: no markup, no HTML, and nobody is mentioned."""
     return _SPECIAL.sub(r"\\\1", printable(text)).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
 
 
-def _figures(summary: Summary, words: Words) -> Iterator[str]:
-    if told := occasion(summary, words):
-        yield f"{plain(told)}\n"
-    if warning := unfinished(summary, words):
-        yield f"> ⚠️ {plain(warning)}\n"
+def _figures(summary: AuditSummary, words: Words) -> Iterator[str]:
+    if told := describe_crawl(summary, words):
+        yield f"{escape_markdown(told)}\n"
+    if warning := describe_unfinished(summary, words):
+        yield f"> ⚠️ {escape_markdown(warning)}\n"
     score = words.no_score
     if summary.score is not None:
         score = f"**{words.score_of.format(score=f'{summary.score:.0f}')}** ({words.grade(summary.score)})"
-    names = class_names(words)
+    names = response_class_names(words)
     classes = ", ".join(f"{names.get(name, name)}: {count:,}" for name, count in summary.classes.items() if count)
     counts = ", ".join(f"{words.severities[severity][1]}: {summary.count(severity):,}" for severity in Severity)
     yield f"- {words.score}: {score}"
@@ -72,19 +80,19 @@ def _figures(summary: Summary, words: Words) -> Iterator[str]:
 def _row(result: CheckResult, words: Words) -> str:
     check = result.check
     severity = f"{_SIGNS[check.severity]} {words.severities[check.severity][0]}"
-    group = plain(words.named(GROUPS, check.group))
-    return f"| {severity} | {plain(words.check_text(check).title)} | {group} | {result.count:,} |\n"
+    group = escape_markdown(words.named(GROUPS, check.group))
+    return f"| {severity} | {escape_markdown(words.check_text(check).title)} | {group} | {result.count:,} |\n"
 
 
 def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     words, check = report.words, result.check
-    short = shortener(origin(report.summary.crawl.start_url))
-    yield f"\n<details><summary>{_SIGNS[check.severity]} {plain(words.check_text(check).title)} ({result.count:,})</summary>\n\n"
-    yield f"{plain(words.check_text(check).why)} {plain(words.check_text(check).fix)}\n\n"
+    short = url_shortener(url_origin(report.summary.crawl.start_url))
+    yield f"\n<details><summary>{_SIGNS[check.severity]} {escape_markdown(words.check_text(check).title)} ({result.count:,})</summary>\n\n"
+    yield f"{escape_markdown(words.check_text(check).why)} {escape_markdown(words.check_text(check).fix)}\n\n"
     for example in report.pages(result, INLINKS):
         yield f"- {_link(example.row.url, short(example.row.url))}"
-        if text := evidence(example.row, words):
-            yield f" – {plain(text)}"
+        if text := describe_evidence(example.row, words):
+            yield f" – {escape_markdown(text)}"
         yield from _inlinks(example, words, short)
         yield "\n"
     if hidden := report.hidden(result):
@@ -92,7 +100,7 @@ def _pages(report: AuditReport, result: CheckResult) -> Iterator[str]:
     yield "\n</details>\n"
 
 
-def _inlinks(example: Example, words: Words, short: Callable[[str], str]) -> Iterator[str]:
+def _inlinks(example: FindingExample, words: Words, short: Callable[[str], str]) -> Iterator[str]:
     if not example.inlinks:
         return
     yield f"  \n  {words.linked_from}: "
@@ -103,7 +111,7 @@ def _inlinks(example: Example, words: Words, short: Callable[[str], str]) -> Ite
 
 
 def _inlink(link: Inlink, short: Callable[[str], str]) -> str:
-    text = plain(clip(printable(link.text), 80))
+    text = escape_markdown(clip(printable(link.text), 80))
     return f"{_link(link.source_url, short(link.source_url))}{f' “{text}”' if text else ''}"
 
 
@@ -113,7 +121,7 @@ def _code(text: str) -> str:
 
 def _link(url: str, name: str) -> str:
     """A link, if it is one that may safely be followed."""
-    shown = plain(clip(name, 100))
+    shown = escape_markdown(clip(name, 100))
     if not url.lower().startswith(("http://", "https://")):
         return shown
     target = _NOT_IN_LINK.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), url)

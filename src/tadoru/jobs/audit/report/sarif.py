@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, TextIO
 
-from tadoru.jobs.audit.report.base import AuditReport, Told
-from tadoru.jobs.audit.report.json_form import encode
-from tadoru.jobs.audit.report.phrases import evidence, limit_words
+from tadoru.jobs.audit.report.audit_report import AuditReport, ReportedFinding
+from tadoru.jobs.audit.report.json_report import encode_json
+from tadoru.jobs.audit.report.messages import Words, describe_evidence, describe_threshold
 from tadoru.jobs.audit.report.summary import CheckResult
-from tadoru.jobs.audit.report.texts import Words
-from tadoru.jobs.report.escape import printable
+from tadoru.jobs.reporting.escape import printable
 from tadoru.model.finding import Severity
 from tadoru.version import PROJECT_URL, VERSION
 
@@ -25,19 +24,19 @@ LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE:
 FINGERPRINT = "tadoru/v1"
 _NOT_IN_URI = re.compile(r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")
 
-Key = tuple[str, str, str]
+FindingKey = tuple[str, str, str]
 """URL, check, subject: what makes a finding the same in two crawls."""
 
 
 def write_sarif(report: AuditReport, out: TextIO) -> None:
     """Writes the log, one result a line."""
-    out.write(f'{{\n  "$schema": {encode(SCHEMA)},\n  "version": "2.1.0",\n  "runs": [{{\n')
+    out.write(f'{{\n  "$schema": {encode_json(SCHEMA)},\n  "version": "2.1.0",\n  "runs": [{{\n')
     for name, value in _properties(report):
-        out.write(f"    {encode(name)}: {encode(value)},\n")
+        out.write(f"    {encode_json(name)}: {encode_json(value)},\n")
     out.write('    "results": ')
     separator, end = "[\n", "[]"
     for result in _results(report):
-        out.write(f"{separator}      {encode(result)}")
+        out.write(f"{separator}      {encode_json(result)}")
         separator, end = ",\n", "\n    ]"
     out.write(f"{end}\n  }}]\n}}\n")
 
@@ -53,7 +52,7 @@ def _properties(report: AuditReport) -> Iterator[tuple[str, Any]]:
     yield "tool", {"driver": driver}
     yield "language", {"en": "en-US", "ja": "ja-JP"}[report.words.lang]
     yield "columnKind", "unicodeCodePoints"
-    yield "automationDetails", {"id": f"tadoru/audit/{uri(crawl.start_url)}"}
+    yield "automationDetails", {"id": f"tadoru/audit/{encode_uri(crawl.start_url)}"}
     invocation: dict[str, Any] = {"executionSuccessful": crawl.outcome == "complete"}
     for name, moment in (("startTimeUtc", crawl.started), ("endTimeUtc", crawl.ended)):
         if moment is not None:
@@ -67,7 +66,7 @@ def _rule(result: CheckResult, words: Words) -> dict[str, Any]:
     title, why, fix = words.check_text(check)
     markdown = f"**{words.why}**\n\n{why}\n\n**{words.fix}**\n\n{fix}"
     if check.threshold is not None:
-        markdown += f"\n\n{limit_words(check.threshold, words)}"
+        markdown += f"\n\n{describe_threshold(check.threshold, words)}"
     return {
         "id": check.id,
         "name": check.id.title().replace("-", ""),
@@ -90,10 +89,10 @@ def _results(report: AuditReport) -> Iterator[dict[str, Any]]:
                 yield _absent(report, key, places[key[1]])
 
 
-def _result(report: AuditReport, told: Told, place: int) -> dict[str, Any]:
+def _result(report: AuditReport, told: ReportedFinding, place: int) -> dict[str, Any]:
     row, check = told.row, told.result.check
     key = (row.url, check.id, row.subject)
-    title, text = report.words.check_text(check).title, evidence(row, report.words)
+    title, text = report.words.check_text(check).title, describe_evidence(row, report.words)
     found = _outline(key, place, f"{title}: {text}" if text else title, LEVELS[check.severity])
     if report.baseline is not None:
         found["baselineState"] = "unchanged" if key in report.baseline else "new"
@@ -104,24 +103,24 @@ def _result(report: AuditReport, told: Told, place: int) -> dict[str, Any]:
     return found
 
 
-def _absent(report: AuditReport, key: Key, place: int) -> dict[str, Any]:
+def _absent(report: AuditReport, key: FindingKey, place: int) -> dict[str, Any]:
     check = report.summary.results[place].check
     return _outline(key, place, report.words.check_text(check).title, LEVELS[check.severity]) | {"baselineState": "absent"}
 
 
-def _outline(key: Key, place: int, message: str, level: str) -> dict[str, Any]:
+def _outline(key: FindingKey, place: int, message: str, level: str) -> dict[str, Any]:
     url, check_id, _ = key
     return {
         "ruleId": check_id,
         "ruleIndex": place,
         "level": level,
         "message": {"text": printable(message)},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri(url)}}}],
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": encode_uri(url)}}}],
         "fingerprints": {FINGERPRINT: sha256("\n".join(key).encode("utf-8", "replace")).hexdigest()},
     }
 
 
-def uri(text: str) -> str:
+def encode_uri(text: str) -> str:
     """A valid URI, whatever the text: what a URI can not hold is written in bytes."""
     escaped = _NOT_IN_URI.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text)
     return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", escaped)

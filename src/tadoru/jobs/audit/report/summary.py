@@ -6,24 +6,39 @@ is in `reading`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from math import ceil
 
-from tadoru.jobs.audit.suppress import Entry
+from tadoru.jobs.audit.report.check_filter import SEVERITIES
+from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.model.finding import Check, Severity
-from tadoru.store.base import TrapRecord
-from tadoru.store.found import FoundRow, Inlink
-from tadoru.store.summary import ClusterRow, NodeRow, PageFigures, RedirectRow, SitemapFigures, SitemapRow, StateCount
+from tadoru.store.crawl.findings import FindingPlace, FindingRow, Inlink, StoredCheck
+from tadoru.store.crawl.interface import UNLINKED, TrapRecord
+from tadoru.store.crawl.runs import StoredRun
+from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.summary import (
+    DuplicateCluster,
+    GraphNodeRow,
+    PageFigures,
+    RedirectRow,
+    SitemapFigures,
+    SitemapSummary,
+    StateCount,
+)
 
 TIME_BOUNDS = (50, 100, 200, 500, 1000, 2000, 5000)
 """Milliseconds: the upper ends of the classes of response times, the last of which is open."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class FindingExample:
     """A finding that is shown, with the links that lead there."""
 
-    row: FoundRow
+    row: FindingRow
     inlinks: tuple[Inlink, ...]
     inlink_count: int
 
@@ -39,11 +54,11 @@ class CheckResult:
     suppressed: int
     reasons: tuple[str, ...]
     """Why some were suppressed."""
-    examples: tuple[Example, ...]
+    examples: tuple[FindingExample, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class ResponseTimes:
     """How long answers took, in milliseconds."""
 
     count: int = 0
@@ -55,15 +70,15 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class PageGraph:
     """The part of the site that is drawn."""
 
-    nodes: tuple[NodeRow, ...]
+    nodes: tuple[GraphNodeRow, ...]
     links: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
+class CrawlInfo:
     """The crawl itself."""
 
     start_url: str
@@ -76,10 +91,10 @@ class Crawl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
+class AuditSummary:
     """An audit in figures."""
 
-    crawl: Crawl
+    crawl: CrawlInfo
     score: float | None
     states: tuple[StateCount, ...]
     links: int
@@ -89,21 +104,21 @@ class Summary:
     depths: tuple[tuple[int, int], ...]
     unlinked: int
     """Pages that answered and to which no link leads."""
-    times: Times
+    times: ResponseTimes
     results: tuple[CheckResult, ...]
     """One for each chosen check, those of one severity together and the gravest first."""
     pages_with: dict[Severity, int]
-    unused: tuple[Entry, ...]
+    unused: tuple[FindingSuppression, ...]
     traps: tuple[TrapRecord, ...]
     slowest: tuple[PageFigures, ...] = ()
     largest: tuple[PageFigures, ...] = ()
     redirect_count: int = 0
     redirects: tuple[RedirectRow, ...] = ()
     sitemap_figures: SitemapFigures = SitemapFigures(0, 0, 0, 0, 0)
-    sitemaps: tuple[SitemapRow, ...] = ()
+    sitemaps: tuple[SitemapSummary, ...] = ()
     cluster_count: int = 0
-    clusters: tuple[ClusterRow, ...] = ()
-    graph: Graph | None = None
+    clusters: tuple[DuplicateCluster, ...] = ()
+    graph: PageGraph | None = None
 
     @property
     def found(self) -> tuple[CheckResult, ...]:
@@ -160,3 +175,168 @@ def _class_of(state: StateCount) -> str:
         case "queued" | "processing":
             return "waiting"
     return "not requested"
+
+
+@dataclass(slots=True)
+class CheckTally:
+    """What there is of one check."""
+
+    entries: tuple[FindingSuppression, ...] = ()
+    """The suppressions that speak of it."""
+    count: int = 0
+    suppressed: dict[FindingSuppression, int] = field(default_factory=dict)
+    first: list[tuple[int, str, FindingPlace]] = field(default_factory=list)
+    """Depth, URL and place of those to show, in that order."""
+
+    def add(self, place: FindingPlace, most: int) -> bool:
+        """Count a finding; whether it is one to be told."""
+        if self.entries and (entry := find_suppression(self.entries, place.url)) is not None:
+            self.suppressed[entry] = self.suppressed.get(entry, 0) + 1
+            return False
+        self.count += 1
+        first = self.first
+        if most and (len(first) < most or (place.depth, place.url) < first[-1][:2]):
+            insort(first, (place.depth, place.url, place))
+            del first[most:]
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class FindingTally:
+    """The findings of a crawl, counted."""
+
+    checks: Mapping[int, CheckTally]
+    pages: Mapping[Severity, int]
+    """Pages on which there is a finding of that severity."""
+    unused: tuple[FindingSuppression, ...]
+    """Suppressions that took nothing away."""
+
+
+def count_findings(
+    catalogue: Sequence[StoredCheck], places: Iterable[FindingPlace], suppressions: FindingSuppressions, most: int = 0
+) -> FindingTally:
+    """Counts, keeping the first `most` places of each check. Places of one page must come together."""
+    checks = {each.number: CheckTally(suppressions.about(each.check.id)) for each in catalogue}
+    severities = {each.number: each.check.severity for each in catalogue}
+    pages = dict.fromkeys(Severity, 0)
+    for page, together in groupby(places, key=lambda place: place.page_id):
+        told = {severities[place.check_number] for place in together if checks[place.check_number].add(place, most)}
+        if page:
+            for severity in told:
+                pages[severity] += 1
+    used = (entry for each in checks.values() for entry in each.suppressed)
+    return FindingTally(checks, pages, suppressions.unused(used))
+
+
+MAX_NODES = 300
+_MOST_BROKEN_NODES = 60
+_MOST_ROWS = 50
+_MOST_REASONS = 12
+_MOST_CLUSTERS = 20
+_MOST_CLUSTER_URLS = 10
+_MOST_PAGES = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportExtent:
+    """How much of everything a form wants."""
+
+    examples: int = 0
+    """Pages of each check."""
+    inlinks: int = 0
+    """Links that lead to each of those pages."""
+    lists: bool = True
+    """Redirects, sitemaps, near duplicates, slow and large pages."""
+    graph: bool = False
+
+
+async def read_summary(
+    store: SqliteStore, chosen: tuple[StoredCheck, ...], suppressions: FindingSuppressions, extent: ReportExtent
+) -> AuditSummary:
+    """Reads a crawl."""
+    counted = count_findings(chosen, store.places([each.number for each in chosen]), suppressions, extent.examples)
+    depths = store.depth_counts()
+    runs = await store.runs()
+    results = [_result(store, each, counted.checks[each.number], extent) for each in chosen]
+    figures = AuditSummary(
+        crawl=_crawl(store, runs),
+        score=runs[-1].score if runs else None,
+        states=tuple(store.states()),
+        links=store.link_count(),
+        indexability=tuple(store.indexabilities()),
+        skipped=tuple(store.skip_reasons(_MOST_REASONS)),
+        depths=tuple((depth, count) for depth, count in depths if depth < UNLINKED),
+        unlinked=sum(count for depth, count in depths if depth >= UNLINKED),
+        times=summarize_times(store.response_times(), store.response_count()),
+        results=tuple(sorted(results, key=_by_severity)),
+        pages_with=dict(counted.pages),
+        unused=counted.unused,
+        traps=tuple(await store.traps()),
+    )
+    return _with_lists(figures, store, extent)
+
+
+def _crawl(store: SqliteStore, runs: list[StoredRun]) -> CrawlInfo:
+    start = store.start_url() or ""
+    if runs:
+        last = runs[-1]
+        return CrawlInfo(start, last.version, last.started_at, last.ended_at, last.outcome, len(runs))
+    began, ended = store.span()  # Made before there were runs.
+    return CrawlInfo(start, "", _moment(began), _moment(ended), None, 0)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+
+
+def _with_lists(summary: AuditSummary, store: SqliteStore, extent: ReportExtent) -> AuditSummary:
+    if extent.lists:
+        summary = replace(
+            summary,
+            slowest=tuple(store.slowest(_MOST_PAGES)),
+            largest=tuple(store.largest(_MOST_PAGES)),
+            redirect_count=store.redirect_count(),
+            redirects=tuple(store.redirect_chains(_MOST_ROWS)),
+            sitemap_figures=store.sitemap_figures(),
+            sitemaps=tuple(store.sitemap_rows(_MOST_ROWS)),
+            cluster_count=store.cluster_count(),
+            clusters=tuple(store.clusters(_MOST_CLUSTERS, _MOST_CLUSTER_URLS)),
+        )
+    if extent.graph:
+        nodes = store.nodes(MAX_NODES, _MOST_BROKEN_NODES)
+        summary = replace(summary, graph=PageGraph(tuple(nodes), tuple(store.links_between(node.page_id for node in nodes))))
+    return summary
+
+
+def _result(store: SqliteStore, stored: StoredCheck, counted: CheckTally, extent: ReportExtent) -> CheckResult:
+    examples = []
+    for _, _, place in counted.first:
+        links = store.inlinks(place.page_id, extent.inlinks) if extent.inlinks and place.page_id else []
+        count = store.inlink_count(place.page_id) if place.page_id else 0
+        examples.append(FindingExample(store.found_at(place), tuple(links), count))
+    return CheckResult(
+        number=stored.number,
+        scope=stored.scope,
+        check=stored.check,
+        count=counted.count,
+        suppressed=sum(counted.suppressed.values()),
+        reasons=tuple(entry.reason for entry in counted.suppressed),
+        examples=tuple(examples),
+    )
+
+
+def _by_severity(result: CheckResult) -> tuple[int, int, int]:
+    return SEVERITIES.index(result.check.severity), -result.count, result.number
+
+
+def summarize_times(times: Iterable[float], count: int) -> ResponseTimes:
+    """The distribution of so many times, which come in order."""
+    wanted = [max(0, ceil(share * count) - 1) for share in (0.5, 0.9, 0.99)]
+    found = [0.0, 0.0, 0.0]
+    classes = [0] * (len(TIME_BOUNDS) + 1)
+    for number, time in enumerate(times):
+        classes[bisect_left(TIME_BOUNDS, time)] += 1
+        for place, rank in enumerate(wanted):
+            if number == rank:
+                found[place] = time
+    return ResponseTimes(count, found[0], found[1], found[2], tuple(classes))

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
-from tadoru.jobs.audit.report.base import AuditReport
-from tadoru.jobs.audit.report.phrases import (
-    bound_words,
-    class_names,
-    evidence,
-    left_out,
-    limit_words,
-    link_words,
-    occasion,
+from tadoru.jobs.audit.report.audit_report import AuditReport
+from tadoru.jobs.audit.report.messages import (
+    INDEXABILITIES,
+    Words,
+    describe_crawl,
+    describe_evidence,
+    describe_exclusions,
+    describe_inlink,
+    describe_threshold,
+    describe_unfinished,
+    format_milliseconds,
+    format_time_bound,
+    response_class_names,
     site_name,
-    time_words,
-    unfinished,
 )
-from tadoru.jobs.audit.report.summary import TIME_BOUNDS, CheckResult, Example, Summary
-from tadoru.jobs.audit.report.texts import INDEXABILITIES, Words
-from tadoru.jobs.report.charts import few
-from tadoru.jobs.report.escape import origin, readable_url, shortener
-from tadoru.jobs.report.palette import Palette
-from tadoru.jobs.report.words import columns, padded
+from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult, FindingExample
+from tadoru.jobs.reporting.charts import limit_columns
+from tadoru.jobs.reporting.escape import readable_url, url_origin, url_shortener
+from tadoru.jobs.reporting.formatting import display_width, pad_text
+from tadoru.jobs.reporting.terminal import Palette
 from tadoru.model.finding import Severity
 
 _BAR = 32
@@ -52,15 +53,15 @@ def write_text(report: AuditReport, out: TextIO, *, colour: bool = False) -> Non
     _write_end(report, paint, say)
 
 
-def _write_head(summary: Summary, words: Words, paint: Palette, say: Say) -> None:
+def _write_head(summary: AuditSummary, words: Words, paint: Palette, say: Say) -> None:
     say(f"{paint.bold(site_name(summary))}  {paint.faint(readable_url(summary.crawl.start_url))}")
-    say(paint.faint(occasion(summary, words)))
-    if warning := unfinished(summary, words):
+    say(paint.faint(describe_crawl(summary, words)))
+    if warning := describe_unfinished(summary, words):
         say(paint.yellow(warning))
 
 
-def _write_figures(summary: Summary, words: Words, paint: Palette, say: Say) -> None:
-    names = class_names(words)
+def _write_figures(summary: AuditSummary, words: Words, paint: Palette, say: Say) -> None:
+    names = response_class_names(words)
     classes = [(names.get(name, name), count) for name, count in summary.classes.items() if count]
     reasons = [(words.named(INDEXABILITIES, reason), count) for reason, good, count in summary.indexability if not good]
     lines = [(words.score, _score(summary, words, paint))]
@@ -70,10 +71,10 @@ def _write_figures(summary: Summary, words: Words, paint: Palette, say: Say) -> 
     lines += [(words.external, f"{summary.external:>7,}")] if summary.external else []
     say("")
     for label, text in lines:
-        say(f"{padded(label, _LABEL)} {text}")
+        say(f"{pad_text(label, _LABEL)} {text}")
 
 
-def _score(summary: Summary, words: Words, paint: Palette) -> str:
+def _score(summary: AuditSummary, words: Words, paint: Palette) -> str:
     score = summary.score
     if score is None:
         return words.no_score
@@ -87,8 +88,8 @@ def _figures(total: int, parts: Sequence[tuple[str, int]]) -> str:
 
 def _write_findings(report: AuditReport, paint: Palette, say: Say) -> None:
     summary, words = report.summary, report.words
-    short = shortener(origin(summary.crawl.start_url))
-    width = max((columns(words.check_text(result.check).title) for result in summary.found), default=0)
+    short = url_shortener(url_origin(summary.crawl.start_url))
+    width = max((display_width(words.check_text(result.check).title) for result in summary.found), default=0)
     if not summary.found:
         say(f"\n{words.nothing}")
     for severity in Severity:
@@ -96,7 +97,7 @@ def _write_findings(report: AuditReport, paint: Palette, say: Say) -> None:
         if results:
             say(f"\n{_coloured(severity, paint)(paint.bold(words.severities[severity][1]))} ({summary.count(severity):,})")
         for result in results:
-            title = padded(words.check_text(result.check).title, width)
+            title = pad_text(words.check_text(result.check).title, width)
             say(f"  {_mark(severity, paint)} {result.count:>7,}  {title}  {paint.faint(result.check.id)}")
             for example in result.examples[:1]:
                 say(paint.faint(f"              {short(example.row.url)}"))
@@ -110,21 +111,21 @@ def _mark(severity: Severity, paint: Palette) -> str:
     return _coloured(severity, paint)(_MARKS[severity])
 
 
-def _write_distributions(summary: Summary, words: Words, paint: Palette, say: Say) -> None:
-    depths = few([(str(depth), count) for depth, count in summary.depths])
+def _write_distributions(summary: AuditSummary, words: Words, paint: Palette, say: Say) -> None:
+    depths = limit_columns([(str(depth), count) for depth, count in summary.depths])
     if summary.unlinked:
         depths.append((words.unlinked, summary.unlinked))
     _write_bars(words.depth, depths, paint, say)
     times = summary.times
     if times.count:
         shares = zip((50, 90, 99), (times.p50, times.p90, times.p99), strict=True)
-        told = "   ".join(f"p{share} {time_words(time)}" for share, time in shares)
+        told = "   ".join(f"p{share} {format_milliseconds(time)}" for share, time in shares)
         _write_bars(f"{words.times}  {paint.faint(told)}", _time_classes(summary), paint, say)
 
 
-def _time_classes(summary: Summary) -> list[tuple[str, int]]:
+def _time_classes(summary: AuditSummary) -> list[tuple[str, int]]:
     """Each class of response times with its label."""
-    labels = [*(f"≤ {bound_words(bound)}" for bound in TIME_BOUNDS), f"> {bound_words(TIME_BOUNDS[-1])}"]
+    labels = [*(f"≤ {format_time_bound(bound)}" for bound in TIME_BOUNDS), f"> {format_time_bound(TIME_BOUNDS[-1])}"]
     return list(zip(labels, summary.times.classes, strict=True))
 
 
@@ -133,15 +134,15 @@ def _write_bars(heading: str, bars: Sequence[tuple[str, int]], paint: Palette, s
     if not most:
         return
     say(f"\n{paint.bold(heading)}")
-    width = max(columns(label) for label, _ in bars)
+    width = max(display_width(label) for label, _ in bars)
     for label, count in bars:
         bar = "█" * max(1 if count else 0, round(_BAR * count / most))
-        say(f"  {padded(label, width, right=True)}  {paint.cyan(bar)}{' ' if bar else ''}{count:,}")
+        say(f"  {pad_text(label, width, right=True)}  {paint.cyan(bar)}{' ' if bar else ''}{count:,}")
 
 
 def _write_pages(report: AuditReport, paint: Palette, say: Say) -> None:
     """Every page of the chosen checks, with the links that lead to it."""
-    words, short = report.words, shortener(origin(report.summary.crawl.start_url))
+    words, short = report.words, url_shortener(url_origin(report.summary.crawl.start_url))
     if not report.summary.found:
         say(f"\n{words.nothing}")
     for result in report.summary.found:
@@ -150,7 +151,7 @@ def _write_pages(report: AuditReport, paint: Palette, say: Say) -> None:
         say(f"  {words.why}: {text.why}")
         say(f"  {words.fix}: {text.fix}")
         if check.threshold is not None:
-            say(f"  {limit_words(check.threshold, words)}")
+            say(f"  {describe_threshold(check.threshold, words)}")
         for example in report.pages(result, INLINKS):
             for line in _page_lines(example, words, short, paint):
                 say(line)
@@ -158,12 +159,12 @@ def _write_pages(report: AuditReport, paint: Palette, say: Say) -> None:
             say(paint.faint(f"  {_suppressed(result, words)}"))
 
 
-def _page_lines(example: Example, words: Words, short: Callable[[str], str], paint: Palette) -> Iterator[str]:
+def _page_lines(example: FindingExample, words: Words, short: Callable[[str], str], paint: Palette) -> Iterator[str]:
     yield f"\n  {short(example.row.url)}"
-    if text := evidence(example.row, words):
+    if text := describe_evidence(example.row, words):
         yield f"      {text}"
     for link in example.inlinks:
-        yield paint.faint(f"      ← {link_words(link, short(link.source_url))}")
+        yield paint.faint(f"      ← {describe_inlink(link, short(link.source_url))}")
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
         yield paint.faint(f"      ← {words.more.format(number=f'{hidden:,}')}")
@@ -176,7 +177,7 @@ def _suppressed(result: CheckResult, words: Words) -> str:
 
 def _write_end(report: AuditReport, paint: Palette, say: Say) -> None:
     words = report.words
-    notes = list(left_out(report.summary, words))
+    notes = list(describe_exclusions(report.summary, words))
     if notes and not report.list_all:
         say(f"\n{paint.bold(words.traps)}")
         for note in notes:

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TextIO
 
 from tadoru.errors import UsageError
-from tadoru.jobs.links.report.base import LinksReport
+from tadoru.jobs.links.report.figures import LinksReport
 
-__all__ = ["FORMS", "LinksReport", "write"]
+__all__ = ["LINKS_FORMATS", "LinksReport", "write_links_report"]
 
-FORMS = ("text", "json", "csv", "dot", "html")
+LINKS_FORMATS = ("text", "json", "csv", "dot", "html")
 
 
-def write(report: LinksReport, form: str, out: TextIO, colour: bool = False) -> None:
+def write_links_report(report: LinksReport, form: str, out: TextIO, colour: bool = False) -> None:
     """Writes the report in one of FORMS; `colour` speaks to the text form only. Raises UsageError for another form."""
     match form:
         case "text":
@@ -24,15 +24,15 @@ def write(report: LinksReport, form: str, out: TextIO, colour: bool = False) -> 
 
             write_text(report, out, colour=colour)
         case "json":
-            from tadoru.jobs.links.report.jsonform import write_json
+            from tadoru.jobs.links.report.data_formats import write_json
 
             write_json(report, out)
         case "csv":
-            from tadoru.jobs.links.report.csvform import write_csv
+            from tadoru.jobs.links.report.data_formats import write_csv
 
             write_csv(report, out)
         case "dot":
-            from tadoru.jobs.links.report.dot import write_dot
+            from tadoru.jobs.links.report.data_formats import write_dot
 
             write_dot(report, out)
         case "html":
@@ -40,4 +40,4 @@ def write(report: LinksReport, form: str, out: TextIO, colour: bool = False) -> 
 
             write_html(report, out)
         case _:
-            raise UsageError(f"There is no form “{form}”; choose one of {', '.join(FORMS)}.")
+            raise UsageError(f"There is no form “{form}”; choose one of {', '.join(LINKS_FORMATS)}.")

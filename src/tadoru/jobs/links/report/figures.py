@@ -1,34 +1,64 @@
-"""The numbers behind every form: how each URL came out, and how many there are of each. One look at every URL; none is kept."""
+"""What every format is made from: the crawl with its links, and its figures."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
-from tadoru.jobs.report.escape import origin
-from tadoru.jobs.report.graph.dots import Outcome
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, UrlInfo
+from tadoru.jobs.reporting.escape import url_origin
+from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
-
-def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> Outcome:
-    """A failure decides; a code that was accepted is no failure and counts as fine."""
-    if failed is not None:
-        return Outcome.BLOCKED if failed.blocked else Outcome.BROKEN
-    if info.status_code is None:
-        return Outcome.UNREAD
-    if info.redirect_to or 300 <= info.status_code <= 399:
-        return Outcome.REDIRECT
-    return Outcome.OK
+OUTCOME_NAMES = {
+    UrlOutcome.OK: "Fine",
+    UrlOutcome.REDIRECT: "Redirected",
+    UrlOutcome.BROKEN: "Broken",
+    UrlOutcome.BLOCKED: "Blocked",
+    UrlOutcome.UNREAD: "Not requested",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class LinksReport:
+    """A crawl, its links, and how much of it to show."""
+
+    result: CrawlResult
+    edges: Callable[[], Iterable[LinkEdge]]
+    """Streams the links between pages from the store; may be called more than once."""
+    broken: tuple[BrokenLink, ...] = ()
+    """Usually `result.bad_links`."""
+    show_external: bool = False
+    checked: bool = False
+    """Whether links were checked, so that none being broken is worth a sentence."""
+    accepted: int = 0
+    """Bad links that a suppression file accepts, and that are not among the broken."""
+
+    @property
+    def all_well(self) -> str:
+        """What is said of a check that found nothing bad; no full stop at its end."""
+        works = "Every link that was tried works" if self.result.stopped else "Every link works"
+        return f"{works}, but for {self.accepted:,} that you accept" if self.accepted else works
+
+
+def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> UrlOutcome:
+    """A failure decides; a code that was accepted is no failure and counts as fine."""
+    if failed is not None:
+        return UrlOutcome.BLOCKED if failed.blocked else UrlOutcome.BROKEN
+    if info.status_code is None:
+        return UrlOutcome.UNREAD
+    if info.redirect_to or 300 <= info.status_code <= 399:
+        return UrlOutcome.REDIRECT
+    return UrlOutcome.OK
+
+
+@dataclass(frozen=True, slots=True)
+class LinksFigures:
     """Counts over the internal URLs."""
 
     failed: Mapping[str, FailedUrl]
-    outcomes: Mapping[Outcome, int]
+    outcomes: Mapping[UrlOutcome, int]
     statuses: tuple[tuple[str, int], ...]
     """Label and count, the codes in order, then what has none."""
     depths: tuple[tuple[int, int], ...]
@@ -42,13 +72,13 @@ class Figures:
     """For each URL that was given as a parent, how many of its children were not requested."""
 
     @classmethod
-    def of(cls, result: CrawlResult) -> Figures:
+    def of(cls, result: CrawlResult) -> LinksFigures:
         failed = {failure.url: failure for failure in result.failed_urls}
-        outcomes: Counter[Outcome] = Counter()
+        outcomes: Counter[UrlOutcome] = Counter()
         statuses: Counter[str] = Counter()
         depths: Counter[int] = Counter()
         below: Counter[str | None] = Counter()
-        home = origin(result.start_url)
+        home = url_origin(result.start_url)
         homes = Counter({home: 0})
         first_seen: datetime | None = None
         for info in result.internal_urls:
@@ -57,9 +87,9 @@ class Figures:
             outcomes[outcome] += 1
             statuses[_status_label(info, failure)] += 1
             depths[info.depth] += 1
-            below[info.parent_url] += outcome is Outcome.UNREAD
+            below[info.parent_url] += outcome is UrlOutcome.UNREAD
             if not info.url.startswith(home + "/"):
-                home = origin(info.url)
+                home = url_origin(info.url)
             homes[home] += 1
             if first_seen is None or info.discovered_at < first_seen:
                 first_seen = info.discovered_at
@@ -75,12 +105,12 @@ class Figures:
             unread_below=below,
         )
 
-    def outcome(self, info: UrlInfo) -> Outcome:
+    def outcome(self, info: UrlInfo) -> UrlOutcome:
         return outcome_of(info, self.failed.get(info.url))
 
     def bears(self, info: UrlInfo) -> bool:
         """Whether a URL was requested, or others hang from it: a report keeps these, and the others may be millions."""
-        return info.url in self.unread_below or self.outcome(info) is not Outcome.UNREAD
+        return info.url in self.unread_below or self.outcome(info) is not UrlOutcome.UNREAD
 
 
 def _every(depths: Mapping[int, int]) -> Iterable[int]:

@@ -8,20 +8,20 @@ many more there are; the forms that programs read have all.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from heapq import nsmallest
 from typing import TextIO
 
-from tadoru.jobs.links.broken import status_words
-from tadoru.jobs.links.report.base import LinksReport
-from tadoru.jobs.links.report.figures import Figures
-from tadoru.jobs.links.report.tree import Tree
+from tadoru.jobs.links.broken import format_status
+from tadoru.jobs.links.report.figures import LinksFigures, LinksReport
+from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import BrokenKind, BrokenLink, UrlInfo
-from tadoru.jobs.report.charts import few
-from tadoru.jobs.report.escape import clip, printable, readable_url, shortener
-from tadoru.jobs.report.graph.dots import Outcome
-from tadoru.jobs.report.palette import Palette
-from tadoru.jobs.report.words import counted, duration_words
+from tadoru.jobs.reporting.charts import limit_columns
+from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_shortener
+from tadoru.jobs.reporting.formatting import format_count, format_duration
+from tadoru.jobs.reporting.graph_layout import UrlOutcome
+from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
+from tadoru.jobs.reporting.terminal import Palette
 
 _DEEPEST_INDENT = 24
 """Branches are drawn this far; below, a number says how deep a line is. Else a chain of pages would cost its length squared."""
@@ -29,7 +29,7 @@ _DEEPEST_INDENT = 24
 _PLACES = 10
 """Places that lead to a broken link, of which the text shows so many."""
 
-MOST_UNREAD_BELOW = 200
+MAX_UNREAD_BELOW = 200
 """URLs below a page that were not requested, of which the text shows so many."""
 
 _MOST_EXTERNAL = 20_000
@@ -48,16 +48,16 @@ def write_text(report: LinksReport, out: TextIO, *, colour: bool = False) -> Non
         out.write(line.replace("##[", "## [") + "\n")
 
     paint = Palette(colour)
-    figures = Figures.of(report.result)
-    short = shortener(figures.site)
-    hidden = _write_tree(Tree(report.result.internal_urls, figures, MOST_UNREAD_BELOW), figures, short, paint, say)
+    figures = LinksFigures.of(report.result)
+    short = url_shortener(figures.site)
+    hidden = _write_tree(SiteTree(report.result.internal_urls, figures, MAX_UNREAD_BELOW), figures, short, paint, say)
     if report.show_external:
         hidden += _write_external(report.result.external_urls, figures, paint, say)
     _write_bad_links(report, short, paint, say)
     _write_summary(report, figures, hidden, paint, say)
 
 
-def _write_tree(tree: Tree, figures: Figures, short: Callable[[str], str], paint: Palette, say: Say) -> int:
+def _write_tree(tree: SiteTree, figures: LinksFigures, short: Callable[[str], str], paint: Palette, say: Say) -> int:
     """Writes the tree; how many URLs it does not show."""
     # (a URL or how many more there are, the branches drawn before its own, whether it is its parent's last, levels below a root)
     stack: list[tuple[UrlInfo | int, str, bool, int]] = []
@@ -87,17 +87,17 @@ def _write_tree(tree: Tree, figures: Figures, short: Callable[[str], str], paint
     return tree.all_hidden
 
 
-def _remarks(info: UrlInfo, figures: Figures, short: Callable[[str], str], paint: Palette) -> str:
+def _remarks(info: UrlInfo, figures: LinksFigures, short: Callable[[str], str], paint: Palette) -> str:
     """What follows the name: how it came out when that is not plainly well, and the title."""
     failed = figures.failed.get(info.url)
     match figures.outcome(info):
-        case Outcome.BROKEN:
+        case UrlOutcome.BROKEN:
             words = paint.red("✗ " + _failure_words(info, failed.error_message if failed else ""))
-        case Outcome.BLOCKED:
+        case UrlOutcome.BLOCKED:
             words = paint.yellow("⊘ " + _failure_words(info, failed.error_message if failed else ""))
-        case Outcome.REDIRECT:
+        case UrlOutcome.REDIRECT:
             words = paint.cyan(f"{info.status_code} → {short(info.redirect_to)}" if info.redirect_to else str(info.status_code))
-        case Outcome.UNREAD:
+        case UrlOutcome.UNREAD:
             words = paint.faint(f"· not requested: {printable(info.not_fetched)}" if info.not_fetched else "· not requested")
         case _:
             words = "" if info.status_code == 200 else paint.faint(str(info.status_code))
@@ -106,14 +106,14 @@ def _remarks(info: UrlInfo, figures: Figures, short: Callable[[str], str], paint
 
 
 def _failure_words(info: UrlInfo, message: str) -> str:
-    return status_words(info.status_code) if info.status_code is not None else printable(message) or "no answer"
+    return format_status(info.status_code) if info.status_code is not None else printable(message) or "no answer"
 
 
-def _write_external(infos: Collection[UrlInfo], figures: Figures, paint: Palette, say: Say) -> int:
+def _write_external(infos: Collection[UrlInfo], figures: LinksFigures, paint: Palette, say: Say) -> int:
     """Writes the list, by name; how many URLs it does not show."""
 
     def is_unread(info: UrlInfo) -> bool:
-        return figures.outcome(info) is Outcome.UNREAD
+        return figures.outcome(info) is UrlOutcome.UNREAD
 
     shown = nsmallest(_MOST_EXTERNAL, infos, key=lambda info: (is_unread(info), info.url))
     if shown:
@@ -151,23 +151,23 @@ def _write_bad_link(link: BrokenLink, short: Callable[[str], str], paint: Palett
         text = clip(printable(anchor), 60)
         say(f"    on {short(page)}" + (f"  “{text}”" if text else "") + (f"  {times} times" if times > 1 else ""))
     if len(places) > _PLACES:
-        say(paint.faint(f"    and {counted(len(places) - _PLACES, 'more place')}"))
+        say(paint.faint(f"    and {format_count(len(places) - _PLACES, 'more place')}"))
 
 
-def _write_summary(report: LinksReport, figures: Figures, hidden: int, paint: Palette, say: Say) -> None:
+def _write_summary(report: LinksReport, figures: LinksFigures, hidden: int, paint: Palette, say: Say) -> None:
     result = report.result
     say(f"\n{paint.bold('Summary')}")
     lines = [("URLs", f"{result.total_processed:,} requested of {result.total_found:,} found")]
     if result.external_urls:
         lines.append(("External", f"{len(result.external_urls):,}"))
     if hidden:
-        lines.append(("Not shown", f"{counted(hidden, 'URL')}; the forms json and csv have all of them"))
+        lines.append(("Not shown", f"{format_count(hidden, 'URL')}; the forms json and csv have all of them"))
     lines.append(("Status", "   ".join(f"{label}: {count:,}" for label, count in figures.statuses) or "none"))
     if result.failed_urls:
         lines.append(("Failed", f"{len(result.failed_urls):,}"))
     if report.checked or report.broken:
         lines.append(("Links", _link_counts(report.broken, is_whole=not result.stopped)))
-    lines.append(("Time", f"{duration_words(result.crawl_duration)}, {figures.rate:.1f} pages a second"))
+    lines.append(("Time", f"{format_duration(result.crawl_duration)}, {figures.rate:.1f} pages a second"))
     lines.extend(("Trap", f"cut off {printable(' '.join((trap.pattern, trap.reason)))}") for trap in result.traps)
     if result.stopped:
         lines.append(("Stopped", printable(result.stopped)))
@@ -185,8 +185,42 @@ def _link_counts(links: tuple[BrokenLink, ...], *, is_whole: bool) -> str:
 
 
 def _write_depths(depths: tuple[tuple[int, int], ...], paint: Palette, say: Say) -> None:
-    bars = few([(str(depth), count) for depth, count in depths])
+    bars = limit_columns([(str(depth), count) for depth, count in depths])
     most = max((count for _, count in bars), default=0)
     for depth, count in bars:
         bar = "█" * max(1 if count else 0, round(_BAR * count / most))
         say(f"  Depth {depth:<3} {paint.cyan(bar)}{' ' if bar else ''}{count:,}")
+
+
+_TITLES = {"broken": "Broken link", "blocked": "Blocked link", "fragment": "Missing fragment"}
+
+
+def write_annotations(links: Iterable[BrokenLink], out: TextIO) -> None:
+    """An error for each broken link, a warning for each blocked one, and a notice that counts what GitHub would drop."""
+    out.writelines(line + "\n" for line in annotation_commands(links))
+
+
+def annotation_commands(links: Iterable[BrokenLink]) -> Iterator[str]:
+    """The commands, one a line."""
+    seen = {"error": 0, "warning": 0}
+    for link in links:
+        level = "warning" if link.kind == "blocked" else "error"
+        seen[level] += 1
+        if seen[level] <= MAX_ANNOTATIONS:
+            yield workflow_command(level, _TITLES[link.kind], _annotation_message(link))
+    hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
+    if hidden:
+        yield workflow_command(
+            "notice", "More links", f"{format_count(hidden, 'more link')} with problems; the report has all of them."
+        )
+
+
+def _annotation_message(link: BrokenLink) -> str:
+    message = f"{printable(link.url)}: {printable(link.error)}"
+    if link.sources:
+        first = link.sources[0]
+        text = clip(printable(first.anchor_text), 80)
+        message += f"\nlinked from {printable(first.page_url)}" + (f" as “{text}”" if text else "")
+        if len(link.sources) > 1:
+            message += f" and {format_count(len(link.sources) - 1, 'more place')}"
+    return message

@@ -10,31 +10,31 @@ from bisect import insort
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from tadoru.jobs.links.report.figures import Figures
+from tadoru.jobs.links.report.figures import LinksFigures
 from tadoru.jobs.links.result import UrlInfo
 
-MOST_UNREAD = 20_000
+MAX_UNREAD = 20_000
 """URLs that were not requested, of which so many are held in all: where there are more, every page gets less room."""
 
 
-class Tree:
+class SiteTree:
     """Who hangs from whom. A parent counts only when it is less deep than its child, so that data of any origin is a tree.
 
     `most_below` is how many URLs that were not requested may be held below one page.
     """
 
-    def __init__(self, infos: Collection[UrlInfo], figures: Figures, most_below: int) -> None:
+    def __init__(self, infos: Collection[UrlInfo], figures: LinksFigures, most_below: int) -> None:
         self.held = {info.url: info for info in infos if figures.bears(info)}
         """Every URL in the tree."""
         self._children: dict[str | None, list[UrlInfo]] = {}
-        for info in sorted(self.held.values(), key=place):
+        for info in sorted(self.held.values(), key=sort_key):
             self._children.setdefault(self.parent(info), []).append(info)
         self._hidden: Counter[str | None] = Counter()
-        room = room_below(figures.unread_below.values(), most_below)
+        room = leaves_per_page(figures.unread_below.values(), most_below)
         leaves = self._few((info for info in infos if info.url not in self.held), room)
         for parent, few in leaves.items():
             self.held.update((info.url, info) for info in few)
-            self._children[parent] = sorted([*self._children.get(parent, ()), *few], key=place)
+            self._children[parent] = sorted([*self._children.get(parent, ()), *few], key=sort_key)
 
     def _few(self, leaves: Iterable[UrlInfo], room: int) -> dict[str | None, list[UrlInfo]]:
         """The first of the leaves below each parent. The others are counted."""
@@ -42,7 +42,7 @@ class Tree:
         for info in leaves:
             parent = self.parent(info)
             few = kept.setdefault(parent, [])
-            insort(few, info, key=place)
+            insort(few, info, key=sort_key)
             if len(few) > room:
                 few.pop()
                 self._hidden[parent] += 1
@@ -66,12 +66,12 @@ class Tree:
         return self._hidden.total()
 
 
-def place(info: UrlInfo) -> tuple[int, str]:
+def sort_key(info: UrlInfo) -> tuple[int, str]:
     """Where a URL stands in every list: by depth, then by name."""
     return info.depth, info.url
 
 
-def room_below(unread: Collection[int], most: int) -> int:
+def leaves_per_page(unread: Collection[int], most: int) -> int:
     """How many of the `unread` URLs below each page may be held, `most` or less."""
     rooms = (most, 100, 50, 20, 10, 5, 2, 1)
-    return next((room for room in rooms if sum(min(count, room) for count in unread) <= MOST_UNREAD), 0)
+    return next((room for room in rooms if sum(min(count, room) for count in unread) <= MAX_UNREAD), 0)

@@ -1,0 +1,49 @@
+"""Reads a crawl by the path of its database, for web pages, REST and GraphQL."""
+
+from __future__ import annotations
+
+from tadoru.jobs.audit.crawl_results.downloads import DOWNLOAD_FORMATS, Download, back_up_crawl, export_crawl
+from tadoru.jobs.audit.crawl_results.queries import (
+    count_pages,
+    draw_site_graph,
+    list_affected,
+    list_findings,
+    list_links,
+    list_pages,
+    read_charts,
+    read_graph,
+    read_overview,
+    read_page,
+    standalone_svg,
+)
+from tadoru.jobs.audit.crawl_results.run_comparison import NothingToCompare, compare_crawls, compare_with_previous
+from tadoru.store.crawl.browse_links import LinkFilter
+from tadoru.store.crawl.browse_pages import ORDERS, PageFilter
+from tadoru.store.crawl.read_only import CrawlNotReadable
+from tadoru.store.cursors import UnknownCursor
+
+__all__ = [
+    "DOWNLOAD_FORMATS",
+    "ORDERS",
+    "Download",
+    "LinkFilter",
+    "NothingToCompare",
+    "CrawlNotReadable",
+    "PageFilter",
+    "UnknownCursor",
+    "back_up_crawl",
+    "compare_crawls",
+    "compare_with_previous",
+    "count_pages",
+    "draw_site_graph",
+    "export_crawl",
+    "list_affected",
+    "list_findings",
+    "list_links",
+    "list_pages",
+    "read_charts",
+    "read_graph",
+    "read_overview",
+    "read_page",
+    "standalone_svg",
+]

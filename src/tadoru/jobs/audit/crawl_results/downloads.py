@@ -1,0 +1,181 @@
+"""A crawl in another form, as a stream of bytes: read at one moment, and never more than a part of it in memory.
+
+Tables as csv and jsonl are made while they are sent. The other forms are known only when they are whole; they are written to a
+temporary file without a name first, which is gone however the sending ends.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, BinaryIO, NamedTuple, cast
+
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.export.atomic_files import AtomicFiles, text_stream
+from tadoru.jobs.audit.export.exporter import check_check_ids
+from tadoru.jobs.reporting.escape import url_origin
+from tadoru.store.crawl.export_reader import ExportGrid, ExportSelection, unused_filters
+from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.crawl.read_only import ReadOnlyCrawl
+
+_ROWS = 500
+"""Rows that are made into text together."""
+_CHUNK = 1 << 16
+
+
+class DownloadFormat(NamedTuple):
+    """A form, for those who receive it."""
+
+    suffix: str
+    media_type: str
+    of_tables: bool
+
+
+DOWNLOAD_FORMATS: dict[str, DownloadFormat] = {
+    "csv": DownloadFormat(".csv", "text/csv; charset=utf-8", of_tables=True),
+    "jsonl": DownloadFormat(".jsonl", "application/x-ndjson", of_tables=True),
+    "parquet": DownloadFormat(".parquet", "application/vnd.apache.parquet", of_tables=True),
+    "xlsx": DownloadFormat(".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", of_tables=True),
+    "sitemap": DownloadFormat(".xml", "application/xml", of_tables=False),
+    "dot": DownloadFormat(".dot", "text/vnd.graphviz; charset=utf-8", of_tables=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """An export to be sent. Whoever has it reads `chunks` to the end, or closes it."""
+
+    suffix: str
+    media_type: str
+    chunks: Iterator[bytes]
+    size: int | None
+    """In bytes, when it is known beforehand."""
+
+
+def export_crawl(
+    path: Path | str, form: str, tables: Sequence[str] = ("pages",), chosen: ExportSelection | None = None, *, now: datetime
+) -> Download:
+    """A crawl in a form of `DOWNLOAD_FORMATS`; several tables are for xlsx only. Raises UsageError before anything is sent."""
+    chosen = chosen or ExportSelection()
+    _check(form, tables, chosen)
+    with ExitStack() as stack:
+        crawl = ReadOnlyCrawl(path)
+        stack.enter_context(closing(crawl.sql))
+        stack.enter_context(crawl.one_moment())
+        check_check_ids(chosen.checks, crawl.check_ids())
+        kind = DOWNLOAD_FORMATS[form]
+        if form in ("csv", "jsonl"):
+            parts = _rows(form, crawl.dump(tables[0], chosen), stack.pop_all())
+            # Begun here, so that a file which can not be read is told before anything is sent, and is closed in any case.
+            return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
+        if form == "sitemap":
+            return _sitemaps(crawl)
+        return _whole(kind, lambda out: _write(crawl, form, tables, chosen, out, now))
+
+
+def back_up_crawl(path: Path | str) -> Download:
+    """The whole database as it is at one moment, also while the crawl runs."""
+    with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
+        crawl = ReadOnlyCrawl(path)
+        copy = Path(folder, "crawl.db")
+        with closing(crawl.sql):
+            crawl.copy_to(copy)
+        # Open, it can be read to its end although its name is gone.
+        return _sent(copy.open("rb"), ".db", "application/vnd.sqlite3")
+
+
+def _check(form: str, tables: Sequence[str], chosen: ExportSelection) -> None:
+    if not DOWNLOAD_FORMATS[form].of_tables:
+        if tuple(tables) != ("pages",) or chosen != ExportSelection():
+            raise UsageError(f"{form} is made of the whole crawl: leave out the table and the filters.")
+        return
+    if len(tables) != 1 and form != "xlsx":
+        raise UsageError(f"{form} has one table: name one, or take xlsx for several.")
+    for name in tables:
+        if name not in TABLES:
+            raise UsageError(f"There is no table “{name}”: choose one of {', '.join(TABLES)}.")
+        for flag in unused_filters(name, chosen):
+            raise UsageError(
+                f"{flag.removeprefix('--')} means nothing to the table {name}: leave it out, or choose another table."
+            )
+
+
+def _rows(form: str, grid: ExportGrid, stack: ExitStack) -> Iterator[bytes]:
+    """A table in parts. The database is closed at the end, or when nobody wants the rest."""
+    from tadoru.jobs.audit.export.csv_jsonl import write_csv, write_jsonl, write_rows
+
+    def text(rows: Sequence[tuple[object, ...]], write: Callable[[ExportGrid, io.StringIO], None]) -> bytes:
+        out = io.StringIO(newline="")
+        write(grid._replace(rows=iter(rows)), out)
+        return out.getvalue().encode(errors="backslashreplace")
+
+    with stack:
+        yield text((), write_csv) if form == "csv" else b""
+        while rows := list(islice(grid.rows, _ROWS)):
+            yield text(rows, write_rows if form == "csv" else write_jsonl)
+
+
+def _write(crawl: ReadOnlyCrawl, form: str, tables: Sequence[str], chosen: ExportSelection, out: BinaryIO, now: datetime) -> None:
+    if form == "parquet":
+        from tadoru.jobs.audit.export.parquet import write_parquet
+
+        write_parquet(crawl.dump(tables[0], chosen), out)
+    elif form == "xlsx":
+        from tadoru.jobs.audit.export.xlsx import write_xlsx
+
+        grids = (crawl.dump(name, chosen) for name in dict.fromkeys(tables))
+        write_xlsx(grids, out, folder=Path(tempfile.gettempdir()), now=now)
+    else:
+        from tadoru.jobs.audit.export.dot import DEFAULT_NODES, write_dot
+
+        with text_stream(out) as words:
+            nodes, total = crawl.graph_nodes(DEFAULT_NODES)
+            write_dot(nodes, total, crawl.graph_edges, crawl.start_url() or "", words)
+
+
+def _sitemaps(crawl: ReadOnlyCrawl) -> Download:
+    """One file, or, when the site has more pages than a sitemap may have, all of them in an archive."""
+    from tadoru.jobs.audit.export.sitemap import write_sitemaps
+
+    with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
+        with AtomicFiles() as parcel:
+            base = url_origin(crawl.start_url() or "")
+            files = write_sitemaps(crawl.sitemap_pages(), parcel, Path(folder, "sitemap.xml"), base)
+        if len(files) == 1:
+            return _sent(files[0].open("rb"), DOWNLOAD_FORMATS["sitemap"].suffix, DOWNLOAD_FORMATS["sitemap"].media_type)
+
+        def pack(out: BinaryIO) -> None:
+            with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+                for file in files:
+                    archive.write(file, file.name)
+
+        return _whole(DownloadFormat(".zip", "application/zip", of_tables=False), pack)
+
+
+def _whole(form: DownloadFormat, write: Callable[[BinaryIO], None]) -> Download:
+    file = tempfile.TemporaryFile(prefix="tadoru-")  # noqa: SIM115 - it is closed when it was sent
+    try:
+        write(cast(BinaryIO, file))
+    except BaseException:
+        file.close()
+        raise
+    return _sent(file, form.suffix, form.media_type)
+
+
+def _sent(file: IO[bytes], suffix: str, media_type: str) -> Download:
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+
+    def chunks() -> Iterator[bytes]:
+        with file:
+            while chunk := file.read(_CHUNK):
+                yield chunk
+
+    return Download(suffix, media_type, chunks(), size)

@@ -1,0 +1,376 @@
+"""Queries of one crawl: overview, findings, pages, one page in detail, links, and the site graph."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from math import ceil
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tadoru.i18n.translation import translator
+from tadoru.jobs.audit.crawl_results.cache import cached_while_unchanged
+from tadoru.jobs.audit.crawl_results.models import (
+    AffectedPage,
+    CheckSummary,
+    CrawlCharts,
+    CrawlOverview,
+    GraphPage,
+    IndexabilityCount,
+    LinkList,
+    LinkSummary,
+    PageAlternate,
+    PageDetail,
+    PageFinding,
+    PageHeading,
+    PageImage,
+    PageSummary,
+    RedirectStep,
+    ResponseHeader,
+    RunFigures,
+    SeverityFigures,
+    SiteGraph,
+    SkippedCount,
+    StructuredDataItem,
+    TimeFigures,
+)
+from tadoru.jobs.audit.report.html_graph import draw_page_graph
+from tadoru.jobs.audit.report.messages import LANGUAGES
+from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
+from tadoru.jobs.reporting.graph_svg import GraphDrawing
+from tadoru.model.finding import Severity
+from tadoru.store.crawl.browse_links import LinkFilter
+from tadoru.store.crawl.browse_pages import CrawlTotals, PageFilter, PageListRow
+from tadoru.store.crawl.findings import StoredCheck
+from tadoru.store.crawl.read_only import ReadOnlyCrawl, at_once, looking_at
+from tadoru.store.crawl.records import UNLINKED
+from tadoru.store.crawl.runs import StoredRun
+from tadoru.store.crawl.summary import GraphNodeRow
+
+T = TypeVar("T")
+_MOST_REASONS = 12
+_CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
+
+
+@cached_while_unchanged
+def read_overview(path: Path | str) -> CrawlOverview:
+    """The figures of a crawl."""
+    with looking_at(path) as crawl:
+        standing, counted = crawl.standing()
+        of_site = [one for one in standing if one.internal]
+        states = _counted((one.status, one.urls) for one in of_site)
+        indexability = tuple(
+            IndexabilityCount(reason=reason, indexable=indexable, pages=pages)
+            for reason, indexable, pages in crawl.indexabilities()
+        )
+        runs = at_once(crawl.runs())
+        last = runs[-1] if runs else None
+        return CrawlOverview(
+            start_url=crawl.start_url() or "",
+            started_at=last.started_at if last else None,
+            ended_at=last.ended_at if last else None,
+            seconds=(last.ended_at - last.started_at).total_seconds() if last and last.ended_at else None,
+            outcome=last.outcome if last else None,
+            score=last.score if last else None,
+            states=dict(states),
+            codes=dict(sorted(_counted((one.status_code or 0, one.urls) for one in of_site if _answered(one)).items())),
+            pages=states["completed"] + states["error"],
+            waiting=states["queued"] + states["processing"],
+            external=sum(one.urls for one in standing if not one.internal),
+            unlinked=sum(one.urls for one in of_site if _answered(one) and one.depth >= UNLINKED),
+            indexable=sum(one.pages for one in indexability if one.indexable),
+            indexability=indexability,
+            skipped=tuple(SkippedCount(reason=reason, urls=urls) for reason, urls in crawl.skip_reasons(_MOST_REASONS)),
+            severities=_severities(crawl),
+            charts=_chart_figures(of_site, counted),
+            runs=tuple(_run_figures(run) for run in runs),
+        )
+
+
+@cached_while_unchanged
+def read_charts(path: Path | str) -> CrawlCharts:
+    """Only what charts are drawn from."""
+    with looking_at(path) as crawl:
+        standing, counted = crawl.standing()
+    return _chart_figures([one for one in standing if one.internal], counted)
+
+
+def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, int]]) -> CrawlCharts:
+    found = _counted((_class_of(one), one.urls) for one in of_site)
+    depths = _counted((one.depth, one.urls) for one in of_site if _answered(one) and one.depth < UNLINKED)
+    classes = {name: found[name] for name in (*_CLASSES, *sorted(found.keys() - set(_CLASSES)))}
+    return CrawlCharts(classes=classes, times=time_figures(counted), depths=tuple(sorted(depths.items())))
+
+
+def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
+    """The distribution of times that were counted by milliseconds, the fastest first."""
+    total = sum(count for _, count in counts)
+    wanted = [max(1, ceil(share * total)) for share in (0.5, 0.9, 0.99)]
+    reached: list[int | None] = [None, None, None]
+    classes = [0] * (len(TIME_BOUNDS) + 1)
+    seen = 0
+    for ms, count in counts:
+        seen += count
+        classes[sum(ms > bound for bound in TIME_BOUNDS)] += count
+        for place, rank in enumerate(wanted):
+            if reached[place] is None and seen >= rank:
+                reached[place] = ms
+    p50, p90, p99 = reached
+    return TimeFigures(count=total, p50=p50, p90=p90, p99=p99, bounds=TIME_BOUNDS, classes=tuple(classes))
+
+
+def _severities(crawl: ReadOnlyCrawl) -> tuple[SeverityFigures, ...]:
+    catalogue = crawl.stored_checks()
+    if not catalogue:
+        return ()
+    counts, pages = crawl.finding_counts()
+    found = []
+    for severity in Severity:
+        own = [counts.get(each.number, 0) for each in catalogue if each.check.severity is severity]
+        checks = sum(count > 0 for count in own)
+        found.append(
+            SeverityFigures(severity=severity.value, checks=checks, findings=sum(own), pages=pages.get(severity.value, 0))
+        )
+    return tuple(found)
+
+
+def _counted(pairs: Iterable[tuple[T, int]]) -> Counter[T]:
+    found: Counter[T] = Counter()
+    for name, count in pairs:
+        found[name] += count
+    return found
+
+
+def _answered(one: CrawlTotals) -> bool:
+    return one.status == "completed"
+
+
+def _class_of(one: CrawlTotals) -> str:
+    match one.status:
+        case "completed":
+            return f"{(one.status_code or 0) // 100}xx"
+        case "error":
+            return "no answer"
+        case "queued" | "processing":
+            return "waiting"
+    return "not requested"
+
+
+def _run_figures(run: StoredRun) -> RunFigures:
+    return RunFigures(
+        number=run.number, kind=run.kind, started_at=run.started_at, ended_at=run.ended_at, outcome=run.outcome, score=run.score,
+        kept=run.kept,
+    )  # fmt: skip
+
+
+_SEVERITIES = tuple(Severity)
+
+
+def list_findings(
+    path: Path | str, *, severity: str | None = None, check: str | None = None, lang: str = "en", every: bool = False
+) -> list[CheckSummary]:
+    """The checks that apply somewhere, the gravest and most frequent first. `every`: also those that found nothing."""
+    found = [
+        (each, count)
+        for each, count in count_by_check(path)
+        if severity in (None, each.check.severity) and check in (None, each.check.id)
+    ]
+    found.sort(key=lambda one: (_SEVERITIES.index(one[0].check.severity), -one[1], one[0].number))
+    return [summarize_check(each, lang, count) for each, count in found if count or every]
+
+
+@cached_while_unchanged
+def count_by_check(path: Path | str) -> tuple[tuple[StoredCheck, int], ...]:
+    """The catalogue that the crawl is judged by, and how many findings there are of each check."""
+    with looking_at(path) as crawl:
+        catalogue = crawl.stored_checks()
+        counts, _ = crawl.finding_counts()
+    return tuple((each, counts.get(each.number, 0)) for each in catalogue)
+
+
+def list_affected(
+    path: Path | str, check: str, *, limit: int = 50, cursor: str | None = None
+) -> tuple[list[AffectedPage], str | None] | None:
+    """What a check applies to, and where the list goes on; None when the crawl knows no such check."""
+    with looking_at(path) as crawl:
+        number = next((each.number for each in crawl.stored_checks() if each.check.id == check), None)
+        if number is None:
+            return None
+        rows, more = crawl.affected(number, limit=limit, cursor=cursor)
+    return [AffectedPage(**row._asdict() | {"page_id": row.page_id or None}) for row in rows], more
+
+
+def summarize_check(stored: StoredCheck, lang: str, count: int) -> CheckSummary:
+    """A check in one language."""
+    check, limit = stored.check, stored.check.threshold
+    text = translator(lang).check(check)
+    return CheckSummary(
+        id=check.id, group=check.group, severity=check.severity.value, title=text.title, why=text.why,
+        fix=text.fix, threshold=limit.default if limit else None, unit=limit.unit if limit else "", count=count,
+    )  # fmt: skip
+
+
+def list_pages(
+    path: Path | str,
+    chosen: PageFilter | None = None,
+    *,
+    sort: str = "url",
+    falls: bool | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
+) -> tuple[list[PageSummary], str | None]:
+    """Pages in an order of `ORDERS` (`falls`: the largest first), and where the list goes on."""
+    with looking_at(path) as crawl:
+        lines, more = crawl.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
+    return [summarize_page(line) for line in lines], more
+
+
+def count_pages(path: Path | str, chosen: PageFilter) -> int:
+    """How many pages there are of these."""
+    with looking_at(path) as crawl:
+        return crawl.page_count(chosen)
+
+
+def list_links(
+    path: Path | str, chosen: LinkFilter | None = None, *, limit: int = 50, cursor: str | None = None
+) -> tuple[list[LinkSummary], str | None]:
+    """Links, and where the list goes on."""
+    with looking_at(path) as crawl:
+        lines, more = crawl.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
+    return [LinkSummary.of(line) for line in lines], more
+
+
+def summarize_page(line: PageListRow) -> PageSummary:
+    """A line of the store as others know it."""
+    return PageSummary(**line._asdict() | {"crawled_at": parse_utc(line.crawled_at)})
+
+
+def parse_utc(text: str | None) -> datetime | None:
+    """A time of the database, which is UTC."""
+    return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
+
+
+MAX_LISTED = 500
+"""Of headings, images, alternates, items and header fields no more are told: a page may have any number."""
+_LISTS = ("headers", "headings", "images", "directives", "extracted", "rendering")
+
+
+def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: int = 25) -> PageDetail | None:
+    """A page by its number or its URL, with so many of its links; None when the crawl does not know it."""
+    with looking_at(path) as crawl:
+        number = crawl.page_id(which) if isinstance(which, str) else which
+        line = crawl.page_line(number) if number is not None else None
+        if line is None:
+            return None
+        facts = crawl.page_facts(line.id)
+        return PageDetail(
+            summary=summarize_page(line),
+            facts=_page_facts(facts),
+            headings=tuple(PageHeading(level=level, text=text) for level, text, *_ in facts["headings"][:MAX_LISTED]),
+            images=tuple(PageImage(src=src, alt=alt) for src, alt, *_ in facts["images"][:MAX_LISTED]),
+            hreflang=tuple(
+                PageAlternate(language=language, url=url, source=source)
+                for language, url, source in crawl.page_alternates(line.id)[:MAX_LISTED]
+            ),
+            structured_data=tuple(
+                StructuredDataItem(syntax=syntax, type=kind, properties=properties)
+                for syntax, kind, properties in crawl.page_items(line.id)[:MAX_LISTED]
+            ),
+            headers=tuple(ResponseHeader(name=name, value=value) for name, value in facts["headers"][:MAX_LISTED]),
+            redirects=tuple(RedirectStep(url=url, status_code=code) for url, code in crawl.redirect_steps(line.id)),
+            extracted=facts["extracted"],
+            findings=_page_findings(crawl, line.id, lang),
+            inlinks=_page_links(crawl, LinkFilter(target=line.id), links, crawl.link_total(to=line.id)),
+            outlinks=_page_links(crawl, LinkFilter(source=line.id), links, crawl.link_total(of=line.id)),
+        )
+
+
+def _page_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    found = {name: value for name, value in facts.items() if name not in _LISTS}
+    found["is_seed"] = bool(found["is_seed"])
+    for name in ("added_at", "last_modified"):
+        found[name] = parse_utc(found[name])
+    found["directives"] = [
+        {"source": source, "agent": agent, "name": name, "value": value}
+        for source, agent, name, value in facts["directives"][:MAX_LISTED]
+    ]
+    found["rendering"] = facts["rendering"] or None
+    return found
+
+
+def _page_findings(crawl: ReadOnlyCrawl, number: int, lang: str) -> tuple[PageFinding, ...]:
+    found = crawl.page_found(number)
+    if not found:
+        return ()
+    checks = {each.number: each for each in crawl.stored_checks()}
+    return tuple(
+        PageFinding(check=summarize_check(checks[check], lang, 1), subject=subject, detail=detail, data=data)
+        for check, subject, detail, data in found
+        if check in checks
+    )
+
+
+def _page_links(crawl: ReadOnlyCrawl, chosen: LinkFilter, most: int, total: int | None) -> LinkList:
+    lines, more = crawl.link_lines(chosen, limit=most)
+    return LinkList(items=tuple(LinkSummary.of(line) for line in lines), next=more, total=total)
+
+
+DEFAULT_NODES = 300
+MAX_NODES = 1000
+_SHARE_OF_BROKEN = 5
+_COLOURS: dict[str, dict[str, str]] = {
+    "graph": {"font-family": "sans-serif", "font-size": "11", "fill": "#243033"},
+    "ring": {"fill": "none", "stroke": "#e3e8e6"},
+    "way": {"fill": "none", "stroke": "#8a979b"},
+    "link": {"fill": "none", "stroke": "#8a979b", "stroke-opacity": "0.25"},
+    "bad": {"stroke": "#c0392b", "stroke-opacity": "0.6"},
+    "ok": {"fill": "#2f7d6b"},
+    "redirect": {"fill": "#b7811f"},
+    "broken": {"fill": "#c0392b"},
+    "blocked": {"fill": "#7a5ea8"},
+    "unread": {"fill": "#8a979b"},
+}
+
+
+def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
+    """The pages that most leads to, some that are broken, and the way to each."""
+    start, nodes, links = _read_graph(path, min(most, MAX_NODES))
+    return SiteGraph(
+        start_url=start,
+        nodes=tuple(
+            GraphPage(
+                id=node.page_id, url=node.url, title=node.title, depth=node.depth, parent_id=node.parent_id, status=node.status,
+                status_code=node.status_code, link_score=node.link_score, inlinks=node.inlinks,
+            )
+            for node in nodes
+        ),
+        edges=tuple(links),
+    )  # fmt: skip
+
+
+def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
+    """The picture; None when there is no page yet. Its colours come from a style sheet, by class names."""
+    start, nodes, links = _read_graph(path, min(most, MAX_NODES))
+    return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, LANGUAGES[lang]) if nodes else None
+
+
+def standalone_svg(svg: str) -> str:
+    """The picture as a file of its own: with its colours in it, as attributes, because a style would not be allowed."""
+    colours = re.sub(r'class="([a-z ]+)"', lambda found: f"{found[0]}{_colour_attributes(found[1].split())}", svg)
+    return colours.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
+
+def _colour_attributes(classes: list[str]) -> str:
+    paint: dict[str, str] = {}
+    for name in classes:
+        paint |= _COLOURS.get(name, {})
+    return "".join(f' {name}="{value}"' for name, value in paint.items())
+
+
+@cached_while_unchanged
+def _read_graph(path: Path | str, most: int) -> tuple[str, list[GraphNodeRow], list[tuple[int, int]]]:
+    with looking_at(path) as crawl:
+        nodes = crawl.nodes(most, most // _SHARE_OF_BROKEN)
+        return crawl.start_url() or "", nodes, crawl.links_between(node.page_id for node in nodes)

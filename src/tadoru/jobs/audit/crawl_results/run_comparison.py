@@ -1,0 +1,171 @@
+"""Two crawls, or two runs of one, side by side: what broke, what was mended, what changed, with the first of each kind.
+
+It walks through both once, in the order of their URLs (`jobs.audit.compare_crawls`), so a large site takes some seconds, and hardly
+any memory. What came of it is kept while nothing is written to either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+
+from tadoru.errors import UsageError
+from tadoru.jobs.audit.compare import comparison
+from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
+from tadoru.jobs.audit.compare.run_handles import RunHandle
+from tadoru.jobs.audit.crawl_results.cache import file_state
+from tadoru.model.finding import Severity
+from tadoru.store.crawl.read_only import ReadOnlyCrawl, at_once
+from tadoru.store.crawl.runs import StoredRun
+
+MAX_SHOWN = 100
+_CACHE_SIZE = 8
+_ONE_AT_A_TIME = Lock()
+"""Whoever asks for what is being compared already waits for it, and finds it kept."""
+_RunOfCrawl = tuple[str, int | None]
+"""A database, and a run of it; None is the last."""
+
+
+class NothingToCompare(UsageError):
+    """There is no earlier run, or both sides are the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRun:
+    """One side of a comparison."""
+
+    run: int
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    partial: bool
+    """It may not have come to all pages: what only the other side has is not counted as added or removed."""
+    score: float | None
+    pages: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedPage:
+    """One change of one URL; of a finding, `check` names what was found."""
+
+    kind: str
+    url: str
+    before: str | int | float | None
+    after: str | int | float | None
+    check: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedCheck:
+    """What became of the findings of one check, with the first changes."""
+
+    check: str
+    group: str
+    severity: str
+    title: str
+    before: int
+    after: int
+    new: int
+    fixed: int
+    gone: int
+    """Went together with the page."""
+    examples: tuple[ChangedPage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonResult:
+    """What a comparison came to."""
+
+    before: ComparedRun
+    after: ComparedRun
+    compared: int
+    """Pages that both have."""
+    unseen: int
+    """Pages that only one of them came to, because the other was stopped."""
+    totals: Mapping[str, int]
+    """How many changes there are of each kind that occurs, the kind that matters most first."""
+    regressions: int
+    """Pages that broke, vanished or are no longer indexable, and new errors."""
+    changes: Mapping[str, tuple[ChangedPage, ...]]
+    """The first changes of pages, by kind."""
+    checks: tuple[ChangedCheck, ...]
+
+
+def compare_crawls(before: Path | str, after: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:
+    """The last runs of two crawls. Raises NothingToCompare."""
+    if Path(before).resolve() == Path(after).resolve():
+        raise NothingToCompare("Both are the same crawl: name another one, or compare with the run before.")
+    return _compare((str(before), None), (str(after), None), lang, shown)
+
+
+def compare_with_previous(path: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:
+    """The last run of a crawl with the one before it. Raises NothingToCompare."""
+    crawl = ReadOnlyCrawl(path)
+    with closing(crawl.sql):
+        kept = [run.number for run in at_once(crawl.runs()) if run.kept]
+    if len(kept) < 2:
+        raise NothingToCompare("This crawl has no earlier run to compare with: run it again first.")
+    return _compare((str(path), kept[-2]), (str(path), kept[-1]), lang, shown)
+
+
+def _compare(before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
+    with _ONE_AT_A_TIME:
+        return _cached_comparison((file_state(before[0]), file_state(after[0])), before, after, lang, min(shown, MAX_SHOWN))
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def _cached_comparison(_: object, before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
+    first, second = ReadOnlyCrawl(before[0]), ReadOnlyCrawl(after[0])
+    with closing(first.sql), closing(second.sql), first.one_moment(), second.one_moment():
+        sides = _open_run(first, before[1]), _open_run(second, after[1])
+        return _result(at_once(comparison.compare_runs(*sides, shown=shown)), lang)
+
+
+def _open_run(crawl: ReadOnlyCrawl, number: int | None) -> RunHandle:
+    runs = at_once(crawl.runs())
+    if not runs:
+        raise NothingToCompare("One of the crawls has not found anything yet: wait for it.")
+    run = runs[-1] if number is None else next(one for one in runs if one.number == number)
+    return RunHandle(crawl.path, crawl, run, run.number == runs[-1].number)
+
+
+def _result(found: comparison.CrawlComparison, lang: str) -> ComparisonResult:
+    return ComparisonResult(
+        before=_compared_run(found.before.run, found.pages_before),
+        after=_compared_run(found.after.run, found.pages_after),
+        compared=found.compared,
+        unseen=found.unseen,
+        totals={kind.value: found.counts[kind] for kind in ChangeKind if found.counts[kind]},
+        regressions=sum(found.counts[kind] for kind in REGRESSIONS) + found.new_findings(Severity.ERROR),
+        changes={
+            kind.value: tuple(_changed(one) for one in found.examples[kind]) for kind in ChangeKind if kind in found.examples
+        },
+        checks=tuple(_changed_check(one, lang) for one in found.changed_checks()),
+    )
+
+
+def _compared_run(run: StoredRun, pages: int) -> ComparedRun:
+    return ComparedRun(
+        run=run.number, started_at=run.started_at, ended_at=run.ended_at, outcome=run.outcome, partial=run.partial,
+        score=run.score, pages=pages,
+    )  # fmt: skip
+
+
+def _changed(change: PageChange) -> ChangedPage:
+    return ChangedPage(
+        kind=change.kind.value, url=change.url, before=change.before, after=change.after, check=change.check_id or None
+    )
+
+
+def _changed_check(one: comparison.CheckChange, lang: str) -> ChangedCheck:
+    check = one.check
+    return ChangedCheck(
+        check=check.id, group=check.group, severity=check.severity, title=check.title_ja if lang == "ja" else check.title,
+        before=one.before, after=one.after, new=one.new, fixed=one.fixed, gone=one.gone,
+        examples=tuple(_changed(change) for change in one.examples),
+    )  # fmt: skip

@@ -1,0 +1,207 @@
+"""The JSON form: stable names, one finding a line, written as it is read. docs/reference/report.md describes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, TextIO
+
+from tadoru.clock import iso
+from tadoru.jobs.audit.report.audit_report import AuditReport, ReportedFinding
+from tadoru.jobs.audit.report.messages import Words
+from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult
+from tadoru.jobs.reporting.escape import json_safe
+from tadoru.model.finding import Severity
+from tadoru.version import VERSION
+
+SCHEMA = "tadoru-audit-report"
+SCHEMA_VERSION = 1
+INLINKS = 10
+"""Links shown of those that lead to a page."""
+
+
+def write_json(report: AuditReport, out: TextIO) -> None:
+    """Writes the document: figures first, then every finding that is not suppressed."""
+    separator = "{\n"
+    for name, value in _fields(report):
+        out.write(f"{separator}  {encode_json(name)}: {encode_json(value)}")
+        separator = ",\n"
+    out.write(f'{separator}  "findings": ')
+    separator, end = "[\n", "[]"
+    for item in _findings(report):
+        out.write(f"{separator}    {item}")
+        separator, end = ",\n", "\n  ]"
+    out.write(f"{end}\n}}\n")
+
+
+def encode_json(value: Any) -> str:
+    """One value on one line; what could steer a terminal is escaped."""
+    return json_safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")))
+
+
+def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
+    summary = report.summary
+    yield "schema", SCHEMA
+    yield "schema_version", SCHEMA_VERSION
+    yield "tadoru_version", VERSION
+    yield "language", report.words.lang
+    yield "crawl", _crawl(summary)
+    yield "score", summary.score
+    yield "pages", _pages(summary)
+    yield "indexability", [{"reason": reason, "indexable": good, "pages": count} for reason, good, count in summary.indexability]
+    yield "depths", [{"depth": depth, "pages": count} for depth, count in summary.depths]
+    yield "response_times", _times(summary)
+    yield (
+        "totals",
+        {
+            "findings": sum(summary.count(severity) for severity in Severity),
+            "suppressed": summary.suppressed,
+            "severities": {
+                severity: {"findings": summary.count(severity), "pages": summary.pages_with[severity]} for severity in Severity
+            },
+        },
+    )
+    yield "unused_suppressions", [{"line": entry.line, "text": entry.text} for entry in summary.unused]
+    yield "checks", [_check(result, report.words) for result in summary.results]
+    yield from _lists(summary)
+
+
+def _crawl(summary: AuditSummary) -> dict[str, Any]:
+    crawl = summary.crawl
+    return {
+        "start_url": crawl.start_url,
+        "started_at": _time(crawl.started),
+        "ended_at": _time(crawl.ended),
+        "outcome": crawl.outcome,
+        "runs": crawl.runs,
+        "tadoru_version": crawl.version,
+    }
+
+
+def _time(moment: datetime | None) -> str | None:
+    return iso(moment, "seconds") if moment is not None else None
+
+
+def _pages(summary: AuditSummary) -> dict[str, Any]:
+    codes: dict[str, int] = {}
+    for state in summary.states:
+        if state.internal and state.status_code is not None:
+            codes[str(state.status_code)] = codes.get(str(state.status_code), 0) + state.urls
+    return {
+        "requested": summary.pages,
+        "waiting": summary.waiting,
+        "indexable": summary.indexable,
+        "unlinked": summary.unlinked,
+        "classes": {name.replace(" ", "_"): count for name, count in summary.classes.items()},
+        "status_codes": dict(sorted(codes.items())),
+        "links": summary.links,
+        "external_urls": summary.external,
+    }
+
+
+def _times(summary: AuditSummary) -> dict[str, Any]:
+    times = summary.times
+    bounds = (*TIME_BOUNDS, None)
+    return {
+        "count": times.count,
+        "p50_ms": _ms(times.p50),
+        "p90_ms": _ms(times.p90),
+        "p99_ms": _ms(times.p99),
+        "histogram": [{"up_to_ms": bound, "pages": count} for bound, count in zip(bounds, times.classes, strict=True)],
+    }
+
+
+def _ms(time: float | None) -> float | None:
+    return round(time, 1) if time is not None else None
+
+
+def _check(result: CheckResult, words: Words) -> dict[str, Any]:
+    check = result.check
+    return {
+        "id": check.id,
+        "group": check.group,
+        "severity": check.severity,
+        "scope": result.scope,
+        "title": words.check_text(check).title,
+        "why": words.check_text(check).why,
+        "fix": words.check_text(check).fix,
+        "threshold": check.threshold.default if check.threshold else None,
+        "unit": check.threshold.unit if check.threshold else None,
+        "count": result.count,
+        "suppressed": result.suppressed,
+    }
+
+
+def _lists(summary: AuditSummary) -> Iterator[tuple[str, Any]]:
+    for name, pages in (("slowest", summary.slowest), ("largest", summary.largest)):
+        yield (
+            name,
+            [
+                {
+                    "url": page.url,
+                    "status_code": page.status_code,
+                    "response_ms": _ms(page.response_ms),
+                    "ttfb_ms": _ms(page.ttfb_ms),
+                    "bytes": page.size,
+                }
+                for page in pages
+            ],
+        )
+    yield (
+        "redirects",
+        {
+            "count": summary.redirect_count,
+            "first": [
+                {"inlinks": row.inlinks, "hops": [{"url": hop.url, "status_code": hop.status_code} for hop in row.hops]}
+                for row in summary.redirects
+            ],
+        },
+    )
+    yield "sitemaps", {**summary.sitemap_figures._asdict(), "first": [row._asdict() for row in summary.sitemaps]}
+    yield (
+        "near_duplicates",
+        {
+            "clusters": summary.cluster_count,
+            "first": [{"pages": row.pages, "urls": list(row.urls)} for row in summary.clusters],
+        },
+    )
+    yield (
+        "traps",
+        [{"pattern": trap.key, "reason": trap.why, "refused": trap.refused, "example": trap.example} for trap in summary.traps],
+    )
+    yield "skipped", [{"reason": reason, "urls": count} for reason, count in summary.skipped]
+
+
+def _findings(report: AuditReport) -> Iterator[str]:
+    """Each finding, encoded. The links that lead to a page are encoded once for all its findings."""
+    page, links = 0, encode_json(_links(report, 0))
+    for told in report.findings():
+        if told.entry is not None:
+            continue
+        if told.row.page_id != page:
+            page = told.row.page_id
+            links = encode_json(_links(report, page))
+        yield f"{encode_json(_finding(told))[:-1]}, {links[1:]}"
+
+
+def _finding(told: ReportedFinding) -> dict[str, Any]:
+    row, check = told.row, told.result.check
+    return {
+        "check": check.id,
+        "severity": check.severity,
+        "group": check.group,
+        "url": row.url,
+        "subject": row.subject,
+        "detail": row.detail,
+        "data": row.data,
+        "status_code": row.status_code,
+    }
+
+
+def _links(report: AuditReport, page: int) -> dict[str, Any]:
+    count, links = report.inlinks(page, INLINKS)
+    return {
+        "inlink_count": count,
+        "inlinks": [{"url": link.source_url, "text": link.text, "rel": link.rel, "kind": link.kind} for link in links],
+    }

@@ -1,0 +1,256 @@
+"""Reads a stored crawl into a `CrawlResult`: URLs, failed URLs and broken links."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tadoru.clock import SystemClock
+from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
+from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
+from tadoru.model.web import FailureKind
+from tadoru.store.crawl.interface import CrawlStore, LinkRow, PageRow, PageStatus
+from tadoru.store.crawl.open import open_store
+
+STOPPED = "stopped before it was requested"
+STOPPED_BETWEEN = "stopped before it could be asked again"
+_KINDS = {kind.value: kind for kind in FailureKind}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokenLinkRules:
+    """What counts as broken."""
+
+    accepted: AcceptedCodes = AcceptedCodes()
+    ignore: tuple[re.Pattern[str], ...] = ()
+    fragments: bool = False
+
+
+class ProblemPages:
+    """The pages that redirect, failed, or answered with a code that is not accepted; and how many pages there are."""
+
+    def __init__(self, accepted: AcceptedCodes) -> None:
+        self.internal = 0
+        self.external = 0
+        self._accepted = accepted
+        self._rows: dict[str, PageRow] = {}
+
+    def see(self, row: PageRow) -> None:
+        if row.internal:
+            self.internal += 1
+        else:
+            self.external += 1
+        is_bad = row.status_code is not None and row.status_code not in self._accepted
+        if row.redirect_url or row.status == PageStatus.ERROR or is_bad:
+            self._rows[row.url] = row
+
+    def __iter__(self) -> Iterator[PageRow]:
+        return iter(self._rows.values())
+
+    def end(self, row: PageRow) -> tuple[str, PageRow | None]:
+        """Where a page's redirects end: the URL, and its row unless there is nothing odd about it. Of a loop, what closes it."""
+        url, seen = row.url, {row.url}
+        last: PageRow | None = row
+        while last is not None and last.redirect_url and last.status != PageStatus.ERROR and last.redirect_url not in seen:
+            url = last.redirect_url
+            seen.add(url)
+            last = self._rows.get(url)
+        return url, last
+
+    def checked(self, row: PageRow) -> LinkCheck:
+        """What requesting a URL came to, as `broken` judges it."""
+        url, last = self.end(row)
+        final_url = url if url != row.url else None
+        if last is None or last.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
+            return LinkCheck(url=row.url, status_code=None, final_url=final_url)
+        return LinkCheck(
+            url=row.url,
+            status_code=last.status_code,
+            failure=_KINDS.get(last.error_type or "") if last.status == PageStatus.ERROR else None,
+            message=last.error_message or "",
+            final_url=final_url,
+        )
+
+
+async def read_problem_pages(store: CrawlStore, judging: BrokenLinkRules) -> ProblemPages:
+    """One look at every page of a crawl that has ended."""
+    await store.settle()
+    odd = ProblemPages(judging.accepted)
+    async for row in store.pages():
+        odd.see(row)
+    return odd
+
+
+async def load_urls(store: CrawlStore, odd: ProblemPages) -> tuple[tuple[UrlInfo, ...], tuple[UrlInfo, ...]]:
+    """Every internal and every external URL, in memory, in an order that does not depend on the crawl's timing."""
+    internal: list[UrlInfo] = []
+    external: list[UrlInfo] = []
+    async for row in store.pages():
+        (internal if row.internal else external).append(url_info(row, odd))
+    return tuple(internal), tuple(external)
+
+
+async def read_crawl_result(
+    store: CrawlStore,
+    start_url: str,
+    judging: BrokenLinkRules,
+    odd: ProblemPages,
+    urls: tuple[Collection[UrlInfo], Collection[UrlInfo]],
+    *,
+    duration: float,
+    stopped: str | None,
+) -> CrawlResult:
+    """The result of a crawl whose internal and external URLs are in `urls`."""
+    pages = [(row, odd.checked(row)) for row in odd]
+    broken = [link async for link in _broken_links(store, pages, judging)]
+    sources = {link.url: link.sources for link in broken}
+    if judging.fragments:
+        broken += [link async for link in _missing_fragments(store, judging)]
+    counts = await store.counts()
+    result = CrawlResult(
+        start_url=start_url,
+        internal_urls=urls[0],
+        external_urls=urls[1],
+        failed_urls=tuple(
+            _failed(row, checked, sources.get(row.url, ())) for row, checked in pages if _has_failed(row, checked, judging)
+        ),
+        total_processed=counts.completed + counts.error,
+        total_found=odd.internal + odd.external,
+        crawl_duration=round(duration, 3),
+        traps=tuple(SkippedTrap(trap.key, trap.why, trap.refused) for trap in await store.traps()),
+        stopped=stopped,
+    )
+    return result.with_bad_links(broken)
+
+
+def url_info(row: PageRow, odd: ProblemPages) -> UrlInfo:
+    """A page as results show it."""
+    reason = None
+    if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
+        reason = row.skip_reason or (
+            _stop_reason(row) if row.status in (PageStatus.QUEUED, PageStatus.PROCESSING) else "external"
+        )
+    return UrlInfo(
+        url=row.url,
+        depth=row.depth,
+        parent_url=row.parent_url,
+        status_code=row.status_code,
+        discovered_at=row.added_at,
+        title=row.title or "",
+        content_type=row.content_type,
+        redirect_to=odd.end(row)[0] if row.redirect_url and row.status == PageStatus.COMPLETED else None,
+        not_fetched=reason,
+    )
+
+
+def _stop_reason(row: PageRow) -> str:
+    return f"{STOPPED_BETWEEN}: {row.error_message}" if row.error_message else STOPPED
+
+
+def _has_failed(row: PageRow, checked: LinkCheck, judging: BrokenLinkRules) -> bool:
+    """A redirect that leads to a failure has not failed itself: the page it leads to has."""
+    return row.status == PageStatus.ERROR or (not row.redirect_url and classify_link(checked, judging.accepted) is not None)
+
+
+def _failed(row: PageRow, checked: LinkCheck, sources: tuple[LinkSource, ...]) -> FailedUrl:
+    return FailedUrl(
+        url=row.url,
+        error_message=describe_problem(checked),
+        attempted_at=row.crawled_at or row.added_at,
+        parent_url=row.parent_url,
+        error_type=row.error_type or f"http_{row.status_code}",
+        status_code=row.status_code,
+        blocked=classify_link(checked, AcceptedCodes()) == "blocked",
+        sources=sources,
+    )
+
+
+async def _broken_links(
+    store: CrawlStore, pages: Iterable[tuple[PageRow, LinkCheck]], judging: BrokenLinkRules
+) -> AsyncIterator[BrokenLink]:
+    for row, checked in sorted(pages, key=lambda pair: pair[0].url):
+        kind = classify_link(checked, judging.accepted)
+        if kind is None or is_ignored(row.url, judging.ignore):
+            continue
+        sources = tuple([_source(link) async for link in store.links_to([row.page_id])])
+        if not sources and row.depth > 0:
+            continue  # Only a redirect leads there, and the link to that redirect is reported.
+        yield BrokenLink(row.url, checked.status_code, describe_problem(checked), kind, sources)
+
+
+async def _missing_fragments(store: CrawlStore, judging: BrokenLinkRules) -> AsyncIterator[BrokenLink]:
+    places: dict[str, list[LinkSource]] = {}
+    async for link, is_there in store.fragment_links():
+        whole = f"{link.target_url}#{link.fragment}"
+        if not is_there and not is_ignored(whole, judging.ignore):
+            places.setdefault(whole, []).append(_source(link))
+    for url in sorted(places):
+        yield BrokenLink(url, None, "no such #fragment on the page", "fragment", tuple(places[url]))
+
+
+def _source(link: LinkRow) -> LinkSource:
+    return LinkSource(link.source_url, link.text, link.fragment, link.position)
+
+
+T = TypeVar("T")
+CHUNK_SIZE = 1000
+
+
+def stored_edges(database: str) -> Iterator[LinkEdge]:
+    """The links of a stored crawl, one after the other."""
+    for link in _stream_rows(database, lambda store: store.links()):
+        yield LinkEdge(link.source_url, link.target_url, link.text, link.rel)
+
+
+def stored_urls(database: str, odd: ProblemPages) -> tuple[Collection[UrlInfo], Collection[UrlInfo]]:
+    """The internal and the external URLs of a stored crawl that has been surveyed."""
+    return StoredUrls(database, odd, True, odd.internal), StoredUrls(database, odd, False, odd.external)
+
+
+@dataclass(frozen=True)
+class StoredUrls(Collection[UrlInfo]):
+    """The URLs of one kind, read anew each time they are gone through. Not for use inside an event loop."""
+
+    database: str
+    odd: ProblemPages
+    internal: bool
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[UrlInfo]:
+        if self.count:
+            for row in _stream_rows(self.database, lambda store: store.pages()):
+                if row.internal is self.internal:
+                    yield url_info(row, self.odd)
+
+    def __contains__(self, info: object) -> bool:
+        return any(info == other for other in self)
+
+
+def _stream_rows(database: str, rows: Callable[[CrawlStore], AsyncIterator[T]]) -> Iterator[T]:
+    with asyncio.Runner() as runner:
+        store = runner.run(_open_store(database))
+        try:
+            source = rows(store)
+            while chunk := runner.run(_next_chunk(source)):
+                yield from chunk
+        finally:
+            runner.run(store.close())
+
+
+async def _open_store(database: str) -> CrawlStore:
+    return open_store(database, SystemClock())
+
+
+async def _next_chunk(rows: AsyncIterator[T]) -> list[T]:
+    chunk: list[T] = []
+    async for row in rows:
+        chunk.append(row)
+        if len(chunk) == CHUNK_SIZE:
+            break
+    return chunk

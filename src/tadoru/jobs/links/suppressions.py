@@ -1,0 +1,93 @@
+r"""The suppression file: links known to be bad that shall not be reported, each with its reason.
+
+    # one entry a line; a line that starts with a hash is a comment
+    https://example.com/gone                                  # kept for history, ticket 12
+    /^https://intranet\./                                     # only reachable from the office
+    https://example.com/old   from=/archive/                  # the archive is not edited any more
+
+An entry is a URL as in `jobs.suppressions`. `from=` limits it to links found on pages whose URL matches that regular expression.
+Entries that matched nothing are told, so that the file does not rot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from tadoru.jobs.links.result import BrokenLink
+from tadoru.jobs.suppressions import SuppressionLine, parse_suppressions, url_pattern
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSuppression:
+    """One line of the file."""
+
+    line: int
+    text: str
+    target: re.Pattern[str]
+    page: re.Pattern[str] | None
+    reason: str
+
+    def covers(self, link: BrokenLink) -> bool:
+        """Whether the entry speaks of this target, whatever page it is linked from."""
+        return self.target.search(link.url) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressionResult:
+    """What is left to report, and what the file did."""
+
+    kept: tuple[BrokenLink, ...]
+    suppressed: int
+    """Links that vanished wholly."""
+    unused: tuple[LinkSuppression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSuppressions:
+    """A whole file."""
+
+    entries: tuple[LinkSuppression, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str, name: str = "the suppression file") -> LinkSuppressions:
+        """Reads the file's text. Raises UsageError with the line's number."""
+        return cls(parse_suppressions(text, name, _parse_entry))
+
+    def apply(self, links: Iterable[BrokenLink]) -> SuppressionResult:
+        """Takes away what the entries cover: a whole link, or only the places a `from=` names."""
+        kept, suppressed = [], 0
+        used: set[int] = set()
+        for link in links:
+            left = self._reduce(link, used)
+            if left is None:
+                suppressed += 1
+            else:
+                kept.append(left)
+        unused = tuple(entry for entry in self.entries if entry.line not in used)
+        return SuppressionResult(tuple(kept), suppressed, unused)
+
+    def _reduce(self, link: BrokenLink, used: set[int]) -> BrokenLink | None:
+        sources, whole = link.sources, False
+        for entry in self.entries:
+            if not entry.covers(link):
+                continue
+            if entry.page is None:
+                used.add(entry.line)
+                whole = True
+                continue
+            page = entry.page
+            if any(page.search(source.page_url) for source in link.sources):
+                used.add(entry.line)
+                sources = tuple(source for source in sources if not page.search(source.page_url))
+        if whole or (link.sources and not sources):
+            return None
+        return replace(link, sources=sources)
+
+
+def _parse_entry(line: SuppressionLine) -> LinkSuppression:
+    target, found, page = (part.strip() for part in line.body.partition(" from="))
+    if found and not page:
+        raise ValueError("after from= comes a regular expression for the page")
+    return LinkSuppression(line.number, line.text, url_pattern(target), re.compile(page) if found else None, line.reason)
