@@ -15,7 +15,7 @@ import live_messages
 
 from tadoru import errors
 from tadoru.jobs.audit import score
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
@@ -83,7 +83,7 @@ def _row(setting: Setting, default: object) -> str:
 
 def _checks() -> str:
     """The whole catalogue, by group."""
-    page, groups = Catalogue().checks, dict[str, list[Check]]()
+    page, groups = CheckCatalogue().checks, dict[str, list[Check]]()
     every = [*page.values(), *SITE_CHECKS.values()]
     for check in every:
         groups.setdefault(check.group, []).append(check)

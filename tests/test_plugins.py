@@ -13,10 +13,10 @@ import pytest
 
 from tadoru import plugins
 from tadoru.errors import ConfigError
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import CheckGroup, Limits, PageContext
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.plugins import FAILED, Plugin, PluginChecks
+from tadoru.plugins import PLUGIN_FAILED, Plugin, PluginChecks
 from tests.support.packages import plugin
 
 GOOD = """
@@ -51,34 +51,34 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 @pytest.mark.parametrize("entry", ["CHECKS", "make"], ids=["a set of checks", "a function that returns one"])
 def test_an_installed_plugin_is_loaded_and_looks_at_pages(entry: str, installed: Path) -> None:
     plugin(installed, "tadoru-good", GOOD, entry)
-    [found] = plugins.declared()
+    [found] = plugins.list_plugins()
     assert (found.name, found.package, found.version) == ("checks", "tadoru-good", "1.0")
     assert "tadoru_good" not in sys.modules, "nothing is imported before it is needed"
-    loaded = plugins.load()
+    loaded = plugins.load_checks()
     assert [check.id for check in loaded.checks] == ["good-one", "plugin-failed"]
     assert [(finding.check_id, finding.detail) for finding in loaded.run(CONTEXT)] == [("good-one", "seen")]
-    assert {"good-one", "plugin-failed", "title-missing"} <= Catalogue([loaded]).checks.keys()
+    assert {"good-one", "plugin-failed", "title-missing"} <= CheckCatalogue([loaded]).checks.keys()
 
 
 def test_without_plugins_nothing_is_added(installed: Path) -> None:
-    assert plugins.load().checks == ()
+    assert plugins.load_checks().checks == ()
     plugin(installed, "tadoru-good", GOOD)
-    assert plugins.load(enabled=False).checks == ()
+    assert plugins.load_checks(enabled=False).checks == ()
     assert "tadoru_good" not in sys.modules
-    assert list(plugins.load(enabled=False).run(CONTEXT)) == []
+    assert list(plugins.load_checks(enabled=False).run(CONTEXT)) == []
 
 
 def test_plugins_come_in_the_order_of_their_packages(installed: Path) -> None:
     for name in ("tadoru-zebra", "Tadoru-ant", "tadoru-bee"):
         plugin(installed, name, GOOD.replace("good-one", f"{name.lower()}-one"))
-    assert [found.package for found in plugins.declared()] == ["Tadoru-ant", "tadoru-bee", "tadoru-zebra"]
+    assert [found.package for found in plugins.list_plugins()] == ["Tadoru-ant", "tadoru-bee", "tadoru-zebra"]
 
 
 def test_another_process_gets_the_same_plugins(installed: Path) -> None:
     plugin(installed, "tadoru-good", GOOD)
-    again = pickle.loads(pickle.dumps(plugins.load()))
+    again = pickle.loads(pickle.dumps(plugins.load_checks()))
     assert [check.id for check in again.checks] == ["good-one", "plugin-failed"]
-    assert pickle.loads(pickle.dumps(plugins.load(enabled=False))).checks == ()
+    assert pickle.loads(pickle.dumps(plugins.load_checks(enabled=False))).checks == ()
 
 
 BROKEN = {
@@ -103,7 +103,7 @@ BROKEN = {
 def test_a_plugin_that_can_not_be_used_is_named_in_one_sentence(source: str, problem: str, installed: Path) -> None:
     plugin(installed, "tadoru-bad", source)
     with pytest.raises(ConfigError) as refused:
-        plugins.load()
+        plugins.load_checks()
     told = str(refused.value)
     assert told.startswith("The plugin checks of tadoru-bad 1.0 can not be used (")
     assert problem in told
@@ -114,7 +114,7 @@ def test_a_plugin_that_can_not_be_used_is_named_in_one_sentence(source: str, pro
 def test_an_id_that_is_taken_is_refused(installed: Path) -> None:
     plugin(installed, "tadoru-good", GOOD.replace("good-one", "title-missing"))
     with pytest.raises(ConfigError, match="Two checks have the id “title-missing”"):
-        Catalogue([plugins.load()])
+        CheckCatalogue([plugins.load_checks()])
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ def test_failures_of_several_plugins_are_one_finding_of_the_page() -> None:
 
 
 def test_a_failure_does_not_touch_the_score() -> None:
-    assert FAILED.severity is Severity.INFO
-    assert replace(FAILED).id == "plugin-failed"
+    assert PLUGIN_FAILED.severity is Severity.INFO
+    assert replace(PLUGIN_FAILED).id == "plugin-failed"
 
 
 def test_a_keyboard_interrupt_is_not_the_plugins() -> None:

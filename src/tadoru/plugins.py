@@ -18,10 +18,10 @@ from tadoru.errors import ConfigError, quoted
 from tadoru.i18n.translation import N_
 from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, define
 
-GROUP = "tadoru.checks"
-READERS = "tadoru.readers"
+CHECKS_GROUP = "tadoru.checks"
+READERS_GROUP = "tadoru.readers"
 
-FAILED = define(
+PLUGIN_FAILED = define(
     "plugin-failed",
     Severity.INFO,
     title=N_("A plugin failed on this page"),
@@ -31,7 +31,7 @@ FAILED = define(
 )
 
 
-class CheckSet(Protocol):
+class PluginCheckSet(Protocol):
     """What a plugin offers: a set of page checks."""
 
     @property
@@ -54,14 +54,14 @@ class Plugin:
     def label(self) -> str:
         return f"{self.name} of {self.package} {self.version}".rstrip()
 
-    def load(self) -> CheckSet:
+    def load(self) -> PluginCheckSet:
         """Import it. Raises ConfigError."""
         try:
             made = self.entry.load()
-            loaded: CheckSet = made() if callable(made) and not hasattr(made, "checks") else made
-            problem = _problem(loaded)
+            loaded: PluginCheckSet = made() if callable(made) and not hasattr(made, "checks") else made
+            problem = _find_problem(loaded)
         except (Exception, SystemExit) as error:
-            problem = last_line(error)
+            problem = describe_exception(error)
         if problem:
             raise ConfigError(
                 f"The plugin {self.label} can not be used ({problem}): update it, remove it, or go on with --no-plugins."
@@ -73,15 +73,15 @@ class Plugin:
 class PluginChecks:
     """The checks of every plugin, as one set that never raises."""
 
-    loaded: tuple[tuple[Plugin, CheckSet], ...]
+    loaded: tuple[tuple[Plugin, PluginCheckSet], ...]
 
     def __reduce__(self) -> tuple[Callable[[bool], PluginChecks], tuple[bool]]:
         # Another process loads its own: what a plugin is made of can not always be sent there.
-        return _load_again, (bool(self.loaded),)
+        return _reload_checks, (bool(self.loaded),)
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        return (*(check for _, plugin in self.loaded for check in plugin.checks), FAILED) if self.loaded else ()
+        return (*(check for _, plugin in self.loaded for check in plugin.checks), PLUGIN_FAILED) if self.loaded else ()
 
     def run(self, context: Any) -> Iterator[Finding]:
         """What they find on a page, and which of them failed on it."""
@@ -89,14 +89,14 @@ class PluginChecks:
         for plugin, offered in self.loaded:
             known = {check.id for check in offered.checks}
             try:
-                yield from [_sound(finding, known) for finding in offered.run(context)]
+                yield from [_validated(finding, known) for finding in offered.run(context)]
             except (Exception, SystemExit) as error:
-                failures.append(f"{plugin.package}: {last_line(error)}")
+                failures.append(f"{plugin.package}: {describe_exception(error)}")
         if failures:
-            yield FAILED.among(context.url, failures)
+            yield PLUGIN_FAILED.among(context.url, failures)
 
 
-def declared(group: str = GROUP) -> list[Plugin]:
+def list_plugins(group: str = CHECKS_GROUP) -> list[Plugin]:
     """Every plugin of a kind that is installed, by package and name. Imports none of them."""
     found = [
         Plugin(entry.name, entry.dist.name if entry.dist else "?", entry.dist.version if entry.dist else "", entry)
@@ -105,14 +105,14 @@ def declared(group: str = GROUP) -> list[Plugin]:
     return sorted(found, key=lambda plugin: (plugin.package.lower(), plugin.name))
 
 
-def load(*, enabled: bool = True) -> PluginChecks:
+def load_checks(*, enabled: bool = True) -> PluginChecks:
     """The checks of every plugin that is installed; none with `--no-plugins`. Raises ConfigError."""
-    return PluginChecks(tuple((plugin, plugin.load()) for plugin in declared()) if enabled else ())
+    return PluginChecks(tuple((plugin, plugin.load()) for plugin in list_plugins()) if enabled else ())
 
 
 def load_reader(name: str) -> Any:
     """The reader of event sources that a plugin offers under a name. Raises ConfigError."""
-    known = {plugin.name: plugin for plugin in declared(READERS)}
+    known = {plugin.name: plugin for plugin in list_plugins(READERS_GROUP)}
     if name not in known:
         there = f"there are {', '.join(known)}" if known else "none is installed"
         raise ConfigError(f"There is no plugin that reads sources and is called {quoted(name)}; {there}.")
@@ -123,23 +123,23 @@ def load_reader(name: str) -> Any:
         lacking = [method for method in ("prepare", "read", "first") if not callable(getattr(reader, method, None))]
         problem = f"it has no method {lacking[0]}" if lacking else ""
     except (Exception, SystemExit) as error:
-        problem = last_line(error)
+        problem = describe_exception(error)
     if problem:
         raise ConfigError(f"The plugin {plugin.label} can not be used ({problem}): update it, or remove the setting reader.")
     return reader
 
 
-def _load_again(enabled: bool) -> PluginChecks:
-    return load(enabled=enabled)
+def _reload_checks(enabled: bool) -> PluginChecks:
+    return load_checks(enabled=enabled)
 
 
-def last_line(error: BaseException) -> str:
+def describe_exception(error: BaseException) -> str:
     """What a traceback ends with, on one line."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}"[:MAX_DETAIL] if words else type(error).__name__
 
 
-def _problem(offered: Any) -> str | None:
+def _find_problem(offered: Any) -> str | None:
     """What is wrong with a set of checks; None when it can be used."""
     if not callable(getattr(offered, "run", None)) or not isinstance(getattr(offered, "checks", None), tuple):
         return "it offers no set of checks: something with a tuple `checks` and a function `run`"
@@ -156,7 +156,7 @@ def _problem(offered: Any) -> str | None:
     return None
 
 
-def _sound(finding: Any, known: Iterable[str]) -> Finding:
+def _validated(finding: Any, known: Iterable[str]) -> Finding:
     """The finding, if it can be stored. Raises ValueError or TypeError."""
     if not isinstance(finding, Finding):
         raise TypeError(f"{type(finding).__name__} is no finding: use check.on(url)")

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tadoru.jobs.audit.catalogue import Catalogue
-from tadoru.jobs.audit.report import Order, write
+from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.report import ReportRequest, write_requested
 from tadoru.model.finding import Check, Severity, Threshold, define
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 
 HOME = "https://garden.example/"
@@ -171,7 +171,7 @@ SECTIONS = ("blog", "plants", "guides", "shop", "events", "people", "archive")
 
 def large(path: Path, count: int, *, settled: bool = True) -> Path:
     """A site of `count` pages, judged by the whole catalogue, with several findings on most pages. The same every time."""
-    checks = list(Catalogue().checks.values())
+    checks = list(CheckCatalogue().checks.values())
     crawl = Crawl(path, checks)
     for number in range(count):
         _invented_page(crawl, number)
@@ -227,7 +227,7 @@ def _invented_page(crawl: Crawl, number: int) -> None:
 def told(path: Path, form: str = "text", **order: Any) -> str:
     """A report as it is written."""
     out = io.StringIO()
-    write(Order(database=str(path), form=form, **order), out)
+    write_requested(ReportRequest(database=str(path), form=form, **order), out)
     return out.getvalue()
 
 

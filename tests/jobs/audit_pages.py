@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.model.finding import Finding
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Response, Timings
 from tadoru.parse.html import Document
 from tadoru.parse.page import PageView, read_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
 URL = "https://bakery.example/bread/rye"
 PROSE = (
@@ -106,12 +106,12 @@ def response_to(change: Change) -> Response:
 
 
 def view_of(response: Response) -> PageView:
-    return read_page(Document.parse(response.body, response.header("content-type")), response, Resolver())
+    return read_page(Document.parse(response.body, response.header("content-type")), response, UrlResolver())
 
 
 def findings(change: Change, limits: dict[str, float] | None = None) -> list[Finding]:
     """All that is found after a change to the healthy page."""
-    catalogue = Catalogue()
+    catalogue = CheckCatalogue()
     answer: Answer | None = response_to(change)
     page = view_of(answer) if isinstance(answer, Response) and not answer.is_redirect else None
     if change.failure is not None:

@@ -6,30 +6,30 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from tadoru.jobs.audit.analyse import analyse
 from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.parse.content import normalised
-from tadoru.rules.similar import sketch
+from tadoru.rules.minhash import sketch
 from tadoru.rules.url import host_key
-from tadoru.store.base import (
-    Completed,
-    Failed,
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
+    FailedOutcome,
     FoundLink,
     Lease,
+    LinkTarget,
     NamedPage,
     Outcome,
     PageFacts,
     PageStatus,
-    Purpose,
-    Refused,
+    RefusedOutcome,
     ResourceResult,
     RobotsRecord,
     SitemapRecord,
-    Target,
+    UrlPurpose,
 )
-from tadoru.store.records import Alternate, PageRecords, ResourceUse
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 
 ORIGIN = "https://a.example"
@@ -141,9 +141,11 @@ class Crawling:
             await store.claim_robots(worker, ORIGIN, hold=9.0, max_age=9.0)
             await store.put_robots(ORIGIN, RobotsRecord(status, failure, "", text.encode(), 0.0))
         if world.unfinished:
-            await store.add([Target(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
+            await store.add([LinkTarget(url("/waiting"), "a.example", PageStatus.QUEUED)], seed=False, depth=9)
         if world.skipped:
-            await store.add([Target(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9)
+            await store.add(
+                [LinkTarget(url(world.skipped), "a.example", PageStatus.SKIPPED, "trap: calendar")], seed=False, depth=9
+            )
         await store.leave(worker)
 
     async def begin(self) -> None:
@@ -177,29 +179,29 @@ class Crawling:
                 )
             await self._store.finish_resources(worker, results)
 
-    def _target(self, path: str) -> Target:
+    def _target(self, path: str) -> LinkTarget:
         address = url(path)
         host = host_key(address)
         if path in self._world.external:
-            return Target(address, host, PageStatus.QUEUED, "another site", Purpose.CHECK, internal=False)
+            return LinkTarget(address, host, PageStatus.QUEUED, "another site", UrlPurpose.CHECK, internal=False)
         if host.removeprefix("www.") != "a.example":
-            return Target(address, host, PageStatus.DISCOVERED, "another site", internal=False)
-        return Target(address, host, PageStatus.QUEUED)
+            return LinkTarget(address, host, PageStatus.DISCOVERED, "another site", internal=False)
+        return LinkTarget(address, host, PageStatus.QUEUED)
 
     def outcome(self, lease: Lease) -> Outcome:
         path = lease.url.removeprefix(ORIGIN)
         page = self._world.pages.get(path) or self._world.external.get(path) or Page(status=404)
-        records = None if lease.purpose is Purpose.CHECK else self._records(path, page)
+        records = None if lease.purpose is UrlPurpose.CHECK else self._records(path, page)
         if page.forbidden:
-            return Refused(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
+            return RefusedOutcome(lease=lease, reason="robots.txt line 2: Disallow: /private", records=records)
         if page.failure:
-            return Failed(lease=lease, kind=page.failure, message="No answer.", records=records)
+            return FailedOutcome(lease=lease, kind=page.failure, message="No answer.", records=records)
         if page.redirect is not None:
             status = page.status if page.status >= 300 else 301
-            return Completed(
+            return CompletedOutcome(
                 lease=lease, facts=PageFacts(status_code=status), redirect=self._target(page.redirect), records=records
             )
-        return Completed(
+        return CompletedOutcome(
             lease=lease, facts=self._facts(path, page), links=self._links(path, page), anchors=page.anchors, records=records,
             resources=[self._use(one) for one in page.resources],
         )  # fmt: skip
@@ -242,7 +244,7 @@ class Crawling:
             word_count=content.words, sketch=sketch(content.shingles()) or None,
             next_url=url(page.next) if page.next else None, prev_url=url(page.prev) if page.prev else None,
             directives=[("header", "robots", name, "") for name in names], x_robots_tag=", ".join(names) or None,
-            hreflang=[Alternate(language, url(other), "html") for language, other in page.hreflang.items()],
+            hreflang=[AlternateUrl(language, url(other), "html") for language, other in page.hreflang.items()],
         )  # fmt: skip
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.jobs.audit.score import score
-from tadoru.store.analysis import Health, Severities, SiteFinding
-from tadoru.store.base import UNLINKED, Lease
-from tadoru.store.sqlite import SqliteStore
+from tadoru.jobs.audit.score import compute_score
+from tadoru.store.crawl.analysis import SeverityCounts, SiteFinding, SiteHealth
+from tadoru.store.crawl.interface import UNLINKED, Lease
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.jobs.site_triggers import TRIGGERS
 from tests.jobs.site_worlds import ORIGIN, Crawling, Link, Page, World, analysed, crawled, found, judge, site, words
 from tests.support.clock import FakeClock
@@ -102,7 +102,7 @@ async def test_others_see_the_new_analysis_at_once_or_the_old_one(tmp_path: Path
     await judge(store)
     before = contents(store)
     store.sql.execute("UPDATE pages SET title = 'another' WHERE url LIKE '%/a'")
-    monkeypatch.setattr("tadoru.store.analysis._scores", _broken)
+    monkeypatch.setattr("tadoru.store.crawl.analysis._scores", _broken)
     with pytest.raises(RuntimeError):
         await judge(store)
     other = SqliteStore(name, FakeClock())
@@ -227,21 +227,21 @@ async def test_the_score_is_kept_with_the_crawl_and_its_last_run() -> None:
     assert store.sql.execute("SELECT score FROM runs").fetchall() == [(88.0,)]
 
 
-SCORES: list[tuple[str, Health, float | None]] = [
-    ("no page", Health(0, Severities(), Severities()), None),
-    ("all is well", Health(4, Severities(), Severities()), 100.0),
-    ("an error costs the page", Health(4, Severities(error=1), Severities()), 75.0),
-    ("a warning costs three tenths of it", Health(4, Severities(warning=1), Severities()), 92.5),
-    ("a notice a twentieth", Health(4, Severities(notice=1), Severities()), 98.8),
-    ("the site's errors cost five points", Health(4, Severities(), Severities(error=2)), 90.0),
-    ("its warnings two and its notices half a point", Health(4, Severities(), Severities(warning=1, notice=1)), 97.5),
-    ("never below zero", Health(1, Severities(error=1), Severities(error=9)), 0.0),
+SCORES: list[tuple[str, SiteHealth, float | None]] = [
+    ("no page", SiteHealth(0, SeverityCounts(), SeverityCounts()), None),
+    ("all is well", SiteHealth(4, SeverityCounts(), SeverityCounts()), 100.0),
+    ("an error costs the page", SiteHealth(4, SeverityCounts(error=1), SeverityCounts()), 75.0),
+    ("a warning costs three tenths of it", SiteHealth(4, SeverityCounts(warning=1), SeverityCounts()), 92.5),
+    ("a notice a twentieth", SiteHealth(4, SeverityCounts(notice=1), SeverityCounts()), 98.8),
+    ("the site's errors cost five points", SiteHealth(4, SeverityCounts(), SeverityCounts(error=2)), 90.0),
+    ("its warnings two and its notices half a point", SiteHealth(4, SeverityCounts(), SeverityCounts(warning=1, notice=1)), 97.5),
+    ("never below zero", SiteHealth(1, SeverityCounts(error=1), SeverityCounts(error=9)), 0.0),
 ]
 
 
 @pytest.mark.parametrize("case, health, expected", SCORES, ids=[case for case, _, _ in SCORES])
-def test_the_score_is(case: str, health: Health, expected: float | None) -> None:
-    assert score(health) == expected
+def test_the_score_is(case: str, health: SiteHealth, expected: float | None) -> None:
+    assert compute_score(health) == expected
 
 
 async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
@@ -251,8 +251,8 @@ async def test_a_page_is_counted_by_the_worst_that_was_found_on_it() -> None:
     health = await store.health()
     # The start and four more, and the one that is gone; redirects are no pages. /a is broken, though its title is a warning too.
     assert health.pages == 6
-    assert health.by_worst == Severities(error=2, warning=1, notice=3)
-    assert health.of_the_site == Severities()
+    assert health.by_worst == SeverityCounts(error=2, warning=1, notice=3)
+    assert health.of_the_site == SeverityCounts()
 
 
 async def test_a_finding_of_a_check_that_is_not_installed_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,8 +277,8 @@ async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
 
 
 async def test_each_step_is_told() -> None:
-    from tadoru.jobs.audit.analyse import analyse
     from tadoru.jobs.audit.context import Limits
+    from tadoru.jobs.audit.run import analyse
     from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 
     told: list[str] = []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
 from tadoru.jobs.audit import baseline
-from tadoru.jobs.audit.baseline import FoundBefore, is_database
+from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tests.store.audited import SITE, audited
 
 FOUND: list[dict[str, Any]] = [
@@ -42,7 +42,7 @@ FORMS = {
 def test_every_form_is_read(text: str, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(baseline, "_CHUNK", chunk)
     (tmp_path / "list.json").write_text(text, "utf-8")
-    known = FoundBefore(str(tmp_path / "list.json"))
+    known = BaselineFindings(str(tmp_path / "list.json"))
     assert all(key in known for key in KEYS)
     assert ("https://a.example/", "title-missing", "x") not in known
     assert ("https://a.example/b", "title-missing", "") not in known
@@ -51,7 +51,7 @@ def test_every_form_is_read(text: str, chunk: int, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("text", ["", "[]", '{"findings": []}', "\n"], ids=["empty", "list", "report", "a line"])
 def test_a_list_without_findings_has_none(text: str, tmp_path: Path) -> None:
     (tmp_path / "list.json").write_text(text)
-    assert KEYS[0] not in FoundBefore(str(tmp_path / "list.json"))
+    assert KEYS[0] not in BaselineFindings(str(tmp_path / "list.json"))
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_what_is_no_list_is_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     path.write_bytes(data)
     with pytest.raises(UsageError, match=r"is neither a crawl nor a list of findings: give a database, or what"):
-        FoundBefore(str(path))
+        BaselineFindings(str(path))
 
 
 def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
-    for ask in (FoundBefore, is_database):
+    for ask in (BaselineFindings, is_database):
         with pytest.raises(UsageError, match=r"--baseline .*none\.json can not be read \(No such file.*\): check its name\."):
             ask(str(tmp_path / "none.json"))
 
@@ -94,7 +94,7 @@ def test_whatever_was_written_is_found_again(
     path.write_text(json.dumps({"findings": found}), "utf-8")
     before, baseline._CHUNK = baseline._CHUNK, chunk
     try:
-        known = FoundBefore(str(path))
+        known = BaselineFindings(str(path))
     finally:
         baseline._CHUNK = before
     assert all(key in known for key in keys)

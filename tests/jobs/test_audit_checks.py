@@ -10,13 +10,13 @@ import pytest
 
 from tadoru.errors import ConfigError
 from tadoru.i18n.translation import translator
-from tadoru.jobs.audit.catalogue import PAGE_CHECKS, Catalogue
+from tadoru.jobs.audit.catalogue import PAGE_CHECKS, CheckCatalogue
 from tadoru.jobs.audit.context import CheckGroup, Limits, PageContext
 from tadoru.model.finding import Check, Finding, Severity
 from tests.jobs.audit_pages import HEALTHY, Change, body, findings, head, header
 from tests.jobs.audit_triggers import COMPANIONS, H1, TITLE_TAG, TRIGGERS
 
-CHECKS = Catalogue().checks
+CHECKS = CheckCatalogue().checks
 JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 
 
@@ -233,7 +233,7 @@ def test_a_threshold_of_an_unknown_check_is_refused() -> None:
 
 def test_a_check_of_a_third_party_runs_with_the_others() -> None:
     own = Check("rye-only", "bread", Severity.INFO, *(CHECKS["title-missing"].title,) * 3)
-    catalogue = Catalogue([CheckGroup((own,), lambda context: iter([own.on(context.url, "rye")]))])
+    catalogue = CheckCatalogue([CheckGroup((own,), lambda context: iter([own.on(context.url, "rye")]))])
     context = PageContext(url="https://bakery.example/", limits=Limits(catalogue.checks.values()))
     assert catalogue.checks["rye-only"] is own
     assert list(catalogue.run(context)) == [Finding("rye-only", "https://bakery.example/", "rye")]
@@ -242,4 +242,4 @@ def test_a_check_of_a_third_party_runs_with_the_others() -> None:
 def test_two_checks_with_one_id_are_refused() -> None:
     again = CheckGroup((CHECKS["title-missing"],), lambda context: iter(()))
     with pytest.raises(ConfigError, match="title-missing"):
-        Catalogue([again])
+        CheckCatalogue([again])

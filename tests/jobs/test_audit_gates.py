@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.catalogue import Catalogue
-from tadoru.jobs.audit.compare.gates import CompareGates
-from tadoru.jobs.audit.gates import Figures, Gates
+from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.compare.job import CompareGates
+from tadoru.jobs.audit.gates import AuditGates, SiteFigures
 from tadoru.jobs.audit.site_checks import SITE_CHECKS as REAL_SITE_CHECKS
-from tadoru.store.states import CheckWords
+from tadoru.store.crawl.run_pages import CheckTexts
 from tests.store.audited import CHECKS, SITE_CHECKS
 
 ALL = (*CHECKS, *SITE_CHECKS)
@@ -29,11 +29,11 @@ SITE = [
 
 
 def exceeded(*texts: str, score: float | None = 80.0, p90: float | None = 700.0) -> list[str]:
-    gates = Gates.parse(texts, ALL, has_earlier=True)
+    gates = AuditGates.parse(texts, ALL, has_earlier=True)
     counting = gates.counting()
     for found, new, is_page in SITE:
         counting.add(found, new, is_page=is_page)
-    return gates.exceeded(counting, Figures(pages=4, score=score, times=dict.fromkeys(gates.percentiles, p90)))
+    return gates.exceeded(counting, SiteFigures(pages=4, score=score, times=dict.fromkeys(gates.percentiles, p90)))
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_a_site_without_an_answer_has_no_score_and_no_times() -> None:
 
 
 def test_a_part_of_no_pages_is_none() -> None:
-    gates = Gates.parse(["error>0%"], ALL, has_earlier=False)
-    assert gates.exceeded(gates.counting(), Figures(pages=0, score=None)) == []
+    gates = AuditGates.parse(["error>0%"], ALL, has_earlier=False)
+    assert gates.exceeded(gates.counting(), SiteFigures(pages=0, score=None)) == []
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_part_of_no_pages_is_none() -> None:
 )
 def test_what_makes_no_sense_is_refused_with_a_hint(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as refused:
-        Gates.parse([text], ALL, has_earlier=True)
+        AuditGates.parse([text], ALL, has_earlier=True)
     assert hint in str(refused.value)
     assert str(refused.value).endswith((".", "?"))
 
@@ -136,19 +136,19 @@ def test_what_makes_no_sense_is_refused_with_a_hint(text: str, hint: str) -> Non
 @pytest.mark.parametrize("text", ["new", "new-error", "new-title-*"])
 def test_new_needs_something_that_was_before(text: str) -> None:
     with pytest.raises(UsageError, match=r"needs something to compare with: add --baseline FILE, or re-crawl with --recrawl\."):
-        Gates.parse(["error", text], ALL, has_earlier=False)
+        AuditGates.parse(["error", text], ALL, has_earlier=False)
 
 
 def test_every_expression_of_the_documents_is_understood(checkout: Path) -> None:
     compare, audit = (checkout / "docs" / "how-to" / "compare.md").read_text("utf-8").split("## One crawl in a build")
-    every = [*Catalogue().checks.values(), *REAL_SITE_CHECKS.values()]
-    words = [CheckWords(0, check.id, check.group, str(check.severity), "", "") for check in every]
+    every = [*CheckCatalogue().checks.values(), *REAL_SITE_CHECKS.values()]
+    words = [CheckTexts(0, check.id, check.group, str(check.severity), "", "") for check in every]
     compared, audited = _expressions(compare), _expressions(audit)
     assert (len(compared), len(audited)) == (10, 15)
     for text in compared:
         CompareGates.parse([text], words)
     for text in audited:
-        Gates.parse([text], every, has_earlier=True)
+        AuditGates.parse([text], every, has_earlier=True)
 
 
 def _expressions(document: str) -> list[str]:
@@ -160,7 +160,7 @@ def _expressions(document: str) -> list[str]:
 def test_any_text_is_read_or_refused_in_one_sentence(text: str) -> None:
     told = ""
     try:
-        gates = Gates.parse([text], ALL, has_earlier=True)
+        gates = AuditGates.parse([text], ALL, has_earlier=True)
     except UsageError as refused:
         told = str(refused)
     if told:

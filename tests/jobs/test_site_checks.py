@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tadoru.i18n.translation import translator
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 from tadoru.model.finding import Check, Severity
 from tests.jobs.site_silences import SILENT
@@ -55,7 +55,7 @@ def test_a_check_has_words_in_both_languages(check: Check) -> None:
 
 
 def test_ids_are_those_of_no_page_check() -> None:
-    assert set(SITE_CHECKS).isdisjoint(Catalogue().checks)
+    assert set(SITE_CHECKS).isdisjoint(CheckCatalogue().checks)
 
 
 def test_every_severity_is_used_with_measure() -> None:

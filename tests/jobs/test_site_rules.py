@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.audit.site_checks.duplicates import _simplest, _without_index, _without_slash
+from tadoru.jobs.audit.site_checks.duplicates import _normalise_all, _without_index, _without_slash
 from tadoru.jobs.audit.site_checks.fragments import is_missing
 from tadoru.jobs.audit.site_checks.resources import fits
 from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _lastmod_fault
@@ -95,11 +95,11 @@ SPELLINGS = [
 
 @pytest.mark.parametrize("one, other", SPELLINGS)
 def test_spellings_of_one_address_come_to_the_same(one: str, other: str) -> None:
-    assert _simplest(one) == _simplest(other)
+    assert _normalise_all(one) == _normalise_all(other)
 
 
 def test_other_addresses_stay_apart() -> None:
-    assert _simplest("https://a/x") != _simplest("https://a/xy")
+    assert _normalise_all("https://a/x") != _normalise_all("https://a/xy")
     assert _without_slash("https://a/x/?y/") == "https://a/x?y/"
     assert _without_index("https://a/index.html?x") == "https://a/?x"
     assert _without_index("https://a/reindex.html") == "https://a/reindex.html"

@@ -9,7 +9,7 @@ from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.model.web import Response, Timings
 from tadoru.parse.html import Document
 from tadoru.parse.page import read_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
 URL = "https://example.com/"
 
@@ -20,7 +20,7 @@ def details(html: str, status: int = 200) -> list[str]:
         url=URL, status=status, headers=(("Content-Type", "text/html; charset=utf-8"),), body=html.encode(), timings=Timings()
     )
     document = Document.parse(response.body, "text/html; charset=utf-8")
-    page = read_page(document, response, Resolver())
+    page = read_page(document, response, UrlResolver())
     context = PageContext(url=URL, limits=Limits(CHECKS.checks), answer=response, page=page)
     return [finding.detail for finding in CHECKS.run(context)]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
-from tadoru.jobs.audit.judging import CheckCount
-from tadoru.jobs.report.escape import printable
-from tadoru.jobs.report.words import counted
-from tadoru.jobs.report.workflow import SHOWN, command
+from tadoru.jobs.audit.criteria import CheckCount
+from tadoru.jobs.reporting.escape import printable
+from tadoru.jobs.reporting.formatting import format_count
+from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
 from tadoru.model.finding import Severity
 
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
@@ -16,10 +16,10 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 def write_annotations(found: Iterable[CheckCount], out: TextIO, *, lang: str = "en") -> None:
     """An error or a warning for each check that found something so grave, and a notice that counts what GitHub would drop."""
-    out.writelines(line + "\n" for line in commands(found, lang))
+    out.writelines(line + "\n" for line in format_annotations(found, lang))
 
 
-def commands(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
+def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
     """The commands, one a line, the checks with most findings first."""
     seen = dict.fromkeys(_LEVELS.values(), 0)
     for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
@@ -27,9 +27,13 @@ def commands(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
         if level is None:
             continue
         seen[level] += 1
-        if seen[level] <= SHOWN:
+        if seen[level] <= MAX_ANNOTATIONS:
             title = printable(each.check.title_ja if lang == "ja" else each.check.title)
-            yield command(level, title, f"{counted(each.count, 'finding')} ({each.check.id}), first {printable(each.url)}")
-    hidden = sum(max(0, count - SHOWN) for count in seen.values())
+            yield workflow_command(
+                level, title, f"{format_count(each.count, 'finding')} ({each.check.id}), first {printable(each.url)}"
+            )
+    hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
     if hidden:
-        yield command("notice", "More checks", f"{counted(hidden, 'more check')} found something; the report has all of them.")
+        yield workflow_command(
+            "notice", "More checks", f"{format_count(hidden, 'more check')} found something; the report has all of them."
+        )

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.engine.notices import Notice, Notify
+from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.audit.run import finish, prepare
-from tadoru.jobs.called import checked
+from tadoru.jobs.crawl_setup import parse_options
 from tadoru.model.finding import Check, Finding
 from tadoru.options import AuditOptions
-from tadoru.store.open import open_existing
+from tadoru.store.crawl.open import open_existing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def audit(url: str | None = None, *, notify: Notify | None = None, **options: An
 
 async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """The same, awaited. Cancelling it stops the crawl; calling it again goes on with it."""
-    chosen = checked("audit", AuditOptions, options)
+    chosen = parse_options("audit", AuditOptions, options)
     clock = SystemClock()
     prepared = await prepare(chosen, [url] if url is not None else chosen.seed_urls, options)
     began = clock.monotonic()
@@ -81,5 +81,5 @@ async def audit_async(url: str | None = None, *, notify: Notify | None = None, *
     )
 
 
-def _silent(notice: Notice) -> None:
+def _silent(notice: CrawlNotification) -> None:
     """Nobody is watching."""

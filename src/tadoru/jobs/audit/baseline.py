@@ -13,20 +13,20 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.compare.sides import split_name
-from tadoru.store.postgres.address import is_postgresql
+from tadoru.jobs.audit.compare.run_handles import split_name
+from tadoru.store.crawl.postgres.crawl_url import is_postgresql
 
 _LIST = re.compile(r'"findings"\s*:\s*\[')
 _GAP = re.compile(r"[\s,]*")
 _CHUNK = 1 << 20
 
 
-class FoundBefore:
+class BaselineFindings:
     """Which findings a list holds."""
 
     def __init__(self, name: str) -> None:
         """Read the list. Raises UsageError."""
-        self._known = {_hash(*key) for key in _keys(name)}
+        self._known = {_hash(*key) for key in _read_keys(name)}
 
     def __contains__(self, key: tuple[str, str, str]) -> bool:
         """Whether a finding (URL, check, subject) is in it."""
@@ -50,10 +50,10 @@ def is_database(name: str) -> bool:
         raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
 
 
-def _keys(name: str) -> Iterator[tuple[str, str, str]]:
+def _read_keys(name: str) -> Iterator[tuple[str, str, str]]:
     try:
         with Path(name).open(encoding="utf-8-sig") as file:
-            for found in _objects(file):
+            for found in _read_objects(file):
                 yield str(found["url"]), str(found.get("check") or found["check_id"]), str(found.get("subject") or "")
     except OSError as error:
         raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
@@ -64,7 +64,7 @@ def _keys(name: str) -> Iterator[tuple[str, str, str]]:
         ) from None
 
 
-def _objects(file: TextIO) -> Iterator[dict[str, Any]]:
+def _read_objects(file: TextIO) -> Iterator[dict[str, Any]]:
     """The objects of the list `findings`, or those that stand one after the other."""
     decoder = json.JSONDecoder()
     text = file.read(_CHUNK).lstrip()

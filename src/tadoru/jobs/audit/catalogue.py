@@ -24,7 +24,7 @@ from tadoru.jobs.audit.checks import (
     redirects,
     responses,
     security,
-    structured,
+    structured_data,
     titles,
     urls,
 )
@@ -45,7 +45,7 @@ PAGE_CHECKS: tuple[PageChecks, ...] = (
     directives.GROUP,
     hreflang.GROUP,
     links.GROUP,
-    structured.GROUP,
+    structured_data.GROUP,
     security.GROUP,
     cookies.GROUP,
     html.GROUP,
@@ -53,7 +53,7 @@ PAGE_CHECKS: tuple[PageChecks, ...] = (
 )
 
 
-class Catalogue:
+class CheckCatalogue:
     """The checks of an audit: the built-in ones and those of plugins. Ids are unique."""
 
     def __init__(self, more: Iterable[PageChecks] = ()) -> None:

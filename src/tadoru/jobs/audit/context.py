@@ -15,7 +15,7 @@ from tadoru.parse.header_fields import Directive
 from tadoru.parse.page import PageView
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
-_AT_ONCE = 10
+_IMMEDIATE_SECONDS = 10
 """Seconds."""
 
 
@@ -69,7 +69,7 @@ class PageContext:
         if page is None or page.head.refresh_url in (None, page.url):
             return False
         delay = _DELAY.match(page.head.refresh or "")
-        return delay is None or float(delay[0]) <= _AT_ONCE
+        return delay is None or float(delay[0]) <= _IMMEDIATE_SECONDS
 
     @cached_property
     def headers(self) -> dict[str, str]:
@@ -122,3 +122,40 @@ class CheckGroup:
 
     checks: tuple[Check, ...]
     run: Callable[[PageContext], Iterator[Finding]] = field(repr=False)
+
+
+INDEXABLE = "indexable"
+
+
+def classify_indexability(context: PageContext) -> str:
+    """`indexable`, or the first reason against it in the order that search engines meet them."""
+    if context.robots_rule is not None:
+        return "blocked by robots.txt"
+    response = context.response
+    if response is None:
+        return "no response"
+    if response.is_redirect or context.is_refreshed:
+        return "redirected"
+    if response.status >= 500:
+        return "server error"
+    if response.status >= 400:
+        return "client error"
+    if response.status != 200:
+        return "no content"
+    if _is_noindex(context):
+        return "noindex"
+    page = context.document
+    if page is not None and page.head.canonical not in (None, page.url):
+        return "canonicalised"
+    canonical = next((link.url for link in page.header_links if "canonical" in link.rel), None) if page is not None else None
+    if page is not None and canonical not in (None, page.url):
+        return "canonicalised"
+    return INDEXABLE
+
+
+def _is_noindex(context: PageContext) -> bool:
+    if context.page is not None:
+        return any(one.name in ("noindex", "none") for one in context.directives)
+    # Not HTML: only the header can say it.
+    tags = context.headers.get("x-robots-tag", "").lower()
+    return any(word.strip() in ("noindex", "none") for word in tags.replace(":", ",").split(","))

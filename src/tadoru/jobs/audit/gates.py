@@ -11,49 +11,106 @@ Who counts is `verdict`.
 
 from __future__ import annotations
 
+import difflib
+import operator
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.terms import Term, read_terms, unknown
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.finding import Check, Severity
 
-FORMS = (
+_TERM = re.compile(r"([a-z0-9*?][a-z0-9*?-]*)\s*(?:(>=|<=|>|<)\s*(\d{1,9}(?:\.\d{1,6})?)\s*(%|ms|s|))?", re.ASCII)
+_COMPARE = {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+
+
+@dataclass(frozen=True, slots=True)
+class GateTerm:
+    """One part of an expression. Without a comparison it means more than none."""
+
+    text: str
+    name: str
+    sign: str = ">"
+    number: float = 0.0
+    unit: str = ""
+    bare: bool = True
+
+    def holds(self, value: float) -> bool:
+        return bool(_COMPARE[self.sign](value, self.number))
+
+    @property
+    def allowed(self) -> str:
+        """What would have been good enough, in words."""
+        if self.sign == ">" and not self.number:
+            return "none allowed"
+        shown = f"{self.number:g}{' ' if self.unit in ('ms', 's') else ''}{self.unit}"
+        words = {">": f"at most {shown} allowed", ">=": f"less than {shown} allowed"}
+        return words.get(self.sign) or f"{'at least' if self.sign == '<' else 'more than'} {shown} asked for"
+
+    def check(self, signs: str, units: tuple[str, ...]) -> None:
+        """Refuse comparisons that make no sense for what is named. Raises UsageError."""
+        if self.sign[0] not in signs:
+            right = f"{self.name}{signs[0]}{self.number:g}{self.unit}"
+            raise UsageError(f"--fail-on {self.text} is the wrong way round: write {right}.")
+        if self.unit not in units:
+            told = " or ".join(f"{self.name}{self.sign}{self.number:g}{unit}" for unit in units)
+            raise UsageError(f"--fail-on {self.text} has a unit that does not fit: write {told}.")
+        if self.sign == ">=" and self.number <= 0:
+            raise UsageError(f"--fail-on {self.text} would always fail: write {self.name}>0.")
+
+
+def parse_terms(texts: Iterable[str], forms: str) -> Iterator[GateTerm]:
+    """The parts of every `--fail-on`. `forms` says what is possible. Raises UsageError."""
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        found = _TERM.fullmatch(part.lower())
+        if found is None:
+            raise UsageError(f"--fail-on takes {forms}; “{part}” is none of them.")
+        name, sign, number, unit = found.groups()
+        yield GateTerm(part, name) if sign is None else GateTerm(part, name, sign, float(number), unit, bare=False)
+
+
+def unknown_term_error(term: GateTerm, names: Iterable[str], forms: str) -> UsageError:
+    """The error for a name that means nothing, with the one that looks like it."""
+    near = difflib.get_close_matches(term.name, list(names), n=1, cutoff=0.65)
+    hint = f"; did you mean “{near[0]}”?" if near else f": it takes {forms}."
+    return UsageError(f"--fail-on does not know “{term.name}”{hint}")
+
+
+SYNTAX = (
     "error, warning, notice, a check such as title-missing, a group such as titles, a pattern such as title-*, any of these "
     "after new-, with >5 or >2% if you like, score<80, pages<100, or p90>800ms"
 )
 _PERCENTILE = re.compile(r"p([1-9][0-9]?)")
 _PLURALS = {"errors": "error", "warnings": "warning", "notices": "notice", "infos": "info"}
-_RANKS = list(Severity)
-_PLAIN = ("score", "pages")
+_SEVERITIES = list(Severity)
+_SITE_FIGURES = ("score", "pages")
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class FindingGate:
     """One limit on findings."""
 
-    term: Term
+    term: GateTerm
     checks: frozenset[str]
     words: str
     """What is counted."""
     only_new: bool = False
 
-    def sentence(self, count: Count, pages: int) -> str | None:
+    def sentence(self, count: GateCount, pages: int) -> str | None:
         """What was exceeded; None when nothing was."""
         new = "new " if self.only_new else ""
         if self.term.unit == "%":
             share = 100.0 * count.pages / pages if pages else 0.0
-            found = f"{self.words}: {new}findings on {count.pages:,} of {counted(pages, 'page')} ({share:.1f}%)"
+            found = f"{self.words}: {new}findings on {count.pages:,} of {format_count(pages, 'page')} ({share:.1f}%)"
             return f"{found}, {self.term.allowed}." if self.term.holds(share) else None
-        found = f"{self.words}: {counted(count.findings, f'{new}finding')}"
+        found = f"{self.words}: {format_count(count.findings, f'{new}finding')}"
         return f"{found}, {self.term.allowed}." if self.term.holds(count.findings) else None
 
 
 @dataclass(slots=True)
-class Count:
+class GateCount:
     """What a gate has seen so far."""
 
     findings: int = 0
@@ -61,7 +118,7 @@ class Count:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class SiteFigures:
     """What is known of the whole site at the end."""
 
     pages: int
@@ -71,23 +128,23 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Gates:
+class AuditGates:
     """Everything that `--fail-on` says."""
 
-    gates: tuple[Gate, ...] = ()
-    figures: tuple[Term, ...] = ()
+    gates: tuple[FindingGate, ...] = ()
+    figures: tuple[GateTerm, ...] = ()
 
     @classmethod
-    def parse(cls, texts: Iterable[str], checks: Iterable[Check], *, has_earlier: bool) -> Gates:
+    def parse(cls, texts: Iterable[str], checks: Iterable[Check], *, has_earlier: bool) -> AuditGates:
         """Reads every `--fail-on`. `has_earlier`: there is a baseline or an earlier run to compare with. Raises UsageError."""
         catalogue = {check.id: check for check in checks}
-        gates: list[Gate] = []
-        figures: list[Term] = []
-        for term in read_terms(texts, FORMS):
+        gates: list[FindingGate] = []
+        figures: list[GateTerm] = []
+        for term in parse_terms(texts, SYNTAX):
             if _is_figure(term):
-                figures.append(replace(term, unit=term.unit or "ms") if term.name not in _PLAIN else term)
+                figures.append(replace(term, unit=term.unit or "ms") if term.name not in _SITE_FIGURES else term)
             else:
-                gates.append(_gate(term, catalogue))
+                gates.append(_parse_gate(term, catalogue))
             if gates and gates[-1].only_new and not has_earlier:
                 raise UsageError(
                     f"--fail-on {term.text} needs something to compare with: add --baseline FILE, or re-crawl with --recrawl."
@@ -104,22 +161,22 @@ class Gates:
         """Whether it matters what was found before."""
         return any(gate.only_new for gate in self.gates)
 
-    def counting(self) -> Counting:
-        return Counting(self)
+    def counting(self) -> GateCounter:
+        return GateCounter(self)
 
-    def exceeded(self, counting: Counting, figures: Figures) -> list[str]:
+    def exceeded(self, counting: GateCounter, figures: SiteFigures) -> list[str]:
         """One sentence for each gate that was passed; empty when all is well."""
         told = [gate.sentence(count, figures.pages) for gate, count in zip(self.gates, counting.counts, strict=True)]
-        told += [_figure_sentence(term, figures) for term in self.figures]
+        told += [_figure_message(term, figures) for term in self.figures]
         return [sentence for sentence in told if sentence is not None]
 
 
-class Counting:
+class GateCounter:
     """The findings of a site as they pass by."""
 
-    def __init__(self, gates: Gates) -> None:
+    def __init__(self, gates: AuditGates) -> None:
         self._gates = gates.gates
-        self.counts = [Count() for _ in gates.gates]
+        self.counts = [GateCount() for _ in gates.gates]
 
     def add(self, found: Sequence[str], new: Sequence[str], *, is_page: bool) -> None:
         """What was found about one URL, and which of that is new, by check."""
@@ -130,10 +187,10 @@ class Counting:
                 count.pages += is_page
 
 
-def _is_figure(term: Term) -> bool:
+def _is_figure(term: GateTerm) -> bool:
     """Whether a term is about a figure of the whole site. Raises UsageError when it can not be."""
     percentile = _PERCENTILE.fullmatch(term.name) is not None
-    if not percentile and term.name not in _PLAIN:
+    if not percentile and term.name not in _SITE_FIGURES:
         return False
     example = f"{term.name}>800ms" if percentile else f"{term.name}<80"
     if term.bare:
@@ -142,41 +199,43 @@ def _is_figure(term: Term) -> bool:
     return True
 
 
-def _gate(term: Term, catalogue: Mapping[str, Check]) -> Gate:
+def _parse_gate(term: GateTerm, catalogue: Mapping[str, Check]) -> FindingGate:
     only_new = term.name == "new" or (term.name.startswith("new-") and term.name not in catalogue)
     name = term.name.removeprefix("new").removeprefix("-") if only_new else term.name
     name = _PLURALS.get(name, name)
     if not name:
         chosen, words = frozenset(catalogue), "everything"
-    elif name in _RANKS:
-        grave = _RANKS[: _RANKS.index(Severity(name)) + 1]
+    elif name in _SEVERITIES:
+        grave = _SEVERITIES[: _SEVERITIES.index(Severity(name)) + 1]
         chosen = frozenset(check.id for check in catalogue.values() if check.severity in grave)
         words = f"severity {name}" + (" or worse" if len(grave) > 1 else "")
     else:
-        chosen, words = _matching(name, catalogue), name
+        chosen, words = _matching_checks(name, catalogue), name
     if not chosen:
         groups = {check.group for check in catalogue.values()}
-        raise unknown(term, [*_RANKS, *groups, *catalogue, "new", "new-error", "new-warning", *_PLAIN], FORMS)
+        raise unknown_term_error(
+            term, [*_SEVERITIES, *groups, *catalogue, "new", "new-error", "new-warning", *_SITE_FIGURES], SYNTAX
+        )
     term.check(">", ("", "%"))
     if term.unit == "%" and term.number >= 100:
         raise UsageError(f"--fail-on {term.text} could never fail: write a part below 100%.")
-    return Gate(term, chosen, words, only_new)
+    return FindingGate(term, chosen, words, only_new)
 
 
-def _matching(name: str, catalogue: Mapping[str, Check]) -> frozenset[str]:
+def _matching_checks(name: str, catalogue: Mapping[str, Check]) -> frozenset[str]:
     if name in catalogue:
         return frozenset({name})
     in_group = frozenset(check.id for check in catalogue.values() if check.group == name)
     return in_group or frozenset(one for one in catalogue if fnmatchcase(one, name))
 
 
-def _figure_sentence(term: Term, figures: Figures) -> str | None:
+def _figure_message(term: GateTerm, figures: SiteFigures) -> str | None:
     if term.name == "score":
         if figures.score is None:
             return f"There is no score, because no page answered; {term.allowed}."
         return f"The score is {figures.score:.1f}, {term.allowed}." if term.holds(figures.score) else None
     if term.name == "pages":
-        return f"{counted(figures.pages, 'page')}, {term.allowed}." if term.holds(figures.pages) else None
+        return f"{format_count(figures.pages, 'page')}, {term.allowed}." if term.holds(figures.pages) else None
     ms = figures.times.get(int(term.name[1:]))
     seconds = term.unit == "s"
     if ms is None or not term.holds(ms / 1000 if seconds else ms):

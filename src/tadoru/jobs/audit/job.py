@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 
-from tadoru.engine.job import Found, Page
-from tadoru.jobs.audit.catalogue import Catalogue
-from tadoru.jobs.audit.context import Limits, PageChecks, PageContext
-from tadoru.jobs.audit.indexability import INDEXABLE, indexability
-from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, Rendered, Response
+from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.jobs.audit.catalogue import CheckCatalogue
+from tadoru.jobs.audit.context import INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
+from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
 from tadoru.parse.html import Document, looks_like_html
 from tadoru.parse.measure import DESCRIPTION_SIZE, TITLE_SIZE, pixels
@@ -21,18 +20,18 @@ from tadoru.parse.rendering import differences
 from tadoru.parse.shell import needs_rendering
 from tadoru.parse.structured import Item
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import Cleaning, Resolver
-from tadoru.store.records import Alternate, PageRecords, StructuredItem
+from tadoru.rules.url import UrlCleaner, UrlResolver
+from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-_PARTS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
-_LINKED_PARTS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
+_RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
+_RESOURCE_RELATIONS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
 """What a `<link>` makes part of the page; its other relations are statements about it."""
-MOST_ITEMS = 50
-MOST_VALUES = 2_000
+MAX_ITEMS = 50
+MAX_VALUES = 2_000
 """Of one item, with those of the items within it."""
-MOST_HEADINGS = 200
-MOST_IMAGES = 500
+MAX_HEADINGS = 200
+MAX_IMAGES = 500
 
 
 @dataclass(frozen=True)
@@ -48,26 +47,26 @@ class AuditJob:
     extractions: tuple[Extraction, ...] = ()
     thresholds: tuple[tuple[str, float], ...] = ()
     plugins: tuple[PageChecks, ...] = ()
-    cleaning: Cleaning = Cleaning()
+    cleaning: UrlCleaner = UrlCleaner()
     body_types: tuple[str, ...] = HTML_TYPES
 
     @cached_property
-    def _resolver(self) -> Resolver:
-        return Resolver(self.cleaning)
+    def _resolver(self) -> UrlResolver:
+        return UrlResolver(self.cleaning)
 
     @cached_property
-    def catalogue(self) -> Catalogue:
-        return Catalogue(self.plugins)
+    def catalogue(self) -> CheckCatalogue:
+        return CheckCatalogue(self.plugins)
 
     @cached_property
     def limits(self) -> Limits:
         return Limits(self.catalogue.checks.values(), dict(self.thresholds))
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         """Everything about one answer."""
         response = page.response
         if not _is_html(response) or not (response.body or _is_blank(response)):
-            return Found(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
+            return PageResult(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
         if self.render == "always" and page.rendered is None and response.status < 300:
             found = self._read(page, None)
             return replace(found, render="every page is rendered")
@@ -77,7 +76,7 @@ class AuditJob:
         context = PageContext(url=url, limits=self.limits, answer=answer, robots_rule=refusal)
         return self._records(context, answer if isinstance(answer, Response) else None)
 
-    def _read(self, page: Page, rendered: Rendered | None) -> Found:
+    def _read(self, page: FetchedPage, rendered: RenderedPage | None) -> PageResult:
         response = page.response
         document = Document.parse(response.body, response.header("content-type"))
         view = read_page(document, response, self._resolver)
@@ -90,7 +89,7 @@ class AuditJob:
         context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
         is_page = response.status < 300  # The menu of an error page is no part of the site.
         anchors = document.stored_anchors(view.anchors) if self.fragments and is_page else None
-        return Found(
+        return PageResult(
             links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
             title=view.head.title,
             meta_description=view.head.meta_description,
@@ -98,7 +97,9 @@ class AuditJob:
             canonical_url=view.head.canonical,
             content_hash=view.content_hash,
             anchors=None if anchors is None else sorted(anchors),
-            resources=_once(link for link in view.links if link.kind not in FOLLOWED and _is_part(link)) if is_page else (),
+            resources=_unique_links(link for link in view.links if link.kind not in FOLLOWED and _is_resource(link))
+            if is_page
+            else (),
             records=self._page_records(context, response, view, document, changes),
             render=self._render_reason(view) if rendered is None and is_page else "",
             left_out=tuple(document.left_out),
@@ -109,7 +110,7 @@ class AuditJob:
 
     def _records(self, context: PageContext, response: Response | None) -> PageRecords:
         """Of an answer that is no HTML, or of none."""
-        reason = indexability(context)
+        reason = classify_indexability(context)
         findings = tuple(self.catalogue.run(context))
         if response is None:
             return PageRecords(indexable=False, indexability=reason, findings=findings)
@@ -131,7 +132,7 @@ class AuditJob:
     def _page_records(
         self, context: PageContext, response: Response, view: PageView, document: Document, rendering: dict[str, object] | None
     ) -> PageRecords:
-        reason = indexability(context)
+        reason = classify_indexability(context)
         head, title, description = view.head, view.head.title or "", view.head.meta_description or ""
         robots = (*(("meta", one) for one in view.directives), *(("header", one) for one in view.header_directives))
         return PageRecords(
@@ -159,13 +160,13 @@ class AuditJob:
             next_url=head.next,
             prev_url=head.prev,
             sketch=view.sketch or None,
-            headings=[(heading.level, heading.text) for heading in view.headings[:MOST_HEADINGS]],
-            images=[(one.src, one.alt, one.width, one.height, one.loading) for one in view.images[:MOST_IMAGES]],
+            headings=[(heading.level, heading.text) for heading in view.headings[:MAX_HEADINGS]],
+            images=[(one.src, one.alt, one.width, one.height, one.loading) for one in view.images[:MAX_IMAGES]],
             directives=[(source, *one) for source, one in robots],
             rendering=rendering,
             extracted=_extracted(self.extractions, document, response),
             hreflang=_alternates(view),
-            items=[_item(item) for item in view.structured.items if not item.is_nested][:MOST_ITEMS],
+            items=[_item(item) for item in view.structured.items if not item.is_nested][:MAX_ITEMS],
             body=zlib.compress(response.body, 6) if self.store_bodies else None,
         )
 
@@ -180,11 +181,11 @@ def _is_blank(response: Response) -> bool:
     return response.status == 200 and response.body_read
 
 
-def _is_part(link: Link) -> bool:
-    return link.kind in _PARTS or (link.kind is LinkKind.LINK and not _LINKED_PARTS.isdisjoint(link.rel.split()))
+def _is_resource(link: Link) -> bool:
+    return link.kind in _RESOURCE_KINDS or (link.kind is LinkKind.LINK and not _RESOURCE_RELATIONS.isdisjoint(link.rel.split()))
 
 
-def _once(links: Iterable[Link]) -> list[Link]:
+def _unique_links(links: Iterable[Link]) -> list[Link]:
     """The first link to each URL."""
     first: dict[str, Link] = {}
     for link in links:
@@ -209,14 +210,14 @@ def _without_value(cookie: str) -> str:
     return f"{pair.partition('=')[0]}=…{semicolon}{attributes}"
 
 
-def _alternates(view: PageView) -> list[Alternate]:
-    html = [Alternate(language, url, "html") for language, url in view.head.hreflang]
-    http = [Alternate(link.hreflang, link.url, "http") for link in view.header_links if link.hreflang]
+def _alternates(view: PageView) -> list[AlternateUrl]:
+    html = [AlternateUrl(language, url, "html") for language, url in view.head.hreflang]
+    http = [AlternateUrl(link.hreflang, link.url, "http") for link in view.header_links if link.hreflang]
     return html + http
 
 
 def _item(item: Item) -> StructuredItem:
-    return StructuredItem(item.syntax, ", ".join(item.types), _properties(item, iter(range(MOST_VALUES))))
+    return StructuredItem(item.syntax, ", ".join(item.types), _properties(item, iter(range(MAX_VALUES))))
 
 
 def _properties(item: Item, room: Iterator[int]) -> dict[str, object]:

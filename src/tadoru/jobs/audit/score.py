@@ -8,22 +8,22 @@ it is a notice; never below 0. Redirects are no pages, and a page that did not a
 
 from __future__ import annotations
 
-from tadoru.store.analysis import Health, Severities
+from tadoru.store.crawl.analysis import SeverityCounts, SiteHealth
 
-WORTH = (0.0, 0.7, 0.95)
+PAGE_WEIGHTS = (0.0, 0.7, 0.95)
 """Of a page with an error, a warning, a notice."""
-PENALTY = (5.0, 2.0, 0.5)
+SITE_PENALTIES = (5.0, 2.0, 0.5)
 """For a check of the whole site."""
 
 
-def score(health: Health) -> float | None:
+def compute_score(health: SiteHealth) -> float | None:
     """0 to 100, to one decimal; None when no page answered."""
     if not health.pages:
         return None
     unblemished = health.pages - sum(health.by_worst)
-    points = unblemished + _weighed(health.by_worst, WORTH)
-    return round(max(0.0, 100 * points / health.pages - _weighed(health.of_the_site, PENALTY)), 1)
+    points = unblemished + _weighted_sum(health.by_worst, PAGE_WEIGHTS)
+    return round(max(0.0, 100 * points / health.pages - _weighted_sum(health.of_the_site, SITE_PENALTIES)), 1)
 
 
-def _weighed(counts: Severities, weights: tuple[float, float, float]) -> float:
+def _weighted_sum(counts: SeverityCounts, weights: tuple[float, float, float]) -> float:
     return sum(count * weight for count, weight in zip(counts, weights, strict=True))

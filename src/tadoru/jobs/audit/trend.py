@@ -12,21 +12,25 @@ from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
-from tadoru.jobs.audit.compare.changes import Kind
-from tadoru.jobs.audit.compare.comparison import Comparison, compare
-from tadoru.jobs.audit.compare.sides import open_both
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.audit.compare.changes import ChangeKind
+from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
+from tadoru.jobs.audit.compare.run_handles import open_runs
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.finding import Severity
-from tadoru.store.open import open_existing
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.open import open_existing
+from tadoru.store.crawl.sqlite import SqliteStore
 
-SCORE_FALL = 2.0
+MAX_SCORE_DROP = 2.0
 """Points by which a score may fall, as it does when a site grows, before it is a regression."""
-MOST_CHECKS = 20
+MAX_CHECKS = 20
 _BROKEN = ("link-broken", "link-external-broken", "link-broken-fragment")
-Earlier = tuple[str, Mapping[str, Any], Mapping[str, Any]]
+EarlierRun = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 """Outcome, figures and changes of a run."""
-_WORSE = ((Kind.BROKEN, "broke"), (Kind.REMOVED, "vanished"), (Kind.DEINDEXED, "can no longer be found by search engines"))
+_REGRESSIONS = (
+    (ChangeKind.BROKEN, "broke"),
+    (ChangeKind.REMOVED, "vanished"),
+    (ChangeKind.DEINDEXED, "can no longer be found by search engines"),
+)
 
 
 async def audit_figures(database: str, clock: Clock) -> dict[str, float]:
@@ -58,7 +62,7 @@ async def _figures(store: SqliteStore) -> dict[str, float]:
         found[f"findings.{checks[number].severity}"] += count
     by_id = {checks[number].id: count for number, count in totals.items()}
     found["broken_links"] = sum(by_id.get(name, 0) for name in _BROKEN)
-    most = sorted(by_id.items(), key=lambda item: (-item[1], item[0]))[:MOST_CHECKS]
+    most = sorted(by_id.items(), key=lambda item: (-item[1], item[0]))[:MAX_CHECKS]
     found |= {f"check.{name}": count for name, count in most}
     found["indexable"] = sum(count for _, indexable, count in store.indexabilities() if indexable)
     found |= {name: round(value, 1) for name, value in _times(store.response_times(), store.response_count())}
@@ -79,56 +83,60 @@ def _times(times: Iterable[float], count: int) -> Iterator[tuple[str, float]]:
 async def audit_changes(database: str, clock: Clock) -> dict[str, Any]:
     """What is different from the run before; empty when there is none to compare with."""
     try:
-        before, after = await open_both([database], clock)
+        before, after = await open_runs([database], clock)
     except UsageError:
         return {}
     try:
-        return _told(await compare(before, after, shown=0))
+        return _describe_changes(await compare_runs(before, after, shown=0))
     finally:
         await before.close()
         await after.close()
 
 
-def _told(result: Comparison) -> dict[str, Any]:
-    reasons = [f"{counted(result.counts[kind], 'page')} {words}." for kind, words in _WORSE if result.counts[kind]]
+def _describe_changes(result: CrawlComparison) -> dict[str, Any]:
+    reasons = [f"{format_count(result.counts[kind], 'page')} {words}." for kind, words in _REGRESSIONS if result.counts[kind]]
     if new := result.new_findings(Severity.ERROR):
-        reasons.append(f"{counted(new, 'new error')}.")
+        reasons.append(f"{format_count(new, 'new error')}.")
     was, now = result.before.run.score, result.after.run.score
-    if was is not None and now is not None and was - now > SCORE_FALL:
+    if was is not None and now is not None and was - now > MAX_SCORE_DROP:
         reasons.append(f"The score fell from {was:.1f} to {now:.1f}.")
     return {
         "regression": bool(reasons), "reasons": reasons,
-        "new": result.counts[Kind.NEW_FINDING], "fixed": result.counts[Kind.FIXED_FINDING],
-        "added": result.counts[Kind.ADDED], "removed": result.counts[Kind.REMOVED],
+        "new": result.counts[ChangeKind.NEW_FINDING], "fixed": result.counts[ChangeKind.FIXED_FINDING],
+        "added": result.counts[ChangeKind.ADDED], "removed": result.counts[ChangeKind.REMOVED],
     }  # fmt: skip
 
 
-def badness(figures: Mapping[str, Any]) -> float | None:
+def count_problems(figures: Mapping[str, Any]) -> float | None:
     """How bad a run found the site, to compare runs by; None when it says nothing about it."""
     names = ("errors", "status.4xx", "status.5xx", "findings.error", "broken_links", "removed")
     known = [float(figures[name]) for name in names if name in figures]
     return sum(known) if known else None
 
 
-def judged(changes: Mapping[str, Any], figures: Mapping[str, Any], earlier: Iterable[Earlier]) -> dict[str, Any]:
+def mark_recovery(changes: Mapping[str, Any], figures: Mapping[str, Any], earlier: Iterable[EarlierRun]) -> dict[str, Any]:
     """The changes of a run in the light of those before it (outcome, figures, changes; the newest first).
 
     A regression remembers how bad the site was before it, so that it is known when that is reached again.
     """
     found, runs = dict(changes), list(earlier)
-    since = _opened(runs)
-    good = next((badness(its) for outcome, its, _ in runs[since:] if outcome == "finished"), None) if since is not None else None
+    since = _open_regression(runs)
+    good = (
+        next((count_problems(its) for outcome, its, _ in runs[since:] if outcome == "finished"), None)
+        if since is not None
+        else None
+    )
     if since is not None and runs[since][2].get("before") is not None:
         good = runs[since][2]["before"]
     if found.get("regression"):
         last = next((its for outcome, its, _ in runs if outcome == "finished"), {})
-        found["before"] = good if since is not None else badness(last)
-    elif good is not None and (now := badness(figures)) is not None and now <= good:
+        found["before"] = good if since is not None else count_problems(last)
+    elif good is not None and (now := count_problems(figures)) is not None and now <= good:
         found["recovered"] = True
     return found
 
 
-def _opened(runs: list[Earlier]) -> int | None:
+def _open_regression(runs: list[EarlierRun]) -> int | None:
     """Which run found the regression that is open; None when none is."""
     for number, (_, _, changes) in enumerate(runs):
         if changes.get("recovered"):

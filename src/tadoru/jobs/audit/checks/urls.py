@@ -10,7 +10,7 @@ from itertools import pairwise
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.rules.url import is_session_name, is_tracking_name, origin, parts
+from tadoru.rules.url import is_session_name, is_tracking_name, origin, split_url
 
 _define = partial(define, group="urls")
 
@@ -122,7 +122,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     if response is None or not 200 <= response.status < 300:
         return
     url = context.url
-    scheme, _, _, path, query = parts(url)
+    scheme, _, _, path, query = split_url(url)
     names = [pair.partition("=")[0] for pair in query.split("&")] if query else []
     yield from _path(url, path)
     if repeated := _repeated(context, path):

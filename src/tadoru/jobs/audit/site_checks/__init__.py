@@ -1,4 +1,4 @@
-"""Checks that need more than one page. They run when a crawl has ended, over arrays of the whole site (`store.site`)."""
+"""Checks that need more than one page. They run when a crawl has ended, over arrays of the whole site (`store.crawl.site`)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tadoru.jobs.audit.site_checks import (
     performance,
     redirects,
     resources,
+    site,
     sitemap_urls,
     sitemaps,
-    whole,
 )
-from tadoru.jobs.audit.site_checks.base import SiteChecks
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet
 from tadoru.model.finding import Check
 
-GROUPS: tuple[SiteChecks, ...] = (
+GROUPS: tuple[SiteCheckSet, ...] = (
     duplicates.GROUP,  # First: what only it needs is dropped before the links are read.
     links.GROUP,
     fragments.GROUP,
@@ -31,6 +31,6 @@ GROUPS: tuple[SiteChecks, ...] = (
     sitemap_urls.GROUP,
     resources.GROUP,
     performance.GROUP,
-    whole.GROUP,
+    site.GROUP,
 )
 SITE_CHECKS: dict[str, Check] = {check.id: check for group in GROUPS for check in group.checks}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.model.finding import Check, Severity, define
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="canonicals")
 
@@ -69,11 +69,11 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     ends = site.canonical_ends
     for page in site.ids(known & ends.looping):
         hops = site.hops(site.canonical_steps, page, 10)
-        yield on(LOOP, page, hops[0], hops=hops)
+        yield page_finding(LOOP, page, hops[0], hops=hops)
     for check, verdicts in _TARGETS:
         for page in site.ids(known & ~ends.looping & site.points_at(pages.canonical, verdicts)):
             target = int(pages.canonical[page])
-            yield on(check, page, site.url(target), status=int(pages.status[target]))
+            yield page_finding(check, page, site.url(target), status=int(pages.status[target]))
     if pages.is_complete:
         yield from _unlinked(site)
 
@@ -87,15 +87,15 @@ def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
         if target < 0:
             url = site.value(page, "coalesce(canonical_url, canonical_http)")
             if site.is_ours(url):
-                yield on(UNLINKED, page, url)
+                yield page_finding(UNLINKED, page, url)
         elif pages.internal[target] and not site.linked[target]:
-            yield on(UNLINKED, page, site.url(target))
+            yield page_finding(UNLINKED, page, site.url(target))
 
 
-_TARGETS: tuple[tuple[Check, tuple[Verdict, ...]], ...] = (
-    (CHAIN, (Verdict.CANONICALISED,)),
-    (TO_REDIRECT, (Verdict.REDIRECT,)),
-    (TO_ERROR, (Verdict.BROKEN,)),
-    (TO_NONINDEXABLE, (Verdict.NOINDEX, Verdict.FORBIDDEN)),
+_TARGETS: tuple[tuple[Check, tuple[UrlVerdict, ...]], ...] = (
+    (CHAIN, (UrlVerdict.CANONICALISED,)),
+    (TO_REDIRECT, (UrlVerdict.REDIRECT,)),
+    (TO_ERROR, (UrlVerdict.BROKEN,)),
+    (TO_NONINDEXABLE, (UrlVerdict.NOINDEX, UrlVerdict.FORBIDDEN)),
 )
-GROUP = SiteChecks("canonicals", (CHAIN, LOOP, TO_REDIRECT, TO_ERROR, TO_NONINDEXABLE, UNLINKED), run)
+GROUP = SiteCheckSet("canonicals", (CHAIN, LOOP, TO_REDIRECT, TO_ERROR, TO_NONINDEXABLE, UNLINKED), run)

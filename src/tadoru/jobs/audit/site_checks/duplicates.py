@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.model.finding import Check, Severity, Threshold, Value, define
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 TITLE = define(
     "title-duplicate",
@@ -61,30 +61,30 @@ NEAR = define(
     threshold=Threshold(90, "percent"),
 )
 
-_address = partial(define, group="urls")
+_define_url_check = partial(define, group="urls")
 
-SLASH = _address(
+SLASH = _define_url_check(
     "url-duplicate-slash",
     Severity.WARNING,
     title=N_("Same page with and without a slash"),
     why=N_("Two URLs that differ by the slash at the end show the same page: links to it are divided between them."),
     fix=N_("Redirect one to the other, and link to that one only."),
 )
-CASE = _address(
+CASE = _define_url_check(
     "url-duplicate-case",
     Severity.WARNING,
     title=N_("Same page in upper and lower case"),
     why=N_("URLs that differ by upper and lower case show the same page: links to it are divided between them."),
     fix=N_("Redirect to one spelling, and link to that one only."),
 )
-PARAMETERS = _address(
+PARAMETERS = _define_url_check(
     "url-duplicate-parameters",
     Severity.WARNING,
     title=N_("Same page with other parameters"),
     why=N_("URLs that differ by their parameters show the same page: search engines waste their visits on them."),
     fix=N_("Name the URL without parameters as the canonical, or link without them."),
 )
-INDEX = _address(
+INDEX = _define_url_check(
     "url-duplicate-index",
     Severity.WARNING,
     title=N_("Same page with and without its index file"),
@@ -95,7 +95,7 @@ INDEX = _address(
 _INDEX_NAMES = ("/index.html", "/index.htm", "/index.php", "/default.aspx", "/default.htm")
 
 
-_MOST_SPELT = 20_000
+_MAX_COMPARED_URLS = 20_000
 """So many copies are no matter of spelling."""
 
 
@@ -121,22 +121,22 @@ def _others(
 ) -> Iterator[SiteFinding]:
     """A finding on each page of a group; it names those that are not its kin."""
     for page, count, examples in site.named(site.others(group, kin)):
-        yield on(check, page, detail or examples[0], count=count, examples=examples, **data)
+        yield page_finding(check, page, detail or examples[0], count=count, examples=examples, **data)
 
 
 def _copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
     """Exact copies. Where their addresses differ in a way that has a name, it is called so, and not a copy."""
-    if len(group) > _MOST_SPELT:
+    if len(group) > _MAX_COMPARED_URLS:
         yield from _others(site, CONTENT, group)
         return
     urls = site.urls(group)
-    for check, simpler in _SIMPLER.items():
+    for check, simpler in _NORMALISERS.items():
         alike: dict[str, list[int]] = {}
         for page, url in urls.items():
             alike.setdefault(simpler(url), []).append(page)
         for some in alike.values():
             yield from _others(site, check, some)
-    yield from _others(site, CONTENT, group, [hash(_simplest(urls[page])) for page in group])
+    yield from _others(site, CONTENT, group, [hash(_normalise_all(urls[page])) for page in group])
 
 
 def _without_slash(url: str) -> str:
@@ -156,14 +156,14 @@ def _without_query(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _simplest(url: str) -> str:
+def _normalise_all(url: str) -> str:
     return _without_slash(_without_index(_without_query(url.lower())))
 
 
-_SIMPLER: dict[Check, Callable[[str], str]] = {
+_NORMALISERS: dict[Check, Callable[[str], str]] = {
     SLASH: _without_slash,
     INDEX: _without_index,
     CASE: str.lower,
     PARAMETERS: _without_query,
 }
-GROUP = SiteChecks("duplicates", (TITLE, DESCRIPTION, H1, CONTENT, NEAR, *_SIMPLER), run)
+GROUP = SiteCheckSet("duplicates", (TITLE, DESCRIPTION, H1, CONTENT, NEAR, *_NORMALISERS), run)

@@ -10,12 +10,12 @@ from urllib.parse import unquote
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.model.finding import MAX_EXAMPLES, Severity, define
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 BOOKMARK = define(
     "link-broken-fragment",
@@ -50,7 +50,7 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         keys = {(target, number) for _, target, number in links}
         urls = site.urls({target for target, _ in keys})
         examples = sorted(f"{urls[target]}#{lost[target, number]}" for target, number in keys)
-        yield on(BOOKMARK, source, examples[0], count=len(examples), examples=tuple(examples[:MAX_EXAMPLES]))
+        yield page_finding(BOOKMARK, source, examples[0], count=len(examples), examples=tuple(examples[:MAX_EXAMPLES]))
 
 
-GROUP = SiteChecks("fragments", (BOOKMARK,), run)
+GROUP = SiteCheckSet("fragments", (BOOKMARK,), run)

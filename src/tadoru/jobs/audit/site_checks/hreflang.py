@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, among, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings, page_finding
 from tadoru.model.finding import MAX_EXAMPLES, Severity, define
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="hreflang")
 
@@ -75,15 +75,15 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     languages = site.languages
     if not len(languages.source):
         return
-    yield from among(NO_RETURN, site.named(languages.without_return().rows()))
-    yield from among(INCONSISTENT, site.named(languages.inconsistent().rows()))
+    yield from example_findings(NO_RETURN, site.named(languages.without_return().rows()))
+    yield from example_findings(INCONSISTENT, site.named(languages.inconsistent().rows()))
     for check, verdicts in (
-        (TO_ERROR, (Verdict.BROKEN,)),
-        (TO_REDIRECT, (Verdict.REDIRECT,)),
-        (TO_NOINDEX, (Verdict.NOINDEX, Verdict.FORBIDDEN)),
-        (TO_NON_CANONICAL, (Verdict.CANONICALISED,)),
+        (TO_ERROR, (UrlVerdict.BROKEN,)),
+        (TO_REDIRECT, (UrlVerdict.REDIRECT,)),
+        (TO_NOINDEX, (UrlVerdict.NOINDEX, UrlVerdict.FORBIDDEN)),
+        (TO_NON_CANONICAL, (UrlVerdict.CANONICALISED,)),
     ):
-        yield from among(check, site.named(languages.towards(verdicts).rows()))
+        yield from example_findings(check, site.named(languages.towards(verdicts).rows()))
     if site.pages.is_complete:
         yield from _unlinked(site)
 
@@ -93,11 +93,11 @@ def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
     told: set[int] = set()
     for row in site.named(site.languages.unlinked(site.linked).rows()):
         told.add(row.page)
-        yield from among(UNLINKED, [row])
+        yield from example_findings(UNLINKED, [row])
     for page, group in groupby(site.unknown_alternates(), key=itemgetter(0)):
         urls = [url for _, url in group if site.is_ours(url)]
         if urls and page not in told and site.pages.candidates[page]:
-            yield on(UNLINKED, page, urls[0], count=len(urls), examples=tuple(urls[:MAX_EXAMPLES]))
+            yield page_finding(UNLINKED, page, urls[0], count=len(urls), examples=tuple(urls[:MAX_EXAMPLES]))
 
 
-GROUP = SiteChecks("hreflang", (NO_RETURN, INCONSISTENT, TO_ERROR, TO_REDIRECT, TO_NOINDEX, TO_NON_CANONICAL, UNLINKED), run)
+GROUP = SiteCheckSet("hreflang", (NO_RETURN, INCONSISTENT, TO_ERROR, TO_REDIRECT, TO_NOINDEX, TO_NON_CANONICAL, UNLINKED), run)

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, among, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings, page_finding
 from tadoru.model.finding import Severity, Threshold, define
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="links")
 
@@ -104,37 +104,37 @@ DEEP = _define(
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
-    yield from among(BROKEN, site.linking("broken"))
-    yield from among(LINKED_BROKEN, site.linking("broken by target"))
-    yield from among(MOVED, site.linking("moved"))
-    yield from among(EXTERNAL_BROKEN, site.linking("external broken"))
-    yield from among(EXTERNAL_MOVED, site.linking("external moved"))
+    yield from example_findings(BROKEN, site.linking("broken"))
+    yield from example_findings(LINKED_BROKEN, site.linking("broken by target"))
+    yield from example_findings(MOVED, site.linking("moved"))
+    yield from example_findings(EXTERNAL_BROKEN, site.linking("external broken"))
+    yield from example_findings(EXTERNAL_MOVED, site.linking("external moved"))
     yield from _inlinks(site)
     limit = limits[DEEP]
     for page in site.ids(site.pages.candidates & site.reached & (site.depth > limit)):
-        yield on(DEEP, page, str(int(site.depth[page])), clicks=int(site.depth[page]), limit=limit)
+        yield page_finding(DEEP, page, str(int(site.depth[page])), clicks=int(site.depth[page]), limit=limit)
 
 
 def _inlinks(site: SiteView) -> Iterator[SiteFinding]:
     pages, links = site.pages, site.links
     elsewhere = pages.candidates & ~pages.seed
     for page in site.ids(pages.candidates & links.has_followed & links.has_unfollowed):
-        yield on(MIXED, page)
+        yield page_finding(MIXED, page)
     if not pages.is_complete:
         return
     for page in site.ids(elsewhere & ~site.reached):
-        yield on(ORPHAN, page, sitemaps=int(site.in_sitemaps[page]))
+        yield page_finding(ORPHAN, page, sitemaps=int(site.in_sitemaps[page]))
     linked = elsewhere & site.reached & (site.inlinks.unique > 0)
     for page in site.ids(linked & ~links.has_followed):
-        yield on(NOFOLLOW_ONLY, page, count=int(site.inlinks.unique[page]))
+        yield page_finding(NOFOLLOW_ONLY, page, count=int(site.inlinks.unique[page]))
     for page in site.ids(linked & links.has_followed & ~site.inlinks.from_indexable):
-        yield on(NONINDEXABLE_ONLY, page, count=int(site.inlinks.unique[page]))
+        yield page_finding(NONINDEXABLE_ONLY, page, count=int(site.inlinks.unique[page]))
     single = [page for page in site.ids(linked & (site.inlinks.unique == 1)) if site.inlinks.single[page]]
     for page in single:
-        yield on(SINGLE, page, site.url(int(site.inlinks.single[page])))
+        yield page_finding(SINGLE, page, site.url(int(site.inlinks.single[page])))
 
 
-GROUP = SiteChecks(
+GROUP = SiteCheckSet(
     "links",
     (
         BROKEN,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
 from tadoru.model.finding import Severity, define
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="pagination")
 
@@ -60,13 +60,13 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     series = pages.documents & ((pages.next != 0) | (pages.prev != 0))
     if not series.any():
         return
-    after, before = (site.points_at(steps, (Verdict.BROKEN, Verdict.REDIRECT)) for steps in (pages.next, pages.prev))
+    after, before = (site.points_at(steps, (UrlVerdict.BROKEN, UrlVerdict.REDIRECT)) for steps in (pages.next, pages.prev))
     for page in site.ids(series & (after | before)):
         target = int(pages.next[page] if after[page] else pages.prev[page])
-        yield on(NON_200, page, site.url(target), status=int(pages.status[target]))
+        yield page_finding(NON_200, page, site.url(target), status=int(pages.status[target]))
     yield from _order(site)
-    for page in site.ids(series & ((pages.why == Verdict.NOINDEX) | (pages.why == Verdict.CANONICALISED))):
-        yield on(NONINDEXABLE, page, site.value(page, "indexability"))
+    for page in site.ids(series & ((pages.why == UrlVerdict.NOINDEX) | (pages.why == UrlVerdict.CANONICALISED))):
+        yield page_finding(NONINDEXABLE, page, site.value(page, "indexability"))
     if pages.is_complete:
         yield from _unlinked(site)
 
@@ -74,11 +74,11 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
 def _order(site: SiteView) -> Iterator[SiteFinding]:
     pages = site.pages
     for page in site.ids(pages.documents & site.on_loop(pages.next)):
-        yield on(LOOP, page, site.url(int(pages.next[page])))
-    for page in site.ids(pages.documents & (pages.next > 0) & site.points_at(pages.next, (Verdict.GOOD,))):
+        yield page_finding(LOOP, page, site.url(int(pages.next[page])))
+    for page in site.ids(pages.documents & (pages.next > 0) & site.points_at(pages.next, (UrlVerdict.GOOD,))):
         after = int(pages.next[page])
         if pages.documents[after] and pages.prev[after] != page:
-            yield on(SEQUENCE, page, site.url(after))
+            yield page_finding(SEQUENCE, page, site.url(after))
 
 
 def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
@@ -86,11 +86,11 @@ def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
     for page in site.ids(pages.documents & ((pages.next != 0) | (pages.prev != 0))):
         for target, column in ((int(pages.next[page]), "next_url"), (int(pages.prev[page]), "prev_url")):
             if target > 0 and pages.internal[target] and not site.linked[target]:
-                yield on(UNLINKED, page, site.url(target))
+                yield page_finding(UNLINKED, page, site.url(target))
                 break
             if target < 0 and site.is_ours(url := site.value(page, column)):
-                yield on(UNLINKED, page, url)
+                yield page_finding(UNLINKED, page, url)
                 break
 
 
-GROUP = SiteChecks("pagination", (NON_200, LOOP, SEQUENCE, UNLINKED, NONINDEXABLE), run)
+GROUP = SiteCheckSet("pagination", (NON_200, LOOP, SEQUENCE, UNLINKED, NONINDEXABLE), run)

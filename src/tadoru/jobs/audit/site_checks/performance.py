@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding, site_finding
 from tadoru.model.finding import Severity, Threshold, define
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="performance")
 
@@ -53,14 +53,16 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         return
     p90 = site.percentile(pages.ttfb, 90) / 1000
     if p90 > (limit := limits[SITE_TTFB]):
-        yield about(SITE_TTFB, site.start, f"{p90:.2f} s", seconds=round(p90, 3), limit=limit)
+        yield site_finding(SITE_TTFB, site.start, f"{p90:.2f} s", seconds=round(p90, 3), limit=limit)
     usual = site.percentile(pages.took, 50)
     for page in site.ids(pages.documents & (pages.took > max(_TIMES * usual, 1000 * limits[SLOW]))):
         seconds = float(pages.took[page]) / 1000
-        yield on(SLOW, page, f"{seconds:.2f} s", seconds=round(seconds, 3), median=round(usual / 1000, 3), limit=limits[SLOW])
+        yield page_finding(
+            SLOW, page, f"{seconds:.2f} s", seconds=round(seconds, 3), median=round(usual / 1000, 3), limit=limits[SLOW]
+        )
     most = site.percentile(pages.size, 95)
     for page in site.ids(pages.documents & (pages.size > max(most, limits[LARGE]))):
-        yield on(LARGE, page, size=int(pages.size[page]), percentile=int(most), limit=limits[LARGE])
+        yield page_finding(LARGE, page, size=int(pages.size[page]), percentile=int(most), limit=limits[LARGE])
 
 
-GROUP = SiteChecks("performance", (SITE_TTFB, SLOW, LARGE), run)
+GROUP = SiteCheckSet("performance", (SITE_TTFB, SLOW, LARGE), run)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, about, on
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding, site_finding
 from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
-from tadoru.rules.url import parts
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.rules.url import split_url
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="redirects")
 
@@ -59,14 +59,14 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     moved = pages.internal & (pages.redirect > 0)
     for page in site.ids(moved & ends.looping):
         hops = site.hops(pages.redirect, page, _MOST_HOPS)
-        yield on(LOOP, page, hops[0], hops=hops)
+        yield page_finding(LOOP, page, hops[0], hops=hops)
     limit = limits[CHAIN]
     for page in site.ids(moved & ~ends.looping & (ends.steps >= limit)):
         hops = site.hops(pages.redirect, page, _MOST_HOPS)
-        yield on(CHAIN, page, hops[-1], count=int(ends.steps[page]), hops=hops, limit=limit)
-    for page in site.ids(moved & ~ends.looping & (pages.verdict == Verdict.BROKEN)[ends.end]):
+        yield page_finding(CHAIN, page, hops[-1], count=int(ends.steps[page]), hops=hops, limit=limit)
+    for page in site.ids(moved & ~ends.looping & (pages.verdict == UrlVerdict.BROKEN)[ends.end]):
         end = int(ends.end[page])
-        yield on(TO_ERROR, page, site.url(end), status=int(pages.status[end]))
+        yield page_finding(TO_ERROR, page, site.url(end), status=int(pages.status[end]))
     yield from _to_home(site, limits)
 
 
@@ -76,7 +76,7 @@ def _to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     examples: dict[str, list[str]] = {}
     for page in site.ids(site.pages.internal & site.moved_for_good):
         url, target = site.url(page), site.url(int(site.pages.redirect[page]))
-        if parts(target).path == "/" and not _is_root(url):
+        if split_url(target).path == "/" and not _is_root(url):
             counts[target] += 1
             shown = examples.setdefault(target, [])
             shown.append(url)
@@ -84,13 +84,13 @@ def _to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             del shown[MAX_EXAMPLES:]
     for home, count in sorted(counts.items()):
         if count >= limits[TO_HOME]:
-            yield about(TO_HOME, home, str(count), count=count, examples=tuple(examples[home]), limit=limits[TO_HOME])
+            yield site_finding(TO_HOME, home, str(count), count=count, examples=tuple(examples[home]), limit=limits[TO_HOME])
 
 
 def _is_root(url: str) -> bool:
     """The start of a site under another name: the bare host, an index file, the folder of a language."""
-    path = parts(url).path.strip("/")
+    path = split_url(url).path.strip("/")
     return len(path) <= 5 or path.rpartition("/")[2].partition(".")[0] in ("index", "default", "home")
 
 
-GROUP = SiteChecks("redirects", (CHAIN, LOOP, TO_ERROR, TO_HOME), run)
+GROUP = SiteCheckSet("redirects", (CHAIN, LOOP, TO_ERROR, TO_HOME), run)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, among
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, example_findings
 from tadoru.model.finding import Check, Severity, Threshold, define
 from tadoru.model.web import FailureKind, LinkKind
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import REFUSED_CODES
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import REFUSED_CODES
 
 if TYPE_CHECKING:
-    from tadoru.store.site.parts import Resource
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.side_tables import SiteResource
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="resources")
 
@@ -72,10 +72,10 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             marks[check].append(one.number)
     for check, rows in site.using(marks).items():
         data = {"limit": limits[check]} if check.threshold else {}
-        yield from among(check, rows, **data)
+        yield from example_findings(check, rows, **data)
 
 
-def _faults(one: Resource, limits: Limits) -> Iterator[Check]:
+def _faults(one: SiteResource, limits: Limits) -> Iterator[Check]:
     image = one.kind == LinkKind.IMAGE
     if _is_broken(one):
         yield IMAGE_BROKEN if image else BROKEN
@@ -89,7 +89,7 @@ def _faults(one: Resource, limits: Limits) -> Iterator[Check]:
         yield WRONG_TYPE
 
 
-def _is_broken(one: Resource) -> bool:
+def _is_broken(one: SiteResource) -> bool:
     if one.status == "error":
         return one.error_type not in (FailureKind.TOO_LARGE, FailureKind.BLOCKED_ADDRESS)
     code = one.status_code or 0
@@ -107,4 +107,4 @@ def fits(kind: str, media_type: str) -> bool:
     return media_type not in ("text/html", "application/xhtml+xml")
 
 
-GROUP = SiteChecks("resources", (IMAGE_BROKEN, BROKEN, REDIRECTED, IMAGE_LARGE, WRONG_TYPE), run)
+GROUP = SiteCheckSet("resources", (IMAGE_BROKEN, BROKEN, REDIRECTED, IMAGE_LARGE, WRONG_TYPE), run)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, on
-from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_left_off, sentences
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, page_finding
+from tadoru.jobs.audit.site_checks.sitemaps import is_absent, is_truncated, read_problems
 from tadoru.model.finding import Check, Severity, define
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="sitemaps")
 
@@ -69,12 +69,12 @@ LEFT_OUT = _define(
     fix=N_("Add it to a sitemap, or keep it out of the index."),
 )
 
-_UNFIT: dict[Verdict, Check] = {
-    Verdict.BROKEN: URL_BROKEN,
-    Verdict.REDIRECT: URL_REDIRECTED,
-    Verdict.NOINDEX: URL_NOINDEX,
-    Verdict.CANONICALISED: URL_CANONICALISED,
-    Verdict.FORBIDDEN: URL_FORBIDDEN,
+_UNFIT: dict[UrlVerdict, Check] = {
+    UrlVerdict.BROKEN: URL_BROKEN,
+    UrlVerdict.REDIRECT: URL_REDIRECTED,
+    UrlVerdict.NOINDEX: URL_NOINDEX,
+    UrlVerdict.CANONICALISED: URL_CANONICALISED,
+    UrlVerdict.FORBIDDEN: URL_FORBIDDEN,
 }
 
 
@@ -83,19 +83,19 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     named = pages.internal & (site.in_sitemaps > 0)
     for verdict, check in _UNFIT.items():
         for page in site.ids(named & (pages.verdict == verdict)):
-            yield on(check, page, str(int(pages.status[page])) if verdict is Verdict.BROKEN else "")
+            yield page_finding(check, page, str(int(pages.status[page])) if verdict is UrlVerdict.BROKEN else "")
     for page in site.ids(named & (site.in_full_sitemaps > 1)):
-        yield on(IN_SEVERAL, page, count=int(site.in_full_sitemaps[page]))
+        yield page_finding(IN_SEVERAL, page, count=int(site.in_full_sitemaps[page]))
     if site.in_full_sitemaps.any() and _were_read(site):
         opening = pages.candidates & (pages.prev == 0) & ~pages.with_query
         for page in site.ids(opening & site.reached & (site.in_sitemaps == 0)):
-            yield on(LEFT_OUT, page)
+            yield page_finding(LEFT_OUT, page)
 
 
 def _were_read(site: SiteView) -> bool:
     """All of them, to their ends: what could not be read may name anything."""
     present = [one for one in site.sitemaps() if not is_absent(one)]
-    return all(one.status == "read" and not any(map(is_left_off, sentences(one))) for one in present)
+    return all(one.status == "read" and not any(map(is_truncated, read_problems(one))) for one in present)
 
 
-GROUP = SiteChecks("sitemap URLs", (*_UNFIT.values(), IN_SEVERAL, LEFT_OUT), run)
+GROUP = SiteCheckSet("sitemap URLs", (*_UNFIT.values(), IN_SEVERAL, LEFT_OUT), run)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, about
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
 from tadoru.model.finding import MAX_EXAMPLES, Check, Severity, Threshold, define
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.parts import SitemapRow
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.side_tables import SiteSitemap
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="sitemaps")
 
@@ -106,50 +106,50 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         return
     present = [one for one in sitemaps if not is_absent(one)]
     if not present:
-        yield about(MISSING, sitemaps[0].url)
+        yield site_finding(MISSING, sitemaps[0].url)
         return
     roots = [one for one in present if one.level == 0]
     if roots and all(one.named_by == "guess" for one in roots):
-        yield about(NOT_IN_ROBOTS, roots[0].url)
+        yield site_finding(NOT_IN_ROBOTS, roots[0].url)
     for one in present:
         yield from _file(one, limits)
     yield from _entries(site, {one.number: one for one in present})
 
 
-def is_absent(one: SitemapRow) -> bool:
+def is_absent(one: SiteSitemap) -> bool:
     """Nobody said that there is a sitemap, and what is there is none: an error page, say."""
     return one.status == "absent" or (one.named_by == "guess" and (one.status == "failed" or _is_no_sitemap(one)))
 
 
-def _is_no_sitemap(one: SitemapRow) -> bool:
-    return not one.urls and any(text.startswith(_NO_SITEMAP) for text in sentences(one))
+def _is_no_sitemap(one: SiteSitemap) -> bool:
+    return not one.urls and any(text.startswith(_NO_SITEMAP) for text in read_problems(one))
 
 
-def sentences(one: SitemapRow) -> list[str]:
+def read_problems(one: SiteSitemap) -> list[str]:
     found: list[str] = json.loads(one.problems) if one.problems else []
     return found
 
 
-def _file(one: SitemapRow, limits: Limits) -> Iterator[SiteFinding]:
-    problems = sentences(one)
+def _file(one: SiteSitemap, limits: Limits) -> Iterator[SiteFinding]:
+    problems = read_problems(one)
     if one.status == "failed" or _is_no_sitemap(one):
-        yield about(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
+        yield site_finding(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
         return
     if one.urls > limits[TOO_MANY] or any(map(_TOO_MANY_URLS.match, problems)):
-        yield about(TOO_MANY, one.url, str(one.urls), count=one.urls, limit=limits[TOO_MANY])
+        yield site_finding(TOO_MANY, one.url, str(one.urls), count=one.urls, limit=limits[TOO_MANY])
     if one.bytes > limits[TOO_LARGE] or any(text.startswith(_LARGER) for text in problems):
-        yield about(TOO_LARGE, one.url, str(one.bytes), size=one.bytes, limit=limits[TOO_LARGE])
-    rest = [text for text in problems if not is_left_off(text) and not text.startswith(_OTHER_SITE) and _TWICE not in text]
+        yield site_finding(TOO_LARGE, one.url, str(one.bytes), size=one.bytes, limit=limits[TOO_LARGE])
+    rest = [text for text in problems if not is_truncated(text) and not text.startswith(_OTHER_SITE) and _TWICE not in text]
     if rest:
-        yield about(PROBLEMS, one.url, rest[0], count=len(rest), examples=tuple(rest[:MAX_EXAMPLES]))
+        yield site_finding(PROBLEMS, one.url, rest[0], count=len(rest), examples=tuple(rest[:MAX_EXAMPLES]))
 
 
-def is_left_off(text: str) -> bool:
+def is_truncated(text: str) -> bool:
     """Whether a problem means that not everything was read."""
     return text.startswith(_LARGER) or bool(_TOO_MANY_URLS.match(text) or _OUR_LIMIT.match(text))
 
 
-class _Told:
+class _EntryProblems:
     """Entries of one sitemap to which a check applies: how many, and some of them."""
 
     def __init__(self) -> None:
@@ -164,34 +164,34 @@ class _Told:
             self.values.append(value)
 
 
-def _entries(site: SiteView, sitemaps: dict[int, SitemapRow]) -> Iterator[SiteFinding]:
+def _entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator[SiteFinding]:
     """Said once for each file: it is one generator that writes them all."""
-    told: dict[tuple[int, str], _Told] = {}
+    told: dict[tuple[int, str], _EntryProblems] = {}
     checks = {check.id: check for check in (LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST)}
     internal = site.pages.internal
     for number, page, lastmod in site.sitemap_entries():
         if number not in sitemaps:
             continue
         if not internal[page]:
-            told.setdefault((number, OTHER_HOST.id), _Told()).add(page, "")
+            told.setdefault((number, OTHER_HOST.id), _EntryProblems()).add(page, "")
         check = _lastmod_fault(lastmod, sitemaps[number].kind, site.now) if lastmod else None
         if check is not None:
-            told.setdefault((number, check.id), _Told()).add(page, lastmod or "")
+            told.setdefault((number, check.id), _EntryProblems()).add(page, lastmod or "")
     for (number, check_id), one in sorted(told.items(), key=lambda item: (sitemaps[item[0][0]].url, item[0][1])):
         urls = site.urls(one.pages)
         shown = tuple(f"{urls[page]} {value}".strip() for page, value in zip(one.pages, one.values, strict=True))
-        yield about(checks[check_id], sitemaps[number].url, shown[0], count=one.count, examples=shown)
+        yield site_finding(checks[check_id], sitemaps[number].url, shown[0], count=one.count, examples=shown)
 
 
 def _lastmod_fault(text: str, kind: str | None, now: float) -> Check | None:
-    when = _moment(text, kind == "feed")
+    when = _parse_date(text, kind == "feed")
     if when is None:
         return LASTMOD_INVALID
     return LASTMOD_FUTURE if when > now + _ONE_DAY else None
 
 
 @lru_cache(maxsize=10_000)
-def _moment(text: str, feed: bool) -> float | None:
+def _parse_date(text: str, feed: bool) -> float | None:
     """A date as sitemaps have it (W3C), or as feeds have it; None when it is none."""
     try:
         if _DATE.fullmatch(text):
@@ -205,7 +205,7 @@ def _moment(text: str, feed: bool) -> float | None:
         return None
 
 
-GROUP = SiteChecks(
+GROUP = SiteCheckSet(
     "sitemaps",
     (MISSING, NOT_IN_ROBOTS, UNREADABLE, PROBLEMS, TOO_MANY, TOO_LARGE, LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST),
     run,

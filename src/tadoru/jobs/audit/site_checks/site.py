@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import Limits
-from tadoru.jobs.audit.site_checks.base import SiteChecks, about
+from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet, site_finding
 from tadoru.model.finding import MAX_EXAMPLES, Severity, Threshold, define
 from tadoru.model.web import FailureKind
 from tadoru.rules import robots
-from tadoru.store.analysis import SiteFinding
-from tadoru.store.site.verdicts import Verdict
+from tadoru.store.crawl.analysis import SiteFinding
+from tadoru.store.crawl.site.arrays import UrlVerdict
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import SiteView
+    from tadoru.store.crawl.site.view import SiteView
 
 _define = partial(define, group="site")
 
@@ -81,7 +81,7 @@ SOFT_404 = _define(
     threshold=Threshold(10, "pages"),
 )
 
-_FEWEST = 3
+_MIN_PAGES = 3
 _SEARCH_ENGINE = "Googlebot"
 _REDIRECTED_AWAY = frozenset({FailureKind.BAD_REDIRECT, FailureKind.TOO_MANY_REDIRECTS, FailureKind.REDIRECT_LOOP})
 
@@ -100,19 +100,19 @@ def _robots(site: SiteView) -> Iterator[SiteFinding]:
         kind = FailureKind(failure) if failure else None
         rules = robots.read(status=status, failure=kind, body=body, token=_SEARCH_ENGINE)
         if status in (404, 410):
-            yield about(ROBOTS_MISSING, url, str(status))
+            yield site_finding(ROBOTS_MISSING, url, str(status))
         elif rules.unreachable or (kind is not None and kind not in _REDIRECTED_AWAY):
-            yield about(ROBOTS_UNAVAILABLE, url, str(status or failure))
+            yield site_finding(ROBOTS_UNAVAILABLE, url, str(status or failure))
         # A site that shuts its root only may still be open below it.
         elif rules.blanket is None and not any(rules.allows(f"{origin}{path}").allowed for path in ("/", "/a/page")):
-            yield about(ROBOTS_BLOCKS, url, rules.allows(f"{origin}/").line)
+            yield site_finding(ROBOTS_BLOCKS, url, rules.allows(f"{origin}/").line)
 
 
 def _hidden(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
-    total, hidden = int(pages.documents.sum()), int((pages.documents & (pages.why == Verdict.NOINDEX)).sum())
-    if total >= _FEWEST and 100 * hidden >= limits[NOINDEX] * total:
-        yield about(NOINDEX, site.start, f"{hidden} / {total}", count=hidden, pages=total, limit=limits[NOINDEX])
+    total, hidden = int(pages.documents.sum()), int((pages.documents & (pages.why == UrlVerdict.NOINDEX)).sum())
+    if total >= _MIN_PAGES and 100 * hidden >= limits[NOINDEX] * total:
+        yield site_finding(NOINDEX, site.start, f"{hidden} / {total}", count=hidden, pages=total, limit=limits[NOINDEX])
 
 
 def _doubles(site: SiteView) -> Iterator[SiteFinding]:
@@ -126,7 +126,7 @@ def _doubles(site: SiteView) -> Iterator[SiteFinding]:
                 found[check][1] = min(filter(None, (found[check][1], group[0])), key=lambda page: int(pages.place[page]))
     for check, (count, example) in found.items():
         if count:
-            yield about(check, site.start, site.url(example), count=count)
+            yield site_finding(check, site.start, site.url(example), count=count)
 
 
 def _mixed(site: SiteView) -> Iterator[SiteFinding]:
@@ -138,7 +138,7 @@ def _mixed(site: SiteView) -> Iterator[SiteFinding]:
     if insecure:
         insecure.sort(key=lambda page: int(pages.place[page]))
         urls = tuple(site.url(page) for page in insecure[:MAX_EXAMPLES])
-        yield about(MIXED, site.start, urls[0], count=len(insecure), examples=urls)
+        yield site_finding(MIXED, site.start, urls[0], count=len(insecure), examples=urls)
 
 
 def _soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
@@ -151,8 +151,8 @@ def _soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
         paths = {url.partition("?")[0].rstrip("/").lower() for url in site.urls(group[:1000]).values()}
         if len(paths) >= limits[SOFT_404]:
             examples = tuple(site.url(page) for page in group[:MAX_EXAMPLES])
-            yield about(SOFT_404, site.start, examples[0], count=len(group), examples=examples, limit=limits[SOFT_404])
+            yield site_finding(SOFT_404, site.start, examples[0], count=len(group), examples=examples, limit=limits[SOFT_404])
             return
 
 
-GROUP = SiteChecks("site", (NOINDEX, ROBOTS_MISSING, ROBOTS_UNAVAILABLE, ROBOTS_BLOCKS, SCHEMES, WWW, MIXED, SOFT_404), run)
+GROUP = SiteCheckSet("site", (NOINDEX, ROBOTS_MISSING, ROBOTS_UNAVAILABLE, ROBOTS_BLOCKS, SCHEMES, WWW, MIXED, SOFT_404), run)

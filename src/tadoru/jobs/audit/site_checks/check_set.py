@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from tadoru.jobs.audit.context import Limits
 from tadoru.model.finding import Check, Value
-from tadoru.store.analysis import SiteFinding
+from tadoru.store.crawl.analysis import SiteFinding
 
 if TYPE_CHECKING:
-    from tadoru.store.site.view import Named, SiteView
+    from tadoru.store.crawl.site.view import NamedUrls, SiteView
 
 
 @dataclass(frozen=True)
-class SiteChecks:
+class SiteCheckSet:
     """A set of site checks made of a function, which yields at most one finding for each check and page."""
 
     name: str
@@ -23,17 +23,17 @@ class SiteChecks:
     run: Callable[[SiteView, Limits], Iterator[SiteFinding]] = field(repr=False)
 
 
-def on(check: Check, page: int, detail: str = "", **data: Value) -> SiteFinding:
+def page_finding(check: Check, page: int, detail: str = "", **data: Value) -> SiteFinding:
     """The check applies to a page."""
     return SiteFinding(check.id, page, detail, data)
 
 
-def about(check: Check, subject: str, detail: str = "", **data: Value) -> SiteFinding:
+def site_finding(check: Check, subject: str, detail: str = "", **data: Value) -> SiteFinding:
     """The check applies to something that is no page: the site, a sitemap, robots.txt."""
     return SiteFinding(check.id, 0, detail, data, subject)
 
 
-def among(check: Check, rows: Iterable[Named], **data: Value) -> Iterator[SiteFinding]:
+def example_findings(check: Check, rows: Iterable[NamedUrls], **data: Value) -> Iterator[SiteFinding]:
     """The check applies to pages because of others: the first of these is the detail, some are named, and all are counted."""
     for page, count, examples in rows:
         yield SiteFinding(check.id, page, examples[0] if examples else "", {"count": count, "examples": examples, **data})
