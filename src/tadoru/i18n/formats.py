@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 REGIONS = {"en": "en_GB", "ja": "ja_JP", "de": "de_DE"}
 """The region whose formats a language uses: days before months in English, as ISO dates and the calendar's times have it."""
+_COMMA_SEPARATED = ("en", "ja")
 
 
 @cache
@@ -24,6 +25,8 @@ def locale_of(lang: str) -> Locale:
 
 def format_number(value: float, lang: str) -> str:
     """A number with the language's separators."""
+    if isinstance(value, int) and lang in _COMMA_SEPARATED:
+        return f"{value:,}"  # Reports format many counts, and Babel takes fifty times as long.
     from babel.numbers import format_decimal
 
     return format_decimal(value, locale=locale_of(lang))
@@ -34,6 +37,14 @@ def format_date(day: date, lang: str, *, pattern: str = "medium") -> str:
     from babel.dates import format_date as babel_format
 
     return babel_format(day, pattern, locale=locale_of(lang))
+
+
+def format_utc(moment: datetime, lang: str) -> str:
+    """A moment in UTC with its date in full: `5 January 2026, 09:03 UTC`."""
+    pattern = "y年M月d日 HH:mm 'UTC'" if lang == "ja" else "d MMMM y, HH:mm 'UTC'"
+    from babel.dates import format_datetime
+
+    return format_datetime(moment.astimezone(UTC), pattern, locale=locale_of(lang))
 
 
 def format_skeleton(moment: date | datetime, lang: str, skeleton: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.errors import Message, TadoruError
+from tadoru.i18n.formats import format_number
 from tadoru.model.finding import Check, CheckText
 
 CATALOGS = Path(__file__).parent / "catalogs"
@@ -23,6 +24,20 @@ CALENDAR_LANGUAGES = (*LANGUAGES, "de")
 def N_(message: str) -> str:  # noqa: N802 (the name that gettext's tools know)
     """Mark a message for extraction where it is defined; whoever shows it translates it."""
     return message
+
+
+class _Count(int):
+    """A count that a message shows with the separators of its language."""
+
+    lang: str
+
+    def __new__(cls, value: int, lang: str) -> _Count:
+        count = super().__new__(cls, value)
+        count.lang = lang
+        return count
+
+    def __format__(self, spec: str) -> str:
+        return format(int(self), spec) if spec else format_number(int(self), self.lang)
 
 
 class Translator:
@@ -46,8 +61,13 @@ class Translator:
     __call__ = gettext
 
     def ngettext(self, one: str, many: str, count: int, /, **values: Any) -> str:
-        """The form of a message that fits a count. `{count}` is the count, unless it is given as text."""
-        return self._catalog.ngettext(one, many, count).format_map({"count": count, **self._translated(values)})
+        """The form of a message that fits a count. `{count}` is the count with separators, unless it is given as text."""
+        shown = {"count": _Count(count, self.lang), **self._translated(values)}
+        return self._catalog.ngettext(one, many, count).format_map(shown)
+
+    def number(self, value: float) -> str:
+        """A number with the separators of the language."""
+        return format_number(value, self.lang)
 
     def pgettext(self, context: str, message: str, /, **values: Any) -> str:
         """A message whose English text has several meanings, told apart by a context."""
