@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from tadoru.fetch.browser.browser.chromium import PROGRAM_NAMES
 
-from tadoru.fetch.chromium import NAMES
 from tests.serve.pages.world import World, opened
 from tests.support.programs import needs_browser
 
@@ -41,7 +41,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        path = next(filter(None, map(shutil.which, NAMES)))
+        path = next(filter(None, map(shutil.which, PROGRAM_NAMES)))
         running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield running
         running.close()

@@ -9,8 +9,8 @@ from html import escape
 from pathlib import Path
 
 from tadoru.clock import SystemClock
-from tadoru.serve.crawling import control
-from tadoru.store.crawls.values import CrawlState, ServedCrawl
+from tadoru.serve.crawl_runner import control
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.pages.world import BY, EVIL, World, serving
 from tests.support.site import Site
 

@@ -10,10 +10,10 @@ import httpx
 import pytest
 from markupsafe import Markup
 
-from tadoru.jobs.events.by_hand import draft_of_new
-from tadoru.jobs.events.dedupe.judge import EventJudge
+from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.event_input import parse_new_event
 from tadoru.model.event import EventDraft
-from tadoru.serve.pages.public import described
+from tadoru.serve.web.calendar.pages import render_description
 from tests.serve.pages.world import BY, EVIL, World
 
 ENGLISH = {"accept": "text/html", "accept-language": "en"}
@@ -48,12 +48,12 @@ def test_a_hidden_event_is_nobodys_but_those_who_look_after_it(world: World, cli
 
 def test_an_absorbed_event_leads_to_the_one_it_is_a_part_of(world: World, client: httpx.Client) -> None:
     kept, absorbed = world.event_id("第30回"), world.event_id("第31回")
-    world.store.merge_events(kept, absorbed, EventJudge(), "test")
+    world.store.merge_events(kept, absorbed, EventMatcher(), "test")
     assert client.get(f"/events/{absorbed}").headers["location"] == f"/events/{kept}"
 
 
 def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(world: World, client: httpx.Client) -> None:
-    event = world.store.create_event(_evil(world), EventJudge(), "test")
+    event = world.store.create_event(_evil(world), EventMatcher(), "test")
     text = client.get(f"/events/{event.id}").text
     block = re.search(r'<script type="application/ld\+json">(.*?)</script>', text, re.DOTALL)
     assert block is not None
@@ -64,16 +64,16 @@ def test_the_data_block_of_an_event_says_what_was_written_and_can_not_be_closed(
 
 def _evil(world: World) -> EventDraft:
     values = {"title": "1 </ 2 & <3 祭り", "starts": "2026-08-21 10:00", "description": f"<p>Hello</p>{EVIL}"}
-    return draft_of_new(values, "Asia/Tokyo", world.store.now())
+    return parse_new_event(values, "Asia/Tokyo", world.store.now())
 
 
 def test_a_description_that_got_into_the_database_unclean_is_cleaned_on_its_way_out() -> None:
     assert (
-        described(f"<p onclick=x>ok</p>{EVIL}<a href='javascript:x'>y</a>")
+        render_description(f"<p onclick=x>ok</p>{EVIL}<a href='javascript:x'>y</a>")
         == '<p>ok</p><a rel="noopener noreferrer nofollow ugc">y</a>'
     )
-    assert described("1 < 2 & 3") == "1 < 2 & 3"
-    assert not isinstance(described("1 < 2 & 3"), Markup), "a text is escaped like any other"
+    assert render_description("1 < 2 & 3") == "1 < 2 & 3"
+    assert not isinstance(render_description("1 < 2 & 3"), Markup), "a text is escaped like any other"
 
 
 @pytest.mark.parametrize("path", ["/month/2026-13", "/month/x", "/day/2026-02-30", "/day/9999-12-31", "/static/../roles.py",

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tadoru.serve.crawling import control
-from tadoru.serve.crawling.allowed import ALLOWED, JOBS
-from tadoru.store.crawls.values import CrawlState, ServedCrawl
+from tadoru.serve.crawl_runner import control
+from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.pages.crawl_world import ATTACK, crawled, opened_shop
 from tests.serve.pages.test_answers import ENGLISH, token
 from tests.serve.pages.world import BY, EVIL, World
@@ -136,7 +136,7 @@ def test_a_cursor_of_somebody_elses_is_refused(audit: ServedCrawl, viewer: httpx
 def test_a_list_goes_on_where_it_ended(
     shop: World, audit: ServedCrawl, viewer: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tadoru.serve.pages.crawls_reading.A_PAGE", 3)
+    monkeypatch.setattr("tadoru.serve.web.crawls.results.A_PAGE", 3)
     seen: list[str] = []
     address = f"/manage/crawls/{audit.id}/pages?sort=depth"
     while address:
@@ -205,7 +205,7 @@ def test_the_form_has_a_field_for_every_choice_of_its_job(shop: World, editor: h
     with httpx.Client(base_url=shop.address, headers=ENGLISH, cookies={"tadoru": shop.cookie("admin")}) as admin:
         text, of_admin = (one.get(f"/manage/crawls/new?job={job}").text for one in (editor, admin))
     fields = set(re.findall(r'id="f-([a-z_]+)"', of_admin))
-    assert {choice.name for choice in ALLOWED[job]} <= fields
+    assert {choice.name for choice in CRAWL_OPTIONS[job]} <= fields
     assert 'id="f-ignore_robots"' not in text, "what only an admin may choose is not offered to others"
     found = FOLDED.search(text)
     assert found is not None

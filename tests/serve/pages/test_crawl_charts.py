@@ -8,14 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.report.charts import MOST_COLUMNS
-from tadoru.jobs.served import docs_changes, links_changes
-from tadoru.serve.pages.crawls_charts import HEIGHT, WIDTH, bars, by_day, trend
-from tadoru.serve.pages.crawls_choosing import ANSWERS, SORTS, WHICH, links_asked, pages_asked
-from tadoru.serve.pages.crawls_figures import depth_bars
-from tadoru.serve.pages.crawls_showing import figure, reason_in, trends
-from tadoru.serve.pages.words import teller
-from tadoru.store.crawls.values import CrawlRun
+from tadoru.jobs.reporting.charts import MAX_COLUMNS
+from tadoru.jobs.service_crawl import docs_changes, links_changes
+from tadoru.serve.web.crawls.overview import depth_bars
+from tadoru.serve.web.crawls.results import LINK_FILTERS, SORTS, STATUS_FILTERS, parse_link_filter, parse_page_filter
+from tadoru.serve.web.crawls.view_models import (
+    HEIGHT,
+    WIDTH,
+    bar_chart,
+    daily_columns,
+    figure,
+    format_regression,
+    trend_line,
+    trend_lines,
+)
+from tadoru.serve.web.words import teller
+from tadoru.store.served_crawls.schema import CrawlRun
 
 FIRST = datetime(2026, 8, 1, tzinfo=UTC)
 
@@ -28,20 +36,20 @@ def run(number: int, outcome: str = "finished", **figures: object) -> CrawlRun:
 
 
 def test_the_longest_bar_is_the_whole_width_and_the_smallest_is_still_seen() -> None:
-    shown = bars([("fine", 10_000, "good", ""), ("broken", 1, "bad", "/x"), ("none", 0, "", "")])
+    shown = bar_chart([("fine", 10_000, "good", ""), ("broken", 1, "bad", "/x"), ("none", 0, "", "")])
     assert [one.length for one in shown] == [100.0, 1.5, 0.0]
 
 
 def test_of_very_many_depths_the_last_bar_holds_the_rest() -> None:
     shown = depth_bars([(depth, 2) for depth in range(250)], "/c")
-    assert (len(shown), sum(one.count for one in shown)) == (MOST_COLUMNS, 500)
+    assert (len(shown), sum(one.count for one in shown)) == (MAX_COLUMNS, 500)
     assert (shown[3].words, shown[3].href) == ("3", "/c/pages?depth=3")
-    assert (shown[-1].words, shown[-1].href) == (f"{MOST_COLUMNS - 1}+", "")
+    assert (shown[-1].words, shown[-1].href) == (f"{MAX_COLUMNS - 1}+", "")
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=2, max_size=40))
 def test_a_line_stays_within_its_picture_and_goes_from_left_to_right(values: list[float]) -> None:
-    line = trend("pages", [(FIRST + timedelta(hours=number), value) for number, value in enumerate(values)])
+    line = trend_line("pages", [(FIRST + timedelta(hours=number), value) for number, value in enumerate(values)])
     assert line is not None
     assert all(0 <= one.x <= WIDTH and 0 <= one.y <= HEIGHT for one in line.points)
     assert [one.x for one in line.points] == sorted(one.x for one in line.points)
@@ -49,18 +57,18 @@ def test_a_line_stays_within_its_picture_and_goes_from_left_to_right(values: lis
 
 
 def test_one_run_is_no_trend() -> None:
-    assert trend("pages", [(FIRST, 3.0)]) is None
-    assert trends([run(1, pages=3)]) == ()
+    assert trend_line("pages", [(FIRST, 3.0)]) is None
+    assert trend_lines([run(1, pages=3)]) == ()
 
 
 def test_trends_are_of_finished_runs_in_the_order_of_time() -> None:
     runs = [run(3, score=80.0, pages=12), run(2, "failed", pages=1), run(1, score=90.0, pages=10)]
-    lines = {line.name: [one.value for one in line.points] for line in trends(runs)}
+    lines = {line.name: [one.value for one in line.points] for line in trend_lines(runs)}
     assert lines == {"score": [90.0, 80.0], "pages": [10.0, 12.0]}
 
 
 def test_what_a_crawl_never_had_is_not_drawn() -> None:
-    assert [line.name for line in trends([run(2, pages=3, errors=0), run(1, pages=3, errors=0)])] == ["pages"]
+    assert [line.name for line in trend_lines([run(2, pages=3, errors=0), run(1, pages=3, errors=0)])] == ["pages"]
 
 
 def test_a_figure_is_found_by_its_name_and_in_its_group() -> None:
@@ -72,7 +80,7 @@ def test_a_figure_is_found_by_its_name_and_in_its_group() -> None:
 
 def test_every_day_has_its_column() -> None:
     today = date(2026, 8, 31)
-    columns = by_day([(today, 5), (today, 5), (today - timedelta(days=29), 1), (today - timedelta(days=99), 7)], today)
+    columns = daily_columns([(today, 5), (today, 5), (today - timedelta(days=29), 1), (today - timedelta(days=99), 7)], today)
     assert len(columns) == 30
     assert {one.day: one.count for one in columns if one.count} == {today: 10, today - timedelta(days=29): 1}
 
@@ -88,32 +96,32 @@ def test_every_day_has_its_column() -> None:
     ],
 )  # fmt: skip
 def test_why_a_run_is_worse_is_told_in_both_languages(reason: str) -> None:
-    english, japanese = (reason_in(reason, teller(lang)) for lang in ("en", "ja"))
+    english, japanese = (format_regression(reason, teller(lang)) for lang in ("en", "ja"))
     assert reason not in (english, japanese) or reason.startswith("The score")
     assert any("ぁ" <= sign <= "龥" for sign in japanese)
 
 
 def test_a_reason_that_nobody_foresaw_stays_as_it_is() -> None:
-    assert reason_in("The moon is full.", teller("ja")) == "The moon is full."
+    assert format_regression("The moon is full.", teller("ja")) == "The moon is full."
 
 
 @given(st.dictionaries(st.sampled_from(["q", "answer", "depth", "indexable", "sort", "which", "source", "target"]), st.text()))
 def test_whatever_an_address_asks_for_is_a_filter_that_makes_sense(given: dict[str, str]) -> None:
-    pages, links = pages_asked(given), links_asked(given)
+    pages, links = parse_page_filter(given), parse_link_filter(given)
     assert pages.sort in SORTS
     assert pages.filter().depth is None or pages.filter().depth >= 0  # type: ignore[operator]
-    assert links.which in WHICH
+    assert links.which in LINK_FILTERS
     assert all(one.startswith("?") or not one for one in (pages.query(), links.query(cursor="x")))
 
 
 def test_an_address_that_was_made_asks_for_the_same_again() -> None:
-    asked = pages_asked({"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size"})
+    asked = parse_page_filter({"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size"})
     assert asked.query(cursor="z") == "?q=a+b%26c&answer=4xx&depth=2&indexable=no&sort=size&cursor=z"
-    assert asked.filter().codes == ANSWERS["4xx"].codes
+    assert asked.filter().codes == STATUS_FILTERS["4xx"].codes
     assert (asked.filter().depth, asked.filter().indexable) == (2, False)
 
 
 def test_of_one_page_all_links_are_shown_and_else_the_broken_ones() -> None:
-    assert links_asked({}).which == "broken"
-    assert links_asked({"target": "3"}).filter().target == 3
-    assert links_asked({"target": "3"}).which == "all"
+    assert parse_link_filter({}).which == "broken"
+    assert parse_link_filter({"target": "3"}).filter().target == 3
+    assert parse_link_filter({"target": "3"}).which == "all"

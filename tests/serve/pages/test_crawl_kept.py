@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tadoru.serve.pages.crawls_kept import MOST, kept
+from tadoru.serve.web.crawls.overview import CACHE_SIZE, read_cached
 
 
 def test_what_was_read_is_kept_until_the_file_or_its_log_changes(tmp_path: Path) -> None:
@@ -16,14 +16,18 @@ def test_what_was_read_is_kept_until_the_file_or_its_log_changes(tmp_path: Path)
         return f"{Path(path).read_text()} {lang}"
 
     file.write_text("one")
-    assert [kept(read, file), kept(read, str(file)), kept(read, file, lang="ja")] == ["one en", "one en", "one ja"]
+    assert [read_cached(read, file), read_cached(read, str(file)), read_cached(read, file, lang="ja")] == [
+        "one en",
+        "one en",
+        "one ja",
+    ]
     assert times == ["en", "ja"]
     (tmp_path / "crawl.db-wal").write_text("x")
-    kept(read, file)
+    read_cached(read, file)
     assert times == ["en", "ja", "en"]
     file.write_text("two")
     os.utime(file, ns=(1, 1))
-    assert kept(read, file) == "two en"
+    assert read_cached(read, file) == "two en"
 
 
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
@@ -38,7 +42,7 @@ def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
 
     for _ in range(2):
         try:
-            found = kept(read, file)
+            found = read_cached(read, file)
         except OSError:
             continue
     assert (found, tries) == (str(file), [2])
@@ -51,7 +55,7 @@ def test_only_so_much_is_kept(tmp_path: Path) -> None:
         counted.append(path)
         return len(counted)
 
-    for number in range(MOST + 1):
-        kept(read, tmp_path / str(number))
-    kept(read, tmp_path / "0")
-    assert len(counted) == MOST + 2
+    for number in range(CACHE_SIZE + 1):
+        read_cached(read, tmp_path / str(number))
+    read_cached(read, tmp_path / "0")
+    assert len(counted) == CACHE_SIZE + 2

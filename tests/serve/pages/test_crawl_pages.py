@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tadoru.jobs.audit import reading
-from tadoru.serve.crawling import control
-from tadoru.serve.crawling.places import path_of
-from tadoru.store.crawls.values import CrawlState, ServedCrawl
+from tadoru.jobs.audit import crawl_results
+from tadoru.serve.crawl_runner import control
+from tadoru.serve.crawl_runner.crawl_files import crawl_path
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tests.serve.pages import axe
 from tests.serve.pages.crawl_world import crawled, finished, opened_shop, until, worsen
 from tests.serve.pages.pictures import keep_picture
@@ -34,7 +34,7 @@ def audit(shop: World, tmp_path_factory: pytest.TempPathFactory) -> ServedCrawl:
     """A shop that was crawled, and again when it had grown worse; and a copy of it as it was."""
     first = crawled(shop, name=f"Shop {EVIL}")
     kept = tmp_path_factory.mktemp("elsewhere") / "before.db"
-    kept.write_bytes(b"".join(reading.back_up(path_of(shop.service, first)).chunks))
+    kept.write_bytes(b"".join(crawl_results.back_up_crawl(crawl_path(shop.service, first)).chunks))
     shop.store.add_crawl("As it was", "audit", first.starts, {}, BY, place=str(kept), state=CrawlState.FINISHED)
     worsen(shop.site)
     control.run(shop.service, BY, first.id)

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tadoru.serve.pages.words import teller
+from tadoru.serve.web.words import teller
 from tests.serve.pages import axe
 from tests.serve.pages.test_looking import PHONE, window
 from tests.serve.pages.world import World, opened

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tests.serve.rest.conftest import fill
 from tests.support.calendar import row
 from tests.support.serving import Desk
 
 HTML = {"accept": "text/html", "accept-language": "en"}
-BY = By(who="test")
+BY = Actor(who="test")
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.serve.pages.charting import HEIGHT, TOP, runs_chart
-from tadoru.serve.pages.choosing import Chosen, day_of, filter_of, read
-from tadoru.serve.pages.language import preferred
-from tadoru.serve.pages.showing import is_web, next_month, next_time, weeks_of
-from tadoru.serve.pages.sources import _lines, _settings
-from tadoru.serve.pages.telling import Telling
-from tadoru.serve.pages.words import teller
-from tadoru.store.events.values import EventTime
+from tadoru.serve.web.admin.dashboard import HEIGHT, TOP, runs_chart
+from tadoru.serve.web.calendar.filters import CalendarFilter, parse_day, parse_filter, to_event_filter
+from tadoru.serve.web.calendar.view_models import Formatter, calendar_weeks, is_web_url, next_time, shift_month
+from tadoru.serve.web.language import preferred_language
+from tadoru.serve.web.sources import _lines, _settings
+from tadoru.serve.web.words import teller
+from tadoru.store.calendar.records import EventTime
 
 TOKYO = ZoneInfo("Asia/Tokyo")
-EN, JA = Telling("en", "Asia/Tokyo"), Telling("ja", "Asia/Tokyo")
+EN, JA = Formatter("en", "Asia/Tokyo"), Formatter("ja", "Asia/Tokyo")
 
 
 def at(day: int, hour: int = 0, *, end: tuple[int, int] | None = None, has_time: bool = True, last: int = 0) -> EventTime:
@@ -56,55 +55,55 @@ def test_a_time_is_told_in_both_languages(time: EventTime, english: str, japanes
      ("ja;q=0, en;q=0.1", "en"), ("ja;q=x", None), ("JA-jp", "ja")],
 )  # fmt: skip
 def test_the_preferred_language_is_ours_with_the_greatest_weight(header: str, lang: str | None) -> None:
-    assert preferred(header) == lang
+    assert preferred_language(header) == lang
 
 
 @given(st.text())
 def test_any_header_can_be_read(header: str) -> None:
-    assert preferred(header) in (None, "en", "ja")
+    assert preferred_language(header) in (None, "en", "ja")
 
 
 @given(st.text(max_size=12))
 def test_a_day_is_of_a_year_that_databases_hold_or_none(text: str) -> None:
-    found = day_of(text)
+    found = parse_day(text)
     assert found is None or 1900 <= found.year < 2200
 
 
 def test_a_day_that_can_not_be_read_is_said() -> None:
-    _, problem = filter_of(Chosen(since="tomorrow"), teller("en"), today=date(2026, 8, 1))
+    _, problem = to_event_filter(CalendarFilter(since="tomorrow"), teller("en"), today=date(2026, 8, 1))
     assert problem == "“tomorrow” can not be read as a date: write it as 2026-08-01."
-    _, problem = filter_of(Chosen(since="2026-08-02", until="2026-08-01"), teller("en"), today=date(2026, 8, 1))
+    _, problem = to_event_filter(CalendarFilter(since="2026-08-02", until="2026-08-01"), teller("en"), today=date(2026, 8, 1))
     assert problem == "The first day comes after the last: swap them."
 
 
 def test_a_list_begins_today_unless_a_day_is_given() -> None:
     today = date(2026, 8, 1)
-    assert filter_of(Chosen(), teller("en"), today=today)[0].since == today
-    assert filter_of(Chosen(until="2026-07-01"), teller("en"), today=today)[0].since is None
-    assert filter_of(Chosen(since="2026-07-01"), teller("en"), today=today)[0].since == date(2026, 7, 1)
+    assert to_event_filter(CalendarFilter(), teller("en"), today=today)[0].since == today
+    assert to_event_filter(CalendarFilter(until="2026-07-01"), teller("en"), today=today)[0].since is None
+    assert to_event_filter(CalendarFilter(since="2026-07-01"), teller("en"), today=today)[0].since == date(2026, 7, 1)
 
 
 def test_a_city_may_be_named_without_its_kind() -> None:
-    assert read({"city": "盛岡"}, ("盛岡市", "花巻市")).city == "盛岡市"
+    assert parse_filter({"city": "盛岡"}, ("盛岡市", "花巻市")).city == "盛岡市"
 
 
-@given(st.builds(Chosen, city=st.text(max_size=9), q=st.text(max_size=9), category=st.text(max_size=9)))
-def test_what_was_chosen_survives_an_address(chosen: Chosen) -> None:
+@given(st.builds(CalendarFilter, city=st.text(max_size=9), q=st.text(max_size=9), category=st.text(max_size=9)))
+def test_what_was_chosen_survives_an_address(chosen: CalendarFilter) -> None:
     from urllib.parse import parse_qsl
 
     asked = dict(parse_qsl(chosen.query().removeprefix("?"), keep_blank_values=True))
     tidy = {name: getattr(chosen, name).replace("\0", "").strip() for name in ("city", "q", "category")}
-    assert read(asked) == Chosen(**tidy)
+    assert parse_filter(asked) == CalendarFilter(**tidy)
 
 
 @given(st.dates(date(1900, 2, 1), date(2199, 11, 1)))
 def test_weeks_hold_every_day_of_the_month_once_and_begin_on_monday(day: date) -> None:
-    weeks = weeks_of(day.year, day.month)
+    weeks = calendar_weeks(day.year, day.month)
     inside = [cell.day for week in weeks for cell in week if cell.is_inside]
-    first, after = day.replace(day=1), next_month(day.replace(day=1), 1)
+    first, after = day.replace(day=1), shift_month(day.replace(day=1), 1)
     assert inside == [first + timedelta(days=n) for n in range((after - first).days)]
     assert all(len(week) == 7 and week[0].day.weekday() == 0 for week in weeks)
-    assert next_month(after, -1) == first
+    assert shift_month(after, -1) == first
 
 
 def test_the_next_time_of_a_series_is_the_first_that_is_not_over() -> None:
@@ -128,8 +127,8 @@ def test_a_chart_counts_its_days_and_stays_inside(runs: list[tuple[int, bool]]) 
     "url", ["javascript:alert(1)", "data:text/html,x", "//x.example", "", " https://x.example", "file:///etc/passwd"]
 )
 def test_only_addresses_of_the_web_become_links(url: str) -> None:
-    assert not is_web(url)
-    assert is_web("https://x.example/") is is_web("HTTP://x.example/") is True
+    assert not is_web_url(url)
+    assert is_web_url("https://x.example/") is is_web_url("HTTP://x.example/") is True
 
 
 JSON = st.recursive(

@@ -9,11 +9,11 @@ from string import Formatter
 import pytest
 
 import tadoru.serve
-from tadoru.serve.pages.words import CATALOGUE, LANGUAGES, teller
-from tadoru.serve.pages.words_crawled import CRAWLED
-from tadoru.serve.pages.words_crawls import CRAWLS
-from tadoru.serve.pages.words_desk import DESK
-from tadoru.serve.pages.words_public import PUBLIC
+from tadoru.serve.web.words import CATALOGUE, LANGUAGES, teller
+from tadoru.serve.web.words_crawled import CRAWLED
+from tadoru.serve.web.words_crawls import CRAWLS
+from tadoru.serve.web.words_desk import DESK
+from tadoru.serve.web.words_public import PUBLIC
 
 ROOT = Path(tadoru.serve.__file__).parent
 _MADE = (

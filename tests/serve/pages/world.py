@@ -20,15 +20,15 @@ from typing import Any
 import uvicorn
 
 from tadoru.clock import Clock
-from tadoru.jobs.events.work import Crew
+from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.jobs.launch import run_loop
 from tadoru.log import Log
 from tadoru.options import EventsOptions, ServeOptions
 from tadoru.serve.app import build_app
-from tadoru.serve.live import wire
+from tadoru.serve.live import connection
 from tadoru.serve.service import Service
-from tadoru.store.access.values import By
-from tadoru.store.events.listing import EventFilter
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.files import beside, open_files
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.site import Site
@@ -37,7 +37,7 @@ BEGINS = datetime(2026, 8, 1, 0, 0, tzinfo=UTC)
 PASSWORD = "four words for everybody"
 LEFT_EARLY = "WebSocket is closed before the connection is established"
 """What Chromium says of a page that is left before it listens."""
-BY = By(who="test")
+BY = Actor(who="test")
 EVIL = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
 
 
@@ -120,7 +120,7 @@ class World:
 
         async def work() -> None:
             files = open_files(self.service.events.files or beside(self.store.database))
-            crew = Crew(self.store, files, self.service.clock, self.service.events, lambda *_, **__: None)
+            crew = WorkerPool(self.store, files, self.service.clock, self.service.events, lambda *_, **__: None)
             async with crew.at_work():
                 await crew.run([self.store.source(one) for one in source_ids])
 
@@ -172,7 +172,7 @@ def serving(folder: Path, site: Site, lang: str, clock: Clock | None = None, **m
     options = ServeOptions(database=database, timezone="Asia/Tokyo", lang=lang, rate_limit=0, key_rate_limit=0, **more)
     service = Service(store=store, options=options, events=events, clock=clock, log=Log(io.StringIO(), clock))
     listening = socket.create_server(("127.0.0.1", more.get("port", 0)))
-    server = _Server(uvicorn.Config(build_app(service), log_config=None, access_log=False, **wire.OPTIONS))
+    server = _Server(uvicorn.Config(build_app(service), log_config=None, access_log=False, **connection.WEBSOCKET_OPTIONS))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), name="service")
     thread.start()
     server.is_up.wait()

@@ -1,0 +1,201 @@
+"""The chart of runs by day: where each bar stands and how high it is. The template draws it as SVG. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from tadoru.model.event import RunStatus
+from tadoru.serve.service import Service, service_of
+from tadoru.serve.web.admin.cluster import cluster_summary
+from tadoru.serve.web.calendar.pages import local_today
+from tadoru.serve.web.crawls.view_models import (
+    CrawlRow,
+    DayColumn,
+    crawl_row,
+    crawl_run_row,
+    daily_columns,
+    figure,
+    format_regression,
+)
+from tadoru.serve.web.rendering import formatter_of, render
+from tadoru.serve.web.sources import source_run_row
+from tadoru.store.calendar.drafts import zone_or_utc
+from tadoru.store.served_crawls.register import CrawlNotFound
+
+WIDTH, HEIGHT, LEFT, TOP, FOOT = 720, 200, 44, 14, 30
+
+
+@dataclass(frozen=True, slots=True)
+class DayBar:
+    """A day: those that went well below, those that failed on top."""
+
+    day: date
+    x: float
+    width: float
+    well: int
+    failed: int
+    well_y: float
+    well_height: float
+    failed_y: float
+    failed_height: float
+    words: str
+    """Under the axis; most days have none."""
+    is_between: bool
+    """Its words may be left out where there is little room."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridLine:
+    """A line across, and what it stands for."""
+
+    y: float
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunsChart:
+    """All of it."""
+
+    bars: tuple[DayBar, ...]
+    lines: tuple[GridLine, ...]
+    total: int
+    failed: int
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+
+
+def runs_chart(runs: Iterable[tuple[date, bool]], last: date, days: int = 30) -> RunsChart:
+    """A bar for each of the days up to `last`, from the day and the failure of each run."""
+    well: Counter[date] = Counter()
+    failed: Counter[date] = Counter()
+    for day, is_failed in runs:
+        (failed if is_failed else well)[day] += 1
+    shown = [last - timedelta(days=days - 1 - number) for number in range(days)]
+    highest = _rounded_up(max((well[day] + failed[day] for day in shown), default=0))
+    step = (WIDTH - LEFT) / days
+    unit = (HEIGHT - TOP - FOOT) / highest
+    floor = HEIGHT - FOOT
+    bars = []
+    for number, day in enumerate(shown):
+        well_height, failed_height = round(well[day] * unit, 1), round(failed[day] * unit, 1)
+        bars.append(DayBar(
+            day=day, x=round(LEFT + number * step + step * 0.15, 1), width=round(step * 0.7, 1), well=well[day],
+            failed=failed[day], well_y=round(floor - well_height, 1), well_height=well_height,
+            failed_y=round(floor - well_height - failed_height, 1), failed_height=failed_height,
+            words=f"{day.month}/{day.day}" if (days - 1 - number) % 7 == 0 else "",
+            is_between=(days - 1 - number) % 14 != 0,
+        ))  # fmt: skip
+    lines = tuple(GridLine(round(floor - part * unit, 1), f"{part:,}") for part in dict.fromkeys((0, highest // 2, highest)))
+    return RunsChart(tuple(bars), lines, sum(well[day] + failed[day] for day in shown), sum(failed[day] for day in shown))
+
+
+def _rounded_up(value: int) -> int:
+    """The next number that reads well on an axis."""
+    size = 1
+    while True:
+        for part in (2, 4, 10):
+            if value <= part * size:
+                return part * size
+        size *= 10
+
+
+ACTIVITY_DAYS = 30
+MAX_REGRESSIONS = 5
+MAX_COUNTED_RUNS = 5000
+"""Runs that the chart counts at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegressedRun:
+    """A run that was worse than the one before it."""
+
+    crawl_id: int
+    name: str
+    at: datetime | None
+    reasons: tuple[str, ...]
+    new: int
+    fixed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlActivity:
+    """All of it."""
+
+    running: tuple[CrawlRow, ...]
+    worse: tuple[RegressedRun, ...]
+    columns: tuple[DayColumn, ...]
+    pages: int
+    runs: int
+
+
+def crawl_activity(service: Service, today: date) -> CrawlActivity:
+    """What the overview says of crawls."""
+    store = service.store
+    here = zone_or_utc(service.options.timezone)
+    runs = store.crawl_runs_since(store.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
+    days = [(run.ended_at.astimezone(here).date(), int(figure(run.figures, "pages") or 0)) for run in runs if run.ended_at]
+    worse = [crawl_run_row(run) for run in runs if run.changes.get("regression")]
+    crawl_ids = {run.id: run.crawl_id for run in runs}
+    names = _names(service, [crawl_ids[one.id] for one in worse[:MAX_REGRESSIONS]])
+    return CrawlActivity(
+        running=tuple(crawl_row(one, None) for one in store.busy_crawls()),
+        worse=tuple(
+            RegressedRun(crawl_ids[one.id], names.get(crawl_ids[one.id], ""), one.ended_at, one.reasons, one.new, one.fixed)
+            for one in worse[:MAX_REGRESSIONS]
+        ),
+        columns=daily_columns(days, today, ACTIVITY_DAYS), pages=sum(count for _, count in days), runs=len(runs),
+    )  # fmt: skip
+
+
+def _names(service: Service, numbers: Sequence[int]) -> dict[int, str]:
+    found = {}
+    for number in set(numbers):
+        try:
+            found[number] = service.store.crawl(number).name
+        except CrawlNotFound:  # Removed just now.
+            continue
+    return found
+
+
+router = APIRouter(include_in_schema=False)
+MAX_CHARTED_RUNS = 20_000
+"""Runs that the chart counts at most."""
+
+
+@router.get("/manage")
+def dashboard(request: Request) -> Response:
+    """The overview."""
+    service, say = service_of(request), formatter_of(request).say
+    store, health = service.store, service.store.health()
+    totals = store.totals()
+    trouble = sorted((one for one in health if one.enabled and one.failures), key=lambda one: -one.failures)
+    tiles = [
+        (say("desk.active"), totals.events["active"], "/manage/events"),
+        (say("desk.hidden"), totals.events["hidden"], "/manage/events?status=hidden"),
+        (say("desk.quarantine"), totals.events["quarantine"], "/manage/events?status=quarantine"),
+        (say("desk.reviews"), totals.open_reviews, "/manage/reviews"),
+        (say("desk.sources"), totals.sources, "/manage/sources"),
+        (say("desk.failing"), len(trouble), "/manage/sources"),
+    ]
+    runs = [source_run_row(one) for one in store.runs(limit=8)]
+    return render(
+        request, "dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), trouble=trouble[:8], runs=runs,
+        names={one.source_id: one.name for one in health}, crawls=crawl_activity(service, local_today(service)),
+        reason_in=format_regression, cluster_line=cluster_summary(service, say),
+    )  # fmt: skip
+
+
+def _chart(service: Service) -> RunsChart:
+    here = zone_or_utc(service.options.timezone)
+    since = service.store.now() - timedelta(days=31)
+    runs = [one for one in service.store.runs(limit=MAX_CHARTED_RUNS) if one.started_at >= since and one.status is not None]
+    return runs_chart(
+        ((one.started_at.astimezone(here).date(), one.status is RunStatus.FAIL) for one in runs), local_today(service)
+    )

@@ -1,0 +1,345 @@
+"""The pages that everybody sees: the list, a month, a day, an event, and how to subscribe.
+
+`list_page` and `event_page` also answer `/events` and `/events/{id}` when a browser asks: see `rest`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
+
+from tadoru.errors import UsageError
+from tadoru.model.event import EventStatus
+from tadoru.parse.normal_text import is_html, sanitise_html
+from tadoru.serve.auth.security_headers import allow_framing
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.roles import Role
+from tadoru.serve.service import Service, request_origin, service_of
+from tadoru.serve.web.calendar.filters import SORTS, YEARS, CalendarFilter, parse_day, parse_filter, to_event_filter
+from tadoru.serve.web.calendar.view_models import (
+    EventGroup,
+    Formatter,
+    calendar_weeks,
+    event_json_ld,
+    fill_weeks,
+    group_by_day,
+    group_by_relevance,
+    is_web_url,
+    next_time,
+    shift_month,
+    split_by_day,
+)
+from tadoru.serve.web.rendering import caller_of, formatter_of, remember_language, render, static_files
+from tadoru.store.calendar.drafts import zone_or_utc
+from tadoru.store.calendar.event_records import EventRecord, find_event_record, iterate_events
+from tadoru.store.calendar.listing import EventFilter, events_by_relevance
+from tadoru.store.calendar.records import CalendarEvent, EventPage, EventSource, ListedEvent
+
+router = APIRouter(include_in_schema=False)
+LIST_SIZE = 30
+MAX_EVENTS = 1500
+"""Events that a month or a day shows at most."""
+MAX_DATES = 60
+
+
+def local_today(service: Service) -> date:
+    """The day it is where the site is."""
+    return service.store.now().astimezone(zone_or_utc(service.options.timezone)).date()
+
+
+@router.get("/")
+def home(request: Request) -> Response:
+    """Coming events."""
+    return list_page(request)
+
+
+def list_page(request: Request) -> Response:
+    """The list, chosen by the form above it."""
+    return _list(request, "/", is_search=False)
+
+
+@router.get("/search")
+def search(request: Request) -> Response:
+    """What has these words."""
+    return _list(request, "/search", is_search=True)
+
+
+def _list(request: Request, action: str, *, is_search: bool) -> Response:
+    service, telling = service_of(request), formatter_of(request)
+    cities, categories = _choices(service)
+    chosen, today = parse_filter(request.query_params, cities), local_today(service)
+    wanted, problem = to_event_filter(chosen, telling.say, today=today)
+    cursor = request.query_params.get("cursor", "")[:200]
+    items: tuple[ListedEvent, ...] = ()
+    next_cursor = None
+    if not problem and (chosen.q or not is_search):
+        try:
+            page = _in_order(service, wanted, chosen.sort, cursor or None)
+            items, next_cursor = page.items, page.next_cursor
+        except UsageError as error:
+            problem = str(error)
+    title = telling.say("list.chosen" if chosen.is_any else "list.title")
+    if is_search:
+        title = telling.say("search.of", q=chosen.q) if chosen.q else telling.say("search.title")
+    return render(
+        request, "list.html", status=400 if problem else 200, place="/" if not is_search else "", problem=problem, heading=title,
+        action=action, filters=chosen, cities=cities, categories=categories, is_search=is_search, today=today,
+        groups=_groups(items, chosen, wanted.since if not cursor or chosen.sort else None, telling),
+        next_url=action + chosen.query(sort=chosen.sort, cursor=next_cursor) if next_cursor else "",
+        first_url=action + chosen.query(sort=chosen.sort) if cursor else "", feed_query=chosen.query(),
+        sorts=[(one if one != SORTS[0] else "", telling.say(f"sort.{one}")) for one in (SORTS if chosen.q else SORTS[:2])],
+        next_words=telling.say(f"sort.next.{chosen.sort or SORTS[0]}"),
+    )  # fmt: skip
+
+
+def _in_order(service: Service, wanted: EventFilter, sort: str, cursor: str | None) -> EventPage:
+    if sort == "relevance":
+        return events_by_relevance(service.store, wanted, limit=LIST_SIZE, cursor=cursor)
+    return service.store.events(wanted, limit=LIST_SIZE, cursor=cursor, backwards=sort == "-starts")
+
+
+def _groups(items: tuple[ListedEvent, ...], chosen: CalendarFilter, since: date | None, telling: Formatter) -> list[EventGroup]:
+    if chosen.sort == "relevance":
+        return group_by_relevance(items, chosen.q, telling)
+    return group_by_day(items, since, telling, q=chosen.q, backwards=chosen.sort == "-starts")
+
+
+def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return service.store.cities(), service.store.categories()
+
+
+@router.get("/month")
+def this_month(request: Request) -> Response:
+    """The month it is."""
+    return _redirect(request, f"/month/{local_today(service_of(request)):%Y-%m}")
+
+
+@router.get("/month/{month}")
+def month_page(request: Request, month: str) -> Response:
+    """A month as a table."""
+    first = parse_day(f"{month}-01")
+    if first is None:
+        raise HttpProblem(404, "")
+    service, telling = service_of(request), formatter_of(request)
+    weeks = calendar_weeks(first.year, first.month)
+    last = shift_month(first, 1) - timedelta(days=1)
+    chosen, choices, found = _period(request, first, last)
+    under_way = fill_weeks(weeks, found, telling)
+    query = chosen.query(days=False)
+    return render(
+        request, "month.html", place="/month", heading=telling.month(first), weeks=weeks, weekdays=telling.weekdays(),
+        under_way=under_way, today=local_today(service), filters=chosen, cities=choices[0], categories=choices[1], query=query,
+        action=request.url.path, before_url=_month_url(shift_month(first, -1), query),
+        after_url=_month_url(shift_month(first, 1), query), now_url=f"/month{query}", shown=3, agenda=8,
+        is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
+    )  # fmt: skip
+
+
+def _month_url(first: date, query: str) -> str:
+    return f"/month/{first:%Y-%m}{query}" if first.year in YEARS else f"/month{query}"
+
+
+@router.get("/day")
+def this_day(request: Request) -> Response:
+    """The day it is."""
+    return _redirect(request, f"/day/{local_today(service_of(request)).isoformat()}")
+
+
+@router.get("/day/{day}")
+def day_page(request: Request, day: str) -> Response:
+    """A day."""
+    wanted = parse_day(day)
+    if wanted is None:
+        raise HttpProblem(404, "")
+    telling = formatter_of(request)
+    chosen, choices, found = _period(request, wanted, wanted)
+    beginning, under_way = split_by_day(found, wanted, telling)
+    query = chosen.query(days=False)
+    return render(
+        request, "day.html", place="/day" if wanted == local_today(service_of(request)) else "", heading=telling.day(wanted),
+        beginning=beginning, under_way=under_way, filters=chosen, cities=choices[0], categories=choices[1],
+        action=request.url.path, before_url=f"/day/{wanted - timedelta(days=1)}{query}",
+        after_url=f"/day/{wanted + timedelta(days=1)}{query}", month_url=_month_url(wanted, query),
+        is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
+    )  # fmt: skip
+
+
+def _period(
+    request: Request, first: date, last: date
+) -> tuple[CalendarFilter, tuple[tuple[str, ...], tuple[str, ...]], list[EventRecord]]:
+    """What takes place from a day to a day, chosen by place, kind and words."""
+    service = service_of(request)
+    choices = _choices(service)
+    given = parse_filter(request.query_params, choices[0])
+    chosen = CalendarFilter(city=given.city, category=given.category, q=given.q)
+    wanted = EventFilter(
+        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
+    )
+    return chosen, choices, list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
+
+
+def _redirect(request: Request, path: str) -> Response:
+    response = RedirectResponse(path + (f"?{request.url.query}" if request.url.query else ""), 307)
+    remember_language(request, response)
+    return response
+
+
+def event_page(request: Request, event_id: int) -> Response:
+    """One event. What is not in the calendar is shown to those who look after it, and to nobody else."""
+    service, telling = service_of(request), formatter_of(request)
+    found = find_event_record(service.store, event_id) if 0 < event_id < 2**62 else None
+    if found is not None and found.event.merged_into is not None:
+        return RedirectResponse(f"/events/{found.event.merged_into}", 303)
+    may_see = found is not None and (found.event.status is EventStatus.ACTIVE or caller_of(request).role >= Role.VIEWER)
+    if found is None or not may_see:
+        raise HttpProblem(404, "")
+    event, time = found.event, next_time(found.times, local_today(service))
+    others = [telling.when(one, event.timezone) for one in found.times if one is not time]
+    here = service.options.timezone
+    canonical = f"{request_origin(request)}/events/{event.id}"
+    description = render_description(event.description)
+    return render(
+        request, "event.html", event=event, when=telling.when(time, event.timezone), more_times=others, most_times=MAX_DATES,
+        zone_note=event.timezone if event.timezone and event.timezone != here and time is not None and time.has_time else "",
+        map_url=map_url(event), page_url=event.url if is_web_url(event.url) else "", description=description,
+        is_html=isinstance(description, Markup), canonical=canonical, sources=_attribution(service, event),
+        is_public=event.status is EventStatus.ACTIVE, json_ld=event_json_ld(found, time, canonical),
+        list_url=lambda **asked: "/?" + urlencode(asked),
+    )  # fmt: skip
+
+
+def render_description(text: str) -> Markup | str:
+    """A description, cleaned once more on its way out, whatever the database holds: markup, or a text to be escaped."""
+    cleaned = sanitise_html(text)
+    return Markup(cleaned) if is_html(cleaned) else cleaned  # noqa: S704 - it is sanitised here
+
+
+def map_url(event: CalendarEvent) -> str:
+    """A map of the place: by its position, or by what it is called."""
+    base = "https://www.openstreetmap.org/"
+    if event.lat is not None and event.lon is not None:
+        return f"{base}?mlat={event.lat:.6f}&mlon={event.lon:.6f}#map=17/{event.lat:.6f}/{event.lon:.6f}"
+    words = event.address or " ".join(filter(None, (event.venue, event.city)))
+    return f"{base}search?query={quote(words)}" if words else ""
+
+
+def _attribution(service: Service, event: CalendarEvent) -> list[dict[str, str]]:
+    """Everybody who speaks of an event: name, address, licence, terms."""
+    known = {one.id: one for one in service.store.sources()}
+    said = service.store.story(event.id).said
+    ids = list(dict.fromkeys([event.source_id, *(one.source_id for one in said if one.gone_at is None)]))
+    found = []
+    for number in ids:
+        source = known.get(number) if number is not None else None
+        is_main = number == event.source_id
+        url = event.source_url if is_main else (source.url if source else "")
+        found.append({
+            "name": source.name if source else "", "url": url if is_web_url(url) else "",
+            "licence": (event.licence if is_main else "") or (source.licence if source else ""),
+            "terms_url": _terms(event.terms_url if is_main else "", source),
+        })  # fmt: skip
+    return [one for one in found if one["name"] or one["url"]] or found[:1]
+
+
+def _terms(own: str, source: EventSource | None) -> str:
+    url = own or (source.terms_url if source else "")
+    return url if is_web_url(url) else ""
+
+
+@router.get("/subscribe")
+def subscribe(request: Request) -> Response:
+    """Addresses of feeds for what was chosen."""
+    service = service_of(request)
+    cities, categories = _choices(service)
+    chosen = parse_filter(request.query_params, cities)
+    base, query = request_origin(request), chosen.query()
+    feed = f"{base}/events.ics{query}"
+    webcal = "webcal://" + feed.partition("://")[2]
+    addresses = [
+        ("subscribe.ics", feed, webcal), ("subscribe.rss", f"{base}/events.rss{query}", f"/events.rss{query}"),
+        ("subscribe.csv", f"{base}/events.csv{query}", f"/events.csv{query}"),
+    ]  # fmt: skip
+    return render(
+        request, "subscribe.html", place="/subscribe", filters=chosen, cities=cities, categories=categories, addresses=addresses
+    )
+
+
+@router.get("/about")
+def about(request: Request) -> Response:
+    """Where everything comes from, and under which licence."""
+    sources = [
+        {"name": one.name, "url": one.url if is_web_url(one.url) else "", "city": one.city, "licence": one.licence,
+         "terms_url": _terms(one.terms_url, None)}
+        for one in service_of(request).store.sources(enabled=True)
+    ]  # fmt: skip
+    return render(request, "about.html", place="/about", sources=sources)
+
+
+@router.get("/static/{name}")
+async def static_file(request: Request, name: str) -> Response:
+    """A file of ours."""
+    found = static_files().get(name)
+    if found is None:
+        raise HttpProblem(404, "")
+    content, kind, version = found
+    tag = f'"{version}"'
+    keep = "public, max-age=31536000, immutable" if request.query_params.get("v") == version else "no-cache"
+    headers = {"Cache-Control": keep, "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=kind, headers=headers)
+
+
+EMBED_SIZE, MAX_EMBED_SIZE = 10, 50
+"""Events of a list, unless `limit` says so, and at most."""
+
+
+@router.get("/embed")
+def embed(request: Request) -> Response:
+    """A list, or with `view=month` a month; chosen by the fields of the filter form."""
+    service = service_of(request)
+    chosen = parse_filter(request.query_params, service.store.cities())
+    response = _embed_month(request, chosen) if request.query_params.get("view") == "month" else _embed_list(request, chosen)
+    allow_framing(response.headers, service.options.embed)
+    return response
+
+
+def _embed_list(request: Request, chosen: CalendarFilter) -> Response:
+    service, telling = service_of(request), formatter_of(request)
+    wanted, problem = to_event_filter(chosen, telling.say, today=local_today(service))
+    asked = request.query_params.get("limit", "")
+    limit = min(max(int(asked), 1), MAX_EMBED_SIZE) if asked.isascii() and asked.isdigit() and len(asked) < 4 else EMBED_SIZE
+    page = None if problem else service.store.events(wanted, limit=limit)
+    return render(
+        request, "embed.html", status=400 if problem else 200, problem=problem, weeks=None, under_way=(), is_cut=False,
+        heading=telling.say("list.chosen" if chosen.is_any else "list.title"), today=local_today(service),
+        groups=group_by_day(page.items, wanted.since, telling) if page else [], whole_url=f"/{chosen.query()}",
+        is_more=page is not None and page.next_cursor is not None,
+    )  # fmt: skip
+
+
+def _embed_month(request: Request, chosen: CalendarFilter) -> Response:
+    service, telling = service_of(request), formatter_of(request)
+    first = parse_day(f"{request.query_params.get('month', '')}-01") or local_today(service).replace(day=1)
+    last = shift_month(first, 1) - timedelta(days=1)
+    wanted = EventFilter(
+        city=chosen.city or None, category=chosen.category or None, q=chosen.q or None, since=first, until=last, archived=None
+    )
+    found = list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
+    weeks = calendar_weeks(first.year, first.month)
+    under_way = fill_weeks(weeks, found, telling)
+    query = chosen.query(days=False)
+
+    def beside(months: int) -> str:
+        other = parse_day(f"{shift_month(first, months):%Y-%m}-01") or first
+        return f"/embed{chosen.query(days=False, view='month', month=f'{other:%Y-%m}')}"
+
+    return render(
+        request, "embed.html", heading=telling.month(first), weeks=weeks, weekdays=telling.weekdays(), under_way=under_way,
+        today=local_today(service), query=query, shown=3, before_url=beside(-1), after_url=beside(1), groups=[], is_more=False,
+        whole_url=f"/month/{first:%Y-%m}{query}", is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Pages of crawls: the list, the forms, one crawl, and what it found."""

@@ -1,0 +1,293 @@
+"""A question as people see it: both sides field by field, what spoke for and against, and what a source's row says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from tadoru.errors import UsageError
+from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.event_input import parse_completed_row, source_rules
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
+from tadoru.model.event import EventDraft, QuarantinedEvent, RawEvent
+from tadoru.parse.normal_text import plain_text
+from tadoru.serve.auth.principal import note_change
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service, service_of
+from tadoru.serve.web.calendar.view_models import Formatter
+from tadoru.serve.web.rendering import caller_of, formatter_of, redirect_after, render
+from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
+from tadoru.serve.web.sources import source_names
+from tadoru.store.calendar.event_records import event_records
+from tadoru.store.calendar.records import CalendarEvent, MergeRecord, ReviewItem
+from tadoru.store.calendar.store import CalendarStore
+
+_PLAIN = ("title", "venue", "address", "city", "category", "price", "organizer", "url", "timezone")
+_FIELD_LABELS = {
+    "title": "event.title", "when": "event.when", "timezone": "source.timezone", "venue": "event.venue",
+    "address": "event.address", "city": "source.city", "category": "filter.category", "price": "event.price",
+    "organizer": "event.organizer", "url": "event.page", "description": "event.about", "source": "run.source",
+}  # fmt: skip
+_MAX_TEXT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSide:
+    """One of the two."""
+
+    event_id: int | None
+    """None when it is a row that may not be about the event."""
+    source: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldComparison:
+    """One field of both."""
+
+    key: str
+    parts: tuple[str, ...]
+    differs: bool
+
+
+def review_sides(store: CalendarStore, found: ReviewItem, names: Mapping[int, str], telling: Formatter) -> list[ReviewSide]:
+    """The events in question; or one event, and the rows that may not be about it."""
+    events = event_records(store, found.candidate_ids)
+    sides = [_event_side(events[number].event, names, telling) for number in found.candidate_ids if number in events]
+    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
+    if not wanted or not sides:
+        return sides
+    said = store.story(found.candidate_ids[0]).said
+    rows = [
+        _draft_side(one.draft, names.get(one.source_id or 0, "–"), telling)
+        for one in said
+        if one.id in wanted and one.draft is not None
+    ]
+    return rows if len(rows) > 1 else [*sides, *rows]
+
+
+def compare_fields(sides: Sequence[ReviewSide]) -> list[FieldComparison]:
+    """Field by field; what neither says is left out."""
+    found = []
+    for name, key in _FIELD_LABELS.items():
+        parts = tuple(side.values.get(name, "") for side in sides)
+        if any(parts):
+            found.append(FieldComparison(key, parts, len(set(parts)) > 1 and name != "source"))
+    return found
+
+
+def format_reason(reason: Any) -> str:
+    """A reason as the database keeps it: a sentence, or an object that has one."""
+    if isinstance(reason, Mapping):
+        return str(reason.get("why") or ", ".join(f"{name} {value}" for name, value in reason.items()))
+    return str(reason)
+
+
+def raw_fields(raw: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a source's row says, by the names it came under."""
+    return [
+        (str(name), _format_raw(value)) for name, value in raw.items() if name != "position" and value not in (None, "", [], {})
+    ]
+
+
+def _event_side(event: CalendarEvent, names: Mapping[int, str], telling: Formatter) -> ReviewSide:
+    source = names.get(event.source_id or 0, "–")
+    values: dict[str, str] = {name: getattr(event, name) for name in _PLAIN}
+    more = {"when": telling.event_when(event), "description": shorten(event.description), "source": source}
+    return ReviewSide(event.id, source, values | more)
+
+
+def _draft_side(draft: EventDraft, source: str, telling: Formatter) -> ReviewSide:
+    values: dict[str, str] = {name: getattr(draft, name) for name in _PLAIN}
+    more = {"when": telling.draft_when(draft), "description": shorten(draft.description), "source": source}
+    return ReviewSide(None, source, values | more)
+
+
+def shorten(text: str) -> str:
+    plain = " ".join(plain_text(text).split())
+    return plain if len(plain) <= _MAX_TEXT else plain[:_MAX_TEXT].rstrip() + "…"
+
+
+def _format_raw(value: Any) -> str:
+    """A field as it came; dates are marked as such in the database."""
+    if isinstance(value, Mapping):
+        if "datetime" in value or "date" in value:
+            return str(value.get("datetime") or value.get("date"))
+        return "\n".join(f"{name}: {part}" for name, part in value.items())
+    return str(value)
+
+
+router = APIRouter(include_in_schema=False)
+REVIEWS_URL = "/manage/reviews"
+ANSWERS = ("merge", "keep-apart", "fix", "retry", "dismiss")
+_FIXABLE = ("title", "starts", "ends", "venue", "city")
+MAX_MERGES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRow:
+    """A question in the list."""
+
+    review: ReviewItem
+    titles: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRow:
+    """A merge in a table."""
+
+    merge: MergeRecord
+    title: str
+    why: str
+
+
+@router.get("/manage/reviews")
+def reviews_page(request: Request) -> Response:
+    """What waits for an answer, the oldest first; or what was answered."""
+    service = service_of(request)
+    which = "answered" if request.query_params.get("which") == "answered" else "open"
+    after = parse_id(request.query_params.get("after")) or 0
+    found = service.store.reviews(is_open=which == "open", limit=PAGE_SIZE + 1, after=after)
+    about = event_records(service.store, {event_id for one in found for event_id in one.candidate_ids})
+    shown = []
+    for one in found[:PAGE_SIZE]:
+        known = [about[event_id].event.title for event_id in one.candidate_ids if event_id in about]
+        titles = " / ".join(dict.fromkeys(title for title in known if title))
+        reasons = [format_reason(reason) for reason in one.detail.get("reasons", ())][:2]
+        shown.append(ReviewRow(one, titles, str(one.detail.get("why") or " · ".join(reasons))))
+    more = f"{REVIEWS_URL}?after={found[PAGE_SIZE - 1].id}&which={which}" if len(found) > PAGE_SIZE else ""
+    return render(request, "reviews.html", place=REVIEWS_URL, reviews=shown, which=which, next_url=more, answers=ANSWERS)
+
+
+@router.get("/manage/reviews/{review_id}")
+def review_page(request: Request, review_id: int) -> Response:
+    """One question, with both sides."""
+    return _shown(request, _found(service_of(request), review_id))
+
+
+def _shown(request: Request, review: ReviewItem, *, problem: str = "", given: dict[str, str] | None = None) -> Response:
+    service, telling = service_of(request), formatter_of(request)
+    names = source_names(service)
+    raw = review.detail.get("raw")
+    sides = [] if raw else review_sides(service.store, review, names, telling)
+    score = review.detail.get("score")
+    merged = [] if raw or review.resolution != "merge" else _merges_of(service, review)
+    return render(
+        request, "review.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
+        raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"), is_open=review.resolved_at is None,
+        given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
+        reasons=[format_reason(one) for one in review.detail.get("reasons", ())],
+        score=f"{score:.2f}" if isinstance(score, int | float) else None,
+        keepable=[one for one in sides if one.event_id is not None], merges=merged, answers=ANSWERS,
+    )  # fmt: skip
+
+
+def _merges_of(service: Service, review: ReviewItem) -> list[MergeRow]:
+    about = {one.id: one for event_id in review.candidate_ids for one in service.store.merges(event_id=event_id, limit=10)}
+    return merge_rows(service, sorted(about.values(), key=lambda one: -one.id))
+
+
+@router.post("/manage/reviews/{review_id}/merge")
+@router.post("/manage/reviews/{review_id}/keep-apart")
+@router.post("/manage/reviews/{review_id}/fix")
+@router.post("/manage/reviews/{review_id}/retry")
+@router.post("/manage/reviews/{review_id}/dismiss")
+def answer_review(request: Request, review_id: int) -> Response:
+    """Answer it; the answer is the end of the address."""
+    service, answer = service_of(request), request.url.path.rpartition("/")[2]
+    review, given = _found(service, review_id), SubmittedForm(request)
+    note_change(request, f"review {review.id}", answer=answer)
+    try:
+        return _answered(request, service, review, answer, given)
+    except UsageError as error:
+        return _shown(request, service.store.review(review.id), problem=str(error), given=given.texts(_FIXABLE))
+
+
+def _answered(request: Request, service: Service, review: ReviewItem, answer: str, given: SubmittedForm) -> Response:
+    store, by, judge = service.store, caller_of(request).name, EventMatcher()
+    say = formatter_of(request).say
+    match answer:
+        case "merge":
+            store.review_merge(review.id, judge, by, keep=parse_id(given.text("keep")))
+            return redirect_after(f"{REVIEWS_URL}/{review.id}", "merged")
+        case "keep-apart":
+            store.review_keep_apart(review.id, judge, by)
+            return redirect_after(REVIEWS_URL, "kept_apart")
+        case "fix":
+            values = {name: value for name, value in given.texts(_FIXABLE).items() if value}
+            if not values:
+                raise UsageError(say("review.fix.nothing"))
+            event_id = store.review_fix(
+                review.id, parse_completed_row(_raw_event(service, review), values, _rules(service, review)), judge, by
+            )
+            return redirect_after(f"/manage/events/{event_id}", "fixed")
+        case "retry":
+            outcome = normalise(_raw_event(service, review), _rules(service, review))
+            if not store.review_retry(review.id, outcome, judge, by):
+                raise UsageError(say("review.still", why=outcome.why if isinstance(outcome, QuarantinedEvent) else ""))
+            return redirect_after(REVIEWS_URL, "retried")
+        case _:
+            store.review_dismiss(review.id, by)
+            return redirect_after(REVIEWS_URL, "dismissed")
+
+
+def _raw_event(service: Service, review: ReviewItem) -> RawEvent:
+    raw = service.store.review_raw(review.id)
+    if raw is None:
+        raise UsageError(f"Question {review.id} is not about a row that lacks something.")
+    return raw
+
+
+def _rules(service: Service, review: ReviewItem) -> SourceRules:
+    source = service.store.source(review.source_id) if review.source_id is not None else None
+    return source_rules(source, service.options.timezone, service.store.now())
+
+
+def _found(service: Service, review_id: int) -> ReviewItem:
+    try:
+        found = service.store.review(review_id) if 0 < review_id < MAX_ID else None
+    except UsageError:
+        found = None
+    if found is None:
+        raise HttpProblem(404, "")
+    return found
+
+
+@router.get("/manage/merges")
+def merges_page(request: Request) -> Response:
+    """What was merged, the newest first."""
+    service = service_of(request)
+    return render(request, "merges.html", place=REVIEWS_URL, merges=merge_rows(service, service.store.merges(limit=MAX_MERGES)))
+
+
+def merge_rows(service: Service, merges: Iterable[MergeRecord]) -> list[MergeRow]:
+    """Merges with the titles of what was kept."""
+    found = list(merges)
+    about = event_records(service.store, {one.kept_id for one in found})
+    return [
+        MergeRow(
+            one, about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
+            " · ".join(format_reason(reason) for reason in one.reasons[:3]),
+        )
+        for one in found
+    ]  # fmt: skip
+
+
+@router.post("/manage/merges/{merge_id}/undo")
+def undo_merge(request: Request, merge_id: int) -> Response:
+    """Take a merge back."""
+    service = service_of(request)
+    if not 0 < merge_id < MAX_ID:
+        raise HttpProblem(404, "")
+    note_change(request, f"merge {merge_id}")
+    try:
+        service.store.undo_merge(merge_id, EventMatcher(), caller_of(request).name)
+    except UsageError as error:
+        shown = merge_rows(service, service.store.merges(limit=MAX_MERGES))
+        return render(request, "merges.html", status=409, place=REVIEWS_URL, problem=str(error), merges=shown)
+    return redirect_after("/manage/merges", "undone")
