@@ -24,9 +24,9 @@ READERS_GROUP = "tadoru.readers"
 PLUGIN_FAILED = define(
     "plugin-failed",
     Severity.INFO,
-    title=N_("A plugin failed on this page"),
-    why=N_("What the plugin looks for was not looked for here, so its findings are not complete."),
-    fix=N_("Update the plugin, or report the last line of its error to those who make it."),
+    title=N_("Plugin failed on this page"),
+    why=N_("The plugin did not check this page, so its findings are incomplete."),
+    fix=N_("Update the plugin, or report the error message to its authors."),
     group="plugins",
 )
 

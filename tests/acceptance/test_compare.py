@@ -170,4 +170,4 @@ def test_a_workflow_gets_annotations(tadoru: Tadoru, site: Site) -> None:
     plant(site, later=True)
     done = audit(tadoru, site.url(), env={"GITHUB_ACTIONS": "true"})
     assert done.code == 0
-    assert f"::error title=Title missing::1 finding (title-missing), first {site.url('/new')}" in done.err.splitlines()
+    assert f"::error title=Missing title::1 finding (title-missing), first {site.url('/new')}" in done.err.splitlines()

@@ -73,10 +73,10 @@ def test_the_overview_says_what_was_found(audit: ServedCrawl, viewer: httpx.Clie
 def test_findings_can_be_chosen_by_severity(audit: ServedCrawl, viewer: httpx.Client) -> None:
     everything = viewer.get(f"/manage/crawls/{audit.id}/findings").text
     errors = viewer.get(f"/manage/crawls/{audit.id}/findings?severity=error").text
-    assert "Viewport missing" in everything
+    assert "Missing viewport" in everything
     assert "Broken internal link" in errors
-    assert "Viewport missing" not in errors
-    assert "Viewport missing" in viewer.get(f"/manage/crawls/{audit.id}/findings?severity=nonsense").text
+    assert "Missing viewport" not in errors
+    assert "Missing viewport" in viewer.get(f"/manage/crawls/{audit.id}/findings?severity=nonsense").text
 
 
 def test_pages_can_be_searched_chosen_and_ordered(audit: ServedCrawl, viewer: httpx.Client) -> None:

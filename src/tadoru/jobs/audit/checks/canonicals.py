@@ -16,86 +16,86 @@ _define = partial(define, group="canonicals")
 MISSING = _define(
     "canonical-missing",
     Severity.INFO,
-    title=N_("Canonical missing"),
-    why=N_("If the page is reachable under other URLs as well, search engines choose which one to show."),
-    fix=N_("Name the page's own URL in <link rel=canonical>."),
+    title=N_("Missing canonical"),
+    why=N_("If the page is also reachable at other URLs, search engines decide which one to show."),
+    fix=N_("Add <link rel=canonical> with the URL of the page."),
 )
 MULTIPLE = _define(
     "canonical-multiple",
     Severity.NOTICE,
-    title=N_("Several canonicals"),
-    why=N_("The page names its canonical URL more than once: sooner or later they will differ."),
-    fix=N_("Keep one."),
+    title=N_("Multiple canonicals"),
+    why=N_("The page declares its canonical URL more than once. The declarations may diverge later."),
+    fix=N_("Keep one canonical link."),
 )
 CONFLICTING = _define(
     "canonical-conflicting",
     Severity.ERROR,
     title=N_("Conflicting canonicals"),
-    why=N_("The page names different canonical URLs: search engines ignore them all."),
-    fix=N_("Keep the right one."),
+    why=N_("The page declares different canonical URLs, so search engines ignore all of them."),
+    fix=N_("Keep only the correct canonical URL."),
 )
 RELATIVE = _define(
     "canonical-relative",
     Severity.NOTICE,
-    title=N_("Canonical is relative"),
-    why=N_("On a copy of the page under another host or scheme it points to the copy."),
-    fix=N_("Write the whole URL, with https://."),
+    title=N_("Relative canonical URL"),
+    why=N_("If the page is served from another host or scheme, a relative canonical points to that copy."),
+    fix=N_("Use an absolute URL that starts with https://."),
 )
 FRAGMENT = _define(
     "canonical-fragment",
     Severity.WARNING,
-    title=N_("Canonical with fragment"),
-    why=N_("Search engines leave out what follows #, so the canonical means another URL than it says."),
-    fix=N_("Remove the fragment."),
+    title=N_("Canonical with fragment (#)"),
+    why=N_("Search engines ignore everything after #, so the canonical refers to a different URL than intended."),
+    fix=N_("Remove the fragment from the canonical URL."),
 )
 INVALID = _define(
     "canonical-invalid",
     Severity.WARNING,
-    title=N_("Canonical is not a web address"),
-    why=N_("A canonical that is empty or not http(s) is ignored."),
-    fix=N_("Name the page's public URL."),
+    title=N_("Invalid canonical URL"),
+    why=N_("A canonical that is empty or not an http(s) URL is ignored."),
+    fix=N_("Set the canonical to the public URL of the page."),
 )
 OUTSIDE_HEAD = _define(
     "canonical-outside-head",
     Severity.WARNING,
-    title=N_("Canonical outside head"),
+    title=N_("Canonical outside <head>"),
     why=N_("Search engines ignore a canonical link in the body."),
-    fix=N_("Move it into the <head>, before any element that does not belong there."),
+    fix=N_("Move the link into the <head>, before any element that is not allowed there."),
 )
 HEADER_MISMATCH = _define(
     "canonical-header-mismatch",
     Severity.ERROR,
-    title=N_("Canonical in header and HTML differ"),
-    why=N_("The Link header and the page name different canonical URLs."),
-    fix=N_("Let both say the same, or keep one of them."),
+    title=N_("Canonical mismatch between HTTP header and HTML"),
+    why=N_("The Link header and the HTML declare different canonical URLs."),
+    fix=N_("Use the same URL in both, or remove one of them."),
 )
 CANONICALISED = _define(
     "canonicalised",
     Severity.INFO,
     title=N_("Canonicalised to another URL"),
-    why=N_("The page asks search engines to show another URL in its place."),
-    fix=N_("Nothing, if that is meant; link to the other URL directly."),
+    why=N_("The page asks search engines to index another URL in its place."),
+    fix=N_("No action is needed if this is intended. Link to the canonical URL directly."),
 )
 OTHER_HOST = _define(
     "canonical-to-other-host",
     Severity.NOTICE,
-    title=N_("Canonical on another host"),
-    why=N_("The page gives its place in search results to another site."),
-    fix=N_("Make sure that this is meant, and no left-over of a test system."),
+    title=N_("Canonical points to another host"),
+    why=N_("The page hands over its place in search results to another site."),
+    fix=N_("Check that this is intended and not a leftover from a staging site."),
 )
 TO_HTTP = _define(
     "canonical-to-http",
     Severity.WARNING,
-    title=N_("Canonical from HTTPS to HTTP"),
-    why=N_("The page asks to be known by its unencrypted URL."),
-    fix=N_("Name the https:// URL."),
+    title=N_("HTTPS page with HTTP canonical"),
+    why=N_("The page asks search engines to index its unencrypted URL."),
+    fix=N_("Use the https:// URL as the canonical."),
 )
 NOINDEX = _define(
     "canonical-with-noindex",
     Severity.WARNING,
-    title=N_("Canonical elsewhere and noindex"),
-    why=N_("One asks to count the page for another URL, the other to forget it: the results are unpredictable."),
-    fix=N_("Choose one of them."),
+    title=N_("Canonical to another URL with noindex"),
+    why=N_("The canonical asks to consolidate the page with another URL, noindex asks to drop it. The result is unpredictable."),
+    fix=N_("Use either the canonical or noindex, not both."),
 )
 
 

@@ -17,52 +17,52 @@ _define = partial(define, group="content")
 EMPTY = _define(
     "content-empty",
     Severity.ERROR,
-    title=N_("No text"),
-    why=N_("Besides menus the page has no words: there is nothing to read and nothing to find."),
-    fix=N_("Add the content, or remove the page."),
+    title=N_("Empty page"),
+    why=N_("Apart from navigation, the page has no text to read or to index."),
+    fix=N_("Add content or remove the page."),
 )
 NEEDS_SCRIPT = _define(
     "content-needs-javascript",
     Severity.WARNING,
-    title=N_("Content needs JavaScript"),
-    why=N_("The HTML is an empty shell that scripts fill: whoever does not run them sees nothing."),
-    fix=N_("Render the pages on the server, or crawl with --render to see what browsers see."),
+    title=N_("Content requires JavaScript"),
+    why=N_("The HTML is an empty shell that scripts fill. Crawlers that do not run scripts see nothing."),
+    fix=N_("Render the page on the server. To audit what browsers see, crawl with --render."),
 )
 THIN = _define(
     "content-thin",
     Severity.NOTICE,
-    title=N_("Little content"),
-    why=N_("Pages with little text of their own seldom answer anybody's question."),
-    fix=N_("Say more, or join the page with a related one."),
+    title=N_("Thin content"),
+    why=N_("Pages with little text of their own rarely satisfy a search query and may rank poorly."),
+    fix=N_("Add useful content, or merge the page with a related one."),
     threshold=Threshold(100, "words, two Chinese or Japanese characters counted as one"),
 )
 LOREM_IPSUM = _define(
     "content-lorem-ipsum",
     Severity.WARNING,
-    title=N_("Lorem ipsum"),
+    title=N_("Placeholder text (lorem ipsum)"),
     why=N_("Placeholder text was left on the page."),
-    fix=N_("Replace it."),
+    fix=N_("Replace it with the real text."),
 )
 SOFT_404 = _define(
     "content-soft-404",
     Severity.WARNING,
     title=N_("Soft 404"),
-    why=N_("The page says that it was not found, but the status says that all is well: it stays in search results."),
-    fix=N_("Answer with status 404 or 410."),
+    why=N_('The page displays a "not found" message but returns a success status, so it stays in search results.'),
+    fix=N_("Return status 404 or 410."),
 )
 PLACEHOLDER = _define(
     "content-placeholder",
     Severity.NOTICE,
     title=N_("Page under construction"),
-    why=N_("The page only says that there will be one."),
-    fix=N_("Publish it when it is ready, or keep it out of the index until then."),
+    why=N_('The page contains nothing but a "coming soon" notice.'),
+    fix=N_("Publish the page when it is ready, or set it to noindex until then."),
 )
 LOW_RATIO = _define(
     "content-text-ratio-low",
     Severity.INFO,
-    title=N_("Little text for much HTML"),
-    why=N_("Nearly all of the page is markup, which is slow to load and often a sign of bloat."),
-    fix=N_("Remove unused markup, inline styles and scripts."),
+    title=N_("Low text-to-HTML ratio"),
+    why=N_("Almost all of the page is markup. It loads slowly, and the code may be bloated."),
+    fix=N_("Remove unused markup, inline styles and inline scripts."),
     threshold=Threshold(2, "percent"),
 )
 

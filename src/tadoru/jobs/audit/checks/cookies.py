@@ -16,22 +16,22 @@ NOT_SECURE = _define(
     "cookie-not-secure",
     Severity.WARNING,
     title=N_("Cookie without Secure"),
-    why=N_("The cookie is also sent over unencrypted connections, where it can be read."),
+    why=N_("The cookie is also sent over unencrypted connections, where others can read it."),
     fix=N_("Add the Secure attribute."),
 )
 NOT_HTTP_ONLY = _define(
     "cookie-not-http-only",
     Severity.WARNING,
     title=N_("Session cookie without HttpOnly"),
-    why=N_("A script injected into the page can read it and take over the session."),
+    why=N_("An injected script can read the cookie and take over the session."),
     fix=N_("Add the HttpOnly attribute."),
 )
 NO_SAME_SITE = _define(
     "cookie-without-same-site",
     Severity.INFO,
     title=N_("Cookie without SameSite"),
-    why=N_("Whether other sites' requests carry it is left to the browser."),
-    fix=N_("Add SameSite=Lax, or Strict; None only where it must be."),
+    why=N_("It depends on the browser whether cross-site requests include the cookie."),
+    fix=N_("Add SameSite=Lax or SameSite=Strict. Use SameSite=None only where it is required."),
 )
 
 _SESSION = re.compile(r"sess|(?:^|[._-])sid(?:$|[._-])|auth|jwt|login|remember", re.IGNORECASE)

@@ -15,30 +15,30 @@ _define = partial(define, group="descriptions")
 MISSING = _define(
     "description-missing",
     Severity.NOTICE,
-    title=N_("Meta description missing"),
-    why=N_("Search engines then pick some text of the page to show under its title."),
-    fix=N_("Describe the page in a sentence or two in <meta name=description>."),
+    title=N_("Missing meta description"),
+    why=N_("Search engines choose some text of the page as the snippet."),
+    fix=N_("Add a <meta name=description> that summarises the page in one or two sentences."),
 )
 MULTIPLE = _define(
     "description-multiple",
     Severity.WARNING,
-    title=N_("Several meta descriptions"),
-    why=N_("Which one search engines show is left to chance."),
-    fix=N_("Keep one."),
+    title=N_("Multiple meta descriptions"),
+    why=N_("Search engines may show any of the descriptions."),
+    fix=N_("Keep one <meta name=description>."),
 )
 TOO_LONG = _define(
     "description-too-long",
     Severity.INFO,
     title=N_("Meta description too long"),
-    why=N_("What does not fit is cut off in search results."),
-    fix=N_("Put what matters first and shorten the rest."),
+    why=N_("Search results truncate long descriptions."),
+    fix=N_("Put the important information first and shorten the rest."),
     threshold=Threshold(155, "characters, full-width ones counted twice"),
 )
 TOO_WIDE = _define(
     "description-too-wide",
     Severity.INFO,
-    title=N_("Meta description too wide"),
-    why=N_("Search results cut descriptions by their width on the screen."),
+    title=N_("Meta description too wide (pixels)"),
+    why=N_("Search results truncate descriptions by their width in pixels."),
     fix=N_("Shorten the description."),
     threshold=Threshold(985, "pixels"),
 )
@@ -46,30 +46,30 @@ TOO_SHORT = _define(
     "description-too-short",
     Severity.INFO,
     title=N_("Meta description too short"),
-    why=N_("There is room to say more about the page where people decide what to open."),
-    fix=N_("Use the space: one or two sentences."),
+    why=N_("The snippet has room for more information that helps people choose the page."),
+    fix=N_("Summarise the page in one or two sentences."),
     threshold=Threshold(70, "characters, full-width ones counted twice"),
 )
 OUTSIDE_HEAD = _define(
     "description-outside-head",
     Severity.WARNING,
-    title=N_("Meta description outside head"),
-    why=N_("Search engines may ignore it in the body."),
-    fix=N_("Move it into the <head>."),
+    title=N_("Meta description outside <head>"),
+    why=N_("Search engines may ignore a meta description in the body."),
+    fix=N_("Move the element into the <head>."),
 )
 SAME_AS_TITLE = _define(
     "description-same-as-title",
     Severity.NOTICE,
     title=N_("Meta description same as title"),
-    why=N_("The same line twice tells nothing new."),
-    fix=N_("Write a description of its own."),
+    why=N_("A snippet that repeats the title gives no further information."),
+    fix=N_("Write a separate description."),
 )
 KEYWORDS = _define(
     "meta-keywords-present",
     Severity.INFO,
     title=N_("Meta keywords present"),
-    why=N_("Search engines ignore them; competitors may read them."),
-    fix=N_("Remove the element."),
+    why=N_("Search engines ignore meta keywords, and competitors can read them."),
+    fix=N_("Remove the meta keywords."),
 )
 
 

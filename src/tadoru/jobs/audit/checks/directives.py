@@ -14,78 +14,78 @@ _define = partial(define, group="directives")
 NOINDEX = _define(
     "directive-noindex",
     Severity.NOTICE,
-    title=N_("noindex"),
-    why=N_("The page is kept out of search results."),
-    fix=N_("Nothing, if that is meant; otherwise remove the directive."),
+    title=N_("Noindex"),
+    why=N_("The page is excluded from search results."),
+    fix=N_("No action is needed if this is intended. Otherwise, remove the directive."),
 )
 NOFOLLOW = _define(
     "directive-nofollow",
     Severity.NOTICE,
-    title=N_("nofollow"),
+    title=N_("Nofollow"),
     why=N_("Search engines do not follow the links on the page."),
-    fix=N_("Remove the directive unless all links on the page are untrusted."),
+    fix=N_("Remove the directive unless every link on the page is untrusted."),
 )
 NONE = _define(
     "directive-none",
     Severity.NOTICE,
-    title=N_("none (noindex and nofollow)"),
-    why=N_("The page is kept out of search results, and its links are not followed."),
-    fix=N_("Nothing, if that is meant; otherwise remove the directive."),
+    title=N_("None (noindex, nofollow)"),
+    why=N_("The page is excluded from search results, and its links are not followed."),
+    fix=N_("No action is needed if this is intended. Otherwise, remove the directive."),
 )
 NOARCHIVE = _define(
     "directive-noarchive",
     Severity.INFO,
-    title=N_("noarchive"),
-    why=N_("Search engines show no stored copy of the page."),
-    fix=N_("Nothing, if that is meant."),
+    title=N_("Noarchive"),
+    why=N_("Search engines do not show a cached copy of the page."),
+    fix=N_("No action is needed if this is intended."),
 )
 NOSNIPPET = _define(
     "directive-nosnippet",
     Severity.NOTICE,
-    title=N_("nosnippet"),
-    why=N_("Search results show no text under the title, which costs clicks."),
-    fix=N_("Remove the directive, or use max-snippet."),
+    title=N_("Nosnippet"),
+    why=N_("Search results show no snippet for the page, which reduces clicks."),
+    fix=N_("Remove the directive, or use max-snippet instead."),
 )
 NOIMAGEINDEX = _define(
     "directive-noimageindex",
     Severity.INFO,
-    title=N_("noimageindex"),
-    why=N_("Images on the page are kept out of image search."),
-    fix=N_("Nothing, if that is meant."),
+    title=N_("Noimageindex"),
+    why=N_("The images on the page are excluded from image search."),
+    fix=N_("No action is needed if this is intended."),
 )
 NOTRANSLATE = _define(
     "directive-notranslate",
     Severity.INFO,
-    title=N_("notranslate"),
-    why=N_("Search engines offer no translation of the page."),
-    fix=N_("Nothing, if that is meant."),
+    title=N_("Notranslate"),
+    why=N_("Search engines do not offer a translation of the page."),
+    fix=N_("No action is needed if this is intended."),
 )
 UNAVAILABLE_AFTER = _define(
     "directive-unavailable-after",
     Severity.INFO,
-    title=N_("unavailable_after"),
-    why=N_("From the given date on the page is kept out of search results."),
-    fix=N_("Make sure that the date is meant."),
+    title=N_("Unavailable_after"),
+    why=N_("The page is excluded from search results after the given date."),
+    fix=N_("Check that the date is correct."),
 )
 CONFLICTING = _define(
     "directive-conflicting",
     Severity.WARNING,
     title=N_("Conflicting directives"),
-    why=N_("Both a directive and its opposite are given; search engines obey the stricter one."),
-    fix=N_("Keep the one that is meant."),
+    why=N_("The page has a directive and its opposite. Search engines apply the more restrictive one."),
+    fix=N_("Keep only the directive that you want."),
 )
 UNKNOWN = _define(
     "directive-unknown",
     Severity.WARNING,
     title=N_("Unknown directive"),
-    why=N_("A directive no search engine knows does nothing."),
-    fix=N_("Correct its spelling, or remove it."),
+    why=N_("Search engines ignore directives that they do not know."),
+    fix=N_("Correct the spelling, or remove the directive."),
 )
 OUTSIDE_HEAD = _define(
     "directive-outside-head",
     Severity.WARNING,
-    title=N_("Robots meta outside head"),
-    why=N_("Not every search engine obeys directives in the body."),
+    title=N_("Robots meta tag outside <head>"),
+    why=N_("Some search engines ignore directives in the body."),
     fix=N_("Move the element into the <head>."),
 )
 

@@ -16,60 +16,60 @@ _define = partial(define, group="headings")
 H1_MISSING = _define(
     "h1-missing",
     Severity.WARNING,
-    title=N_("h1 missing"),
+    title=N_("Missing h1"),
     why=N_("The main heading tells readers, screen readers and search engines what the page is about."),
     fix=N_("Add one <h1>."),
 )
 H1_EMPTY = _define(
     "h1-empty",
     Severity.WARNING,
-    title=N_("h1 empty"),
-    why=N_("The main heading has no words."),
-    fix=N_("Write the heading, or give the image in it an alt text."),
+    title=N_("Empty h1"),
+    why=N_("The main heading has no text."),
+    fix=N_("Add text to the heading, or alt text to the image in it."),
 )
 H1_MULTIPLE = _define(
     "h1-multiple",
     Severity.NOTICE,
-    title=N_("Several h1"),
-    why=N_("With several main headings it is unclear which one names the page."),
-    fix=N_("Keep one <h1>; make the others <h2>."),
+    title=N_("Multiple h1"),
+    why=N_("With several main headings, the topic of the page is ambiguous."),
+    fix=N_("Keep one <h1> and change the others to <h2>."),
 )
 H1_TOO_LONG = _define(
     "h1-too-long",
     Severity.INFO,
     title=N_("h1 too long"),
-    why=N_("A heading is read at a glance; this one is a paragraph."),
-    fix=N_("Shorten it."),
+    why=N_("A long heading is hard to take in at a glance."),
+    fix=N_("Shorten the heading."),
     threshold=Threshold(70, "characters"),
 )
 H1_IMAGE = _define(
     "h1-image-only",
     Severity.NOTICE,
-    title=N_("h1 is an image"),
-    why=N_("The only words of the main heading are the alt text of an image, which weigh less than text."),
+    title=N_("h1 contains only an image"),
+    why=N_("The only text of the main heading is the alt text of an image, which carries less weight than text."),
     fix=N_("Write the heading as text."),
 )
 H2_MISSING = _define(
     "h2-missing",
     Severity.INFO,
-    title=N_("Long text without h2"),
+    title=N_("Long content without h2"),
     why=N_("A long text without subheadings is hard to scan."),
-    fix=N_("Divide it with <h2> headings."),
+    fix=N_("Structure the text with <h2> headings."),
     threshold=Threshold(1_000, "words, two Chinese or Japanese characters counted as one"),
 )
 NONSEQUENTIAL = _define(
     "headings-nonsequential",
     Severity.NOTICE,
-    title=N_("Heading levels skipped"),
-    why=N_("Screen readers offer headings as an outline; a skipped level is a hole in it."),
-    fix=N_("Use the level below the heading above it."),
+    title=N_("Skipped heading level"),
+    why=N_("Screen readers use headings as an outline, and a skipped level breaks it."),
+    fix=N_("Use the next heading level without skipping one."),
 )
 EMPTY = _define(
     "heading-empty",
     Severity.NOTICE,
     title=N_("Empty heading"),
-    why=N_("A heading without words is announced by screen readers and says nothing."),
-    fix=N_("Remove it, or style an element that is no heading."),
+    why=N_("Screen readers announce the heading, but it has no text."),
+    fix=N_("Remove the heading, or use another element for styling."),
 )
 
 

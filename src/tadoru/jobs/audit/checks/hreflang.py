@@ -18,57 +18,57 @@ INVALID = _define(
     "hreflang-invalid-code",
     Severity.ERROR,
     title=N_("Invalid hreflang code"),
-    why=N_("A code that is not a language, or a language and a region, is ignored."),
-    fix=N_("Write codes such as en, en-GB or x-default (uk is Ukrainian, the region is GB)."),
+    why=N_("A code that is not a language, optionally with a region, is ignored."),
+    fix=N_("Use codes such as en, en-GB or x-default. The region code of the United Kingdom is GB; uk is Ukrainian."),
 )
 NO_SELF = _define(
     "hreflang-missing-self",
     Severity.WARNING,
-    title=N_("hreflang without the page itself"),
-    why=N_("Each page of a set must name itself too, or the set may be ignored."),
-    fix=N_("Add an entry with the page's own language and URL."),
+    title=N_("Missing self-referencing hreflang"),
+    why=N_("Each page of a set must list itself as well, or the whole set may be ignored."),
+    fix=N_("Add an entry with the language and URL of the page itself."),
 )
 NO_DEFAULT = _define(
     "hreflang-missing-x-default",
     Severity.INFO,
-    title=N_("hreflang without x-default"),
-    why=N_("Visitors whose language is not in the list get a page at random."),
+    title=N_("Missing x-default hreflang"),
+    why=N_("There is no default page for visitors whose language is not listed."),
     fix=N_("Add an x-default entry."),
 )
 MULTIPLE = _define(
     "hreflang-multiple",
     Severity.WARNING,
-    title=N_("One language, several URLs"),
-    why=N_("The same code is given with different URLs."),
+    title=N_("Multiple URLs for one hreflang code"),
+    why=N_("The same language code is used with different URLs."),
     fix=N_("Keep one URL for each code."),
 )
 NOT_CANONICAL = _define(
     "hreflang-not-canonical",
     Severity.WARNING,
-    title=N_("hreflang on a page that is not canonical"),
-    why=N_("The page names another canonical URL: its alternates are not counted."),
-    fix=N_("State hreflang on the canonical page only."),
+    title=N_("hreflang on non-canonical page"),
+    why=N_("The page declares another canonical URL, so its hreflang entries are ignored."),
+    fix=N_("Use hreflang only on canonical pages."),
 )
 OUTSIDE_HEAD = _define(
     "hreflang-outside-head",
     Severity.WARNING,
-    title=N_("hreflang outside head"),
-    why=N_("Search engines ignore alternates in the body."),
+    title=N_("hreflang outside <head>"),
+    why=N_("Search engines ignore hreflang links in the body."),
     fix=N_("Move the elements into the <head>."),
 )
 RELATIVE = _define(
     "hreflang-relative",
     Severity.WARNING,
-    title=N_("hreflang with relative URL"),
-    why=N_("Alternates must be whole URLs, with the scheme."),
-    fix=N_("Write the whole URL."),
+    title=N_("Relative hreflang URL"),
+    why=N_("hreflang requires absolute URLs that include the scheme."),
+    fix=N_("Use absolute URLs."),
 )
 LANG_MISMATCH = _define(
     "hreflang-lang-mismatch",
     Severity.NOTICE,
-    title=N_("hreflang and lang differ"),
-    why=N_("The page calls itself one language in hreflang and another in <html lang>."),
-    fix=N_("Let both say the same language."),
+    title=N_("hreflang and lang mismatch"),
+    why=N_("The hreflang entry of the page and its <html lang> name different languages."),
+    fix=N_("Use the same language in both."),
 )
 
 _CODE = re.compile(r"[a-z]{2,3}(?:-[a-z]{4})?(?:-(?:[a-z]{2}|\d{3}))?")

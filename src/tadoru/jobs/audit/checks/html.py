@@ -16,86 +16,86 @@ _define = partial(define, group="html")
 DOCTYPE = _define(
     "html-doctype-missing",
     Severity.WARNING,
-    title=N_("Doctype missing"),
-    why=N_("Browsers fall back to the layout rules of the nineties."),
-    fix=N_("Begin the page with <!doctype html>."),
+    title=N_("Missing doctype"),
+    why=N_("Browsers render the page in quirks mode."),
+    fix=N_("Start the document with <!doctype html>."),
 )
 LANG = _define(
     "html-lang-missing",
     Severity.WARNING,
-    title=N_("Language missing"),
-    why=N_("Screen readers choose a voice, and browsers a translation, by the page's language."),
-    fix=N_("Write <html lang=…>."),
+    title=N_("Missing lang attribute"),
+    why=N_("Screen readers and translation tools need the language of the page."),
+    fix=N_("Add a lang attribute to <html>, such as <html lang=en>."),
 )
 LANG_INVALID = _define(
     "html-lang-invalid",
     Severity.NOTICE,
-    title=N_("Language code invalid"),
-    why=N_("The value of lang is not a language code."),
-    fix=N_("Write a code such as en, en-GB or ja."),
+    title=N_("Invalid lang attribute"),
+    why=N_("The value of lang is not a valid language code."),
+    fix=N_("Use a code such as en, en-GB or ja."),
 )
 CHARSET = _define(
     "html-charset-missing",
     Severity.WARNING,
-    title=N_("Charset missing"),
-    why=N_("Neither the header nor the page says how its bytes are to be read: other letters than ASCII may break."),
-    fix=N_("Write <meta charset=utf-8> first in the <head>."),
+    title=N_("Missing charset"),
+    why=N_("Neither the HTTP header nor the HTML declares an encoding, so characters may be displayed incorrectly."),
+    fix=N_("Add <meta charset=utf-8> at the start of the <head>."),
 )
 CHARSET_LATE = _define(
     "html-charset-late",
     Severity.NOTICE,
     title=N_("Charset declared too late"),
-    why=N_("Browsers look for it in the first 1,024 bytes only, and then guess."),
+    why=N_("Browsers look for the declaration only in the first 1,024 bytes and guess otherwise."),
     fix=N_("Make <meta charset> the first element of the <head>."),
 )
 DUPLICATE_IDS = _define(
     "html-duplicate-ids",
     Severity.NOTICE,
     title=N_("Duplicate ids"),
-    why=N_("Links, labels and scripts find only the first element of several with the same id."),
-    fix=N_("Give each element an id of its own."),
+    why=N_("Links, labels and scripts only find the first element with a given id."),
+    fix=N_("Use each id only once per page."),
 )
 DEPRECATED = _define(
     "html-deprecated-elements",
     Severity.INFO,
-    title=N_("Deprecated elements"),
-    why=N_("These elements are no longer part of HTML."),
+    title=N_("Deprecated HTML elements"),
+    why=N_("The elements are no longer part of HTML."),
     fix=N_("Replace them with CSS or current elements."),
 )
 VIEWPORT = _define(
     "html-viewport-missing",
     Severity.WARNING,
-    title=N_("Viewport missing"),
-    why=N_("Phones show the page as a small picture of a desktop page."),
-    fix=N_('Write <meta name=viewport content="width=device-width, initial-scale=1">.'),
+    title=N_("Missing viewport"),
+    why=N_("Mobile browsers display the page as a scaled-down desktop page."),
+    fix=N_('Add <meta name=viewport content="width=device-width, initial-scale=1">.'),
 )
 ZOOM = _define(
     "html-viewport-no-zoom",
     Severity.NOTICE,
-    title=N_("Zooming is switched off"),
-    why=N_("People with weak eyes can not enlarge the text."),
-    fix=N_("Remove user-scalable=no and maximum-scale."),
+    title=N_("Zoom disabled"),
+    why=N_("People with low vision cannot enlarge the text."),
+    fix=N_("Remove user-scalable=no and maximum-scale from the viewport."),
 )
 HEADS = _define(
     "html-multiple-heads",
     Severity.WARNING,
-    title=N_("Several head elements"),
-    why=N_("What stands in the second one may be ignored."),
-    fix=N_("Join them."),
+    title=N_("Multiple <head> elements"),
+    why=N_("Browsers and search engines may ignore the content of the second one."),
+    fix=N_("Merge them into one <head>."),
 )
 BODIES = _define(
     "html-multiple-bodies",
     Severity.WARNING,
-    title=N_("Several body elements"),
-    why=N_("Usually two pages pasted into each other; browsers join them as they can."),
+    title=N_("Multiple <body> elements"),
+    why=N_("Browsers guess how to combine them. This often happens when one page is pasted into another."),
     fix=N_("Keep one <body>."),
 )
 HEAD_STRAYS = _define(
     "html-invalid-elements-in-head",
     Severity.WARNING,
-    title=N_("Elements that do not belong in the head"),
-    why=N_("The first of them ends the head: canonical, robots and hreflang after it may be ignored."),
-    fix=N_("Move them into the <body>."),
+    title=N_("Invalid elements in <head>"),
+    why=N_("The first invalid element ends the <head>. Canonical, robots and hreflang tags after it may be ignored."),
+    fix=N_("Move the elements into the <body>."),
 )
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8})*|x-\w+|i-\w+", re.IGNORECASE)

@@ -17,50 +17,50 @@ ALT_MISSING = _define(
     "image-alt-missing",
     Severity.WARNING,
     title=N_("Image without alt attribute"),
-    why=N_("Screen readers read out its file name instead, and image search has nothing to go by."),
-    fix=N_('Describe the image in its alt attribute; write alt="" when it only decorates.'),
+    why=N_("Screen readers read out the file name instead, and image search lacks a description."),
+    fix=N_('Describe the image in its alt attribute. Use alt="" if it is purely decorative.'),
 )
 ALT_TOO_LONG = _define(
     "image-alt-too-long",
     Severity.INFO,
     title=N_("Alt text too long"),
-    why=N_("An alt text is heard in one go: it can not be skimmed."),
-    fix=N_("Say it in a sentence, and put the rest into the text."),
+    why=N_("Screen readers read out the whole alt text, and it cannot be skimmed."),
+    fix=N_("Use one sentence and move the details into the text."),
     threshold=Threshold(100, "characters"),
 )
 ALT_FILE_NAME = _define(
     "image-alt-file-name",
     Severity.NOTICE,
-    title=N_("Alt text is a file name"),
-    why=N_("A file name tells nobody what the image shows."),
-    fix=N_("Describe the image."),
+    title=N_("File name as alt text"),
+    why=N_("A file name does not describe the image."),
+    fix=N_("Describe what the image shows."),
 )
 SIZE_MISSING = _define(
     "image-size-missing",
     Severity.INFO,
     title=N_("Image without width and height"),
-    why=N_("The text jumps when such an image arrives, because its room was not reserved."),
-    fix=N_("Add width and height attributes, or reserve the room in CSS."),
+    why=N_("The layout shifts when the image loads, because no space is reserved for it."),
+    fix=N_("Add width and height attributes, or reserve the space with CSS."),
 )
 LINK_WITHOUT_TEXT = _define(
     "image-link-without-text",
     Severity.WARNING,
-    title=N_("Linked image without words"),
-    why=N_("The link is only an image without alt text: nobody can tell where it leads without seeing it."),
-    fix=N_("Write where the link leads in the image's alt attribute."),
+    title=N_("Linked image without alt text"),
+    why=N_("The link consists of an image without alt text, so screen readers and search engines cannot tell where it leads."),
+    fix=N_("Describe the link target in the alt attribute of the image."),
 )
 NO_SOURCE = _define(
     "image-source-missing",
     Severity.WARNING,
     title=N_("Image without source"),
-    why=N_("There is nothing to show."),
+    why=N_("The browser has nothing to display."),
     fix=N_("Add a src attribute, or remove the element."),
 )
 EMPTY_PICTURE = _define(
     "picture-without-img",
     Severity.ERROR,
-    title=N_("picture without img"),
-    why=N_("Browsers show nothing for a <picture> that has no <img> in it."),
+    title=N_("<picture> without <img>"),
+    why=N_("Browsers display nothing for a <picture> without an <img>."),
     fix=N_("Add an <img> as its last child."),
 )
 

@@ -18,80 +18,80 @@ _define = partial(define, group="links")
 NO_OUTGOING = _define(
     "links-no-outgoing",
     Severity.WARNING,
-    title=N_("No links to other pages of the site"),
-    why=N_("A dead end: visitors and crawlers can only go back."),
-    fix=N_("Link to related pages or to a menu."),
+    title=N_("No internal outlinks"),
+    why=N_("The page is a dead end for visitors and crawlers."),
+    fix=N_("Link to related pages or add a navigation menu."),
 )
 TOO_MANY = _define(
     "links-too-many",
     Severity.INFO,
-    title=N_("Many internal links"),
-    why=N_("Among so many links none stands out, for readers or for search engines."),
-    fix=N_("Remove what is not needed, or divide the page."),
+    title=N_("Too many internal links"),
+    why=N_("With this many links, neither readers nor search engines can tell which ones matter."),
+    fix=N_("Remove unnecessary links, or split the page."),
     threshold=Threshold(1000, "links"),
 )
 TOO_MANY_EXTERNAL = _define(
     "links-external-too-many",
     Severity.INFO,
-    title=N_("Many external links"),
-    why=N_("Pages with very many links to other sites look like link lists."),
-    fix=N_("Keep those that help the reader."),
+    title=N_("Too many external links"),
+    why=N_("A page with very many external links looks like a link list."),
+    fix=N_("Keep only the links that help the reader."),
     threshold=Threshold(100, "links"),
 )
 EMPTY = _define(
     "link-without-text",
     Severity.WARNING,
-    title=N_("Link without text"),
-    why=N_("Nobody who can not see it can tell where it leads, and search engines learn nothing from it."),
-    fix=N_("Add words, or an aria-label."),
+    title=N_("Link without anchor text"),
+    why=N_("Screen readers cannot announce where the link leads, and search engines get no context."),
+    fix=N_("Add anchor text or an aria-label."),
 )
 GENERIC = _define(
     "link-generic-text",
     Severity.INFO,
-    title=N_("Non-descriptive link text"),
-    why=N_("Read by itself, as in a list of links, such a text says nothing about its target."),
-    fix=N_("Say what the link leads to."),
+    title=N_("Non-descriptive anchor text"),
+    why=N_("On its own, such as in a list of links, the text does not describe the target."),
+    fix=N_("Use anchor text that describes the target."),
 )
 NOFOLLOW = _define(
     "link-internal-nofollow",
     Severity.NOTICE,
-    title=N_("Internal link with nofollow"),
-    why=N_("The site asks search engines not to trust its own page."),
-    fix=N_("Remove nofollow from links within the site."),
+    title=N_("Internal nofollow link"),
+    why=N_("The site asks search engines not to follow a link to its own page."),
+    fix=N_("Remove nofollow from internal links."),
 )
 SCRIPT = _define(
     "link-javascript",
     Severity.NOTICE,
-    title=N_("Link that only runs a script"),
-    why=N_("Search engines can not follow it, and it can not be opened in another tab."),
-    fix=N_("Use a <button>, or put the address into href."),
+    title=N_("JavaScript link"),
+    why=N_("Search engines cannot follow the link, and it cannot be opened in a new tab."),
+    fix=N_("Use a <button>, or put the URL in the href attribute."),
 )
 LOCALHOST = _define(
     "link-localhost",
     Severity.ERROR,
     title=N_("Link to localhost"),
-    why=N_("The link works only on the machine of whoever wrote it."),
+    why=N_("The link only works on the computer of its author."),
     fix=N_("Replace it with the public URL."),
 )
 TO_HTTP = _define(
     "link-to-http",
     Severity.NOTICE,
-    title=N_("Link from HTTPS to HTTP within the site"),
-    why=N_("Visitors leave the encrypted site, or take a redirect for nothing."),
+    title=N_("Internal link from HTTPS to HTTP"),
+    why=N_("Visitors lose encryption or go through an unnecessary redirect."),
     fix=N_("Link to the https:// URL."),
 )
 MALFORMED = _define(
     "link-malformed",
     Severity.ERROR,
-    title=N_("Malformed link"),
-    why=N_("The address is mistyped, or names a file on somebody's machine."),
-    fix=N_("Correct the href."),
+    title=N_("Malformed link URL"),
+    why=N_("The URL is mistyped or refers to a file on a local computer."),
+    fix=N_("Correct the href attribute."),
 )
 BOOKMARK = _define(
     "link-broken-bookmark",
     Severity.WARNING,
-    title=N_("Link to a missing place on the page"),
-    why=N_("The part after # names nothing on this page: the link does nothing."),
+    title=N_("Broken anchor (#) link on the same page"),
+    why=N_("No element on the page has the name after #, so the link does nothing."),
     fix=N_("Correct the fragment, or add the id."),
 )
 

@@ -15,23 +15,23 @@ _define = partial(define, group="pagination")
 MULTIPLE = _define(
     "pagination-multiple",
     Severity.WARNING,
-    title=N_("Several next or previous pages"),
-    why=N_("A page in a series can have one page before and one after it."),
+    title=N_("Multiple rel=next or rel=prev"),
+    why=N_("A page in a series can have only one next page and one previous page."),
     fix=N_("Keep one rel=next and one rel=prev."),
 )
 TO_SELF = _define(
     "pagination-to-self",
     Severity.WARNING,
-    title=N_("Page is its own next or previous page"),
+    title=N_("rel=next or rel=prev points to itself"),
     why=N_("The series never ends."),
-    fix=N_("Leave rel=next out on the last page and rel=prev on the first."),
+    fix=N_("Remove rel=next from the last page and rel=prev from the first page."),
 )
 NOT_LINKED = _define(
     "pagination-not-in-anchor",
     Severity.NOTICE,
-    title=N_("Next or previous page is not linked"),
-    why=N_("Search engines find pages by <a> links; they no longer use rel=next."),
-    fix=N_("Link to the next and the previous page on the page itself."),
+    title=N_("Pagination URL not linked"),
+    why=N_("Search engines discover pages through <a> links and no longer use rel=next."),
+    fix=N_("Link to the next and previous pages with <a> elements."),
 )
 
 

@@ -15,64 +15,64 @@ _define = partial(define, group="performance")
 TTFB = _define(
     "ttfb-slow",
     Severity.WARNING,
-    title=N_("Slow server"),
-    why=N_("Nothing can be shown before the first byte has arrived."),
-    fix=N_("Cache the page, or make it faster to produce."),
+    title=N_("Slow server response"),
+    why=N_("The browser cannot display anything before the first byte arrives."),
+    fix=N_("Cache the page, or make it faster to generate."),
     threshold=Threshold(0.8, "seconds"),
 )
 LARGE = _define(
     "html-too-large",
     Severity.NOTICE,
-    title=N_("Large HTML"),
-    why=N_("A document of this size is slow to load and to show, above all on phones."),
-    fix=N_("Divide the page, or move inline data into files."),
+    title=N_("Large HTML document"),
+    why=N_("A document of this size loads and renders slowly, especially on mobile devices."),
+    fix=N_("Split the page, or move inline data to separate files."),
     threshold=Threshold(1_000_000, "bytes"),
 )
 UNCOMPRESSED = _define(
     "text-uncompressed",
     Severity.NOTICE,
-    title=N_("Text is not compressed"),
-    why=N_("Compressed, HTML is a quarter of its size or less."),
-    fix=N_("Turn on gzip, brotli or zstd in the server."),
+    title=N_("Uncompressed text"),
+    why=N_("Compression reduces HTML to a quarter of its size or less."),
+    fix=N_("Enable gzip, Brotli or zstd compression on the server."),
     threshold=Threshold(1_400, "bytes"),
 )
 RESOURCES = _define(
     "resources-too-many",
     Severity.INFO,
-    title=N_("Many scripts and styles"),
-    why=N_("Each file is a request before the page is complete."),
-    fix=N_("Join them, or remove what is not used."),
+    title=N_("Too many scripts and stylesheets"),
+    why=N_("Each file is another request before the page is complete."),
+    fix=N_("Combine the files, and remove unused ones."),
     threshold=Threshold(50, "files"),
 )
 BLOCKING = _define(
     "scripts-render-blocking",
     Severity.INFO,
     title=N_("Render-blocking scripts"),
-    why=N_("Scripts in the head without async or defer hold back everything after them."),
-    fix=N_("Add defer, or async."),
+    why=N_("Scripts in the <head> without async or defer block the rest of the page."),
+    fix=N_("Add defer or async."),
     threshold=Threshold(2, "scripts"),
 )
 NO_CACHING = _define(
     "caching-headers-missing",
     Severity.INFO,
-    title=N_("No caching headers"),
-    why=N_("Without a validator or a lifetime browsers load the page again on every visit."),
+    title=N_("Missing caching headers"),
+    why=N_("Without a lifetime or a validator, browsers download the page again on every visit."),
     fix=N_("Send Cache-Control, and ETag or Last-Modified."),
 )
 INLINE = _define(
     "inline-code-too-large",
     Severity.NOTICE,
-    title=N_("Much inline code"),
-    why=N_("Inline scripts, styles and images are sent anew with every page and can not be cached."),
-    fix=N_("Move them into files."),
+    title=N_("Large inline code"),
+    why=N_("Inline scripts, styles and images are sent with every page and cannot be cached."),
+    fix=N_("Move them to separate files."),
     threshold=Threshold(100_000, "characters"),
 )
 DOM = _define(
     "dom-too-large",
     Severity.INFO,
-    title=N_("Very many elements"),
-    why=N_("Layout and scripts slow down with every element."),
-    fix=N_("Divide the page, or load parts of it on demand."),
+    title=N_("Large DOM"),
+    why=N_("A large number of elements slows down layout and scripts."),
+    fix=N_("Split the page, or load parts of it on demand."),
     threshold=Threshold(10_000, "elements"),
 )
 

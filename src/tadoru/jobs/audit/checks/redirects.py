@@ -17,43 +17,43 @@ TEMPORARY = _define(
     "redirect-temporary",
     Severity.NOTICE,
     title=N_("Temporary redirect"),
-    why=N_("Search engines may keep the old URL for a long time after a temporary redirect."),
-    fix=N_("Use 301 or 308 when the move is permanent."),
+    why=N_("Search engines may keep the old URL for a long time."),
+    fix=N_("Use status 301 or 308 if the move is permanent."),
 )
 TO_HTTP = _define(
     "redirect-to-http",
     Severity.ERROR,
     title=N_("Redirect from HTTPS to HTTP"),
-    why=N_("Visitors lose the encryption, and anyone on the way can read or change the page."),
+    why=N_("Visitors lose encryption, and the page can be read or modified in transit."),
     fix=N_("Redirect to the https:// URL."),
 )
 META_REFRESH = _define(
     "redirect-meta-refresh",
     Severity.WARNING,
     title=N_("Meta refresh redirect"),
-    why=N_("It is slow, it breaks the back button, and search engines may not treat it as a redirect."),
-    fix=N_("Answer with an HTTP redirect instead."),
+    why=N_("It is slow, breaks the back button, and may not be treated as a redirect by search engines."),
+    fix=N_("Use an HTTP redirect instead."),
 )
 REFRESH_HEADER = _define(
     "redirect-refresh-header",
     Severity.WARNING,
-    title=N_("Redirect by Refresh header"),
-    why=N_("The Refresh header is not a standard redirect, and not every client follows it."),
-    fix=N_("Answer with status 301 or 308 and a Location header."),
+    title=N_("Refresh header redirect"),
+    why=N_("The Refresh header is not a standard redirect, and some clients ignore it."),
+    fix=N_("Return status 301 or 308 with a Location header."),
 )
 BROKEN = _define(
     "redirect-broken",
     Severity.ERROR,
-    title=N_("Redirect without a target"),
-    why=N_("The server says the page has moved but not to where."),
+    title=N_("Redirect without target"),
+    why=N_("The server redirects but does not send a valid target URL."),
     fix=N_("Send a Location header with a valid URL."),
 )
 TOO_MANY = _define(
     "redirect-chain-too-long",
     Severity.ERROR,
     title=N_("Too many redirects"),
-    why=N_("Browsers and search engines give up on chains this long."),
-    fix=N_("Redirect straight to the final URL."),
+    why=N_("Browsers and search engines stop following a chain of this length."),
+    fix=N_("Redirect directly to the final URL."),
 )
 
 _FAILURES: dict[FailureKind, Check] = {

@@ -16,42 +16,42 @@ CLIENT_ERROR = _define(
     "response-client-error",
     Severity.ERROR,
     title=N_("Client error (4xx)"),
-    why=N_("Visitors and search engines that follow a link to this URL find nothing."),
+    why=N_("Visitors and search engines that follow a link to this URL reach an error."),
     fix=N_("Restore the page, redirect its URL to the best replacement, or remove the links to it."),
 )
 SERVER_ERROR = _define(
     "response-server-error",
     Severity.ERROR,
     title=N_("Server error (5xx)"),
-    why=N_("The server failed to answer. Search engines slow down and then drop pages that keep failing."),
-    fix=N_("Look for the cause in the server's logs."),
+    why=N_("Search engines crawl a failing site less often and drop pages that keep failing."),
+    fix=N_("Find the cause in the server logs."),
 )
 FORBIDDEN = _define(
     "response-forbidden",
     Severity.WARNING,
-    title=N_("Access refused (401, 403, 429)"),
-    why=N_("The server refused this request. A search engine is likely to be refused as well."),
-    fix=N_("Link only to public pages, or let crawlers in."),
+    title=N_("Access denied (401, 403, 429)"),
+    why=N_("The server denied the request. Search engines may be denied as well."),
+    fix=N_("Link only to public pages, or allow crawlers."),
 )
 NO_RESPONSE = _define(
     "response-missing",
     Severity.ERROR,
     title=N_("No response"),
-    why=N_("The server could not be reached, or its answer could not be read."),
-    fix=N_("Check the name, the certificate and the server, then crawl again."),
+    why=N_("The server could not be reached, or its response could not be read."),
+    fix=N_("Check the host name, the certificate and the server, then crawl again."),
 )
 BLOCKED = _define(
     "response-blocked-by-robots",
     Severity.NOTICE,
     title=N_("Blocked by robots.txt"),
-    why=N_("Crawlers that obey robots.txt do not see this page, nor the links on it."),
-    fix=N_("Remove the rule when the page should be found; otherwise nothing is wrong."),
+    why=N_("Crawlers that respect robots.txt see neither the page nor its links."),
+    fix=N_("Remove the rule if the page should be indexed. Otherwise, no action is needed."),
 )
 NO_CONTENT_TYPE = _define(
     "response-content-type-missing",
     Severity.WARNING,
-    title=N_("Content-Type missing"),
-    why=N_("Without a media type browsers have to guess what the answer is."),
+    title=N_("Missing Content-Type header"),
+    why=N_("Browsers have to guess the type of the content."),
     fix=N_("Send a Content-Type header, such as text/html; charset=utf-8."),
 )
 

@@ -17,94 +17,94 @@ _define = partial(define, group="security")
 HSTS = _define(
     "security-hsts-missing",
     Severity.NOTICE,
-    title=N_("HSTS header missing"),
+    title=N_("Missing HSTS header"),
     why=N_("A first visit over http:// can be intercepted before it is redirected."),
-    fix=N_("Send Strict-Transport-Security with a max-age of a year."),
+    fix=N_("Send Strict-Transport-Security with a max-age of one year."),
 )
 HSTS_SHORT = _define(
     "security-hsts-short",
     Severity.INFO,
-    title=N_("HSTS period is short"),
-    why=N_("Visitors who return after it are unprotected again."),
-    fix=N_("Raise max-age to a year (31536000)."),
+    title=N_("HSTS max-age too short"),
+    why=N_("Visitors who return after it expires are no longer protected."),
+    fix=N_("Increase max-age to one year (31536000)."),
     threshold=Threshold(15_552_000, "seconds"),
 )
 CSP = _define(
     "security-csp-missing",
     Severity.INFO,
-    title=N_("Content-Security-Policy missing"),
-    why=N_("Nothing limits what an injected script could do."),
-    fix=N_("Send a Content-Security-Policy; begin with report-only."),
+    title=N_("Missing Content-Security-Policy header"),
+    why=N_("Nothing restricts what an injected script can do."),
+    fix=N_("Send a Content-Security-Policy. You can start in report-only mode."),
 )
 NOSNIFF = _define(
     "security-content-type-options-missing",
     Severity.INFO,
-    title=N_("X-Content-Type-Options missing"),
-    why=N_("Browsers may guess the type of a file and run what is none of a script."),
+    title=N_("Missing X-Content-Type-Options header"),
+    why=N_("Browsers may guess the type of a file and run something that is not meant to be a script."),
     fix=N_("Send X-Content-Type-Options: nosniff."),
 )
 FRAMES = _define(
     "security-frame-options-missing",
     Severity.INFO,
-    title=N_("Framing is not limited"),
-    why=N_("Another site can put the page into an invisible frame and steal clicks."),
+    title=N_("No clickjacking protection"),
+    why=N_("Another site can load the page in an invisible frame and hijack clicks."),
     fix=N_("Send frame-ancestors in the Content-Security-Policy, or X-Frame-Options."),
 )
 REFERRER = _define(
     "security-referrer-policy-missing",
     Severity.INFO,
-    title=N_("Referrer-Policy missing"),
-    why=N_("How much of its URLs the site tells other sites is left to the browser."),
+    title=N_("Missing Referrer-Policy header"),
+    why=N_("It depends on the browser how much of the URL is shared with other sites."),
     fix=N_("Send Referrer-Policy: strict-origin-when-cross-origin."),
 )
 MIXED_ACTIVE = _define(
     "mixed-content-active",
     Severity.ERROR,
     title=N_("Active mixed content"),
-    why=N_("Browsers refuse scripts, styles and frames over http:// on an encrypted page."),
+    why=N_("Browsers block scripts, stylesheets and frames that an HTTPS page loads over http://."),
     fix=N_("Load them over https://."),
 )
 MIXED_PASSIVE = _define(
     "mixed-content-passive",
     Severity.WARNING,
     title=N_("Passive mixed content"),
-    why=N_("Images and media over http:// make an encrypted page insecure, or are not shown."),
+    why=N_("Images and media loaded over http:// make an HTTPS page insecure or are not displayed."),
     fix=N_("Load them over https://."),
 )
 FORM_INSECURE = _define(
     "form-insecure-action",
     Severity.ERROR,
-    title=N_("Form is sent over HTTP"),
-    why=N_("What visitors type is sent unencrypted; browsers warn them."),
-    fix=N_("Send the form to an https:// URL."),
+    title=N_("Form submitted over HTTP"),
+    why=N_("The form data is sent unencrypted, and browsers warn visitors."),
+    fix=N_("Submit the form to an https:// URL."),
 )
 FORM_ON_HTTP = _define(
     "form-on-http-page",
     Severity.WARNING,
-    title=N_("Form on an HTTP page"),
-    why=N_("Whoever can change the page on its way can change where the form is sent."),
+    title=N_("Form on HTTP page"),
+    why=N_("An attacker can modify the page in transit and change where the form is submitted."),
     fix=N_("Serve the page over HTTPS."),
 )
 PASSWORD = _define(
     "password-on-http-page",
     Severity.ERROR,
-    title=N_("Password field on an HTTP page"),
-    why=N_("Passwords typed here can be read by anyone on the way."),
+    title=N_("Password field on HTTP page"),
+    why=N_("Passwords entered here can be read in transit."),
     fix=N_("Serve the page over HTTPS."),
 )
 PROTOCOL_RELATIVE = _define(
     "protocol-relative-resource",
     Severity.INFO,
-    title=N_("Protocol-relative resource"),
-    why=N_("Written as //host/…, it is loaded without encryption wherever the page is."),
-    fix=N_("Write https://."),
+    title=N_("Protocol-relative resource URL"),
+    why=N_("A URL of the form //host/… is loaded without encryption if the page is served over HTTP."),
+    fix=N_("Use https:// in the URL."),
 )
 VERSION = _define(
     "server-version-leaked",
     Severity.INFO,
-    title=N_("Server tells its version"),
-    why=N_("Attackers look for known holes by version."),
-    fix=N_("Turn the version off in the Server and X-Powered-By headers."),
+    title=N_("Server version exposed"),
+    why=N_("Attackers use the version to find known vulnerabilities."),
+    fix=N_("Remove the version from the Server and X-Powered-By headers."),
 )
 
 _VERSION = re.compile(r"(?<![\w.-])(?>[\w.-]*?[a-z])[\w.-]*+/\d|\bPHP/?\d|ASP\.NET(?:\s|$)|^\d+(?:\.\d+)+$", re.IGNORECASE)

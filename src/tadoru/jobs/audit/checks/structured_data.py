@@ -15,30 +15,30 @@ _define = partial(define, group="structured-data")
 PARSE_ERROR = _define(
     "structured-data-parse-error",
     Severity.ERROR,
-    title=N_("Structured data can not be read"),
-    why=N_("A block of JSON-LD is not valid JSON, and is ignored as a whole."),
-    fix=N_("Correct the JSON: often a comma, a quote or a line break."),
+    title=N_("Structured data parse error"),
+    why=N_("A JSON-LD block is not valid JSON and is ignored."),
+    fix=N_("Correct the JSON. The cause is often a comma, a quotation mark or a line break."),
 )
 NO_CONTEXT = _define(
     "structured-data-without-context",
     Severity.WARNING,
     title=N_("JSON-LD without @context"),
-    why=N_("Without a context the names in it mean nothing."),
+    why=N_("Without @context, the property names have no defined meaning."),
     fix=N_('Add "@context": "https://schema.org".'),
 )
 REQUIRED = _define(
     "structured-data-required-missing",
     Severity.WARNING,
-    title=N_("Required property missing"),
-    why=N_("Without it the item earns no rich result."),
-    fix=N_("Add the property that is named."),
+    title=N_("Missing required property in structured data"),
+    why=N_("Without the property, the item is not eligible for rich results."),
+    fix=N_("Add the listed properties."),
 )
 VALUE = _define(
     "structured-data-invalid-value",
     Severity.WARNING,
     title=N_("Invalid value in structured data"),
-    why=N_("A date, number or currency is not written in the form that machines read."),
-    fix=N_("Write dates as 2026-01-31, numbers as 1234.50, currencies as EUR."),
+    why=N_("A date, number or currency is not in the required format."),
+    fix=N_("Use formats such as 2026-01-31 for dates, 1234.50 for numbers and EUR for currencies."),
 )
 
 

@@ -16,30 +16,30 @@ _define = partial(define, group="titles")
 MISSING = _define(
     "title-missing",
     Severity.ERROR,
-    title=N_("Title missing"),
-    why=N_("The title is the line people click in search results; without one search engines make one up."),
-    fix=N_("Give the page a <title> that says what it is."),
+    title=N_("Missing title"),
+    why=N_("The title is the headline in search results. Without one, search engines generate it."),
+    fix=N_("Add a unique <title> that describes the page."),
 )
 MULTIPLE = _define(
     "title-multiple",
     Severity.WARNING,
-    title=N_("Several titles"),
-    why=N_("Which one search engines show is left to chance."),
+    title=N_("Multiple titles"),
+    why=N_("Search engines may show any of the titles."),
     fix=N_("Keep one <title>."),
 )
 TOO_LONG = _define(
     "title-too-long",
     Severity.NOTICE,
     title=N_("Title too long"),
-    why=N_("What does not fit is cut off in search results."),
+    why=N_("Search results truncate long titles."),
     fix=N_("Put the important words first and shorten the rest."),
     threshold=Threshold(60, "characters, full-width ones counted twice"),
 )
 TOO_WIDE = _define(
     "title-too-wide",
     Severity.NOTICE,
-    title=N_("Title too wide"),
-    why=N_("Search results cut titles by their width on the screen, not by characters."),
+    title=N_("Title too wide (pixels)"),
+    why=N_("Search results truncate titles by their width in pixels, not by their length."),
     fix=N_("Shorten the title."),
     threshold=Threshold(561, "pixels"),
 )
@@ -47,30 +47,30 @@ TOO_SHORT = _define(
     "title-too-short",
     Severity.NOTICE,
     title=N_("Title too short"),
-    why=N_("A word or two seldom say what the page is about and why to open it."),
-    fix=N_("Say what the page offers, and whose it is."),
+    why=N_("One or two words rarely describe what the page offers."),
+    fix=N_("Describe the content of the page and add the name of the site."),
     threshold=Threshold(20, "characters, full-width ones counted twice"),
 )
 SAME_AS_H1 = _define(
     "title-same-as-h1",
     Severity.INFO,
     title=N_("Title same as h1"),
-    why=N_("Two lines could say more than one: the heading is read on the page, the title without it."),
-    fix=N_("Add to the title what is clear on the page only, such as the name of the site."),
+    why=N_("The title appears outside the page, where it can give information that the heading does not."),
+    fix=N_("Add context to the title, such as the name of the site."),
 )
 OUTSIDE_HEAD = _define(
     "title-outside-head",
     Severity.WARNING,
-    title=N_("Title outside head"),
+    title=N_("Title outside <head>"),
     why=N_("Search engines may ignore a <title> in the body."),
-    fix=N_("Move it into the <head>, before any element that does not belong there."),
+    fix=N_("Move the <title> into the <head>, before any element that is not allowed there."),
 )
 PLACEHOLDER = _define(
     "title-placeholder",
     Severity.WARNING,
     title=N_("Placeholder title"),
-    why=N_("The title is one that a tool put there."),
-    fix=N_("Say what the page is."),
+    why=N_("The title is a default that was set by a tool."),
+    fix=N_("Replace it with a title that describes the page."),
 )
 
 _PLACEHOLDERS = frozenset(

@@ -18,95 +18,93 @@ NON_ASCII = _define(
     "url-non-ascii",
     Severity.INFO,
     title=N_("Non-ASCII characters in URL"),
-    why=N_("Copied elsewhere, such a URL turns into a long row of percent signs."),
-    fix=N_("Where it is easy, use plain letters in new URLs."),
+    why=N_("When copied, the URL turns into a long percent-encoded string."),
+    fix=N_("Use ASCII letters in new URLs where possible."),
 )
 UNDERSCORES = _define(
     "url-underscores",
     Severity.INFO,
     title=N_("Underscores in URL"),
-    why=N_("Search engines read a hyphen between words as a space, an underscore not always."),
-    fix=N_("Separate words with hyphens in new URLs; leave old ones as they are."),
+    why=N_("Search engines treat hyphens as word separators, but not always underscores."),
+    fix=N_("Use hyphens in new URLs. Leave existing URLs unchanged."),
 )
 UPPERCASE = _define(
     "url-uppercase",
     Severity.INFO,
     title=N_("Uppercase letters in URL"),
-    why=N_("Paths are case-sensitive: the same page in two spellings is two pages."),
-    fix=N_("Use lower case in new URLs."),
+    why=N_("Paths are case-sensitive, so a different spelling is a different page."),
+    fix=N_("Use lowercase letters in new URLs."),
 )
 MULTIPLE_SLASHES = _define(
     "url-multiple-slashes",
     Severity.WARNING,
     title=N_("Multiple slashes in URL"),
-    why=N_("Usually made by joining paths wrongly; the page exists under two URLs."),
-    fix=N_("Mend the links that write //."),
+    why=N_("The page exists at two URLs. Usually, paths were joined incorrectly."),
+    fix=N_("Fix the links that contain //."),
 )
 REPETITIVE = _define(
     "url-repetitive-path",
     Severity.WARNING,
-    title=N_("Repetitive path"),
-    why=N_(
-        "A path segment follows itself again and again, or leads to one that does: a relative link adds to the path for ever."
-    ),
+    title=N_("Repetitive path in URL"),
+    why=N_("A relative link probably extends the path on every page, which creates an endless number of URLs."),
     fix=N_("Look for relative links without a leading slash on the linking pages."),
 )
 SPACE = _define(
     "url-space",
     Severity.NOTICE,
     title=N_("Space in URL"),
-    why=N_("Spaces must be written as %20, and get lost when a URL is copied or sent."),
-    fix=N_("Use hyphens instead."),
+    why=N_("Spaces must be encoded as %20, and often break when a URL is copied or sent."),
+    fix=N_("Use hyphens instead of spaces."),
 )
 PARAMETERS = _define(
     "url-parameters-many",
     Severity.INFO,
-    title=N_("Many parameters in URL"),
-    why=N_("Combinations of parameters multiply the URLs a search engine has to read."),
-    fix=N_("Keep parameters that change the page, and name one canonical URL."),
+    title=N_("Too many URL parameters"),
+    why=N_("Combinations of parameters multiply the URLs that search engines have to crawl."),
+    fix=N_("Keep only parameters that change the content, and declare a canonical URL."),
     threshold=Threshold(3, "parameters"),
 )
 TRACKING = _define(
     "url-tracking-parameters",
     Severity.WARNING,
     title=N_("Tracking parameters in internal URL"),
-    why=N_("They split one page into many URLs, and overwrite where a visit came from."),
-    fix=N_("Link to the URL without them."),
+    why=N_("They split one page into many URLs and overwrite the source of the visit in analytics."),
+    fix=N_("Link to the URL without tracking parameters."),
 )
 SESSION = _define(
     "url-session-id",
     Severity.WARNING,
-    title=N_("Session id in URL"),
-    why=N_("Every visit makes new URLs for the same page, and a shared link may share the session."),
-    fix=N_("Keep sessions in cookies."),
+    title=N_("Session ID in URL"),
+    why=N_("Every visit creates new URLs for the same page, and a shared link can expose the session."),
+    fix=N_("Store sessions in cookies."),
 )
 TOO_LONG = _define(
     "url-too-long",
     Severity.INFO,
     title=N_("URL too long"),
-    why=N_("Long URLs are cut off in results and messages, and are hard to share."),
-    fix=N_("Shorten the path where you can."),
+    why=N_("Long URLs are truncated in search results and messages and are hard to share."),
+    fix=N_("Shorten the path where possible."),
     threshold=Threshold(115, "characters"),
 )
 SEARCH = _define(
     "url-internal-search",
     Severity.NOTICE,
-    title=N_("Internal search result can be indexed"),
-    why=N_("Search results of a site are endless and of little use in a search engine."),
-    fix=N_("Add noindex to search results, or disallow them in robots.txt."),
+    title=N_("Indexable internal search results"),
+    why=N_("Internal search results are endless and of little use in a search engine."),
+    fix=N_("Set search result pages to noindex, or disallow them in robots.txt."),
 )
 ENCODED_TWICE = _define(
     "url-encoded-twice",
     Severity.WARNING,
-    title=N_("URL encoded twice"),
-    why=N_("A percent sign was itself escaped (%25…): the link was encoded once too often."),
-    fix=N_("Encode the link once."),
+    title=N_("Double-encoded URL"),
+    why=N_("A percent sign is itself encoded (%25…), because the URL was encoded twice."),
+    fix=N_("Encode the URL only once."),
 )
 HTTP = _define(
     "url-http",
     Severity.WARNING,
     title=N_("Page served over HTTP"),
-    why=N_("Without encryption anyone on the way can read or change the page, and browsers say “not secure”."),
+    why=N_("Without encryption, the page can be read or modified in transit, and browsers mark it as not secure."),
     fix=N_("Serve the page over HTTPS and redirect the http:// URL to it."),
 )
 

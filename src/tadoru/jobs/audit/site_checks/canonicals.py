@@ -22,42 +22,42 @@ CHAIN = _define(
     "canonical-chain",
     Severity.WARNING,
     title=N_("Canonical chain"),
-    why=N_("The canonical page names another one as its canonical: search engines may ignore both."),
-    fix=N_("Name the last page of the chain directly."),
+    why=N_("The canonical page declares yet another canonical, so search engines may ignore both."),
+    fix=N_("Point the canonical directly to the last page of the chain."),
 )
 LOOP = _define(
     "canonical-loop",
     Severity.ERROR,
-    title=N_("Canonicals in a circle"),
-    why=N_("The pages name each other as canonical: none of them is."),
-    fix=N_("Decide for one of them, and let all name that one."),
+    title=N_("Canonical loop"),
+    why=N_("The pages declare each other as canonical, so there is no canonical page."),
+    fix=N_("Choose one of the pages and use it as the canonical of all of them."),
 )
 TO_REDIRECT = _define(
     "canonical-to-redirect",
     Severity.WARNING,
-    title=N_("Canonical to a redirect"),
-    why=N_("The canonical URL redirects elsewhere."),
-    fix=N_("Name the URL that it redirects to."),
+    title=N_("Canonical points to redirect"),
+    why=N_("The canonical URL redirects to another URL."),
+    fix=N_("Use the redirect target as the canonical URL."),
 )
 TO_ERROR = _define(
     "canonical-to-error",
     Severity.ERROR,
-    title=N_("Canonical to an error"),
-    why=N_("The canonical URL does not answer or does not exist: search engines may show neither page."),
-    fix=N_("Name a page that is there."),
+    title=N_("Canonical points to broken page"),
+    why=N_("The canonical URL returns an error or does not respond, so search engines may show neither page."),
+    fix=N_("Use the URL of a working page as the canonical."),
 )
 TO_NONINDEXABLE = _define(
     "canonical-to-nonindexable",
     Severity.ERROR,
-    title=N_("Canonical to a page outside the index"),
-    why=N_("The canonical page is noindex or blocked by robots.txt: search engines may show neither page."),
-    fix=N_("Name a page that may be shown, or let this one be shown."),
+    title=N_("Canonical points to non-indexable page"),
+    why=N_("The canonical page is noindex or blocked by robots.txt, so search engines may show neither page."),
+    fix=N_("Use an indexable page as the canonical, or make the canonical page indexable."),
 )
 UNLINKED = _define(
     "canonical-unlinked",
     Severity.NOTICE,
-    title=N_("Canonical page is not linked"),
-    why=N_("No link of the site leads to the page that should be shown in place of this one."),
+    title=N_("Unlinked canonical page"),
+    why=N_("No internal link points to the page that should be indexed in place of this one."),
     fix=N_("Link to the canonical URL."),
 )
 

@@ -24,40 +24,40 @@ TITLE = define(
     Severity.WARNING,
     group="titles",
     title=N_("Duplicate title"),
-    why=N_("Other pages have the same title: in search results they can not be told apart, and may compete with each other."),
-    fix=N_("Give each page a title of its own."),
+    why=N_("Other pages have the same title. They cannot be distinguished in search results and may compete with each other."),
+    fix=N_("Give each page a unique title."),
 )
 DESCRIPTION = define(
     "description-duplicate",
     Severity.NOTICE,
     group="descriptions",
-    title=N_("Duplicate description"),
-    why=N_("Other pages have the same description, so that it does not say what is special about this one."),
-    fix=N_("Describe each page by itself, or leave the description out."),
+    title=N_("Duplicate meta description"),
+    why=N_("Other pages have the same meta description, so it does not describe what is specific to this page."),
+    fix=N_("Write a unique description for each page, or remove it."),
 )
 H1 = define(
     "h1-duplicate",
     Severity.INFO,
     group="headings",
-    title=N_("Duplicate main heading"),
-    why=N_("Other pages have the same h1."),
-    fix=N_("Let the heading say what this page is about."),
+    title=N_("Duplicate h1"),
+    why=N_("Other pages have the same main heading."),
+    fix=N_("Use a heading that describes this page."),
 )
 CONTENT = define(
     "content-duplicate",
     Severity.WARNING,
     group="content",
     title=N_("Duplicate content"),
-    why=N_("Other pages have exactly the same text. Search engines show one of them, not necessarily this one."),
-    fix=N_("Keep one, and redirect the others to it or name it as their canonical."),
+    why=N_("Other pages have exactly the same text. Search engines show only one of them, and not necessarily this one."),
+    fix=N_("Keep one page. Redirect the others to it, or declare it as their canonical."),
 )
 NEAR = define(
     "content-near-duplicate",
     Severity.NOTICE,
     group="content",
     title=N_("Near-duplicate content"),
-    why=N_("Other pages have nearly the same text, so they compete for the same searches."),
-    fix=N_("Join them, or let each say something of its own."),
+    why=N_("Other pages have almost the same text and compete for the same queries."),
+    fix=N_("Merge the pages, or give each of them distinct content."),
     threshold=Threshold(90, "percent"),
 )
 
@@ -66,30 +66,30 @@ _define_url_check = partial(define, group="urls")
 SLASH = _define_url_check(
     "url-duplicate-slash",
     Severity.WARNING,
-    title=N_("Same page with and without a slash"),
-    why=N_("Two URLs that differ by the slash at the end show the same page: links to it are divided between them."),
-    fix=N_("Redirect one to the other, and link to that one only."),
+    title=N_("Duplicate page with and without trailing slash"),
+    why=N_("Two URLs that differ only in the trailing slash show the same page, which splits its inlinks."),
+    fix=N_("Redirect one URL to the other and link only to that one."),
 )
 CASE = _define_url_check(
     "url-duplicate-case",
     Severity.WARNING,
-    title=N_("Same page in upper and lower case"),
-    why=N_("URLs that differ by upper and lower case show the same page: links to it are divided between them."),
-    fix=N_("Redirect to one spelling, and link to that one only."),
+    title=N_("Duplicate page in different case"),
+    why=N_("URLs that differ only in upper and lower case show the same page, which splits its inlinks."),
+    fix=N_("Redirect to one spelling and link only to that one."),
 )
 PARAMETERS = _define_url_check(
     "url-duplicate-parameters",
     Severity.WARNING,
-    title=N_("Same page with other parameters"),
-    why=N_("URLs that differ by their parameters show the same page: search engines waste their visits on them."),
-    fix=N_("Name the URL without parameters as the canonical, or link without them."),
+    title=N_("Duplicate page with different parameters"),
+    why=N_("URLs that differ only in their parameters show the same page, which wastes crawl budget."),
+    fix=N_("Declare the URL without parameters as the canonical, or link without parameters."),
 )
 INDEX = _define_url_check(
     "url-duplicate-index",
     Severity.WARNING,
-    title=N_("Same page with and without its index file"),
-    why=N_("A folder and the index file in it show the same page under two URLs."),
-    fix=N_("Redirect the index file to the folder, and link to the folder."),
+    title=N_("Duplicate page with and without index file"),
+    why=N_("A folder and its index file show the same page at two URLs."),
+    fix=N_("Redirect the index file to the folder and link to the folder."),
 )
 
 _INDEX_NAMES = ("/index.html", "/index.htm", "/index.php", "/default.aspx", "/default.htm")

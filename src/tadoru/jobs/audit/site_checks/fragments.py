@@ -21,9 +21,9 @@ BOOKMARK = define(
     "link-broken-fragment",
     Severity.NOTICE,
     group="links",
-    title=N_("Link to a missing place on another page"),
-    why=N_("The part after # names nothing on the page it leads to: visitors arrive at its top."),
-    fix=N_("Correct the fragment, or add the id there."),
+    title=N_("Broken anchor (#) link"),
+    why=N_("No element on the target page has the name after #, so visitors arrive at the top of the page."),
+    fix=N_("Correct the fragment, or add the id to the target page."),
 )
 
 _TOP = frozenset({"", "top"})

@@ -23,51 +23,51 @@ _define = partial(define, group="hreflang")
 NO_RETURN = _define(
     "hreflang-missing-return",
     Severity.WARNING,
-    title=N_("hreflang without a link back"),
-    why=N_("The page names a translation that does not name it in turn: search engines ignore the pair."),
-    fix=N_("Let all pages of a set name each other."),
+    title=N_("Missing hreflang return link"),
+    why=N_("The page lists an alternate that does not list it in return, so search engines ignore the pair."),
+    fix=N_("Make all pages of a set list each other."),
 )
 INCONSISTENT = _define(
     "hreflang-inconsistent-language",
     Severity.WARNING,
-    title=N_("hreflang in another language than the page's own"),
-    why=N_("The page gives a translation one language, and that page gives itself another."),
+    title=N_("Inconsistent hreflang language"),
+    why=N_("The page lists an alternate with one language code, and the alternate lists itself with another."),
     fix=N_("Use the same code for a page everywhere."),
 )
 TO_ERROR = _define(
     "hreflang-to-error",
     Severity.ERROR,
-    title=N_("hreflang to an error"),
-    why=N_("The translation does not answer or does not exist."),
+    title=N_("hreflang points to broken page"),
+    why=N_("The alternate page returns an error or does not respond."),
     fix=N_("Correct the URL, or remove the entry."),
 )
 TO_REDIRECT = _define(
     "hreflang-to-redirect",
     Severity.WARNING,
-    title=N_("hreflang to a redirect"),
-    why=N_("The URL of the translation redirects elsewhere."),
-    fix=N_("Name the URL that it redirects to."),
+    title=N_("hreflang points to redirect"),
+    why=N_("The URL of the alternate page redirects to another URL."),
+    fix=N_("Use the redirect target in hreflang."),
 )
 TO_NOINDEX = _define(
     "hreflang-to-noindex",
     Severity.WARNING,
-    title=N_("hreflang to a page outside the index"),
-    why=N_("The translation is noindex or blocked by robots.txt: it can not be shown to anybody."),
-    fix=N_("Remove the entry, or let the page be shown."),
+    title=N_("hreflang points to non-indexable page"),
+    why=N_("The alternate page is noindex or blocked by robots.txt, so it cannot appear in search results."),
+    fix=N_("Remove the entry, or make the page indexable."),
 )
 TO_NON_CANONICAL = _define(
     "hreflang-to-non-canonical",
     Severity.WARNING,
-    title=N_("hreflang to a page that is not canonical"),
-    why=N_("The translation names another URL as its canonical."),
-    fix=N_("Name that URL in its place."),
+    title=N_("hreflang points to non-canonical page"),
+    why=N_("The alternate page declares another URL as its canonical."),
+    fix=N_("Use the canonical URL of the alternate page."),
 )
 UNLINKED = _define(
     "hreflang-unlinked",
     Severity.NOTICE,
-    title=N_("Translation is not linked"),
-    why=N_("No link of the site leads to the translation: visitors can not change to it."),
-    fix=N_("Link to the translations on the page."),
+    title=N_("Unlinked hreflang page"),
+    why=N_("No internal link points to the alternate page, so visitors cannot switch to it."),
+    fix=N_("Link to the other language versions on the page."),
 )
 
 

@@ -25,80 +25,78 @@ BROKEN = _define(
     "link-broken",
     Severity.ERROR,
     title=N_("Broken internal link"),
-    why=N_("The page leads its visitors to pages of the site that do not answer or do not exist."),
-    fix=N_("Correct the address, or remove the link."),
+    why=N_("The page links to pages of the site that return an error or do not respond."),
+    fix=N_("Correct the URL, or remove the link."),
 )
 LINKED_BROKEN = _define(
     "page-broken-linked",
     Severity.ERROR,
-    title=N_("Broken page that is linked to"),
-    why=N_("Pages of the site link to this URL, which does not answer or does not exist."),
+    title=N_("Linked page is broken"),
+    why=N_("Pages of the site link to this URL, which returns an error or does not respond."),
     fix=N_("Restore the page, redirect its URL, or correct the links."),
 )
 MOVED = _define(
     "link-to-redirect",
     Severity.NOTICE,
-    title=N_("Link to a page that has moved"),
-    why=N_("Every visitor takes a detour, and the link loses its use once the redirect is gone."),
-    fix=N_("Link to the new address directly."),
+    title=N_("Internal link to redirect"),
+    why=N_("The redirect slows down every visit, and the link breaks when the redirect is removed."),
+    fix=N_("Link directly to the new URL."),
 )
 EXTERNAL_BROKEN = _define(
     "link-external-broken",
     Severity.WARNING,
     title=N_("Broken external link"),
-    why=N_("The page leads its visitors to pages of other sites that do not answer or do not exist."),
-    fix=N_("Find where the page has gone, or remove the link."),
+    why=N_("The page links to pages of other sites that return an error or do not respond."),
+    fix=N_("Link to the new location of the page, or remove the link."),
 )
 EXTERNAL_MOVED = _define(
     "link-external-redirect",
     Severity.INFO,
-    title=N_("External link to a page that has moved"),
-    why=N_("The other site says that the page is elsewhere for good."),
-    fix=N_("Link to the new address."),
+    title=N_("External link to permanent redirect"),
+    why=N_("The target page has moved permanently."),
+    fix=N_("Link to the new URL."),
 )
 ORPHAN = _define(
     "page-orphan",
     Severity.WARNING,
     title=N_("Orphan page"),
-    why=N_(
-        "No link leads from the start of the site to this page: visitors do not find it, and search engines think little of it."
-    ),
-    fix=N_("Link to it where it belongs, or remove it."),
+    why=N_("No links lead from the start URL to this page. Visitors do not find it, and search engines consider it unimportant."),
+    fix=N_("Link to the page from a suitable place, or remove it."),
 )
 NOFOLLOW_ONLY = _define(
     "inlinks-nofollow-only",
     Severity.WARNING,
-    title=N_("Only nofollow links lead here"),
-    why=N_("Every link of the site to this page asks search engines not to follow it."),
-    fix=N_("Remove nofollow from the links to pages that should be found."),
+    title=N_("Nofollow inlinks only"),
+    why=N_("Every internal link to this page has nofollow."),
+    fix=N_("Remove nofollow from internal links to pages that should be indexed."),
 )
 MIXED = _define(
     "inlinks-nofollow-mixed",
     Severity.INFO,
-    title=N_("Links with and without nofollow lead here"),
-    why=N_("Some links of the site vouch for this page and some do not."),
-    fix=N_("Decide for one of them; within a site, nofollow is seldom meant."),
+    title=N_("Mixed follow/nofollow inlinks"),
+    why=N_("Some internal links to this page have nofollow and others do not."),
+    fix=N_("Use one or the other. Internal links rarely need nofollow."),
 )
 NONINDEXABLE_ONLY = _define(
     "inlinks-nonindexable-only",
     Severity.WARNING,
-    title=N_("Only pages outside the index link here"),
-    why=N_("Search engines visit pages they do not show ever less often, and may lose sight of this one."),
-    fix=N_("Link to it from a page that can be found as well."),
+    title=N_("Inlinks from non-indexable pages only"),
+    why=N_("Search engines crawl non-indexable pages less and less often and may lose this page."),
+    fix=N_("Link to the page from an indexable page as well."),
 )
 SINGLE = _define(
     "inlinks-single",
     Severity.INFO,
-    title=N_("Only one page links here"),
-    why=N_("A page that is linked to once is easily overlooked, and lost when that link goes."),
-    fix=N_("Link to it from related pages too."),
+    title=N_("Only one inlink"),
+    why=N_("The page is easily overlooked and becomes unreachable if that link is removed."),
+    fix=N_("Link to the page from related pages as well."),
 )
 DEEP = _define(
     "page-deep",
     Severity.NOTICE,
-    title=N_("Many clicks away from the start"),
-    why=N_("Few visitors and search engines go so deep."),
-    fix=N_("Link to the page from a list or an overview nearer to the start."),
+    title=N_("High crawl depth"),
+    why=N_("Visitors and search engines rarely go this many clicks from the start URL."),
+    fix=N_("Link to the page from a list or overview that is closer to the start URL."),
     threshold=Threshold(5, "clicks"),
 )
 

@@ -21,37 +21,37 @@ _define = partial(define, group="pagination")
 NON_200 = _define(
     "pagination-to-error",
     Severity.WARNING,
-    title=N_("Next or previous page does not answer"),
-    why=N_("rel=next or rel=prev leads to an error or a redirect."),
-    fix=N_("Name pages of the series that are there."),
+    title=N_("Broken pagination URL"),
+    why=N_("rel=next or rel=prev points to an error or a redirect."),
+    fix=N_("Point rel=next and rel=prev to working pages."),
 )
 LOOP = _define(
     "pagination-loop",
     Severity.WARNING,
-    title=N_("Series without an end"),
+    title=N_("Pagination loop"),
     why=N_("Following rel=next leads back to this page."),
-    fix=N_("Leave rel=next out on the last page."),
+    fix=N_("Remove rel=next from the last page."),
 )
 SEQUENCE = _define(
     "pagination-sequence-error",
     Severity.NOTICE,
-    title=N_("Next page does not name this one"),
-    why=N_("The page that follows by rel=next does not name this one as the page before it."),
-    fix=N_("Let rel=next and rel=prev name each other."),
+    title=N_("rel=prev/next not reciprocal"),
+    why=N_("The page that follows by rel=next does not point back to this page with rel=prev."),
+    fix=N_("Make rel=next and rel=prev point to each other."),
 )
 UNLINKED = _define(
     "pagination-unlinked",
     Severity.NOTICE,
-    title=N_("Next or previous page is linked nowhere"),
-    why=N_("No link of the site leads to it, only rel=next or rel=prev, which search engines no longer follow."),
-    fix=N_("Link to the pages of the series."),
+    title=N_("Unlinked pagination URL"),
+    why=N_("Only rel=next or rel=prev points to the page, and search engines no longer follow them."),
+    fix=N_("Link to the pages of the series with <a> elements."),
 )
 NONINDEXABLE = _define(
     "pagination-nonindexable",
     Severity.NOTICE,
-    title=N_("Page of a series is outside the index"),
-    why=N_("What is linked only from this page may not be found."),
-    fix=N_("Let every page of the series be indexed, with itself as its canonical."),
+    title=N_("Non-indexable paginated page"),
+    why=N_("Content that is linked only from this page may not be discovered."),
+    fix=N_("Make every page of the series indexable with a self-referencing canonical."),
 )
 
 

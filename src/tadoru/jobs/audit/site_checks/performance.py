@@ -20,25 +20,25 @@ _define = partial(define, group="performance")
 SITE_TTFB = _define(
     "site-ttfb-slow",
     Severity.WARNING,
-    title=N_("Slow server for many pages"),
-    why=N_("One page in ten takes longer than this until its first byte arrives."),
-    fix=N_("Look for what these pages have in common: a cache that is missing, a slow database, a distant server."),
+    title=N_("Slow server response on many pages"),
+    why=N_("For one page in ten, the first byte takes longer than this to arrive."),
+    fix=N_("Look for a common cause, such as a missing cache, a slow database or a distant server."),
     threshold=Threshold(0.8, "seconds"),
 )
 SLOW = _define(
     "response-slow-for-site",
     Severity.NOTICE,
     title=N_("Much slower than the rest of the site"),
-    why=N_("The page takes more than three times as long as most pages here."),
-    fix=N_("Look for what makes this page slower than others."),
+    why=N_("The page takes more than three times as long as a typical page of the site."),
+    fix=N_("Find out what makes this page slower than others."),
     threshold=Threshold(1.0, "seconds"),
 )
 LARGE = _define(
     "page-large-for-site",
     Severity.INFO,
     title=N_("Much larger than the rest of the site"),
-    why=N_("Nineteen of twenty pages here are smaller."),
-    fix=N_("Look for what makes this page larger than others."),
+    why=N_("95 % of the pages of the site are smaller."),
+    fix=N_("Find out what makes this page larger than others."),
     threshold=Threshold(500_000, "bytes"),
 )
 

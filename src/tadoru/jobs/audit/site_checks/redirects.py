@@ -24,30 +24,30 @@ CHAIN = _define(
     "redirect-chain",
     Severity.WARNING,
     title=N_("Redirect chain"),
-    why=N_("One redirect leads to another: each costs visitors time, and search engines give up after a few."),
-    fix=N_("Redirect straight to the last URL."),
+    why=N_("Each redirect costs visitors time, and search engines stop after a few."),
+    fix=N_("Redirect directly to the final URL."),
     threshold=Threshold(2, "redirects"),
 )
 LOOP = _define(
     "redirect-loop",
     Severity.ERROR,
     title=N_("Redirect loop"),
-    why=N_("The redirects lead back to where they began: nobody can reach the page."),
-    fix=N_("Let one of the URLs answer with the page."),
+    why=N_("The redirects lead back to their start, so nobody can open the page."),
+    fix=N_("Serve the page at one of the URLs."),
 )
 TO_ERROR = _define(
     "redirect-to-error",
     Severity.ERROR,
-    title=N_("Redirect to an error"),
-    why=N_("The redirect leads to a page that does not answer or does not exist."),
-    fix=N_("Redirect to a page that is there, or answer with 404 or 410."),
+    title=N_("Redirect to broken page"),
+    why=N_("The redirect target returns an error or does not respond."),
+    fix=N_("Redirect to a working page, or return status 404 or 410."),
 )
 TO_HOME = _define(
     "redirects-to-home",
     Severity.WARNING,
-    title=N_("Many URLs redirect to the home page"),
-    why=N_("Whoever looked for one of those pages finds himself at the start. Search engines treat such redirects as errors."),
-    fix=N_("Redirect each URL to the page that replaced it, or answer with 404 or 410."),
+    title=N_("Many redirects to the home page"),
+    why=N_("Visitors do not find what they were looking for, and search engines treat such redirects as soft 404s."),
+    fix=N_("Redirect each URL to its replacement, or return status 404 or 410."),
     threshold=Threshold(10, "URLs"),
 )
 

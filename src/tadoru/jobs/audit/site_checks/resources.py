@@ -25,40 +25,38 @@ IMAGE_BROKEN = define(
     Severity.WARNING,
     group="images",
     title=N_("Broken image"),
-    why=N_("The image does not answer or does not exist: visitors see a gap."),
-    fix=N_("Restore the file, or correct src."),
+    why=N_("The image returns an error or does not respond, so it is not displayed."),
+    fix=N_("Restore the file, or correct the src attribute."),
 )
 BROKEN = _define(
     "resource-broken",
     Severity.ERROR,
-    title=N_("Broken script, style or frame"),
-    why=N_("A file that the page is made of does not answer or does not exist: the page may look wrong or not work."),
+    title=N_("Broken script, stylesheet or frame"),
+    why=N_("A resource of the page returns an error or does not respond, so the page may look wrong or not work."),
     fix=N_("Restore the file, or correct the reference."),
 )
 REDIRECTED = _define(
     "resource-redirected",
     Severity.INFO,
-    title=N_("Redirected file"),
-    why=N_("A file that the page is made of takes a detour at every load."),
-    fix=N_("Name its last URL."),
+    title=N_("Redirected resource"),
+    why=N_("The redirect delays the resource on every page load."),
+    fix=N_("Use the final URL of the resource."),
 )
 IMAGE_LARGE = define(
     "image-too-large",
     Severity.NOTICE,
     group="images",
-    title=N_("Large image"),
-    why=N_("Large files make pages slow, above all on phones."),
-    fix=N_("Compress the image, scale it down, or use a newer format."),
+    title=N_("Large image file"),
+    why=N_("Large files slow down the page, especially on mobile devices."),
+    fix=N_("Compress or scale down the image, or use a newer format."),
     threshold=Threshold(100_000, "bytes"),
 )
 WRONG_TYPE = _define(
     "resource-content-type",
     Severity.WARNING,
-    title=N_("File of a type that does not fit"),
-    why=N_(
-        "The file is sent as something other than what the page uses it for: browsers may refuse it. Often it is an error page."
-    ),
-    fix=N_("Send it with its own Content-Type, or answer with 404 when it is not there."),
+    title=N_("Unexpected resource content type"),
+    why=N_("The Content-Type does not match how the page uses the file, so browsers may reject it. Often it is an error page."),
+    fix=N_("Send the correct Content-Type, or return status 404 if the file does not exist."),
 )
 
 _SCRIPTS = ("javascript", "ecmascript", "json", "wasm")

@@ -23,61 +23,61 @@ _define = partial(define, group="site")
 NOINDEX = _define(
     "site-noindex",
     Severity.ERROR,
-    title=N_("Nearly all pages are noindex"),
-    why=N_("The site keeps itself out of search results. Often the directive was left over from a test system."),
-    fix=N_("Remove noindex from the pages that should be found."),
+    title=N_("Almost all pages are noindex"),
+    why=N_("The site is excluded from search results. Often the directive is a leftover from a staging site."),
+    fix=N_("Remove noindex from the pages that should be indexed."),
     threshold=Threshold(95, "percent"),
 )
 ROBOTS_MISSING = _define(
     "robots-txt-missing",
     Severity.INFO,
     title=N_("No robots.txt"),
-    why=N_("Everything may be crawled; nothing is wrong with that. But a sitemap can not be named, and logs fill with errors."),
-    fix=N_("Publish one, if only to name the sitemap."),
+    why=N_("Everything may be crawled, but a sitemap cannot be announced, and requests for the file fill the error log."),
+    fix=N_("Publish a robots.txt, at least to list the sitemap."),
 )
 ROBOTS_UNAVAILABLE = _define(
     "robots-txt-unavailable",
     Severity.ERROR,
-    title=N_("robots.txt can not be read"),
-    why=N_("When it fails with a server error or does not answer, search engines stop visiting the site."),
-    fix=N_("Let /robots.txt answer with 200, or with 404 if there is none."),
+    title=N_("robots.txt unavailable"),
+    why=N_("If robots.txt returns a server error or does not respond, search engines stop crawling the site."),
+    fix=N_("Return status 200 for /robots.txt, or 404 if there is none."),
 )
 ROBOTS_BLOCKS = _define(
     "robots-txt-blocks-all",
     Severity.ERROR,
-    title=N_("robots.txt forbids the whole site"),
-    why=N_("Search engines may not visit any page. Often the rule was left over from a test system."),
-    fix=N_("Remove Disallow: / unless the site is not meant to be found."),
+    title=N_("robots.txt blocks the whole site"),
+    why=N_("Search engines may not crawl any page. Often the rule is a leftover from a staging site."),
+    fix=N_("Remove Disallow: / unless the site should stay out of search engines."),
 )
 SCHEMES = _define(
     "site-http-and-https",
     Severity.WARNING,
-    title=N_("Pages answer under http and https"),
-    why=N_("The same pages are there twice, once without encryption."),
+    title=N_("Site available over HTTP and HTTPS"),
+    why=N_("The same pages exist twice, once without encryption."),
     fix=N_("Redirect every http:// URL to https://."),
 )
 WWW = _define(
     "site-www-and-bare",
     Severity.WARNING,
-    title=N_("Pages answer with and without www"),
-    why=N_("The same pages are there twice, under two host names."),
-    fix=N_("Redirect one of the names to the other."),
+    title=N_("Site available with and without www"),
+    why=N_("The same pages exist at two host names."),
+    fix=N_("Redirect one host name to the other."),
 )
 MIXED = _define(
     "site-mixed-protocols",
     Severity.NOTICE,
-    title=N_("Links within the site use http and https"),
-    why=N_("Pages of an encrypted site are linked to without encryption."),
-    fix=N_("Write https:// in all links, or leave the scheme out."),
+    title=N_("Mixed HTTP and HTTPS internal links"),
+    why=N_("Pages of an HTTPS site are linked with unencrypted URLs."),
+    fix=N_("Use https:// in all links, or omit the scheme."),
 )
 SOFT_404 = _define(
     "site-soft-404",
     Severity.WARNING,
-    title=N_("The site seems to answer anything"),
+    title=N_("Possible site-wide soft 404"),
     why=N_(
-        "Many different URLs show exactly the same text, and none was answered with 404: missing pages may look like good ones."
+        "Many different URLs show exactly the same text, and none returned status 404. Missing pages may look like valid pages."
     ),
-    fix=N_("Answer with status 404 when there is no such page."),
+    fix=N_("Return status 404 for pages that do not exist."),
     threshold=Threshold(10, "pages"),
 )
 

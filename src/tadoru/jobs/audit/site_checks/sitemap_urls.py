@@ -22,51 +22,51 @@ _define = partial(define, group="sitemaps")
 URL_BROKEN = _define(
     "sitemap-url-broken",
     Severity.ERROR,
-    title=N_("In the sitemap, but broken"),
-    why=N_("The sitemap names a page that does not answer or does not exist."),
-    fix=N_("Remove it from the sitemap, or restore the page."),
+    title=N_("Broken URL in sitemap"),
+    why=N_("The sitemap lists a page that returns an error or does not respond."),
+    fix=N_("Remove the URL from the sitemap, or restore the page."),
 )
 URL_REDIRECTED = _define(
     "sitemap-url-redirected",
     Severity.WARNING,
-    title=N_("In the sitemap, but redirected"),
-    why=N_("A sitemap should name the last URL, not one that redirects."),
-    fix=N_("Name the new URL."),
+    title=N_("Redirected URL in sitemap"),
+    why=N_("A sitemap should list final URLs, not URLs that redirect."),
+    fix=N_("List the redirect target instead."),
 )
 URL_NOINDEX = _define(
     "sitemap-url-noindex",
     Severity.WARNING,
-    title=N_("In the sitemap, but noindex"),
-    why=N_("The sitemap asks search engines to show the page, and the page asks them not to."),
-    fix=N_("Remove it from the sitemap, or remove noindex."),
+    title=N_("Noindex URL in sitemap"),
+    why=N_("The sitemap asks search engines to index the page, but the page forbids it."),
+    fix=N_("Remove the URL from the sitemap, or remove noindex."),
 )
 URL_CANONICALISED = _define(
     "sitemap-url-canonicalised",
     Severity.WARNING,
-    title=N_("In the sitemap, but canonicalised"),
-    why=N_("The page names another URL as the one to be shown."),
-    fix=N_("Name the canonical URL in the sitemap."),
+    title=N_("Canonicalised URL in sitemap"),
+    why=N_("The page declares another URL as its canonical."),
+    fix=N_("List the canonical URL in the sitemap."),
 )
 URL_FORBIDDEN = _define(
     "sitemap-url-blocked",
     Severity.WARNING,
-    title=N_("In the sitemap, but blocked by robots.txt"),
-    why=N_("The sitemap asks search engines to visit the page, and robots.txt forbids it."),
-    fix=N_("Remove it from the sitemap, or let it be visited."),
+    title=N_("URL in sitemap blocked by robots.txt"),
+    why=N_("The sitemap asks search engines to crawl the page, but robots.txt forbids it."),
+    fix=N_("Remove the URL from the sitemap, or allow crawling."),
 )
 IN_SEVERAL = _define(
     "sitemap-url-in-several",
     Severity.INFO,
-    title=N_("In several sitemaps"),
-    why=N_("One mention is enough; several come to differ."),
-    fix=N_("Name each page in one sitemap."),
+    title=N_("URL in multiple sitemaps"),
+    why=N_("One entry is enough, and duplicate entries may diverge."),
+    fix=N_("List each page in one sitemap only."),
 )
 LEFT_OUT = _define(
     "sitemap-page-missing",
     Severity.NOTICE,
-    title=N_("Page is in no sitemap"),
-    why=N_("The page may be shown by search engines, but the sitemaps of the site leave it out."),
-    fix=N_("Add it to a sitemap, or keep it out of the index."),
+    title=N_("Page not in sitemap"),
+    why=N_("The page is indexable, but no sitemap lists it."),
+    fix=N_("Add the page to a sitemap, or set it to noindex."),
 )
 
 _UNFIT: dict[UrlVerdict, Check] = {

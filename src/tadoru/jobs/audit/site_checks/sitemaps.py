@@ -26,68 +26,66 @@ MISSING = _define(
     "sitemap-missing",
     Severity.NOTICE,
     title=N_("No sitemap"),
-    why=N_(
-        "robots.txt names no sitemap, and there is none at /sitemap.xml: search engines have to find every page by its links."
-    ),
-    fix=N_("Publish a sitemap, and name it in robots.txt."),
+    why=N_("robots.txt lists no sitemap and /sitemap.xml does not exist, so search engines depend on links to discover pages."),
+    fix=N_("Publish a sitemap and list it in robots.txt."),
 )
 NOT_IN_ROBOTS = _define(
     "sitemap-not-in-robots",
     Severity.INFO,
-    title=N_("Sitemap is not named in robots.txt"),
-    why=N_("Search engines that were not told of it by hand may not find it."),
+    title=N_("Sitemap not in robots.txt"),
+    why=N_("Search engines to which the sitemap was not submitted may not find it."),
     fix=N_("Add a line such as Sitemap: https://example.com/sitemap.xml to robots.txt."),
 )
 UNREADABLE = _define(
     "sitemap-unreadable",
     Severity.ERROR,
-    title=N_("Sitemap can not be read"),
-    why=N_("robots.txt or a sitemap index names this file, and it does not answer or is no sitemap."),
-    fix=N_("Restore the file, or remove its name."),
+    title=N_("Unreadable sitemap"),
+    why=N_("robots.txt or a sitemap index lists this file, but it does not respond or is not a sitemap."),
+    fix=N_("Restore the file, or remove the entry."),
 )
 PROBLEMS = _define(
     "sitemap-problems",
     Severity.WARNING,
-    title=N_("Sitemap with errors"),
-    why=N_("Parts of the file do not follow the protocol and may be ignored."),
-    fix=N_("Correct what is named here."),
+    title=N_("Errors in sitemap"),
+    why=N_("Parts of the file do not follow the sitemap protocol and may be ignored."),
+    fix=N_("Correct the listed errors."),
 )
 TOO_MANY = _define(
     "sitemap-too-many-urls",
     Severity.ERROR,
-    title=N_("Sitemap with too many URLs"),
-    why=N_("Search engines refuse files with more URLs."),
-    fix=N_("Divide it, and name the parts in an index."),
+    title=N_("Too many URLs in sitemap"),
+    why=N_("Search engines reject sitemaps with more URLs than this."),
+    fix=N_("Split the sitemap and list the parts in a sitemap index."),
     threshold=Threshold(50_000, "URLs"),
 )
 TOO_LARGE = _define(
     "sitemap-too-large",
     Severity.ERROR,
-    title=N_("Sitemap is too large"),
-    why=N_("Search engines refuse larger files."),
-    fix=N_("Divide it, and name the parts in an index."),
+    title=N_("Sitemap too large"),
+    why=N_("Search engines reject larger files."),
+    fix=N_("Split the sitemap and list the parts in a sitemap index."),
     threshold=Threshold(50 * 1024 * 1024, "bytes"),
 )
 LASTMOD_INVALID = _define(
     "sitemap-lastmod-invalid",
     Severity.NOTICE,
-    title=N_("Sitemap with dates that are none"),
-    why=N_("A lastmod that is no date is ignored."),
-    fix=N_("Write dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00."),
+    title=N_("Invalid lastmod in sitemap"),
+    why=N_("Search engines ignore a lastmod that is not a valid date."),
+    fix=N_("Use dates such as 2025-01-31 or 2025-01-31T12:00:00+09:00."),
 )
 LASTMOD_FUTURE = _define(
     "sitemap-lastmod-future",
     Severity.NOTICE,
-    title=N_("Sitemap with dates in the future"),
-    why=N_("Search engines stop believing the dates of a sitemap that can not be true."),
-    fix=N_("Write when the page was last changed."),
+    title=N_("Future lastmod in sitemap"),
+    why=N_("Search engines stop trusting the dates of a sitemap if some are impossible."),
+    fix=N_("Use the date of the last change of the page."),
 )
 OTHER_HOST = _define(
     "sitemap-other-host",
     Severity.WARNING,
-    title=N_("Sitemap names URLs of another site"),
-    why=N_("URLs of another host are ignored unless that host allows it."),
-    fix=N_("Name only URLs of this site."),
+    title=N_("URLs of another host in sitemap"),
+    why=N_("Search engines ignore URLs of another host unless that host allows it."),
+    fix=N_("List only URLs of this site."),
 )
 _NO_SITEMAP = "Not a sitemap"
 _TOO_MANY_URLS = re.compile(r"More than \d+ URLs")
