@@ -22,12 +22,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from tadoru.clock import SystemClock
-from tadoru.jobs.audit.analyse import analyse
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import Limits
+from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.rules.similar import sketch
-from tadoru.store.sqlite import SqliteStore
+from tadoru.rules.minhash import sketch
+from tadoru.store.crawl.sqlite import SqliteStore
 
 ROOT = Path(__file__).resolve().parent.parent
 SMALL, LARGE = 100_000, 1_000_000
@@ -156,7 +156,7 @@ def make(path: Path, pages: int) -> None:
 
 
 async def _install(store: SqliteStore) -> None:
-    await store.install_checks(Catalogue().checks.values(), "page")
+    await store.install_checks(CheckCatalogue().checks.values(), "page")
     await store.install_checks(SITE_CHECKS.values(), "site")
 
 

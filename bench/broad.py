@@ -23,12 +23,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Crawl
+from tadoru.engine.crawl import Crawler
 from tadoru.jobs.audit.run import prepare
 from tadoru.jobs.launch import run_loop
 from tadoru.model.web import Answer, Request, Response, Timings
 from tadoru.options import AuditOptions
-from tadoru.store.open import open_store
+from tadoru.store.crawl.open import open_store
 
 HEAD = "<!doctype html><html lang=en><head><meta charset=utf-8><title>{0}</title></head><body><h1>{0}</h1>"
 FILLER = "<p>" + "The trail goes on through the quiet wood. " * 20 + "</p>"
@@ -83,7 +83,7 @@ async def crawl(options: AuditOptions, seeds: list[str], world: World, seconds: 
     clock = SystemClock()
     store = open_store(options.database, clock)
     policy = replace(prepared.plan.policy, sitemaps=False, resource_budget=0)
-    work = Crawl(job=prepared.plan.job, policy=policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
+    work = Crawler(job=prepared.plan.job, policy=policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
     running = asyncio.create_task(work.run())
     began, before = time.monotonic(), time.process_time()
     for part in range(1, 5):

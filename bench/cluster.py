@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.scaling_site import Request, Sites, requests, serving
-from tadoru.store.postgres.cluster import OPEN, Cluster
-from tadoru.store.postgres.cluster_view import ClusterView
+from tadoru.store.cluster.registry import OPEN, ClusterRegistry
+from tadoru.store.cluster.status_reader import ClusterStatusReader
 from tests.support.postgres import PostgresServer
 
 COMMAND = [sys.executable, "-m", "tadoru"]
@@ -97,14 +97,14 @@ def crawl(database: str, starts: Sequence[str], log: Path, workers: int, *, at_o
 
 def wait_until_done(database: str, name: str) -> tuple[int, ...]:
     """How many pages each worker did."""
-    cluster = Cluster(database)
+    cluster = ClusterRegistry(database)
     while cluster.crawl(name).state == OPEN:
         time.sleep(0.25)
     found = cluster.crawl(name)
     if found.state != "done":
         raise SystemExit(f"The crawl failed: {found.error}")
     cluster.close()
-    with closing(ClusterView(database)) as view:
+    with closing(ClusterStatusReader(database)) as view:
         return tuple(worker.pages for worker in view.look().workers)
 
 

@@ -20,16 +20,16 @@ from typing import NamedTuple
 
 from bench.read import SITE_URL, SITES, best, read_all, sample
 from tadoru.clock import SystemClock
-from tadoru.engine.facts import page_facts
-from tadoru.engine.gate import Gate
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.page_fetch import page_facts
+from tadoru.engine.url_filter import UrlFilter
 from tadoru.jobs.audit.job import AuditJob
-from tadoru.jobs.launch import tune
+from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response, Timings
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import host_key
-from tadoru.store.base import Completed, FoundLink, Lease
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease
+from tadoru.store.crawl.sqlite import SqliteStore
 
 AT_ONCE = 16
 """Pages in a transaction: what a crawl comes to."""
@@ -44,42 +44,42 @@ class Batch(NamedTuple):
     store: float
 
 
-def handle_all(job: AuditJob, pages: list[Response]) -> tuple[dict[str, tuple[Response, Found]], list[float]]:
+def handle_all(job: AuditJob, pages: list[Response]) -> tuple[dict[str, tuple[Response, PageResult]], list[float]]:
     """What the job makes of each page, and the seconds it took."""
     found, taken = {}, []
     for response in pages:
-        page = Page(url=response.url, depth=1, response=response)
+        page = FetchedPage(url=response.url, depth=1, response=response)
         start = time.process_time()
         found[response.url] = response, job.handle(page)
         taken.append(time.process_time() - start)
     return found, taken
 
 
-def outcome(lease: Lease, response: Response, found: Found, gate: Gate) -> Completed:
+def outcome(lease: Lease, response: Response, found: PageResult, url_filter: UrlFilter) -> CompletedOutcome:
     """As the engine does it."""
-    target = gate.target
+    target = url_filter.target
     links = [
         FoundLink(target(url), kind, text, rel, position, fragment) for url, kind, text, rel, position, fragment in found.links
     ]
-    resources = [gate.resource(link) for link in found.resources]
+    resources = [url_filter.resource(link) for link in found.resources]
     facts = page_facts(response, found)
-    return Completed(lease=lease, facts=facts, links=links, records=found.records, resources=resources)
+    return CompletedOutcome(lease=lease, facts=facts, links=links, records=found.records, resources=resources)
 
 
-async def store_all(job: AuditJob, found: dict[str, tuple[Response, Found]], file: Path) -> list[Batch]:
+async def store_all(job: AuditJob, found: dict[str, tuple[Response, PageResult]], file: Path) -> list[Batch]:
     """Write every page into a new database."""
     clock, batches = time.process_time, []
     store = SqliteStore(str(file), SystemClock())
     await store.install_checks(job.catalogue.checks.values(), "page", {})
-    gate = Gate(job.scope, check_external=False, follow=True, trap_cap=500)
-    await store.add([gate.seed(url) for url in found], seed=True)
+    url_filter = UrlFilter(job.scope, check_external=False, follow=True, trap_cap=500)
+    await store.add([url_filter.seed(url) for url in found], seed=True)
     worker = await store.join(3600.0)
     wanted = {host_key(SITE_URL): AT_ONCE}
     for _ in repeat(None, -(-len(found) // AT_ONCE)):
         start = clock()
         leased = await store.lease(worker, wanted, new_hosts=1, per_host=AT_ONCE, limit=0)
         have = clock()
-        outcomes = [outcome(lease, *found[lease.url], gate) for lease in leased.leases if lease.url in found]
+        outcomes = [outcome(lease, *found[lease.url], url_filter) for lease in leased.leases if lease.url in found]
         decided = clock()
         await store.finish(worker, outcomes, max_depth=None)
         batches.append(Batch(have - start, decided - have, clock() - decided))
@@ -113,7 +113,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--site", choices=SITES, action="append", help="by default every site that is there")
     given = parser.parse_args()
-    tune()
+    tune_process()
     for name in given.site or SITES:
         if SITES[name].is_dir():
             measure(name, given.pages, given.rounds)

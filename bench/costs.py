@@ -30,18 +30,18 @@ from typing import Any
 from bench.measure import TICKS, tree
 from bench.scaling_site import page
 from tadoru.clock import SystemClock
-from tadoru.engine.facts import page_facts
-from tadoru.engine.job import Found, Page
-from tadoru.jobs.audit.analyse import analyse
+from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.page_fetch import page_facts
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
+from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.jobs.launch import tune
+from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response, Timings
 from tadoru.rules.pace import start
 from tadoru.rules.scope import Scope
-from tadoru.store.base import Completed, FoundLink, Lease, PageFacts, PageStatus, Target
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.postgres import PostgresServer
 
 REAL = {
@@ -147,9 +147,9 @@ class Bench:
         return False
 
     # ---- the frontier
-    def target(self, number: int) -> Target:
+    def target(self, number: int) -> LinkTarget:
         host = f"host-{number % HOSTS}.example"
-        return Target(f"https://{host}/section-{number % 97}/a-page-with-a-name-{number}.html", host, PageStatus.QUEUED)
+        return LinkTarget(f"https://{host}/section-{number % 97}/a-page-with-a-name-{number}.html", host, PageStatus.QUEUED)
 
     async def frontier(self, urls: int) -> None:
         async def add(store: PostgresStore, first: int, number: int) -> int:
@@ -202,9 +202,9 @@ class Bench:
             await self.part(name, lambda work=work: slots(work), waits)  # type: ignore[misc]
 
     # ---- pages
-    async def finish(self, pages: int, at_once: int, make: Callable[[Lease, int], Completed]) -> Part:
+    async def finish(self, pages: int, at_once: int, make: Callable[[Lease, int], CompletedOutcome]) -> Part:
         """Lease, make, and measure the writing alone."""
-        outcomes: list[Completed] = []
+        outcomes: list[CompletedOutcome] = []
         while len(outcomes) < pages:
             some = {f"host-{(len(outcomes) + n) % HOSTS}.example": 2 for n in range(256)}
             leased = await self.store.lease(self.worker, some, new_hosts=0, per_host=0, limit=0)
@@ -223,7 +223,7 @@ class Bench:
         job = AuditJob(scope=Scope(sites=("https://host-0.example/",)))
         await self.store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
         began = time.process_time()
-        found = [job.handle(Page(url=one.url, depth=1, response=one)) for one in pages]
+        found = [job.handle(FetchedPage(url=one.url, depth=1, response=one)) for one in pages]
         self.put("reading and judging a page", Part((time.process_time() - began) / len(pages), 0.0, 0.0, 0.0))
         self.findings = sum(0 if one.records is None else len(one.records.findings) for one in found) / len(found)
         makers = self._makers(found, page_facts(pages[0], found[0]))
@@ -249,29 +249,29 @@ class Bench:
         self.bytes |= {"a link": sizes["linked"] / LINKS, "what is kept of a page": sizes["kept"]}
         self.bytes["a finding"] = sizes["judged"] / max(1.0, self.findings)
 
-    def _makers(self, found: list[Found], facts: PageFacts) -> dict[str, Callable[[Lease, int], Completed]]:
+    def _makers(self, found: list[PageResult], facts: PageFacts) -> dict[str, Callable[[Lease, int], CompletedOutcome]]:
         """How the pages of each turn are made: each has one thing more than a plain one."""
         known = [self.target(n) for n in range(HOSTS)]
         fresh = count(100_000_000)
         records = [one.records for one in found]
         lean = [None if one is None else replace(one, findings=()) for one in records]
 
-        def links(targets: list[Target]) -> list[FoundLink]:
+        def links(targets: list[LinkTarget]) -> list[FoundLink]:
             return [FoundLink(target, "a", f"Text {n}", "", n, "") for n, target in enumerate(targets)]
 
-        def linked(lease: Lease, at: int) -> Completed:
-            return Completed(lease=lease, facts=facts, links=links([known[(at + n) % HOSTS] for n in range(LINKS)]))
+        def linked(lease: Lease, at: int) -> CompletedOutcome:
+            return CompletedOutcome(lease=lease, facts=facts, links=links([known[(at + n) % HOSTS] for n in range(LINKS)]))
 
-        def finding(lease: Lease, _: int) -> Completed:
-            return Completed(lease=lease, facts=facts, links=links([self.target(next(fresh)) for _ in range(LINKS)]))
+        def finding(lease: Lease, _: int) -> CompletedOutcome:
+            return CompletedOutcome(lease=lease, facts=facts, links=links([self.target(next(fresh)) for _ in range(LINKS)]))
 
         return {
-            "alone": lambda lease, _: Completed(lease=lease, facts=facts),
-            "plain": lambda lease, _: Completed(lease=lease, facts=facts),
+            "alone": lambda lease, _: CompletedOutcome(lease=lease, facts=facts),
+            "plain": lambda lease, _: CompletedOutcome(lease=lease, facts=facts),
             "linked": linked,
             "finding": finding,
-            "kept": lambda lease, at: Completed(lease=lease, facts=facts, records=lean[at % len(found)]),
-            "judged": lambda lease, at: Completed(lease=lease, facts=facts, records=records[at % len(found)]),
+            "kept": lambda lease, at: CompletedOutcome(lease=lease, facts=facts, records=lean[at % len(found)]),
+            "judged": lambda lease, at: CompletedOutcome(lease=lease, facts=facts, records=records[at % len(found)]),
         }
 
     def put(self, name: str, part: Part) -> None:
@@ -353,7 +353,7 @@ async def measure(urls: int, pages: int) -> dict[str, Any]:
     from bench.queue_costs import queue_parts
     from bench.scaling_runs import crawl
 
-    tune()
+    tune_process()
     with real_server() as server:
         bench = Bench(server)
         await bench.frontier(urls)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.install import Unavailable, environment, version
-from tadoru.jobs.docs.content import find_main
+from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
 from tadoru.parse.html import Document
 
@@ -83,7 +83,7 @@ def measure(page: Path) -> Cost:
     begun = time.process_time()
     document = Document.parse(body, MEDIA_TYPE)
     parsed = time.process_time()
-    main = find_main(document, url)
+    main = find_main_content(document, url)
     found = time.process_time()
     convert(main.root, base=url, options=ConvertOptions())
     return Cost(parsed - begun, found - parsed, time.process_time() - found)
@@ -144,7 +144,7 @@ def _profile(pages: list[Path]) -> None:
     profile = cProfile.Profile()
     for page in pages:
         document = Document.parse(page.read_bytes(), MEDIA_TYPE)
-        root = find_main(document, "https://docs.example/").root
+        root = find_main_content(document, "https://docs.example/").root
         profile.runcall(convert, root, base="https://docs.example/a/", options=ConvertOptions())
     pstats.Stats(profile).sort_stats("tottime").print_stats(30)
 

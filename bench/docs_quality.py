@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tadoru.jobs.docs.content import Main, find_main
+from tadoru.jobs.docs.content import MainContent, find_main_content
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
 from tadoru.parse.html import Document
 
@@ -58,7 +58,7 @@ class Result(NamedTuple):
 
     sample: Sample
     score: Score
-    main: Main
+    main: MainContent
     seconds: float
 
 
@@ -102,7 +102,7 @@ def measure(sample: Sample) -> Result:
     """Read one page as the docs job does, and score it."""
     document = Document.parse(sample.body, CONTENT_TYPE)
     started = time.process_time()
-    main = find_main(document, sample.url)
+    main = find_main_content(document, sample.url)
     seconds = time.process_time() - started
     first = main.root.css_first("h1,h2")
     repeats = first is not None and " ".join(first.text().split()).startswith(main.title)

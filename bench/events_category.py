@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 
 from bench.events_corpus import CORPUS
 from tadoru.cli.events_enrich import write_evaluation
-from tadoru.jobs.events.enrich.samples import from_table
-from tadoru.jobs.events.enrich.train import evaluate, train
+from tadoru.jobs.events.enrich.training import evaluate_model, samples_from_tables, train_model
 
 BAR = 0.52
 """TF-IDF over letter runs and logistic regression, measured before anything was built."""
@@ -25,10 +24,10 @@ def main() -> int:
     if not files:
         sys.stderr.write(f"The corpus is not there: {CORPUS}\n")
         return 1
-    samples = from_table(files, text=("名称", "説明", "集合場所"), category="イベント種類")
-    write_evaluation(evaluate(samples))
+    samples = samples_from_tables(files, text=("名称", "説明", "集合場所"), category="イベント種類")
+    write_evaluation(evaluate_model(samples))
     began = time.process_time()
-    model = train(samples, datetime(2026, 1, 1, tzinfo=UTC))
+    model = train_model(samples, datetime(2026, 1, 1, tzinfo=UTC))
     trained = time.process_time() - began
     texts = [one.texts for one in samples]
     began = time.process_time()

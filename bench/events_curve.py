@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tadoru.jobs.events.dedupe import SAME
+from tadoru.jobs.events.dedupe import SAME_SCORE
 
 DASHES = ("", "7 4", "2 3")
 
@@ -32,7 +32,7 @@ def svg(curves: Mapping[str, Sequence[Point]]) -> str:
         shapes.append(f'<path d="M{left} {y}H{left + wide}M{x} {top}V{top + high}" stroke="#ddd"/>')
         shapes.append(f'<text x="{left - 8}" y="{y + 4}" text-anchor="end">{tick / 10:.1f}</text>')
         shapes.append(f'<text x="{x}" y="{top + high + 18}" text-anchor="middle">{tick / 10:.1f}</text>')
-    chosen = left + wide * SAME
+    chosen = left + wide * SAME_SCORE
     shapes.append(f'<path d="M{chosen} {top}V{top + high}" stroke="#888" stroke-dasharray="4 4"/>')
     for number, (name, points) in enumerate(curves.items()):
         for field, colour in (("precision", "#0b6e4f"), ("recall", "#a23b00")):

@@ -25,8 +25,8 @@ from bench import events_held_out
 from bench.events_corpus import CORPUS, ZONE, Row, rows
 from bench.events_curve import Point, svg
 from bench.events_variants import Pair, pairs
-from tadoru.jobs.events.dedupe import SAME, Verdict, blocks, compare
-from tadoru.jobs.events.dedupe.fold import fold, normal
+from tadoru.jobs.events.dedupe import SAME_SCORE, MatchVerdict, blocking_keys, compare_events
+from tadoru.jobs.events.dedupe.similarity import fold_spelling, normalise_text
 from tadoru.model.event import Occurrence
 
 SEED = 5
@@ -38,7 +38,7 @@ class Judged(NamedTuple):
     """A pair and what was made of it."""
 
     pair: Pair
-    verdict: Verdict
+    verdict: MatchVerdict
     score: float
     met: bool
     """They share a block, so that they would have been compared."""
@@ -55,7 +55,12 @@ def groups(found: Iterable[Row]) -> list[list[Row]]:
     """Rows of one file that share title, day and venue."""
     shared: defaultdict[tuple[str, str, object, str], list[Row]] = defaultdict(list)
     for row in found:
-        shared[row.file, fold(normal(row.draft.title)), row.draft.local_date, fold(normal(row.draft.venue))].append(row)
+        shared[
+            row.file,
+            fold_spelling(normalise_text(row.draft.title)),
+            row.draft.local_date,
+            fold_spelling(normalise_text(row.draft.venue)),
+        ].append(row)
     return [group for group in shared.values() if len(group) > 1]
 
 
@@ -63,8 +68,8 @@ def judge(made: Iterable[Pair]) -> list[Judged]:
     """Judge pairs with a known answer."""
     judged: list[Judged] = []
     for pair in made:
-        result = compare(pair.one, pair.other, same_source=False)
-        met = not set(blocks(pair.one)).isdisjoint(blocks(pair.other))
+        result = compare_events(pair.one, pair.other, same_source=False)
+        met = not set(blocking_keys(pair.one)).isdisjoint(blocking_keys(pair.other))
         judged.append(Judged(pair, result.verdict, result.score, met))
     return judged
 
@@ -81,7 +86,7 @@ def curve(judged: Sequence[Judged]) -> list[Point]:
     return points
 
 
-def point_at(points: Sequence[Point], threshold: float = SAME) -> Point:
+def point_at(points: Sequence[Point], threshold: float = SAME_SCORE) -> Point:
     """The point at a threshold."""
     return min(points, key=lambda point: abs(point.threshold - threshold))
 
@@ -91,7 +96,7 @@ def show_groups(found: Sequence[Row]) -> None:
     table: Counter[tuple[str, str]] = Counter()
     for group in groups(found):
         starts = {(row.draft.occurrence.has_time, row.draft.occurrence.starts_at) for row in group}
-        verdicts = {str(compare(a.draft, b.draft, same_source=True).verdict) for a, b in combinations(group, 2)}
+        verdicts = {str(compare_events(a.draft, b.draft, same_source=True).verdict) for a, b in combinations(group, 2)}
         timed = all(has_time for has_time, _ in starts)
         start = "one start" if len(starts) == 1 else "several starts" if timed else "one start is missing"
         table[start, " and ".join(sorted(verdicts))] += 1
@@ -123,7 +128,7 @@ def show_curve(name: str, points: Sequence[Point]) -> None:
 def show_blocks(found: Sequence[Row]) -> None:
     """How many blocks an event of the corpus has, and how many others are in them."""
     members: Counter[str] = Counter()
-    each = [blocks(row.draft) for row in found]
+    each = [blocking_keys(row.draft) for row in found]
     for mine in each:
         members.update(mine)
     near = [sum(members[block] - 1 for block in mine) for mine in each]
@@ -145,7 +150,7 @@ def show_million(found: Sequence[Row], events: int, seed: int) -> None:
         for _ in range(events // days):
             draft = chance.choice(drafts)
             moment = Occurrence(starts_at=start.replace(hour=chance.randrange(9, 20)))
-            mine = blocks(replace(draft, occurrence=moment, occurrences=(), city=f"第{chance.randrange(CITIES)}市"))
+            mine = blocking_keys(replace(draft, occurrence=moment, occurrences=(), city=f"第{chance.randrange(CITIES)}市"))
             members.update(mine)
             each.append(mine)
         sizes += members.values()
@@ -176,15 +181,15 @@ def speed(found: Sequence[Row]) -> list[float]:
     """Seconds of CPU for one comparison of rows that share a block."""
     shared: defaultdict[str, list[Row]] = defaultdict(list)
     for row in found:
-        for block in blocks(row.draft):
+        for block in blocking_keys(row.draft):
             shared[block].append(row)
     couples = [couple for members in shared.values() for couple in combinations(members, 2)]
     taken: list[float] = []
     for one, other in couples:
-        compare(one.draft, other.draft, same_source=False)
+        compare_events(one.draft, other.draft, same_source=False)
         started = time.process_time_ns()
         for _ in range(5):
-            compare(one.draft, other.draft, same_source=False)
+            compare_events(one.draft, other.draft, same_source=False)
         taken.append((time.process_time_ns() - started) / 5e9)
     return taken
 

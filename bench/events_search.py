@@ -20,15 +20,15 @@ from sqlalchemy import text
 
 from bench.events_store import load
 from tadoru.clock import SystemClock
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 
 WORDS = ("の", "会", "教室", "ヨガ", "囲碁", "図書館", "能楽堂", "おはなし会", "子育て支援セ", "マイナンバー", "ないない")
 TODAY = date(2026, 11, 15)
 LAST_DAYS = date(2028, 12, 20)
 
 
-def measure(store: EventsStore) -> list[str]:
+def measure(store: CalendarStore) -> list[str]:
     """A row of a table for each word."""
     clock: Callable[[], float] = time.process_time if store.is_sqlite else time.perf_counter
     cities = store.cities()
@@ -42,7 +42,7 @@ def measure(store: EventsStore) -> list[str]:
     return rows
 
 
-def _median(clock: Callable[[], float], store: EventsStore, chosen: EventFilter) -> float:
+def _median(clock: Callable[[], float], store: CalendarStore, chosen: EventFilter) -> float:
     found = []
     for _ in range(5):
         began = clock()
@@ -51,7 +51,7 @@ def _median(clock: Callable[[], float], store: EventsStore, chosen: EventFilter)
     return sorted(found)[2]
 
 
-def size_of_index(store: EventsStore) -> float:
+def size_of_index(store: CalendarStore) -> float:
     """Megabytes."""
     query = (
         "SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'events_search%'"
@@ -64,7 +64,7 @@ def size_of_index(store: EventsStore) -> float:
 
 def report(database: str) -> None:
     """Ask one database."""
-    store = open_events(database, SystemClock())
+    store = open_calendar(database, SystemClock())
     for row in measure(store):
         sys.stdout.write(f"{row}\n")
     sys.stdout.write(f"\nThe index has {size_of_index(store):,.0f} MB.\n\n")

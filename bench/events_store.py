@@ -30,12 +30,12 @@ from sqlalchemy import Connection, Table
 from bench.events_corpus import CORPUS, rows
 from bench.events_variants import SAME, elsewhere
 from tadoru.clock import SystemClock
-from tadoru.jobs.events.dedupe import EventJudge
+from tadoru.jobs.events.dedupe import EventMatcher
 from tadoru.model.event import EventDraft, RunStatus
-from tadoru.store.events.drafts import columns_of, draft_hash, draft_out, occurrence_rows
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schema import blocks, events, occurrences, sightings
+from tadoru.store.calendar.drafts import draft_hash, draft_to_json, event_columns, occurrence_rows
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.schema import blocks, events, occurrences, sightings
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 
 CITIES, DAYS, FIRST = 200, 5 * 365, date(2024, 1, 1)
 NEW, NEAR, KNOWN = 4000, 4000, 2000
@@ -87,7 +87,7 @@ def _on(base: EventDraft, day: date, city: str, uid: str) -> EventDraft:
 class Loader:
     """Rows straight into the tables, in the very form in which the store writes them."""
 
-    def __init__(self, store: EventsStore, sql: Connection) -> None:
+    def __init__(self, store: CalendarStore, sql: Connection) -> None:
         self._store, self._sql = store, sql
         dialect = sql.dialect
         self._bind = {
@@ -110,7 +110,7 @@ class Loader:
 
 def load(database: str, size: int) -> dict[str, float]:
     """Fill a database."""
-    store, judge = open_events(database, SystemClock()), EventJudge()
+    store, judge = open_calendar(database, SystemClock()), EventMatcher()
     began, now = time.perf_counter(), store.now()
     for number in range(CITIES):
         store.add_source({"name": f"city {number}", "type": "csv", "url": f"https://city{number}.example/"}, by="bench")
@@ -120,11 +120,11 @@ def load(database: str, size: int) -> dict[str, float]:
     while part := list(islice(stream, 5000)):
         with store.write() as sql:
             loader, made = Loader(store, sql), list(enumerate(part, start=done + 1))
-            of = [(number, place + 1, draft, draft_out(draft)) for number, (place, draft) in made]
+            of = [(number, place + 1, draft, draft_to_json(draft)) for number, (place, draft) in made]
             own = [
                 {"id": n, "uid": f"{n:032x}", "source_id": s, "dedupe_key": judge.key(d), "source_url": ""} for n, s, d, _ in of
             ]
-            loader.write(events, [columns_of(d, now) | same | mine for mine, (_, _, d, _) in zip(own, of, strict=True)])
+            loader.write(events, [event_columns(d, now) | same | mine for mine, (_, _, d, _) in zip(own, of, strict=True)])
             loader.write(occurrences, [one for n, _, d, _ in of for one in occurrence_rows(n, d)])
             said = [
                 {"event_id": n, "source_id": s, "row_key": f"uid:{d.uid}", "draft": j, "draft_hash": draft_hash(j)}
@@ -149,7 +149,7 @@ def batch(database: str, size: int, *, profile: bool = False) -> dict[str, float
     chosen = sorted(chance.sample(range(size * 9 // 10), min(NEAR, size // 2)))
     near, known = _near(size, chosen, chance), _known(size)
     fresh = [draft for _, draft in drafts(NEW, SEED + 2)]
-    store, judge = open_events(database, SystemClock()), EventJudge()
+    store, judge = open_calendar(database, SystemClock()), EventMatcher()
     source = store.add_source({"name": f"aggregator {time.time()}", "type": "api", "url": "https://all.example/"}, by="bench")
     given = [*near, *fresh]
     chance.shuffle(given)
@@ -204,14 +204,14 @@ def _known(size: int) -> dict[int, list[EventDraft]]:
     return found
 
 
-def _apply(store: EventsStore, judge: EventJudge, source_id: int, given: list[EventDraft]) -> Any:
+def _apply(store: CalendarStore, judge: EventMatcher, source_id: int, given: list[EventDraft]) -> Any:
     run = store.start_run(source_id)
     applied = store.apply_run(run, given, (), judge)
     store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(given)})
     return applied
 
 
-def _lists(store: EventsStore) -> dict[str, float]:
+def _lists(store: CalendarStore) -> dict[str, float]:
     """Milliseconds for a page of 20, the median of five."""
     since, city = date(2026, 6, 1), cities()[3].name
     asked: dict[str, EventFilter] = {

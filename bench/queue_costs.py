@@ -14,10 +14,10 @@ from procrastinate.jobs import Status
 from bench.costs import server_cpu
 from tadoru.clock import SystemClock
 from tadoru.cluster import queue
-from tadoru.cluster.desk import LINED_UP
-from tadoru.store.base import PageStatus, Target
-from tadoru.store.postgres.cluster import SCHEMA, Cluster
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.cluster.tasks import MAX_QUEUED_SLICES
+from tadoru.store.cluster.registry import SCHEMA, ClusterRegistry
+from tadoru.store.crawl.interface import LinkTarget, PageStatus
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.postgres import PostgresServer
 
 LENGTHS = (200, 2_000, 20_000)
@@ -30,8 +30,8 @@ _FILL = """INSERT INTO procrastinate_jobs(queue_name, task_name, lock, queueing_
 
 async def queue_parts(server: PostgresServer) -> dict[str, Any]:
     """For every length of the queue: seconds of the database's CPU, of ours, and of the wall, for one slice."""
-    cluster = Cluster(server.new_database())
-    queue.prepare(cluster)
+    cluster = ClusterRegistry(server.new_database())
+    queue.prepare_schema(cluster)
     found: dict[str, Any] = {"look": await _look(cluster, server)}  # With an empty queue.
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(conninfo=cluster.dsn, kwargs={"options": f"-c search_path={SCHEMA}"})
@@ -70,18 +70,18 @@ async def queue_parts(server: PostgresServer) -> dict[str, Any]:
     return found
 
 
-async def _look(cluster: Cluster, server: PostgresServer) -> dict[str, float]:
+async def _look(cluster: ClusterRegistry, server: PostgresServer) -> dict[str, float]:
     """What it costs to find hosts that want a slice, of many: seconds of the database's CPU, for each number of hosts."""
     found = {}
     for number in WAITING:
         store = PostgresStore(f"{cluster.dsn}&crawl=wide{number}", SystemClock())
-        targets = [Target(f"https://host-{n}.example/", f"host-{n}.example", PageStatus.QUEUED) for n in range(number)]
+        targets = [LinkTarget(f"https://host-{n}.example/", f"host-{n}.example", PageStatus.QUEUED) for n in range(number)]
         for at in range(0, number, 1_000):
             await store.add(targets[at : at + 1_000], seed=False)
         await store.close()
         before = server_cpu(server.pid)
         for _ in range(ROUNDS):
-            cluster.waiting_hosts(f"wide{number}", LINED_UP)
+            cluster.waiting_hosts(f"wide{number}", MAX_QUEUED_SLICES)
         found[str(number)] = (server_cpu(server.pid) - before) / ROUNDS
         print(f"  a look at {number:6} hosts              database {found[str(number)] * 1e6:8.1f} µs")
     return found

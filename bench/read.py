@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import Limits, PageContext
-from tadoru.jobs.launch import tune
+from tadoru.jobs.launch import tune_process
 from tadoru.model.web import Response
 from tadoru.parse.html import Document
 from tadoru.parse.page import read_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
 ROOT = Path(__file__).resolve().parent.parent
 SITES = {
@@ -57,7 +57,7 @@ def sample(folder: Path, number: int) -> list[Response]:
 
 def read_all(pages: list[Response]) -> Iterator[Cost]:
     """Read each page once, with what a crawl keeps from page to page."""
-    resolver, catalogue = Resolver(), Catalogue()
+    resolver, catalogue = UrlResolver(), CheckCatalogue()
     limits = Limits(catalogue.checks.values())
     clock = time.process_time
     for response in pages:
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--site", choices=SITES, action="append", help="by default every site that is there")
     parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()
-    tune()
+    tune_process()
     for name in given.site or SITES:
         if not SITES[name].is_dir():
             print(f"{name}: not there; bench/run builds it or says which package has it", file=sys.stderr)

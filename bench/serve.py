@@ -45,11 +45,11 @@ def product(database: str, port: int) -> None:
     from tadoru.log import Log
     from tadoru.options import ServeOptions
     from tadoru.serve.app import build_app
-    from tadoru.serve.memory import keep_together
+    from tadoru.serve.server import limit_malloc_arenas
     from tadoru.serve.service import Service
     from tadoru.store.service import open_service
 
-    keep_together()
+    limit_malloc_arenas()
     options = ServeOptions(database=database, rate_limit=0, key_rate_limit=0)
     log = Log(sys.stderr, SystemClock(), level="error")
     app = build_app(Service(store=open_service(database), options=options, log=log))

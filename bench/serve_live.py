@@ -37,16 +37,16 @@ def service(path: str, port: int, clients: int) -> None:
     from tadoru.log import Log
     from tadoru.options import ServeOptions
     from tadoru.serve.app import build_app
-    from tadoru.serve.live import wire
-    from tadoru.serve.live.room import Terms
+    from tadoru.serve.live import connection as wire
+    from tadoru.serve.live.hub import LiveLimits
     from tadoru.serve.service import Service
     from tadoru.store.service import open_service
 
     options = ServeOptions(database=path, rate_limit=0, key_rate_limit=0, crawl_private=("*",))
     log = Log(sys.stderr, SystemClock(), level="error")
     app = build_app(Service(store=open_service(path), options=options, log=log))
-    app.state.live.settle(Terms(for_each=clients + 10, from_address=clients + 10))
-    uvicorn.run(app, port=port, log_level="error", access_log=False, **wire.OPTIONS)
+    app.state.live.settle(LiveLimits(for_each=clients + 10, from_address=clients + 10))
+    uvicorn.run(app, port=port, log_level="error", access_log=False, **wire.WEBSOCKET_OPTIONS)
 
 
 class Endless(http.server.BaseHTTPRequestHandler):
@@ -67,12 +67,12 @@ class Endless(http.server.BaseHTTPRequestHandler):
 
 def crawl(path: str, seconds: float, done: Any) -> None:
     """Have the service crawl a site for so long."""
-    from tadoru.store.access.values import By
+    from tadoru.store.accounts.audit_log import Actor
     from tadoru.store.service import open_service
 
     site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Endless)
     threading.Thread(target=site.serve_forever, daemon=True).start()
-    store, by = open_service(path), By(who="bench")
+    store, by = open_service(path), Actor(who="bench")
     begin = store.message_span()[1]
     made = store.add_crawl("Bench", "audit", [f"http://127.0.0.1:{site.server_port}/"], {"delay": 0.1, "limit": 100_000}, by)
     time.sleep(seconds)
@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--crawl", action="store_true")
     parser.add_argument("--database", default="")
     given = parser.parse_args()
-    from tadoru.store.access.values import By
+    from tadoru.store.accounts.audit_log import Actor
     from tadoru.store.service import open_service
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -191,7 +191,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = given.database or str(Path(folder) / "service.db")
         store = open_service(path)
-        key = store.add_key("bench", ("crawls:read",), By(who="bench"))[1]
+        key = store.add_key("bench", ("crawls:read",), Actor(who="bench"))[1]
         store.close()
         port, done = free_port(), spawn.Queue()
         server = spawn.Process(target=service, args=(path, port, given.clients))

@@ -22,11 +22,11 @@ PATIENCE = 120.0
 def fill(database: str, size: int) -> None:
     """So many events of a year in twenty cities, unless there are some already. Each stands in a run of its own source, as if it
     had been collected."""
-    from tadoru.jobs.events.dedupe.judge import EventJudge
+    from tadoru.jobs.events.dedupe.matcher import EventMatcher
     from tadoru.model.event import EventDraft, Occurrence
     from tadoru.store.service import open_service
 
-    chance, store, judge = random.Random(7), open_service(database), EventJudge()
+    chance, store, judge = random.Random(7), open_service(database), EventMatcher()
     if store.sources():
         store.close()
         return

@@ -29,8 +29,8 @@ import psycopg
 from bench.costs import real_server
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
-from tadoru.store.base import Completed, FoundLink, Lease, PageFacts, PageStatus, Target
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.interface import CompletedOutcome, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.postgres.store import PostgresStore
 
 HOSTS = 1_000
 LINKS, PAGES = 100, 10
@@ -61,8 +61,8 @@ def url(number: int) -> str:
     return f"https://{host(number)}/section-{number % 97}/a-page-of-some-name-{number}.html"
 
 
-def target(number: int) -> Target:
-    return Target(url(number), host(number), PageStatus.QUEUED)
+def target(number: int) -> LinkTarget:
+    return LinkTarget(url(number), host(number), PageStatus.QUEUED)
 
 
 class Crawl:
@@ -111,7 +111,7 @@ async def finished(crawl: Crawl, worker: int, turns: int) -> float:
         numbers = crawl.mixed(LINKS * len(leases))
         crawl.draw.shuffle(numbers)
         outcomes = [
-            Completed(
+            CompletedOutcome(
                 lease=lease, facts=PageFacts(status_code=200, title="A page", content_type="text/html", ttfb_ms=40.0),
                 links=[
                     FoundLink(target(number), "a", f"To page {number % 5_000}", "", position, "")

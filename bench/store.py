@@ -19,8 +19,8 @@ from pathlib import Path
 
 from tadoru.clock import SystemClock
 from tadoru.model.web import LinkKind
-from tadoru.store.base import Completed, CrawlStore, FoundLink, Lease, PageFacts, PageStatus, Target
-from tadoru.store.open import open_store
+from tadoru.store.crawl.interface import CompletedOutcome, CrawlStore, FoundLink, Lease, LinkTarget, PageFacts, PageStatus
+from tadoru.store.crawl.open import open_store
 
 HOST = "bench.example"
 LINKS = 100
@@ -31,11 +31,11 @@ FACTS = PageFacts(
 Links = Callable[[], list[FoundLink]]
 
 
-def target(number: int) -> Target:
-    return Target(f"https://bench.example/section-{number % 97}/a-page-with-a-name-{number}.html", HOST, PageStatus.QUEUED)
+def target(number: int) -> LinkTarget:
+    return LinkTarget(f"https://bench.example/section-{number % 97}/a-page-with-a-name-{number}.html", HOST, PageStatus.QUEUED)
 
 
-def to_known(targets: list[Target]) -> Links:
+def to_known(targets: list[LinkTarget]) -> Links:
     """Links of pages that lead to pages known for long, as menus and indexes do."""
     texts = [f"Text of a link, number {n}" for n in range(500)]
     turn = count(step=37)
@@ -85,7 +85,7 @@ async def finish(store: CrawlStore, worker: int, pages: int, links: Links) -> St
     """Lease and finish so many pages; the time spent in `finish`."""
     watch = Stopwatch()
     for _ in range(pages // BATCH):
-        outcomes = [Completed(lease=held, facts=FACTS, links=links()) for held in await lease(store, worker, BATCH)]
+        outcomes = [CompletedOutcome(lease=held, facts=FACTS, links=links()) for held in await lease(store, worker, BATCH)]
         with watch:
             await store.finish(worker, outcomes, max_depth=None)
     return watch

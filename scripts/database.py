@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-SQL = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "sql"
+SQL = Path(__file__).parent.parent / "src" / "tadoru" / "store" / "crawl" / "sql"
 WORDS = Path(__file__).parent / "columns.toml"
 BEGIN_HERE = ("audited_pages", "findings", "links")
 COMMENTED = re.compile(r"((?:^-- .*\n)*)^CREATE (TABLE|VIEW) (\w+)", re.MULTILINE)
@@ -100,5 +100,5 @@ def _sentences() -> dict[str, str]:
                 found[name] = text
     missing = [name for name, text in found.items() if not text]
     if missing:
-        raise SystemExit(f"src/tadoru/store/sql: no comment above {missing}")
+        raise SystemExit(f"src/tadoru/store/crawl/sql: no comment above {missing}")
     return found

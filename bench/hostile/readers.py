@@ -12,23 +12,23 @@ from zoneinfo import ZoneInfo
 
 from bench.hostile.responses import HostileResponse
 from tadoru.clock import SystemClock
-from tadoru.engine.facts import page_facts
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.page_fetch import page_facts
 from tadoru.errors import TadoruError
 from tadoru.fetch.cookies import CookieJar
-from tadoru.fetch.limits import BadEncoding, Body, TooLarge
+from tadoru.fetch.limits import BadContentEncoding, BodyDecoder, BodyTooLarge
 from tadoru.jobs.audit.job import AuditJob
-from tadoru.jobs.docs.bundle.base import BundleOptions, Site, StoredDoc
-from tadoru.jobs.docs.bundle.boilerplate import Repeated
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks
+from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, StoredDoc
+from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.jobs.docs.search import search_site
-from tadoru.jobs.events.enrich.prompt import Question, content_of, judge
-from tadoru.jobs.events.imports import read_sources
-from tadoru.jobs.events.normalise import SourceRules, normalise
-from tadoru.jobs.events.readers import BUILT_IN, Document
+from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
+from tadoru.jobs.events.collect.source_registry import parse_source_file
+from tadoru.jobs.events.enrich.llm import LlmQuestion, completion_text, parse_answer
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.jobs.links.job import LinksJob
-from tadoru.model.event import RawEvent, Reading, SourceType
+from tadoru.model.event import ParsedSource, RawEvent, SourceType
 from tadoru.model.web import Response
 from tadoru.parse import header_fields, sitemap
 from tadoru.parse.bounds import PageTooComplex
@@ -37,9 +37,9 @@ from tadoru.parse.decode import decode, header_charset
 from tadoru.parse.extract import Extraction
 from tadoru.rules import retry, robots
 from tadoru.rules.scope import Scope
-from tadoru.serve.docs_sites.differences import difference
-from tadoru.serve.docs_sites.markup import render
-from tadoru.serve.docs_sites.reading import readable
+from tadoru.serve.docs_sites.markdown_html import render_markdown
+from tadoru.serve.docs_sites.page_diff import diff_markdown
+from tadoru.serve.docs_sites.pages import strip_markdown
 
 URL = "http://127.0.0.1:8080/case/page.html"
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -52,7 +52,7 @@ LONG_URLS = [
     f"http://127.0.0.1:8080/{path}" for path in ("", "a" * 8000, "a/" * 4000, "ab" * 4000, "%61" * 2600, "?" + "a=" * 4000)
 ]
 LONGEST_LIST = 50_000
-QUESTION = Question({"title": "x"}, ("Music", "Art"), True, "model")
+QUESTION = LlmQuestion({"title": "x"}, ("Music", "Art"), True, "model")
 API_SETTINGS = {"items": "events", "fields": {"title": "title", "start": "start", "url": "url", "venue": "place.name"}}
 HTML_SETTINGS = {
     "item": "li, .event, tr",
@@ -80,20 +80,20 @@ def answer(given: HostileResponse) -> Response:
     return Response(url=URL, status=given.status, headers=given.headers, body=given.body)
 
 
-def page(given: HostileResponse) -> Page:
-    return Page(url=URL, depth=1, response=answer(given))
+def page(given: HostileResponse) -> FetchedPage:
+    return FetchedPage(url=URL, depth=1, response=answer(given))
 
 
 def text(given: HostileResponse) -> str:
     return decode(given.body, given.content_type).text
 
 
-def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileResponse], Reading]:
+def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileResponse], ParsedSource]:
     reader = BUILT_IN[kind]
     own = reader.prepare(settings)
 
-    def read(given: HostileResponse) -> Reading:
-        document = Document(
+    def read(given: HostileResponse) -> ParsedSource:
+        document = SourceDocument(
             body=given.body, content_type=given.content_type, url=URL, headers=given.headers, page=1, is_detail=False, now=NOW,
             zone="Asia/Tokyo",
         )  # fmt: skip
@@ -102,7 +102,7 @@ def _events(kind: SourceType, settings: Mapping[str, Any]) -> Callable[[HostileR
     return read
 
 
-def _normalised(read: Callable[[HostileResponse], Reading]) -> Reader:
+def _normalised(read: Callable[[HostileResponse], ParsedSource]) -> Reader:
     """What follows a reading, event by event: however many there are, a thousand of them take no longer than a response may."""
     rules = SourceRules(zone="Asia/Tokyo", now=NOW)
 
@@ -112,10 +112,10 @@ def _normalised(read: Callable[[HostileResponse], Reading]) -> Reader:
     return Reader(lambda events: [normalise(event, rules) for event in events], frozenset(), (), prepare)
 
 
-def _facts(given: Page) -> None:
+def _facts(given: FetchedPage) -> None:
     """All that is read of header fields, whatever the job."""
     response = given.response
-    page_facts(response, Found())
+    page_facts(response, PageResult())
     LINKS.remark(URL, response, None)
     AUDIT.remark(URL, response, None)
     header_fields.links(response.header_all("link"), URL)
@@ -126,7 +126,7 @@ def _facts(given: Page) -> None:
         retry.parse_retry_after(response.header(name), NOW.timestamp())
 
 
-def _cookies(given: Page) -> None:
+def _cookies(given: FetchedPage) -> None:
     jar = CookieJar(SystemClock())
     jar.remember(given.response)
     for url in LONG_URLS:
@@ -139,7 +139,7 @@ def _robots(given: HostileResponse) -> None:
         found.allows(url)
 
 
-def _sitemaps(given: Page) -> None:
+def _sitemaps(given: FetchedPage) -> None:
     search = sitemap.SitemapSearch([(URL, "robots.txt")], ["http://127.0.0.1:8080"])
     while search.next() is not None:
         search.take(given.response)
@@ -149,7 +149,7 @@ def _sitemaps(given: Page) -> None:
 
 def _decompressed(given: HostileResponse) -> None:
     encoding = next((value for name, value in given.headers if name == "Content-Encoding"), "gzip")
-    body = Body(encoding, 10 * 1024 * 1024)
+    body = BodyDecoder(encoding, 10 * 1024 * 1024)
     body.feed(given.body)
     body.finish()
 
@@ -168,29 +168,29 @@ def _markdown(given: HostileResponse) -> str:
 
 def _bundle(given: str) -> None:
     doc = StoredDoc(url=URL, title="Page", markdown=given, number=1, crawled_at=0.0, hash="x")
-    site = Site(base_url="http://127.0.0.1:8080/", checked_at=0.0)
-    Repeated().add(given)
+    site = BundleSite(base_url="http://127.0.0.1:8080/", checked_at=0.0)
+    RepeatedBlocks().add(given)
     with tempfile.TemporaryDirectory() as folder:
         write_bundle(Path(folder) / "site", site, lambda: [doc], BundleOptions(chunk_tokens=2000, local_links=True))
         search_site(Path(folder) / "site", "word concert 祭り")
 
 
 def _view(given: str) -> None:
-    render(given, lambda href: href)
-    readable(given)
+    render_markdown(given, lambda href: href)
+    strip_markdown(given)
 
 
 def _difference(given: str) -> None:
-    difference(given, given[len(given) // 3 :] + given[: len(given) // 3])
+    diff_markdown(given, given[len(given) // 3 :] + given[: len(given) // 3])
 
 
 def _model_answer(given: HostileResponse) -> None:
-    judge(content_of(given.body) or text(given), QUESTION)
+    parse_answer(completion_text(given.body) or text(given), QUESTION)
 
 
 def _imported(name: str) -> Callable[[str], object]:
     """A list of sources is a file that a person has, not a response: it is not as large as one."""
-    return lambda given: read_sources(given[:LONGEST_LIST], name)
+    return lambda given: parse_source_file(given[:LONGEST_LIST], name)
 
 
 def _event_readers() -> dict[str, Reader]:
@@ -225,7 +225,7 @@ READERS: dict[str, Reader] = {
     "dates": Reader(_dates, frozenset({"CSV"}), (), text),
     "header fields": Reader(_facts, frozenset({"headers", "cookies"}), (), page),
     "cookies": Reader(_cookies, frozenset({"headers", "cookies"}), (), page),
-    "decompression": Reader(_decompressed, frozenset({"headers"}), (BadEncoding, TooLarge)),
+    "decompression": Reader(_decompressed, frozenset({"headers"}), (BadContentEncoding, BodyTooLarge)),
     "robots.txt": Reader(_robots, frozenset({"robots"})),
     "sitemaps": Reader(_sitemaps, frozenset({"sitemap"}), (), page),
     "answer of a model": Reader(_model_answer, frozenset({"JSON"})),

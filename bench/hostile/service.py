@@ -57,13 +57,13 @@ class ServiceRun:
 def run_service(numbers: Sequence[int], seed: int) -> ServiceRun:
     """Have the service test sources, crawl and show what it found, all on the responses of these numbers."""
     from tadoru.serve.roles import SCOPES
-    from tadoru.store.access.values import By
+    from tadoru.store.accounts.audit_log import Actor
     from tadoru.store.service import open_service
 
     spawn = multiprocessing.get_context("spawn")
     with serve(numbers, seed) as site, tempfile.TemporaryDirectory() as folder:
         store = open_service(str(Path(folder) / "service.db"))
-        key = store.add_key("bench", tuple(SCOPES), By(who="bench"))[1]
+        key = store.add_key("bench", tuple(SCOPES), Actor(who="bench"))[1]
         store.close()
         port = free_port()
         options = ("--port", str(port), "--rate-limit", "0", "--key-rate-limit", "0", "--crawl-private", "*", "--quiet")

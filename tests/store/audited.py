@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.model.finding import Check, Finding, Severity, define
-from tadoru.store.base import Completed, Failed, Lease, Outcome, PageFacts, Refused
-from tadoru.store.records import PageRecords
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, Lease, Outcome, PageFacts, RefusedOutcome
+from tadoru.store.crawl.records import PageRecords
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease, target, to, url
 from tests.support.clock import FakeClock
 
@@ -64,10 +64,10 @@ def outcome(held: Lease, page: Page) -> Outcome:
     findings = [Finding(name, held.url) for name in page.found]
     if page.refused is not None:
         records = PageRecords(indexable=False, indexability="blocked by robots.txt", findings=findings)
-        return Refused(lease=held, reason=page.refused, records=records)
+        return RefusedOutcome(lease=held, reason=page.refused, records=records)
     if page.code is None:
         records = PageRecords(indexable=False, indexability="no response", findings=findings)
-        return Failed(lease=held, kind="timeout", message="It took too long.", records=records)
+        return FailedOutcome(lease=held, kind="timeout", message="It took too long.", records=records)
     facts = PageFacts(
         status_code=page.code, title=page.title, meta_description=page.description, meta_robots=page.robots,
         canonical_url=page.canonical, content_hash=page.text, ttfb_ms=page.ms - 1.0, download_time_ms=1.0,
@@ -78,7 +78,7 @@ def outcome(held: Lease, page: Page) -> Outcome:
         findings=findings,
     )  # fmt: skip
     onward = target(page.redirect) if page.redirect is not None else None
-    return Completed(lease=held, facts=facts, links=to(*page.links), redirect=onward, records=records)
+    return CompletedOutcome(lease=held, facts=facts, links=to(*page.links), redirect=onward, records=records)
 
 
 async def crawl(store: SqliteStore, site: Site, *, limit: int = 0, most: int | None = None) -> int:

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from tadoru.clock import SystemClock
 from tadoru.errors import StoreError
-from tadoru.store.base import CrawlStore
-from tadoru.store.open import open_audit, open_store
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.open import open_audit, open_store
 from tests.contract.crawls import HOST, done, lease
 from tests.store.audited import SITE, crawl
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tadoru.store.base import Failed, NamedPage, ResourceResult, SitemapRecord
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import FailedOutcome, NamedPage, ResourceResult, SitemapRecord
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import lease_one, started, to, url
 from tests.store.test_details import PICTURE, PLAIN, RECORDS, SCRIPT, answered, store
 
@@ -27,12 +27,12 @@ async def test_nothing_that_an_audit_does_all_the_time_reads_a_whole_table(store
         await store.validators(number + 1)
         await answered(store, worker, RECORDS, links=to("x", "y"), resources=(PICTURE, SCRIPT))
     got = await lease_one(store, worker)
-    await store.finish(worker, [Failed(lease=got, kind="k", message="m", records=PLAIN)], max_depth=None)
+    await store.finish(worker, [FailedOutcome(lease=got, kind="k", message="m", records=PLAIN)], max_depth=None)
     for _ in range(2):
         tried = await store.lease_resources(worker, 1, budget=9)
         results = [ResourceResult(resource_id=one.resource_id, status="completed") for one in tried]
         await store.finish_resources(worker, results)
-    await store.claim_chore(worker, "c")
+    await store.claim_task(worker, "c")
     number = await store.put_sitemap(SitemapRecord(url("s.xml"), 0, "guess", "read", "urlset", 200, 1, 1, ()))
     await store.name_pages(number, [NamedPage(to("named")[0].target, None), NamedPage(to("x")[0].target, None)])
     await store.metrics()

@@ -11,21 +11,21 @@ from typing import Any
 import pytest
 
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.store.base import (
-    Completed,
-    Failed,
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
+    FailedOutcome,
     FoundLink,
     NamedPage,
     Outcome,
     PageFacts,
-    Refused,
+    RefusedOutcome,
     ResourceResult,
     SitemapRecord,
-    Unchanged,
+    UnchangedOutcome,
     Validators,
 )
-from tadoru.store.records import Alternate, PageRecords, ResourceUse, StructuredItem
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.records import AlternateUrl, PageRecords, ResourceUse, StructuredItem
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import done, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock
 
@@ -66,7 +66,7 @@ RECORDS = PageRecords(
     directives=(("meta", "robots", "noarchive", ""), ("header", "googlebot", "max-snippet", "50")),
     rendering={"differences": {"title": ["a", "b"]}},
     extracted={"price": ["4.80", "5.20"]},
-    hreflang=(Alternate("de", url("de"), "html"), Alternate("fr", url("fr"), "http")),
+    hreflang=(AlternateUrl("de", url("de"), "html"), AlternateUrl("fr", url("fr"), "http")),
     items=(StructuredItem("json-ld", "Product", {"name": "Bread"}),),
     body=zlib.compress(b"<html>"),
 )
@@ -91,7 +91,7 @@ async def answered(
     links: list[FoundLink] | None = None,
     resources: tuple[ResourceUse, ...] = (),
 ) -> None:
-    outcome = Completed(
+    outcome = CompletedOutcome(
         lease=await lease_one(store, worker),
         facts=facts,
         records=records,
@@ -180,7 +180,7 @@ async def test_the_next_crawl_is_told_what_a_page_was_sent_with(store: SqliteSto
 async def test_only_a_page_that_was_sent_can_be_unchanged(store: SqliteStore) -> None:
     """A redirect that answers 304 would have lost where it leads."""
     worker = await started(store, "x")
-    moved = Completed(
+    moved = CompletedOutcome(
         lease=await lease_one(store, worker),
         facts=PageFacts(status_code=301),
         redirect=to("y")[0].target,
@@ -219,7 +219,7 @@ async def test_nothing_is_kept_of_a_page_whose_lease_was_lost(store: SqliteStore
     worker = await started(store, "x")
     got = await lease_one(store, worker)
     stranger = await store.join(60)
-    outcome = Completed(lease=got, facts=FACTS, records=RECORDS, resources=(PICTURE,))
+    outcome = CompletedOutcome(lease=got, facts=FACTS, records=RECORDS, resources=(PICTURE,))
     assert await store.finish(stranger, [outcome], max_depth=None) == 0
     for table in ("page_details", "page_findings", "page_hreflang", "page_items", "resource_uses", "resources", "bodies"):
         assert select(store, f"count(*) FROM {table}") == [(0,)], table
@@ -234,8 +234,8 @@ async def test_a_page_that_failed_or_was_refused_is_judged_too(store: SqliteStor
     silent = PageRecords(indexable=False, indexability="no response", findings=(Finding(CHECK.id, x.url),))
     blocked = PageRecords(indexable=False, indexability="blocked by robots.txt", findings=(Finding(OTHER.id, y.url),))
     outcomes: list[Outcome] = [
-        Failed(lease=x, kind="dns_failure", message="m", records=silent),
-        Refused(lease=y, reason="robots.txt line 2", records=blocked),
+        FailedOutcome(lease=x, kind="dns_failure", message="m", records=silent),
+        RefusedOutcome(lease=y, reason="robots.txt line 2", records=blocked),
     ]
     await store.finish(worker, outcomes, max_depth=None)
     assert select(store, "url, indexability FROM audited_pages ORDER BY url") == [
@@ -276,7 +276,9 @@ async def test_a_changed_page_leaves_nothing_of_what_it_was(store: SqliteStore) 
     worker = await crawled_once(store)
     changed = PageRecords(indexable=False, indexability="noindex", findings=(Finding(OTHER.id, url("x")),))
     facts = PageFacts(status_code=404)
-    await store.finish(worker, [Completed(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None)
+    await store.finish(
+        worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts, records=changed)], max_depth=None
+    )
     assert everything(store) == {
         "pages": [(404, *[None] * 5)],
         "details": [(None,) * 6],
@@ -296,8 +298,8 @@ async def test_a_page_that_is_gone_leaves_nothing_of_what_it_was(store: SqliteSt
     got = await lease_one(store, worker)
     records = PageRecords(indexable=False, indexability="gone", findings=(Finding(OTHER.id, got.url),))
     outcomes: dict[str, Outcome] = {
-        "failed": Failed(lease=got, kind="dns_failure", message="m", records=records),
-        "refused": Refused(lease=got, reason="robots.txt line 2", records=records),
+        "failed": FailedOutcome(lease=got, kind="dns_failure", message="m", records=records),
+        "refused": RefusedOutcome(lease=got, reason="robots.txt line 2", records=records),
     }
     await store.finish(worker, [outcomes[kind]], max_depth=None)
     assert everything(store) == {
@@ -319,8 +321,8 @@ async def test_a_page_that_answers_after_all_leaves_nothing_of_its_silence(store
     got = await lease_one(store, worker)
     records = PageRecords(indexable=False, indexability="no response", findings=(Finding(CHECK.id, got.url),))
     outcomes: dict[str, Outcome] = {
-        "failed": Failed(lease=got, kind="dns_failure", message="m", records=records),
-        "refused": Refused(lease=got, reason="robots.txt line 2", records=records),
+        "failed": FailedOutcome(lease=got, kind="dns_failure", message="m", records=records),
+        "refused": RefusedOutcome(lease=got, reason="robots.txt line 2", records=records),
     }
     run = await store.begin_run("crawl", {}, "1")
     await store.finish(worker, [outcomes[kind]], max_depth=None)
@@ -334,7 +336,7 @@ async def test_a_page_that_answers_after_all_leaves_nothing_of_its_silence(store
 async def test_an_unchanged_page_keeps_everything(store: SqliteStore) -> None:
     worker = await crawled_once(store)
     before = everything(store)
-    await store.finish(worker, [Unchanged(lease=await lease_one(store, worker))], max_depth=None)
+    await store.finish(worker, [UnchangedOutcome(lease=await lease_one(store, worker))], max_depth=None)
     assert everything(store) == before
     assert before["links"] == [(1,)]
 

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.base import Completed, PageFacts
-from tadoru.store.database import APPLICATION_ID, FORMATS
-from tadoru.store.document_history import history
-from tadoru.store.documents import MOST_RUNS, MOST_VERSIONS
-from tadoru.store.records import DocumentRecord, PageRecords
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.database import APPLICATION_ID, FORMATS
+from tadoru.store.crawl.documents import MOST_RUNS, MOST_VERSIONS, open_history
+from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
+from tadoru.store.crawl.records import DocumentRecord, PageRecords
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import lease_one, started, url
 from tests.support.clock import FakeClock
 
@@ -46,7 +45,7 @@ class Book:
             run = await self.begin()
             self.clock.advance(60.0)
             lease = await lease_one(self.store, self.worker)
-            await self.store.finish(self.worker, [Completed(lease=lease, facts=FACTS, records=state)], max_depth=None)
+            await self.store.finish(self.worker, [CompletedOutcome(lease=lease, facts=FACTS, records=state)], max_depth=None)
             await self.store.end_run(run, RunOutcome.COMPLETE, None)
         await self.store.number_documents([url("")])
 
@@ -61,7 +60,7 @@ class Book:
 
     def said(self) -> list[str]:
         """What can be read, the newest first."""
-        with history(self.path) as found:
+        with open_history(self.path) as found:
             return [found.text(1, one.id) or "" for one in found.versions(1)]
 
 
@@ -74,7 +73,7 @@ async def book(tmp_path: Path) -> AsyncIterator[Book]:
 
 async def test_a_page_keeps_what_it_said_before_and_when(book: Book) -> None:
     await book.read(document("first"), document("second"))
-    with history(book.path) as found:
+    with open_history(book.path) as found:
         now, before = found.versions(1)
         assert (found.text(1, now.id), found.text(1, before.id)) == ("second", "first")
     assert (now.id, now.until) == (0, None)
@@ -106,7 +105,9 @@ async def test_a_version_is_written_with_the_page_or_not_at_all(book: Book) -> N
     lease = await lease_one(book.store, book.worker)
     book.store.sql.execute("CREATE TRIGGER torn BEFORE UPDATE ON documents BEGIN SELECT RAISE(ABORT, 'torn'); END")
     with pytest.raises(StoreError, match="torn"):
-        await book.store.finish(book.worker, [Completed(lease=lease, facts=FACTS, records=document("second"))], max_depth=None)
+        await book.store.finish(
+            book.worker, [CompletedOutcome(lease=lease, facts=FACTS, records=document("second"))], max_depth=None
+        )
     assert book.said() == ["first"]
 
 
@@ -122,7 +123,7 @@ def test_what_a_run_changed_is_told_once_however_often_it_is_noted(book: Book) -
     for _ in range(2):
         book.store.note_changes(2, changes, 1_000.0)
     book.store.note_changes(4, [("added", url("c"), "C")], 2_000.0)
-    with history(book.path) as found:
+    with open_history(book.path) as found:
         newest, older = found.changes(runs=10, pages=10)
         assert (newest.run, newest.counts, [one.title for one in newest.pages]) == (4, {"added": 1}, ["C"])
         assert (older.run, older.counts, older.at.timestamp()) == (2, {"changed": 1, "removed": 1}, 1_000.0)
@@ -132,7 +133,7 @@ def test_what_a_run_changed_is_told_once_however_often_it_is_noted(book: Book) -
 def test_the_changes_of_the_last_runs_are_kept(book: Book) -> None:
     for run in range(1, MOST_RUNS + 11):
         book.store.note_changes(run, [("added", url(str(run)), "A")], float(run))
-    with history(book.path) as found:
+    with open_history(book.path) as found:
         runs = [one.run for one in found.changes(runs=1_000, pages=1)]
     assert runs == list(range(MOST_RUNS + 10, 10, -1))
 
@@ -141,16 +142,16 @@ def test_a_file_of_the_format_before_has_nothing_to_tell_and_is_left_as_it_is(tm
     path = tmp_path / "old.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as sql:
         for script in FORMATS[:3]:
-            sql.executescript(resources.files("tadoru.store").joinpath("sql", script).read_text("utf-8"))
+            sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", script).read_text("utf-8"))
         sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         sql.execute("PRAGMA user_version = 3")
     before = path.read_bytes()
-    with history(path) as found:
+    with open_history(path) as found:
         assert (found.changes(runs=5, pages=5), found.versions(1), found.text(1, 0)) == ([], [], None)
     assert path.read_bytes() == before
 
 
 def test_where_there_is_no_file_there_is_no_history_and_none_is_made(tmp_path: Path) -> None:
-    with history(tmp_path / "none.db") as found:
+    with open_history(tmp_path / "none.db") as found:
         assert found.versions(1) == []
     assert list(tmp_path.iterdir()) == []

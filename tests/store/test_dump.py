@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.dump import Selection
-from tadoru.store.dump_tables import TABLES
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.export_reader import ExportSelection
+from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, target
 from tests.export.crawls import audited
 from tests.support.clock import FakeClock
 
-EVERYTHING = Selection(codes=((200, 299),), statuses=("error",), internal=True, url="*", severities=("error",))
+EVERYTHING = ExportSelection(codes=((200, 299),), statuses=("error",), internal=True, url="*", severities=("error",))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def plan(store: SqliteStore, reading: Callable[[], object]) -> list[str]:
 async def test_a_table_is_read_once_through_and_never_sorted(name: str, filtered: bool, store: SqliteStore) -> None:
     table = TABLES[name]
     usable = filtered and table.asked is not None and table.judged is not None
-    steps = plan(store, lambda: list(store.dump(name, EVERYTHING if usable else Selection()).rows))
+    steps = plan(store, lambda: list(store.dump(name, EVERYTHING if usable else ExportSelection()).rows))
     if name == "redirect_hops":  # The exception, and said so where it is defined.
         return
     assert not [step for step in steps if "TEMP B-TREE" in step]
@@ -68,13 +68,13 @@ async def test_an_export_sees_one_moment_of_a_crawl_that_goes_on(tmp_path: Path)
     reading = await audited(tmp_path / "x.db")
     writing = SqliteStore(str(tmp_path / "x.db"), FakeClock())
     with reading.one_moment():
-        before = list(reading.dump("pages", Selection()).rows)
+        before = list(reading.dump("pages", ExportSelection()).rows)
         await writing.add([target("later")], seed=True)
         worker = await writing.join(TTL)
         [lease] = (await writing.lease(worker, {HOST: 1}, new_hosts=0, per_host=0, limit=0)).leases
         await writing.finish(worker, [done(lease, "more")], max_depth=None)
-        assert list(reading.dump("pages", Selection()).rows) == before
-    assert len(list(reading.dump("pages", Selection()).rows)) == len(before) + 2
+        assert list(reading.dump("pages", ExportSelection()).rows) == before
+    assert len(list(reading.dump("pages", ExportSelection()).rows)) == len(before) + 2
     await writing.close()
     await reading.close()
 
@@ -83,8 +83,8 @@ async def test_a_crawl_that_was_never_audited_has_pages_too() -> None:
     store = SqliteStore(":memory:", FakeClock())
     await store.add([target("x")], seed=True)
     with store.one_moment():
-        [row] = store.dump("pages", Selection()).rows
-        assert {name: len(list(store.dump(name, Selection()).rows)) for name in TABLES if name != "pages"} == dict.fromkeys(
+        [row] = store.dump("pages", ExportSelection()).rows
+        assert {name: len(list(store.dump(name, ExportSelection()).rows)) for name in TABLES if name != "pages"} == dict.fromkeys(
             [name for name in TABLES if name != "pages"], 0
         )
     assert row[0] == "https://a.example/x"

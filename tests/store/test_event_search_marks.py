@@ -5,9 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.publish.matches import matches_of
-from tadoru.store.events.search_marks import LONGEST, Match, matches, pieces
-from tadoru.store.events.search_words import query_of, search_line
+from tadoru.jobs.events.publish.list_pages import event_highlights
+from tadoru.store.calendar.search_text import (
+    MAX_EXCERPT,
+    SearchHighlight,
+    find_highlights,
+    parse_query,
+    search_line,
+    split_highlight,
+)
 
 SIGNS = "花火大会のジャｼﾞｬズがＪＡＺＺjazzÉéeß 3第回-・_\"<>&'.…ー々ﾞ\u3099\u0301"
 texts = st.text(alphabet=SIGNS, max_size=60)
@@ -15,7 +21,7 @@ anything = st.text(max_size=400)
 
 
 def marked(text: str, asked: str) -> list[str]:
-    return [piece for one in matches({"text": text}, asked) for piece, is_marked in pieces(one) if is_marked]
+    return [piece for one in find_highlights({"text": text}, asked) for piece, is_marked in split_highlight(one) if is_marked]
 
 
 def test_words_are_marked_as_they_are_written() -> None:
@@ -31,8 +37,8 @@ def test_words_are_marked_as_they_are_written() -> None:
 
 @given(texts, texts)
 def test_what_is_found_is_marked_and_what_is_marked_is_found(text: str, asked: str) -> None:
-    query = query_of(asked)
-    found = matches({"text": text}, asked)
+    query = parse_query(asked)
+    found = find_highlights({"text": text}, asked)
     if query is None or not query.wanted:
         assert found == ()
     elif all(one.line in search_line([text.replace("<", " ")]) for one in query.wanted):
@@ -43,9 +49,9 @@ def test_what_is_found_is_marked_and_what_is_marked_is_found(text: str, asked: s
 
 @given(anything, anything)
 def test_pieces_put_together_are_the_text_and_marks_do_not_overlap(text: str, asked: str) -> None:
-    for match in matches({"text": text}, asked):
-        assert "".join(piece for piece, _ in pieces(match)) == match.text
-        assert len(match.text) <= LONGEST + 2
+    for match in find_highlights({"text": text}, asked):
+        assert "".join(piece for piece, _ in split_highlight(match)) == match.text
+        assert len(match.text) <= MAX_EXCERPT + 2
         assert match.text.strip("…") in text
         ends = [0, *(place for mark in match.marks for place in mark)]
         assert ends == sorted(ends)
@@ -54,15 +60,15 @@ def test_pieces_put_together_are_the_text_and_marks_do_not_overlap(text: str, as
 
 def test_a_long_text_is_shown_around_the_first_word() -> None:
     text = "はじめに。" * 100 + "夜は花火です。" + "おわり。" * 100
-    (found,) = matches({"description": text}, "花火")
+    (found,) = find_highlights({"description": text}, "花火")
     assert found.text.startswith("…")
     assert found.text.endswith("…")
-    assert [piece for piece, is_marked in pieces(found) if is_marked] == ["花火"]
-    assert len(found.text) == LONGEST + 2
+    assert [piece for piece, is_marked in split_highlight(found) if is_marked] == ["花火"]
+    assert len(found.text) == MAX_EXCERPT + 2
 
 
 def test_markup_of_a_description_is_not_told() -> None:
     event = dict.fromkeys(("title", "venue", "address", "city", "category", "organizer"), "")
     event["description"] = '<p>1 &lt; 2 <b onclick="x">魚</b>と<script>魚()</script></p>'
-    (found,) = matches_of(event, "魚")
-    assert found == Match("description", "1 < 2 魚と", ((6, 7),))
+    (found,) = event_highlights(event, "魚")
+    assert found == SearchHighlight("description", "1 < 2 魚と", ((6, 7),))

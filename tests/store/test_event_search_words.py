@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tadoru.store.events.search_index import expression
-from tadoru.store.events.search_words import BETWEEN, folded, query_of, search_line, words_of
+from tadoru.store.calendar.search_conditions import fts_expression
+from tadoru.store.calendar.search_text import FIELD_SEPARATOR, fold_text, parse_query, search_line, split_words
 
 TEXTS = st.text(st.sampled_from("花火大会ガがゔヴカ々ー第3回aAﾊﾟＡé éñß -_%'\"“*<b>、。\n¦😀"), max_size=24)
 UNSPACED = st.text(st.sampled_from("花火大会カガのん々ー"), min_size=1, max_size=8)
@@ -33,9 +33,9 @@ def test_the_searched_text_of_a_field(text: str, line: str) -> None:
 
 def test_nothing_is_found_across_two_fields() -> None:
     line = search_line(["花火", "", "大会 jazz", "night"])
-    assert line == f" 花火 火 {BETWEEN} 大会 会 jazz {BETWEEN} night "
-    for asked in ("火大", '"jazz night"', '"花火 大会"', BETWEEN):
-        asks = query_of(asked)
+    assert line == f" 花火 火 {FIELD_SEPARATOR} 大会 会 jazz {FIELD_SEPARATOR} night "
+    for asked in ("火大", '"jazz night"', '"花火 大会"', FIELD_SEPARATOR):
+        asks = parse_query(asked)
         assert asks is None or not asks.wanted or not asks.is_found(line)
 
 
@@ -60,23 +60,23 @@ def test_nothing_is_found_across_two_fields() -> None:
     ],
 )
 def test_what_is_found(asked: str, text: str, is_found: bool) -> None:
-    asks = query_of(asked)
+    asks = parse_query(asked)
     assert asks is not None
     assert (bool(asks.wanted) and asks.is_found(search_line([text]))) == is_found
 
 
 def test_nothing_asked_is_no_question() -> None:
-    assert query_of(" \n　") is None
+    assert parse_query(" \n　") is None
 
 
 @given(TEXTS)
 def test_folding_twice_is_folding_once(text: str) -> None:
-    assert folded(folded(text)) == folded(text)
+    assert fold_text(fold_text(text)) == fold_text(text)
 
 
 @given(UNSPACED, UNSPACED, UNSPACED)
 def test_every_part_of_a_run_without_spaces_is_found(before: str, part: str, after: str) -> None:
-    asks = query_of(part)
+    asks = parse_query(part)
     assert asks is not None
     assume(asks.wanted)
     assert asks.is_found(search_line([before + part + after]))
@@ -84,16 +84,16 @@ def test_every_part_of_a_run_without_spaces_is_found(before: str, part: str, aft
 
 @given(TEXTS)
 def test_words_are_letters_and_digits_only_and_so_no_language_of_queries_knows_them(text: str) -> None:
-    assert all(word.isalnum() for word in words_of(text))
+    assert all(word.isalnum() for word in split_words(text))
 
 
 @given(TEXTS, TEXTS)
 def test_a_full_text_table_finds_what_is_to_be_found(asked: str, text: str) -> None:
-    asks, line = query_of(asked), search_line([text])
+    asks, line = parse_query(asked), search_line([text])
     assume(asks is not None and asks.wanted)
     assert asks is not None
     with closing(sqlite3.connect(":memory:")) as sql:
         sql.execute("CREATE VIRTUAL TABLE words USING fts5(line, tokenize='ascii')")
         sql.execute("INSERT INTO words VALUES (?)", (line,))
-        found = sql.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression(asks),)).fetchone()[0]
+        found = sql.execute("SELECT count(*) FROM words WHERE words MATCH ?", (fts_expression(asks),)).fetchone()[0]
     assert bool(found) == asks.is_found(line)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError, UsageError
-from tadoru.store.files import Files, Folder, open_files
+from tadoru.store.files import FileStore, FolderFiles, open_files
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +39,13 @@ def bucket(storage: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture(params=["folder", "s3"])
-def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> FileStore:
     if request.param == "folder":
         return open_files(str(tmp_path))
     return open_files(f"s3://{request.getfixturevalue('bucket')}/city/events")
 
 
-def test_what_was_put_is_there_and_nothing_else(files: Files) -> None:
+def test_what_was_put_is_there_and_nothing_else(files: FileStore) -> None:
     files.put("var/snapshots/1/2026-08-01/a.ics", b"\x00body\xff")
     assert files.get("var/snapshots/1/2026-08-01/a.ics") == b"\x00body\xff"
     assert files.exists("var/snapshots/1/2026-08-01/a.ics")
@@ -53,13 +53,13 @@ def test_what_was_put_is_there_and_nothing_else(files: Files) -> None:
     assert not files.exists("var/snapshots/1/2026-08-01/a")
 
 
-def test_putting_again_replaces(files: Files) -> None:
+def test_putting_again_replaces(files: FileStore) -> None:
     files.put("var/a", b"1")
     files.put("var/a", b"2")
     assert files.get("var/a") == b"2"
 
 
-def test_keys_are_listed_by_their_beginning(files: Files) -> None:
+def test_keys_are_listed_by_their_beginning(files: FileStore) -> None:
     for key in ("var/runlogs/2026-08-01/2.json", "var/runlogs/2026-08-01/1.json", "var/runlogs/2026-09-01/3.json", "var/other/4"):
         files.put(key, b"x")
     assert list(files.keys("var/runlogs/2026-08")) == ["var/runlogs/2026-08-01/1.json", "var/runlogs/2026-08-01/2.json"]
@@ -67,7 +67,7 @@ def test_keys_are_listed_by_their_beginning(files: Files) -> None:
     assert list(files.keys("nothing/")) == []
 
 
-def test_deleting_what_is_not_there_is_no_error(files: Files) -> None:
+def test_deleting_what_is_not_there_is_no_error(files: FileStore) -> None:
     files.put("var/a/1", b"x")
     files.put("var/a/2", b"x")
     files.delete(["var/a/1", "var/a/9"])
@@ -75,7 +75,7 @@ def test_deleting_what_is_not_there_is_no_error(files: Files) -> None:
 
 
 def test_a_folder_that_became_empty_goes_too(tmp_path: Path) -> None:
-    files = Folder(tmp_path)
+    files = FolderFiles(tmp_path)
     files.put("var/snapshots/1/2026-08-01/a", b"x")
     files.delete(["var/snapshots/1/2026-08-01/a"])
     assert list(tmp_path.iterdir()) == []
@@ -84,13 +84,13 @@ def test_a_folder_that_became_empty_goes_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["", "../x", "var/../../x", "/etc/passwd", "var//x", "./x"])
 def test_a_key_that_leads_out_of_the_folder_is_none(tmp_path: Path, key: str) -> None:
     with pytest.raises(ValueError, match="is no key"):
-        Folder(tmp_path / "inner").put(key, b"x")
+        FolderFiles(tmp_path / "inner").put(key, b"x")
 
 
 def test_a_folder_that_can_not_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "var").write_bytes(b"a file is in the way")
     with pytest.raises(StoreError, match="can not be written"):
-        Folder(tmp_path).put("var/a", b"x")
+        FolderFiles(tmp_path).put("var/a", b"x")
 
 
 def test_a_bucket_that_is_not_there_is_said(bucket: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.model.finding import Severity, Threshold
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, small
 from tests.support.clock import FakeClock
 

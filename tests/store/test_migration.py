@@ -12,10 +12,10 @@ import pytest
 
 from tadoru.errors import StoreError
 from tadoru.model.finding import Finding
-from tadoru.store.base import Completed, Counts, PageFacts
-from tadoru.store.database import APPLICATION_ID, SCHEMA_VERSION
-from tadoru.store.records import PageRecords
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.database import APPLICATION_ID, SCHEMA_VERSION
+from tadoru.store.crawl.interface import CompletedOutcome, CrawlCounts, PageFacts
+from tadoru.store.crawl.records import PageRecords
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, lease_one, statuses, url
 from tests.store.test_details import CHECK
 from tests.support.clock import FakeClock
@@ -40,7 +40,7 @@ def old(tmp_path: Path) -> Path:
     """A file of format 1, made by the script of that format."""
     path = tmp_path / "crawl.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as sql:
-        sql.executescript(resources.files("tadoru.store").joinpath("sql", "0001_crawl.sql").read_text("utf-8"))
+        sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", "0001_crawl.sql").read_text("utf-8"))
         sql.executescript(ROWS)
         sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         sql.execute("PRAGMA user_version = 1")
@@ -72,7 +72,7 @@ async def test_an_older_file_becomes_what_a_new_one_would_be(old: Path, tmp_path
 async def test_everything_in_an_older_file_stays(old: Path) -> None:
     store = SqliteStore(str(old), FakeClock())
     assert await statuses(store) == {"": "completed", "a": "queued"}
-    assert await store.counts() == Counts(completed=1, counted=1, queued=1)
+    assert await store.counts() == CrawlCounts(completed=1, counted=1, queued=1)
     assert await store.get_meta("job") == "links"
     assert [(link.source_url, link.target_url, link.text, link.rel) async for link in store.links()] == [
         (url(""), url("a"), "to a", "nofollow")
@@ -90,7 +90,7 @@ async def test_a_crawl_goes_on_after_it_was_migrated(old: Path) -> None:
     await store.install_checks([CHECK], "page")
     worker = await store.join(TTL)
     records = PageRecords(indexable=True, indexability="indexable", findings=(Finding(CHECK.id, url("a")),))
-    answer = Completed(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records)
+    answer = CompletedOutcome(lease=await lease_one(store, worker), facts=PageFacts(status_code=200), records=records)
     assert await store.finish(worker, [answer], max_depth=None) == 1
     assert store.sql.execute("SELECT url, check_id FROM findings").fetchall() == [(url("a"), CHECK.id)]
     assert store.sql.execute("SELECT url, indexability FROM audited_pages ORDER BY url").fetchall() == [

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tadoru.rules.pace import start
-from tadoru.store.base import Again, Failed, Outcome, Refused
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import FailedOutcome, Outcome, RefusedOutcome, RetryOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, lease, started, target, trapped
 from tests.support.clock import FakeClock
 
@@ -59,9 +59,9 @@ async def test_nothing_that_a_crawl_does_all_the_time_reads_a_whole_table(store:
     outcomes: list[Outcome] = [
         done(leases[0], "new", "19", trapped("day", cap=1)),
         done(leases[1], redirect="onward"),
-        Failed(lease=leases[2], kind="k", message="m"),
-        Again(lease=leases[3], after=1.0, kind="k", message="m"),
-        Refused(lease=leases[4], reason="r"),
+        FailedOutcome(lease=leases[2], kind="k", message="m"),
+        RetryOutcome(lease=leases[3], after=1.0, kind="k", message="m"),
+        RefusedOutcome(lease=leases[4], reason="r"),
     ]
     await store.finish(worker, outcomes, max_depth=3)
     await store.add([target("new")], seed=True)

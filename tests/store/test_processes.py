@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.store.open import open_store
+from tadoru.store.crawl.open import open_store
 from tests.contract.crawls import HOST, TTL, lease, rows, target, url
 from tests.store import process
 from tests.store.audited import SITE, audited

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tadoru.store.base import Again, Completed, Failed, PageFacts
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import CompletedOutcome, FailedOutcome, PageFacts, RetryOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import done, external, lease, lease_one, started, to, url
 from tests.support.clock import FakeClock
 
@@ -59,7 +59,7 @@ async def test_completed_pages_shows_what_was_answered(store: SqliteStore) -> No
         content_encoding="br",
     )
     worker = await started(store, "x", "y")
-    await store.finish(worker, [Completed(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
+    await store.finish(worker, [CompletedOutcome(lease=await lease_one(store, worker), facts=facts)], max_depth=None)
     columns = COLUMNS["completed_pages"].replace("id url ", "").replace(" crawled_at", "")
     [found] = store.sql.execute(f"SELECT {', '.join(columns.split())} FROM completed_pages").fetchall()
     assert found == tuple(getattr(facts, name) for name in columns.split())
@@ -72,7 +72,7 @@ async def test_links_tells_internal_from_external(store: SqliteStore) -> None:
     worker = await started(store, "x")
     links = [link._replace(rel="nofollow", text="Here") for link in to("y", external("z"))]
     got = await lease_one(store, worker)
-    await store.finish(worker, [Completed(lease=got, facts=PageFacts(status_code=200), links=links)], max_depth=None)
+    await store.finish(worker, [CompletedOutcome(lease=got, facts=PageFacts(status_code=200), links=links)], max_depth=None)
     rows = store.sql.execute(
         "SELECT source_url, target_url, anchor_text, link_type, rel_attribute, crawled_at FROM links ORDER BY position"
     )
@@ -95,10 +95,10 @@ async def test_queue_status_counts_and_dates(store: SqliteStore) -> None:
 async def test_every_error_of_a_page_is_kept_with_its_time(store: SqliteStore) -> None:
     worker = await started(store, "x")
     await store.finish(
-        worker, [Again(lease=await lease_one(store, worker), after=0.0, kind="http_503", message="busy")], max_depth=None
+        worker, [RetryOutcome(lease=await lease_one(store, worker), after=0.0, kind="http_503", message="busy")], max_depth=None
     )
     await store.finish(
-        worker, [Failed(lease=await lease_one(store, worker), kind="tls_error", message="expired")], max_depth=None
+        worker, [FailedOutcome(lease=await lease_one(store, worker), kind="tls_error", message="expired")], max_depth=None
     )
     errors = store.sql.execute(
         "SELECT url, error_type, error_message, datetime(occurred_at) FROM crawl_errors ORDER BY id"

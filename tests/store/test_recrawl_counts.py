@@ -11,26 +11,26 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tadoru.store.base import (
-    Again,
-    Completed,
-    Failed,
+from tadoru.store.crawl.interface import (
+    CompletedOutcome,
+    FailedOutcome,
     FoundLink,
     Lease,
+    LinkTarget,
     NamedPage,
     Outcome,
     PageFacts,
     PageStatus,
-    Purpose,
-    Refused,
+    RefusedOutcome,
     ResourceLease,
     ResourceResult,
+    RetryOutcome,
     SitemapRecord,
-    Target,
-    Unchanged,
+    UnchangedOutcome,
+    UrlPurpose,
 )
-from tadoru.store.records import PageRecords, ResourceUse
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.records import PageRecords, ResourceUse
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 
 R = TypeVar("R")
@@ -40,15 +40,15 @@ RECORDS = PageRecords(indexable=True, indexability="indexable")
 
 
 @st.composite
-def targets(draw: st.DrawFn) -> Target:
+def targets(draw: st.DrawFn) -> LinkTarget:
     host, path = draw(st.sampled_from(HOSTS)), draw(st.integers(0, 5))
     url = f"https://{host}/{path}"
     if host == HOSTS[0]:
         status = draw(st.sampled_from([PageStatus.QUEUED] * 4 + [PageStatus.SKIPPED]))
-        return Target(url, host, status, "" if status is PageStatus.QUEUED else "excluded by pattern x")
+        return LinkTarget(url, host, status, "" if status is PageStatus.QUEUED else "excluded by pattern x")
     if draw(st.booleans()):
-        return Target(url, host, PageStatus.QUEUED, "external", Purpose.CHECK, internal=False)
-    return Target(url, host, PageStatus.DISCOVERED, "external", internal=False)
+        return LinkTarget(url, host, PageStatus.QUEUED, "external", UrlPurpose.CHECK, internal=False)
+    return LinkTarget(url, host, PageStatus.DISCOVERED, "external", internal=False)
 
 
 @st.composite
@@ -57,12 +57,12 @@ def answers(draw: st.DrawFn, lease: Lease) -> Outcome:
     uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in draw(st.sets(st.integers(0, 3)))]
     found = [FoundLink(target, "a", "", "", position, "") for position, target in enumerate(links)]
     outcomes: list[Outcome] = [
-        Completed(lease=lease, facts=PageFacts(status_code=200), links=found, records=RECORDS, resources=uses),
-        Completed(lease=lease, facts=PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS),
-        Unchanged(lease=lease),
-        Failed(lease=lease, kind="tls_error", message="m", records=RECORDS),
-        Again(lease=lease, after=0.0, kind="http_503", message="m"),
-        Refused(lease=lease, reason="robots.txt forbids it", records=RECORDS),
+        CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=found, records=RECORDS, resources=uses),
+        CompletedOutcome(lease=lease, facts=PageFacts(status_code=301), redirect=links[0] if links else None, records=RECORDS),
+        UnchangedOutcome(lease=lease),
+        FailedOutcome(lease=lease, kind="tls_error", message="m", records=RECORDS),
+        RetryOutcome(lease=lease, after=0.0, kind="http_503", message="m"),
+        RefusedOutcome(lease=lease, reason="robots.txt forbids it", records=RECORDS),
     ]
     return draw(st.sampled_from([outcomes[0], outcomes[0], *outcomes]))
 
@@ -87,12 +87,12 @@ class Recrawls(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.do(self.store.begin_run("crawl", {}, "1"))
-        start, other = (Target(f"https://a.example/{n}", HOSTS[0], PageStatus.QUEUED) for n in (0, 1))
+        start, other = (LinkTarget(f"https://a.example/{n}", HOSTS[0], PageStatus.QUEUED) for n in (0, 1))
         self.do(self.store.add([start], seed=True))
         [lease] = self.do(self.store.lease(self.worker[0], {}, new_hosts=1, per_host=1, limit=0)).leases
         uses = [ResourceUse(f"https://a.example/{n}.png", HOSTS[0], "img", True, True) for n in range(2)]
         links = [FoundLink(other, "a", "", "", 0, "")]
-        done = Completed(lease=lease, facts=PageFacts(status_code=200), links=links, records=RECORDS, resources=uses)
+        done = CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links, records=RECORDS, resources=uses)
         self.do(self.store.finish(self.worker[0], [done], max_depth=None))
 
     @rule(place=workers, number=st.integers(1, 4), limit=st.sampled_from([0, 0, 3]))
@@ -124,7 +124,7 @@ class Recrawls(RuleBasedStateMachine):
             self.do(self.store.end_run(run.number, "complete", None))
 
     @rule(found=st.lists(targets(), max_size=6), max_depth=st.sampled_from([None, 1]))
-    def reconsider(self, found: list[Target], max_depth: int | None) -> None:
+    def reconsider(self, found: list[LinkTarget], max_depth: int | None) -> None:
         now = {target.url: target for target in found}
         self.do(self.store.reconsider(lambda url, seed: now.get(url), max_depth=max_depth))
 
@@ -137,7 +137,7 @@ class Recrawls(RuleBasedStateMachine):
         self.do(self.store.recall())
 
     @rule(found=st.lists(targets(), max_size=3))
-    def name_pages(self, found: list[Target]) -> None:
+    def name_pages(self, found: list[LinkTarget]) -> None:
         number = self.do(
             self.store.put_sitemap(SitemapRecord("https://a.example/s", 0, "guess", "read", "urlset", 200, 1, 1, ()))
         )

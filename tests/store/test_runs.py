@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.base import RobotsRecord
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import RobotsRecord
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import HOST, TTL, done, external, lease, statuses, target, url
 from tests.store.audited import CHECKS, OK, SITE, Page, audit, audited, changed, crawl
 from tests.store.test_plans import plan
@@ -174,15 +174,15 @@ async def test_resources_sitemaps_chores_and_robots_are_asked_again(store: Sqlit
             "INSERT INTO sitemaps(id, url, level, named_by, status) VALUES (1, 'https://a.example/s.xml', 0, 'guess', 'read')"
         )
         sql.execute("INSERT INTO sitemap_entries VALUES (1, 1, NULL)")
-    await store.claim_chore(worker, "sitemaps")
-    await store.finish_chore("sitemaps")
+    await store.claim_task(worker, "sitemaps")
+    await store.finish_task("sitemaps")
     await store.put_robots(f"https://{HOST}", RobotsRecord(200, None, "", b"", 0.0))
     await store.leave(worker)
     await store.begin_recrawl({}, "2.0")
     assert rows(store, "SELECT status, retry_count FROM resources ORDER BY id") == [
         ("queued", 0), ("queued", 0), ("queued", 0), ("discovered", 3), ("queued", 3),
     ]  # fmt: skip
-    assert not await store.is_chore_done("sitemaps")
+    assert not await store.is_task_done("sitemaps")
     for table in ("sitemaps", "sitemap_entries", "robots"):
         assert rows(store, f"SELECT * FROM {table}") == [], table
 

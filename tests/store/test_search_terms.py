@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.search_terms import Asked, asked, indexed
+from tadoru.store.search_terms import SearchTerms, asked, indexed
 
 
 @pytest.mark.parametrize(
@@ -27,18 +27,18 @@ def test_a_text_in_the_index(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     "query, expected",
     [
-        pytest.param("rate limit", Asked(("rate", "limit"), (), ("rate", "limit")), id="words"),
-        pytest.param('"rate limit" x', Asked(("rate limit", "x"), (), ("rate limit", "x")), id="a phrase"),
-        pytest.param("a -without", Asked(("a",), ("without",), ("a",)), id="an exclusion"),
-        pytest.param("c -o --depth", Asked(("c", "-o", "--depth"), (), ("c", "-o", "--depth")), id="options are no exclusions"),
-        pytest.param("-without", Asked(("without",), (), ("without",)), id="nothing but an exclusion"),
-        pytest.param("APIの設定", Asked(("API", "の設 設定"), (), ("APIの設定",)), id="two scripts in one word"),
-        pytest.param("表", Asked(("表",), (), ("表",)), id="one character"),
-        pytest.param("-> ??", Asked((), (), ("->", "??")), id="signs only"),
-        pytest.param("  ", Asked((), (), ()), id="nothing"),
+        pytest.param("rate limit", SearchTerms(("rate", "limit"), (), ("rate", "limit")), id="words"),
+        pytest.param('"rate limit" x', SearchTerms(("rate limit", "x"), (), ("rate limit", "x")), id="a phrase"),
+        pytest.param("a -without", SearchTerms(("a",), ("without",), ("a",)), id="an exclusion"),
+        pytest.param("c -o --depth", SearchTerms(("c", "-o", "--depth"), (), ("c", "-o", "--depth")), id="options are no exclusions"),
+        pytest.param("-without", SearchTerms(("without",), (), ("without",)), id="nothing but an exclusion"),
+        pytest.param("APIの設定", SearchTerms(("API", "の設 設定"), (), ("APIの設定",)), id="two scripts in one word"),
+        pytest.param("表", SearchTerms(("表",), (), ("表",)), id="one character"),
+        pytest.param("-> ??", SearchTerms((), (), ("->", "??")), id="signs only"),
+        pytest.param("  ", SearchTerms((), (), ()), id="nothing"),
     ],
 )  # fmt: skip
-def test_what_a_query_asks_for(query: str, expected: Asked) -> None:
+def test_what_a_query_asks_for(query: str, expected: SearchTerms) -> None:
     assert asked(query) == expected
 
 

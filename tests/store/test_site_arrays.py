@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadoru.rules.similar import BINS
-from tadoru.store.base import UNLINKED
-from tadoru.store.site import alike
-from tadoru.store.site.alike import _labels, equals, others
-from tadoru.store.site.arrays import EXAMPLES, Gather, Gathered, runs
-from tadoru.store.site.chains import ends, on_loop, path
-from tadoru.store.site.view import SiteView
-from tadoru.store.sqlite import SqliteStore
+from tadoru.rules.minhash import BINS
+from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.site import duplicates
+from tadoru.store.crawl.site.arrays import EXAMPLES, PairCollector, PairGroups, runs
+from tadoru.store.crawl.site.duplicates import _labels, equals, others
+from tadoru.store.crawl.site.paths import ends, on_loop, path
+from tadoru.store.crawl.site.view import SiteView
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.clock import FakeClock
 from tests.support.similar_pairs import similar_pairs
 
@@ -69,14 +69,14 @@ def test_gathering_in_portions_counts_all_and_keeps_the_first_by_url(
     place = np.array([0, *order], np.int32)
     by_place = np.zeros(20, np.int32)
     by_place[order] = np.arange(1, 21)
-    gather = Gather(place, by_place)
+    gather = PairCollector(place, by_place)
     listed = np.array(sorted(pairs), np.int64).reshape(-1, 2)
     for at in range(0, len(listed), portion):
         gather.add(listed[at : at + portion, 0], listed[at : at + portion, 1])
     expected = []
     for page in sorted({page for page, _ in pairs}):
         mine = sorted((other for at, other in pairs if at == page), key=lambda other: order[other - 1])
-        expected.append(Gathered(page, len(mine), tuple(mine[:EXAMPLES])))
+        expected.append(PairGroups(page, len(mine), tuple(mine[:EXAMPLES])))
     assert list(gather.rows()) == expected
 
 
@@ -249,7 +249,7 @@ def test_portions_of_links_join_to_all_of_them() -> None:
 def test_links_read_in_portions_are_the_same_links(portion: int, monkeypatch: pytest.MonkeyPatch) -> None:
     links = {page: {page % PAGES + 1, (page + 4) % PAGES + 1, (page + 7) % PAGES + 1} for page in range(1, PAGES + 1)}
     whole = view_of(links).links
-    monkeypatch.setattr("tadoru.store.site.links.AT_A_TIME", portion)
+    monkeypatch.setattr("tadoru.store.crawl.site.links.AT_A_TIME", portion)
     parts = view_of(links).links
     assert parts.targets.tolist() == whole.targets.tolist()
     assert parts.starts.tolist() == whole.starts.tolist()
@@ -291,13 +291,13 @@ def test_a_hundred_thousand_pages_of_one_kind_are_one_cluster_and_few_comparison
     matrix = np.tile(rng.integers(0, 256, BINS, np.uint8), (100_000, 1))
     matrix[np.arange(100_000), rng.integers(0, BINS, 100_000)] ^= 0xFF
     compared: list[int] = []
-    original = alike._alike
+    original = duplicates._alike
 
     def counted(sketches: np.ndarray, some: np.ndarray, others: np.ndarray) -> np.ndarray:
         compared.append(len(some))
         return original(sketches, some, others)
 
-    monkeypatch.setattr(alike, "_alike", counted)
+    monkeypatch.setattr(duplicates, "_alike", counted)
     assert set(_labels(matrix, np.arange(100_000), 0.9).tolist()) == {0}
     assert sum(compared) < 4 * 100_000
 

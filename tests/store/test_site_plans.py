@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tadoru.store.site.links import _find_unfollowed
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.site.links import _find_unfollowed
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.jobs.site_triggers import TRIGGERS
 from tests.jobs.site_worlds import crawled, judge
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from tadoru.store.base import PageStatus
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
-from tadoru.store.states import PageState, StrayFinding
+from tadoru.store.crawl.interface import PageStatus
+from tadoru.store.crawl.run_pages import PageState, StrayFinding
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import external, target, url
 from tests.store.audited import OK, SITE, Page, audit, changed, crawl
 from tests.store.test_plans import plan

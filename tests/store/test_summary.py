@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.sqlite import SqliteStore
-from tadoru.store.summary import Hop
+from tadoru.store.crawl.sqlite import SqliteStore
+from tadoru.store.crawl.summary import RedirectHop
 from tests.jobs.audit_crawls import BROKEN, HOME, LONG, Crawl, large, small
 from tests.support.clock import FakeClock
 
@@ -49,7 +49,7 @@ def test_depths_and_times_are_those_of_pages_that_answered(store: SqliteStore) -
 
 def test_a_redirect_is_followed_to_its_end(store: SqliteStore) -> None:
     (row,) = store.redirect_chains(9)
-    assert row.hops == (Hop(HOME + "old", 301), Hop(HOME + "about", 200))
+    assert row.hops == (RedirectHop(HOME + "old", 301), RedirectHop(HOME + "about", 200))
     assert (store.redirect_count(), row.inlinks) == (1, 1)
 
 

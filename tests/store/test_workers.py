@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tadoru.store import workers
+from tadoru.store.crawl import workers
 
 HERE = workers.machine_name()
 pytestmark = pytest.mark.skipif(not workers.current().started, reason="this system does not tell when a process started")
@@ -21,7 +21,7 @@ def test_a_process_that_ended_is_dead() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     started = workers._start_tick(child.pid)
     assert started
-    identity = workers.Identity(HERE, child.pid, started)
+    identity = workers.WorkerIdentity(HERE, child.pid, started)
     assert not workers.is_dead(identity, HERE)
     child.communicate(b"\n")
     assert workers.is_dead(identity, HERE)
@@ -33,8 +33,8 @@ def test_another_process_under_the_same_number_is_not_the_one_that_died() -> Non
 
 
 def test_nobody_knows_about_other_machines() -> None:
-    assert not workers.is_dead(workers.Identity("elsewhere|boot|pid:[1]", 1, "1"), HERE)
+    assert not workers.is_dead(workers.WorkerIdentity("elsewhere|boot|pid:[1]", 1, "1"), HERE)
 
 
 def test_a_worker_that_could_not_tell_its_start_is_left_to_its_expiry() -> None:
-    assert not workers.is_dead(workers.Identity(HERE, 2**22 + 1, ""), HERE)
+    assert not workers.is_dead(workers.WorkerIdentity(HERE, 2**22 + 1, ""), HERE)

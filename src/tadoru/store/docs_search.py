@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tadoru.store.database import translated
-from tadoru.store.search_terms import Asked, indexed, is_single
+from tadoru.store.crawl.database import translated
+from tadoru.store.search_terms import SearchTerms, indexed, is_single
 
 _FORM = 0x7AD0_0102
 """The file's version, and that of `search_terms`: another one, and the index is made again."""
@@ -45,7 +45,7 @@ _FORGET = "INSERT INTO words(words, rowid, title, path, text) VALUES ('delete', 
 
 
 @dataclass(frozen=True, slots=True)
-class SectionRow:
+class IndexedSection:
     """A part of a page below one heading."""
 
     level: int
@@ -55,7 +55,7 @@ class SectionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRow:
+class IndexedPage:
     """A page in the index."""
 
     url: str
@@ -76,7 +76,7 @@ class PageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HitRow:
+class SearchHitRow:
     """A section that was found; the lower the rank, the better."""
 
     url: str
@@ -89,7 +89,7 @@ class HitRow:
     number: int
 
 
-class DocsSearch:
+class DocsSearchIndex:
     """An open index."""
 
     def __init__(self, sql: sqlite3.Connection, path: Path) -> None:
@@ -112,7 +112,7 @@ class DocsSearch:
         """The key of each page that is in the index."""
         return dict(self._sql.execute("SELECT url, key FROM pages"))
 
-    def put(self, page: PageRow, place: int, sections: Iterable[SectionRow]) -> None:
+    def put(self, page: IndexedPage, place: int, sections: Iterable[IndexedSection]) -> None:
         """Add a page, or put it in the place of what was known of it."""
         self.drop(page.url)
         page_id = self._sql.execute(
@@ -144,7 +144,7 @@ class DocsSearch:
         self._sql.executemany("DELETE FROM sections WHERE id = ?", ((row[0],) for row in rows))
         self._sql.execute("DELETE FROM pages WHERE url = ?", (url,))
 
-    def find(self, query: Asked, limit: int) -> tuple[str, list[HitRow]]:
+    def find(self, query: SearchTerms, limit: int) -> tuple[str, list[SearchHitRow]]:
         """The best sections and how they were found: with `all` words, with `any` of them, or as `text` if there are no words."""
         with translated(str(self._path)):
             if not query.wanted:
@@ -156,30 +156,30 @@ class DocsSearch:
                     return how, [_hit(row) for row in rows]
             return "all", []
 
-    def _scan(self, literal: tuple[str, ...], limit: int) -> list[HitRow]:
+    def _scan(self, literal: tuple[str, ...], limit: int) -> list[SearchHitRow]:
         """Signs like `->` are in no index; they are looked for in the text itself."""
         if not literal:
             return []
         where = " AND ".join(["instr(s.text, ?) > 0"] * len(literal))
         return [_hit(row) for row in self._sql.execute(_SCAN.format(where), (*literal, limit))]
 
-    def page(self, name: str) -> PageRow | None:
+    def page(self, name: str) -> IndexedPage | None:
         """A page by its URL or its file."""
         return self._one(f"SELECT {_PAGE} FROM pages WHERE url = ?1 OR file = ?1 ORDER BY url = ?1 DESC LIMIT 1", name)
 
-    def numbered(self, number: int) -> PageRow | None:
+    def numbered(self, number: int) -> IndexedPage | None:
         """A page by its number."""
         return self._one(f"SELECT {_PAGE} FROM pages WHERE number = ? ORDER BY place LIMIT 1", number)
 
-    def before(self, place: int) -> PageRow | None:
+    def before(self, place: int) -> IndexedPage | None:
         """The page that is read before a place."""
         return self._one(f"SELECT {_PAGE} FROM pages WHERE place < ? ORDER BY place DESC LIMIT 1", place)
 
-    def after(self, place: int) -> PageRow | None:
+    def after(self, place: int) -> IndexedPage | None:
         """The page that is read after a place."""
         return self._one(f"SELECT {_PAGE} FROM pages WHERE place > ? ORDER BY place LIMIT 1", place)
 
-    def pages(self, *, after: int = 0, limit: int = -1) -> Iterator[PageRow]:
+    def pages(self, *, after: int = 0, limit: int = -1) -> Iterator[IndexedPage]:
         """Pages in reading order, those behind a place; all when no limit is given."""
         rows = self._sql.execute(f"SELECT {_PAGE} FROM pages WHERE place > ? ORDER BY place, url LIMIT ?", (after, limit))
         return map(_page, rows)
@@ -189,32 +189,32 @@ class DocsSearch:
         row = self._sql.execute("SELECT number FROM pages WHERE url = ?", (url,)).fetchone()
         return row[0] if row else None
 
-    def _one(self, query: str, value: str | int) -> PageRow | None:
+    def _one(self, query: str, value: str | int) -> IndexedPage | None:
         row = self._sql.execute(query, (value,)).fetchone()
         return _page(row) if row else None
 
-    def sections(self, url: str) -> list[SectionRow]:
+    def sections(self, url: str) -> list[IndexedSection]:
         """A page in its sections; their texts joined are the page."""
         rows = self._sql.execute(_SECTIONS, (url,))
-        return [SectionRow(level, tuple(json.loads(path)), anchor, text) for level, path, anchor, text in rows]
+        return [IndexedSection(level, tuple(json.loads(path)), anchor, text) for level, path, anchor, text in rows]
 
 
 def _words(title: str, path: str, text: str) -> tuple[str, str, str]:
     return indexed(title), indexed(" ".join(json.loads(path))), indexed(text)
 
 
-def _page(row: tuple[Any, ...]) -> PageRow:
+def _page(row: tuple[Any, ...]) -> IndexedPage:
     url, title, file, tokens, key, number, digest, crawled_at, crumbs, place = row
-    return PageRow(url, title, file, tokens, key, number, digest, crawled_at, tuple(json.loads(crumbs)), place)
+    return IndexedPage(url, title, file, tokens, key, number, digest, crawled_at, tuple(json.loads(crumbs)), place)
 
 
-def _hit(row: tuple[str, str, str, str, str | None, str, float, int]) -> HitRow:
+def _hit(row: tuple[str, str, str, str, str | None, str, float, int]) -> SearchHitRow:
     url, title, file, path, anchor, text, rank, number = row
-    return HitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank, number)
+    return SearchHitRow(url, title, file, tuple(json.loads(path)), anchor, text, rank, number)
 
 
 @contextmanager
-def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearch]:
+def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearchIndex]:
     """The index in a file. To write, a file of another form is emptied first; to read, it must be of this one."""
     with translated(str(path)):
         if writable and not path.exists():
@@ -223,7 +223,7 @@ def opened(path: Path, *, writable: bool = False) -> Iterator[DocsSearch]:
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_PATIENCE)) as sql:
             if writable:
                 _prepare(sql)
-            yield DocsSearch(sql, path)
+            yield DocsSearchIndex(sql, path)
 
 
 def is_current(path: Path) -> bool:

@@ -22,7 +22,7 @@ _AT_ONCE = 1000
 """Keys that object storage deletes in one request."""
 
 
-class Files(Protocol):
+class FileStore(Protocol):
     """Bytes by key."""
 
     name: str
@@ -45,13 +45,13 @@ class Files(Protocol):
         ...
 
 
-def open_files(place: str) -> Files:
+def open_files(place: str) -> FileStore:
     """A folder, or `s3://bucket/prefix`."""
     if place.startswith("s3://"):
         return ObjectStorage(place)
     if "://" in place:
         raise UsageError(f"Files can not be kept at {place}: give a folder, or s3://bucket/prefix.")
-    return Folder(Path(place))
+    return FolderFiles(Path(place))
 
 
 def beside(database: str) -> str:
@@ -62,7 +62,7 @@ def beside(database: str) -> str:
     return str(folder.parent if folder.name == "var" else folder)
 
 
-class Folder:
+class FolderFiles:
     """A folder on this machine."""
 
     def __init__(self, root: Path) -> None:

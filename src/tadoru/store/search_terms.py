@@ -30,7 +30,7 @@ _MOST_LENGTH = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchTerms:
     """A query, taken apart."""
 
     wanted: tuple[str, ...]
@@ -72,7 +72,7 @@ def _pairs(run: str) -> str:
     return run[0] + "".join(map(_twice.__getitem__, run[1:]))
 
 
-class Part(NamedTuple):
+class QueryPart(NamedTuple):
     """A word or a "phrase" of a query."""
 
     said: str
@@ -80,16 +80,16 @@ class Part(NamedTuple):
     is_phrase: bool
 
 
-def parts_of(query: str) -> list[Part]:
+def parts_of(query: str) -> list[QueryPart]:
     """A query as a person wrote it, in its parts."""
     found = list(_ASKED.finditer(unicodedata.normalize("NFKC", query[:_MOST_LENGTH])))[:_MOST_TERMS]
     return [
-        Part((one[2] if one[2] is not None else one[3]).strip(), is_excluded=bool(one[1]), is_phrase=one[2] is not None)
+        QueryPart((one[2] if one[2] is not None else one[3]).strip(), is_excluded=bool(one[1]), is_phrase=one[2] is not None)
         for one in found
     ]
 
 
-def asked(query: str) -> Asked:
+def asked(query: str) -> SearchTerms:
     """What a person asks for: words, "phrases", and -words that must not be there."""
     wanted, unwanted, literal = [], [], []
     for part in parts_of(query):
@@ -100,8 +100,8 @@ def asked(query: str) -> Asked:
             wanted += terms
             literal.append(part.said)
     if not literal:  # nothing but exclusions: then they are what is asked for
-        return Asked(tuple(unwanted), (), tuple(unwanted))
-    return Asked(tuple(wanted), tuple(unwanted), tuple(literal))
+        return SearchTerms(tuple(unwanted), (), tuple(unwanted))
+    return SearchTerms(tuple(wanted), tuple(unwanted), tuple(literal))
 
 
 def _terms(said: str) -> list[str]:

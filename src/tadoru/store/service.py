@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from tadoru.clock import Clock
-from tadoru.store.access.audit import AuditLog
-from tadoru.store.access.keys import Keys
-from tadoru.store.access.pruning import Pruning
-from tadoru.store.access.secrets import COST
-from tadoru.store.access.sessions import Sessions
-from tadoru.store.access.users import Users
-from tadoru.store.crawls.claiming import CrawlClaims
-from tadoru.store.events.connect import LOCK_PATIENCE
-from tadoru.store.events.migrate import prepare
-from tadoru.store.events.open import DEFAULT_DATABASE, EventsStore
+from tadoru.store.accounts.api_keys import ApiKeys
+from tadoru.store.accounts.audit_log import AuditLog
+from tadoru.store.accounts.secrets import COST
+from tadoru.store.accounts.users import AccountCleanup, Sessions, Users
+from tadoru.store.calendar.database import LOCK_TIMEOUT
+from tadoru.store.calendar.migrate import prepare_database
+from tadoru.store.calendar.store import DEFAULT_DATABASE, CalendarStore
+from tadoru.store.served_crawls.claims import CrawlClaims
 
 
-class ServiceStore(CrawlClaims, Pruning, Sessions, Users, Keys, AuditLog, EventsStore):
+class ServiceStore(CrawlClaims, AccountCleanup, Sessions, Users, ApiKeys, AuditLog, CalendarStore):
     """Everything that the service keeps. Threads may share it; a method is one transaction unless it says else."""
 
 
 def open_service(
-    database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_PATIENCE, password_cost: int = COST
+    database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT, password_cost: int = COST
 ) -> ServiceStore:
     """Open a database, made when it is not there: a path, or `postgresql://…`."""
     if clock is None:
@@ -30,7 +28,7 @@ def open_service(
     store = ServiceStore(database, clock, patience=patience)
     store.password_cost = password_cost
     try:
-        prepare(store)
+        prepare_database(store)
     except BaseException:
         store.close()
         raise

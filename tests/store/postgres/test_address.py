@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.store.postgres.address import is_postgresql, parse
+from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
 
 
 def test_a_crawl_is_named_in_the_address_and_the_rest_is_the_drivers() -> None:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tadoru.store.postgres.cluster import Cluster
+from tadoru.store.cluster.registry import ClusterRegistry
 from tests.support.clusters import SeenCluster, cluster_on
 from tests.support.postgres import server
 
@@ -42,7 +42,7 @@ def test_hosts_of_which_one_waits_already_are_put_into_the_queue_all_the_same(se
 
 
 def test_one_worker_looks_at_a_time_and_one_that_is_gone_keeps_nobody_from_it(seen: SeenCluster) -> None:
-    with closing(Cluster(seen.database)) as other:
+    with closing(ClusterRegistry(seen.database)) as other:
         with other.looking() as is_alone:
             assert is_alone
             with seen.cluster.looking() as is_second:

@@ -9,7 +9,7 @@ import pytest
 
 from tadoru.errors import StoreError, UsageError
 from tadoru.rules.pace import Pace
-from tadoru.store.postgres.cluster_view import ClusterView
+from tadoru.store.cluster.status_reader import ClusterStatusReader
 from tests.support.clusters import SeenCluster, cluster_on, fill
 from tests.support.postgres import server
 
@@ -29,13 +29,13 @@ def seen() -> Iterator[SeenCluster]:
 
 
 @pytest.fixture
-def view(seen: SeenCluster) -> Iterator[ClusterView]:
-    with closing(ClusterView(seen.database)) as opened:
+def view(seen: SeenCluster) -> Iterator[ClusterStatusReader]:
+    with closing(ClusterStatusReader(seen.database)) as opened:
         yield opened
 
 
 def test_workers_are_alive_or_gone_by_the_clock_of_the_database(filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view:
+    with closing(ClusterStatusReader(filled.database)) as view:
         found = view.look()
     assert [(one.name, one.machine, one.is_alive, one.hosts, one.pages) for one in found.workers] == [
         ("attic-1", "attic", False, 0, 89), ("den-1", "den", True, 3, 1234), ("den-2", "den", True, 1, 567),
@@ -46,7 +46,7 @@ def test_workers_are_alive_or_gone_by_the_clock_of_the_database(filled: SeenClus
 
 
 def test_a_crawl_is_told_in_counts_the_open_ones_first(filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view:
+    with closing(ClusterStatusReader(filled.database)) as view:
         shops, docs = view.look().crawls
     assert (shops.name, shops.state, shops.done, shops.queued, shops.in_flight, shops.errors) == ("shops", "open", 10, 5, 0, 5)
     assert shops.hosts_waiting == 5
@@ -56,12 +56,12 @@ def test_a_crawl_is_told_in_counts_the_open_ones_first(filled: SeenCluster) -> N
 
 
 def test_the_queue_tells_what_waits_runs_stalls_and_was_given_up(filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view:
+    with closing(ClusterStatusReader(filled.database)) as view:
         assert view.look().queue._asdict() == {"waiting": 2, "again": 0, "running": 1, "stalled": 1, "failed": 1}
 
 
 def test_hosts_in_trouble_are_named_the_worst_first(filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view:
+    with closing(ClusterStatusReader(filled.database)) as view:
         found = view.look().hosts
         assert [(one.name, one.trouble) for one in found] == [
             ("bad.example", "failed"), ("shut.example", "robots"), ("slow.example", "slowed"),
@@ -72,27 +72,27 @@ def test_hosts_in_trouble_are_named_the_worst_first(filled: SeenCluster) -> None
         assert [one.name for one in view.look(most_hosts=1).hosts] == ["bad.example"]
 
 
-def test_a_host_that_only_wants_to_be_asked_slowly_is_named_without_blame(seen: SeenCluster, view: ClusterView) -> None:
+def test_a_host_that_only_wants_to_be_asked_slowly_is_named_without_blame(seen: SeenCluster, view: ClusterStatusReader) -> None:
     seen.crawl("a", "calm.example", "usual.example")
     seen.pace("a", "calm.example", Pace(gap=20.0, base=20.0, latency=None, baseline=None, strikes=0))
     seen.pace("a", "usual.example", Pace(gap=1.0, base=1.0, latency=None, baseline=None, strikes=0))
     assert [(one.name, one.trouble, one.gap) for one in view.look().hosts] == [("calm.example", "", 20.0)]
 
 
-def test_an_empty_cluster_has_nothing_to_tell(view: ClusterView) -> None:
+def test_an_empty_cluster_has_nothing_to_tell(view: ClusterStatusReader) -> None:
     found = view.look()
     assert (found.workers, found.crawls, found.hosts) == ((), (), ())
     assert sum(found.queue) == 0
     assert found.document()["rate"] == 0
 
 
-def test_a_crawl_that_nothing_was_written_for_is_told_so(seen: SeenCluster, view: ClusterView) -> None:
+def test_a_crawl_that_nothing_was_written_for_is_told_so(seen: SeenCluster, view: ClusterStatusReader) -> None:
     seen.cluster.put_crawl("soon", "audit", {})
     (crawl,) = view.look().crawls
     assert (crawl.name, crawl.has_data, crawl.done) == ("soon", False, 0)
 
 
-def test_the_rate_is_that_of_the_last_beats(seen: SeenCluster, view: ClusterView) -> None:
+def test_the_rate_is_that_of_the_last_beats(seen: SeenCluster, view: ClusterStatusReader) -> None:
     number = seen.cluster.register("w", "here", 1, "0.1.0")
     for pages in range(6000, 60_000, 6000):
         seen.sql("UPDATE workers SET seen_at = seen_at - interval '600 seconds' WHERE id = %s", number)
@@ -104,13 +104,13 @@ def test_the_rate_is_that_of_the_last_beats(seen: SeenCluster, view: ClusterView
     assert view.look().rate < 0.1
 
 
-def test_tables_without_a_rate_tell_the_mean_since_the_start(seen: SeenCluster, view: ClusterView) -> None:
+def test_tables_without_a_rate_tell_the_mean_since_the_start(seen: SeenCluster, view: ClusterStatusReader) -> None:
     seen.worker("old", "here", pages=7200)
     seen.sql("ALTER TABLE workers DROP COLUMN rate")
     assert view.look().rate == pytest.approx(2.0, rel=0.01)
 
 
-def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: ClusterView) -> None:
+def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: ClusterStatusReader) -> None:
     seen.crawl("shops", "a.example", "b.example")
     seen.put_slices("shops", "a.example", "b.example")
     seen.put_slices("other", "c.example")
@@ -130,7 +130,7 @@ def test_a_crawl_is_stopped_resumed_and_forgotten(seen: SeenCluster, view: Clust
     assert view.look().crawls[0].done == 4, "what was found stays"
 
 
-def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SeenCluster, view: ClusterView) -> None:
+def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SeenCluster, view: ClusterStatusReader) -> None:
     seen.crawl("shops", "a.example")
     seen.put_slices("shops", "a.example")
     seen.begin_slice("a.example")
@@ -140,13 +140,16 @@ def test_a_crawl_that_workers_are_still_at_is_not_forgotten(seen: SeenCluster, v
 
 
 def test_a_crawl_that_is_done_can_not_go_on(filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view, pytest.raises(UsageError, match="It is done: only a crawl that was"):
+    with (
+        closing(ClusterStatusReader(filled.database)) as view,
+        pytest.raises(UsageError, match="It is done: only a crawl that was"),
+    ):
         view.resume("docs")
 
 
 @pytest.mark.parametrize("change", ["stop", "resume", "forget"])
 def test_a_crawl_that_the_cluster_does_not_have_is_one_sentence(change: str, filled: SeenCluster) -> None:
-    with closing(ClusterView(filled.database)) as view:
+    with closing(ClusterStatusReader(filled.database)) as view:
         with pytest.raises(UsageError, match="has no crawl nix'; DROP: `tadoru cluster status` lists them"):
             getattr(view, change)("nix'; DROP")
         assert len(view.look().crawls) == 2
@@ -155,7 +158,7 @@ def test_a_crawl_that_the_cluster_does_not_have_is_one_sentence(change: str, fil
 def test_a_database_without_a_cluster_is_told_how_to_get_one() -> None:
     database = server().new_database()
     try:
-        with closing(ClusterView(database)) as view:
+        with closing(ClusterStatusReader(database)) as view:
             assert not view.is_there()
             with pytest.raises(UsageError, match=r"There is no cluster in postgresql://.*`tadoru worker"):
                 view.look()
@@ -167,5 +170,5 @@ def test_a_database_without_a_cluster_is_told_how_to_get_one() -> None:
 
 def test_a_database_that_is_not_there_is_one_sentence_without_its_password() -> None:
     with pytest.raises(StoreError, match="can not be reached") as told:
-        ClusterView("postgresql+psycopg://ann:secret@127.0.0.1:1/none")
+        ClusterStatusReader("postgresql+psycopg://ann:secret@127.0.0.1:1/none")
     assert "secret" not in str(told.value)

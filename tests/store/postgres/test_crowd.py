@@ -15,10 +15,10 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
-from tadoru.store.base import Lease
-from tadoru.store.postgres.connection import Victim
-from tadoru.store.postgres.leasing import _LEASE
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.interface import Lease
+from tadoru.store.crawl.postgres.connection import DeadlockVictim
+from tadoru.store.crawl.postgres.frontier import _LEASE
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.contract.crawls import TTL, done, lease, target
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import PostgresServer, server
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 _DIES = """
 import asyncio, signal, sys
 from tadoru.clock import SystemClock
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.postgres.store import PostgresStore
 
 async def main():
     store = PostgresStore(sys.argv[1], SystemClock())
@@ -237,14 +237,14 @@ def test_who_is_sacrificed_in_a_deadlock_tries_again(crawl: str) -> None:
     for thread in threads:
         thread.join()
     assert len(found) == 2
-    with pytest.raises(Victim):
+    with pytest.raises(DeadlockVictim):
         asyncio.run(two.retried(_always_sacrificed))
     for store in (gate, one, two):
         store.link.close()
 
 
 async def _always_sacrificed() -> int:
-    raise Victim("deadlock detected")
+    raise DeadlockVictim("deadlock detected")
 
 
 async def test_leasing_looks_at_no_more_hosts_than_it_needs(crawl: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.store.postgres.dialect import KEYS, plain, translated, values
+from tadoru.store.crawl.postgres.dialect import KEYS, plain, translated, values
 
 SAME_MEANING = {
     "SELECT 1 FROM a WHERE b = ?": "SELECT 1 FROM a WHERE b = %s",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.base import Completed, PageFacts
-from tadoru.store.open import open_store
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
+from tadoru.store.crawl.open import open_store
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import crawl, lease_one, rows, started, target, to, url
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
@@ -52,7 +52,7 @@ async def test_the_graph_has_each_target_once_and_says_which_is_nofollow(store: 
         a._replace(rel="nofollow", position=0), b._replace(rel="external NoFollow", position=1), a_again._replace(position=2),
         b_again._replace(rel="nofollow", position=3),
     ]  # fmt: skip
-    await store.finish(worker, [Completed(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None)
+    await store.finish(worker, [CompletedOutcome(lease=lease, facts=PageFacts(status_code=200), links=links)], max_depth=None)
     found = {name: row.page_id for name, row in (await rows(store)).items()}
     edges = {target_id: bool(nofollow) for target_id, nofollow in store.graph_edges(found["s"])}
     assert edges == {found["a"]: False, found["b"]: True}

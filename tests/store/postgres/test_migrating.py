@@ -14,12 +14,12 @@ import psycopg
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.store.moving import look_at
-from tadoru.store.postgres.address import parse
-from tadoru.store.postgres.connection import PgConnection
-from tadoru.store.postgres.database import FORMATS, READABLE_BY
-from tadoru.store.postgres.migrating import SCRIPTS, WRITING, format_of, migrate
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.copy_crawl import look_at
+from tadoru.store.crawl.postgres.connection import PgConnection
+from tadoru.store.crawl.postgres.crawl_url import parse
+from tadoru.store.crawl.postgres.database import FORMATS, READABLE_BY
+from tadoru.store.crawl.postgres.migrations import SCRIPTS, WRITING, format_of, migrate
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.clock import FakeClock
 from tests.support.pg_crawls import crawl_on
 from tests.support.postgres import server

@@ -11,7 +11,7 @@ import pytest
 
 from tadoru.clock import SystemClock
 from tadoru.rules.pace import Pace
-from tadoru.store.postgres.store import PostgresStore
+from tadoru.store.crawl.postgres.store import PostgresStore
 from tests.support.clusters import SeenCluster, cluster_on, ran
 from tests.support.postgres import server
 

@@ -1,0 +1,154 @@
+"""Copies whole crawls between files and PostgreSQL, and recognises what a name stands for: a crawl or a calendar."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tadoru.clock import Clock
+from tadoru.errors import StoreError, UsageError
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.migrate import APPLICATION_ID as EVENTS_MARK
+from tadoru.store.calendar.migrate import VERSION_TABLE, needs_migration
+from tadoru.store.calendar.migrate import read_version as events_format
+from tadoru.store.crawl.database import APPLICATION_ID as CRAWL_MARK
+from tadoru.store.crawl.database import SCHEMA_VERSION, translated
+from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl, parse
+from tadoru.store.crawl.postgres.dialect import COLUMNS
+from tadoru.store.crawl.sqlite import SqliteStore
+
+
+def copy_crawl(path: Path, to: Path) -> None:
+    """Copy a crawl's file, with what is in its log, into one new file that only its owner may read."""
+    to.touch(mode=0o600)
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    with (
+        translated(str(path)),
+        closing(sqlite3.connect(address, uri=True, timeout=30)) as since,
+        closing(sqlite3.connect(to)) as copy,
+    ):
+        since.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")  # One file is the whole copy.
+
+
+Progress = Callable[[str, int], None]
+"""Hears the table that is being copied, and how many of its rows are there by now."""
+_TOLD_EVERY = 10_000
+_TRUTHS = frozenset({"internal", "is_seed", "indexable"})
+_NOT_COPIED = frozenset({"workers"})
+_LEASED = (
+    "UPDATE pages SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
+    "UPDATE resources SET status = 'queued', owner = NULL WHERE owner IS NOT NULL",
+    "UPDATE chores SET owner = NULL WHERE owner IS NOT NULL",
+    "UPDATE hosts SET slot_owner = NULL, leased = 0",
+    "DELETE FROM robots WHERE owner IS NOT NULL",
+)
+_WAITING = "UPDATE hosts SET queued = (SELECT count(*) FROM pages WHERE host_id = hosts.id AND status = 'queued')"
+
+
+class DatabaseKind(Enum):
+    """What a database holds."""
+
+    CRAWL = "crawl"
+    EVENTS = "events"
+
+
+class CopySource(NamedTuple):
+    """A database that can be copied."""
+
+    kind: DatabaseKind
+    older: str | None
+    """Its format, when it is an older one: opening it brings it to the present one."""
+
+
+def look_at(database: str, clock: Clock) -> CopySource:
+    """What there is in a file or under an address; nothing is changed by looking. Raises UsageError and StoreError.
+
+    On PostgreSQL an address that names a crawl means it; another one means the events, or where there are none the default crawl.
+    """
+    if not is_postgresql(database):
+        return _look_into(Path(database))
+    if names_crawl(database):
+        return _look_for_crawl(database)
+    events = CalendarDatabase(database, clock)
+    try:
+        with events.read() as sql:
+            found = events_format(events, sql)
+    finally:
+        events.close()
+    return (
+        _look_for_crawl(database) if found is None else CopySource(DatabaseKind.EVENTS, found if needs_migration(found) else None)
+    )
+
+
+def _look_into(path: Path) -> CopySource:
+    if not path.is_file() or not path.stat().st_size:
+        raise UsageError(f"There is no database {path}: give the file of a crawl, or of events.")
+    with translated(str(path)), closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as sql:
+        mark: int = sql.execute("PRAGMA application_id").fetchone()[0]
+        if mark == CRAWL_MARK:
+            number: int = sql.execute("PRAGMA user_version").fetchone()[0]
+            return CopySource(DatabaseKind.CRAWL, str(number) if number < SCHEMA_VERSION else None)
+        if mark != EVENTS_MARK:
+            raise UsageError(f"{path} is a SQLite database, but not one of Tadoru's: give the file of a crawl, or of events.")
+        found: str = sql.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()[0]
+    return CopySource(DatabaseKind.EVENTS, found if needs_migration(found) else None)
+
+
+def _look_for_crawl(database: str) -> CopySource:
+    from tadoru.store.crawl.postgres.database import FORMATS
+    from tadoru.store.crawl.postgres.migrations import format_at
+
+    number = format_at(parse(database), len(FORMATS))
+    if number is None:
+        what = "no crawl" if names_crawl(database) else "neither a crawl nor events"
+        raise UsageError(f"There is {what} in {parse(database).shown}: check the address.")
+    if number > len(FORMATS):  # It can be worked on; but what is not known of it would be left behind.
+        raise StoreError(f"{parse(database).shown} was written by a newer Tadoru (format {number}): update Tadoru to copy it.")
+    return CopySource(DatabaseKind.CRAWL, str(number) if number < len(FORMATS) else None)
+
+
+def _unheard(_table: str, _rows: int) -> None:
+    """Nobody is told."""
+
+
+async def move_crawl(since: SqliteStore, to: SqliteStore, progress: Progress = _unheard) -> Mapping[str, int]:
+    """Copy everything; rows by table. Raises UsageError when there is something already."""
+    counts: dict[str, int] = {}
+    with since.one_moment():
+        async with to.write() as sql:
+            if any(sql.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in ("pages", "crawl_meta")):
+                raise UsageError(f"There is a crawl in {to.path} already: copy into a new one.")
+            sql.execute("DELETE FROM texts")
+            for table, columns in COLUMNS.items():
+                if table not in _NOT_COPIED:
+                    counts[table] = to.put_rows(table, columns, _told(table, _rows(since, table, columns), progress))
+                    progress(table, counts[table])
+            for statement in (*_LEASED, _WAITING):
+                sql.execute(statement)
+            _recount(to)
+    return counts
+
+
+def _rows(store: SqliteStore, table: str, columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    truths = frozenset(at for at, column in enumerate(columns) if column in _TRUTHS)
+    for row in store.sql.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+        yield tuple(bool(one) if at in truths and one is not None else one for at, one in enumerate(row)) if truths else row
+
+
+def _told(table: str, rows: Iterable[tuple[Any, ...]], progress: Progress) -> Iterator[tuple[Any, ...]]:
+    for count, row in enumerate(rows, 1):
+        yield row
+        if count % _TOLD_EVERY == 0:
+            progress(table, count)
+
+
+def _recount(to: SqliteStore) -> None:
+    """What was in flight is queued again, and counted as that."""
+    rows = dict(to.sql.execute("SELECT name, value FROM counters WHERE name = 'processing'").fetchall())
+    held = rows.get("processing", 0)
+    to.count({"processing": -held, "queued": held})

@@ -1,0 +1,144 @@
+"""Keeping what is known once a crawl has ended: site findings, scores, depths, health. Replaced as a whole, in one transaction.
+
+Findings are put aside in a temporary table while they are looked for, which takes a while and holds up nobody; what others see
+changes all at once. Looking is in `site`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from tadoru.model.finding import MAX_DETAIL, Value
+from tadoru.store.crawl.database import Database, translated
+
+if TYPE_CHECKING:
+    from tadoru.store.crawl.site.view import SiteView
+
+_AT_A_TIME = 2_000
+_ASIDE = """CREATE TEMP TABLE IF NOT EXISTS site_findings(
+    page_id INTEGER NOT NULL, check_number INTEGER NOT NULL, subject TEXT NOT NULL, detail TEXT NOT NULL, data TEXT)"""
+_DROP_OLD = "DELETE FROM page_findings WHERE check_number IN (SELECT number FROM checks WHERE scope = 'site')"
+_SCORE = "INSERT INTO page_scores VALUES (?, ?, ?, ?, ?, ?, ?)"
+# A start that is no longer one: the start that redirected to it does so no more.
+_NO_SEED = "UPDATE pages SET is_seed = false WHERE is_seed AND hops > 0 AND depth > 0"
+_RANKS = {"error": 0, "warning": 1, "notice": 2}
+_WORST = """SELECT worst, count(*) FROM (
+        SELECT min(CASE c.severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 WHEN 'notice' THEN 2 ELSE 3 END) AS worst
+        FROM page_findings f CROSS JOIN pages p ON p.id = f.page_id CROSS JOIN checks c ON c.number = f.check_number
+        WHERE f.page_id > 0 AND p.internal AND p.purpose = 'page' AND p.status = 'completed' AND p.redirect_id IS NULL
+        GROUP BY f.page_id)
+    GROUP BY worst"""
+_PAGES = """SELECT count(*) FROM pages
+    WHERE internal AND purpose = 'page' AND status = 'completed' AND redirect_id IS NULL"""
+_OF_THE_SITE = """SELECT severity, count(*) FROM checks
+    WHERE number IN (SELECT check_number FROM page_findings WHERE page_id = 0) GROUP BY severity"""
+
+
+class SiteFinding(NamedTuple):
+    """A check applies to a page in the light of all others, or to something that is no page."""
+
+    check_id: str
+    page: int
+    """0: it is about no page, but about `subject`."""
+    detail: str = ""
+    data: Mapping[str, Value] = {}
+    subject: str = ""
+
+
+class SeverityCounts(NamedTuple):
+    """How many are how bad, none counted twice."""
+
+    error: int = 0
+    warning: int = 0
+    notice: int = 0
+
+
+class SiteHealth(NamedTuple):
+    """What the health score is made of."""
+
+    pages: int
+    """Pages of the site that answered, redirects not counted."""
+    by_worst: SeverityCounts
+    """Pages by the worst that was found on them."""
+    of_the_site: SeverityCounts
+    """Checks that apply to no page but to the site."""
+
+
+class AnalysisWriter(Database):
+    """The room for what is computed over the whole crawl."""
+
+    def site_view(self, *, likeness: float) -> SiteView:
+        """The crawl as arrays. `likeness`: from which similarity on, 0 to 1, two pages are near duplicates."""
+        from tadoru.store.crawl.site.view import SiteView
+
+        return SiteView(self.sql, self.clock.now(), likeness)
+
+    def begin_site_findings(self) -> frozenset[str]:
+        """Forget what was put aside; the ids of the site checks that this crawl is judged by."""
+        with translated(self.path):
+            self.sql.execute(_ASIDE)
+            self.sql.execute("DELETE FROM temp.site_findings")
+            rows = self.sql.execute("SELECT id FROM checks WHERE scope = 'site'").fetchall()
+        return frozenset(row[0] for row in rows)
+
+    def put_site_findings(self, findings: Iterable[SiteFinding]) -> None:
+        """Put findings aside."""
+        rest = iter(findings)
+        with translated(self.path):
+            while some := list(islice(rest, _AT_A_TIME)):
+                self.sql.executemany("INSERT INTO temp.site_findings VALUES (?, ?, ?, ?, ?)", map(self._row, some))
+
+    def _row(self, finding: SiteFinding) -> tuple[int, int, str, str, str | None]:
+        check_id, page, detail, data, subject = finding
+        text = json.dumps(data, ensure_ascii=False, separators=(",", ":")) if data else None
+        return page, self.check_number(check_id), subject, detail[:MAX_DETAIL], text
+
+    async def keep_analysis(self, view: SiteView) -> None:
+        """Make the findings that were put aside, and what the view computed, those of the crawl."""
+        async with self.write() as sql:
+            sql.execute(_DROP_OLD)
+            sql.execute("INSERT OR REPLACE INTO page_findings SELECT * FROM temp.site_findings ORDER BY page_id, check_number")
+            sql.execute("DELETE FROM page_scores")
+            sql.executemany(_SCORE, _scores(view))
+            sql.executemany("UPDATE pages SET depth = ? WHERE id = ?", _changed_depths(view))
+            sql.execute(_NO_SEED)
+            sql.execute("DROP TABLE temp.site_findings")
+        self.known.clear()  # It remembers depths.
+
+    async def health(self) -> SiteHealth:
+        """What the score is made of, counted over all findings."""
+        with translated(self.path):
+            (pages,) = self.sql.execute(_PAGES).fetchone()
+            worst = dict(self.sql.execute(_WORST).fetchall())
+            site = dict(self.sql.execute(_OF_THE_SITE).fetchall())
+        by_worst = SeverityCounts(**{name: worst.get(rank, 0) for name, rank in _RANKS.items()})
+        return SiteHealth(pages, by_worst, SeverityCounts(**{name: site.get(name, 0) for name in _RANKS}))
+
+    async def keep_score(self, score: float | None) -> None:
+        """Where reports and comparisons look for it: with the crawl, and with its last run."""
+        async with self.write() as sql:
+            if score is None:
+                sql.execute("DELETE FROM crawl_meta WHERE key = 'score'")
+            else:
+                sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES ('score', ?)", (str(score),))
+            sql.execute("UPDATE runs SET score = ? WHERE id = (SELECT max(id) FROM runs)", (score,))
+
+
+def _scores(view: SiteView) -> Iterator[tuple[int | float | None, ...]]:
+    links = view.links
+    columns = (links.inlinks, view.inlinks.unique, links.outlinks, links.external_outlinks, view.scores, view.clusters)
+    ids = view.ids(view.pages.internal)
+    for at in range(0, len(ids), _AT_A_TIME):
+        some = ids[at : at + _AT_A_TIME]
+        for page, *numbers, score, cluster in zip(some, *[column[some].tolist() for column in columns], strict=True):
+            yield (page, *numbers, score if score == score else None, cluster or None)  # noqa: PLR0124 - NaN is no score
+
+
+def _changed_depths(view: SiteView) -> Iterator[tuple[int, int]]:
+    """(depth, page) where it is not what the crawl thought: a re-crawl may have found links gone."""
+    if view.pages.root.any():
+        ids = view.ids(view.depth != view.pages.depth)
+        yield from ((int(view.depth[page]), page) for page in ids)

@@ -1,0 +1,354 @@
+"""Lists the pages of a crawl by filters, one page with everything known about it, the pages of a check, and the totals."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, NamedTuple
+
+from tadoru.store.crawl.database import Database, translated
+from tadoru.store.crawl.records import UNLINKED
+from tadoru.store.cursors import Key, decode_cursor, encode_cursor
+
+_MOST_HOPS = 20
+_MS = "p.ttfb_ms + coalesce(p.download_time_ms, 0)"
+
+
+class _Order(NamedTuple):
+    keys: tuple[str, ...]
+    """Expressions that are never NULL; together they are unique."""
+    kinds: tuple[type, ...]
+    falls: bool = False
+    """The largest first, unless it is said."""
+
+
+def _by(expression: str, kind: type, *, falls: bool = False) -> _Order:
+    nothing = "''" if kind is str else "-1"
+    return _Order((f"coalesce({expression}, {nothing})", "p.id"), (kind, int), falls)
+
+
+_SCORE = "(SELECT {} FROM page_scores s WHERE s.page_id = p.id)"
+ORDERS: dict[str, _Order] = {
+    "url": _Order(("p.url",), (str,)),
+    "depth": _Order(("p.depth", "p.url"), (int, str)),
+    "found": _Order(("p.id",), (int,)),
+    "title": _by("p.title", str),
+    "status_code": _by("p.status_code", int),
+    "response_ms": _by(_MS, float, falls=True),
+    "size": _by("p.response_size_bytes", int, falls=True),
+    "inlinks": _by(_SCORE.format("s.inlinks"), int, falls=True),
+    "link_score": _by(_SCORE.format("s.link_score"), float, falls=True),
+}
+"""What a list of pages can be ordered by."""
+
+_LINE = f"""SELECT p.id, p.url, p.internal, p.status, p.status_code, p.title, p.depth, p.content_type, d.indexable,
+        d.indexability, {_MS}, p.response_size_bytes, s.inlinks, s.link_score,
+        (SELECT count(*) FROM page_findings f WHERE f.page_id = p.id), onward.url, p.skip_reason, p.last_error_type,
+        p.last_error_message, p.crawled_at
+    FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
+    LEFT JOIN pages onward ON onward.id = p.redirect_id"""
+_FACTS = """SELECT p.purpose, p.is_seed, parent.id AS parent_id, parent.url AS parent_url, p.added_at, p.crawls, p.retry_count,
+        p.meta_description, p.meta_robots, p.canonical_url, p.content_hash, p.dns_ms, p.connect_ms, p.tls_ms, p.ttfb_ms,
+        p.download_time_ms, p.content_length, p.last_modified, p.server, p.content_encoding, d.http_version, d.address,
+        d.transferred_bytes, d.body_hash, d.etag, d.charset, d.language, d.title_length, d.title_pixels, d.description_length,
+        d.description_pixels, d.h1, d.word_count, d.text_ratio, d.canonical_http, d.x_robots_tag, d.next_url, d.prev_url,
+        s.unique_inlinks, s.outlinks, s.external_outlinks, cluster.url AS cluster_url,
+        d.headers, d.headings, d.images, d.directives, d.extracted, d.rendering
+    FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
+    LEFT JOIN pages parent ON parent.id = p.parent_id LEFT JOIN pages cluster ON cluster.id = s.cluster_id WHERE p.id = ?"""
+_AFFECTED = """SELECT f.page_id, CASE WHEN f.page_id THEN p.url ELSE f.subject END, f.subject, f.detail, f.data, p.title,
+        p.status_code, p.depth, s.inlinks
+    FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id LEFT JOIN page_scores s ON s.page_id = f.page_id
+    WHERE f.check_number = ? AND (f.page_id, f.subject) > (?, ?) ORDER BY f.page_id, f.check_number, f.subject LIMIT ?"""
+
+
+_WHOSE = {
+    None: "(p.purpose = 'page' OR NOT p.internal)",
+    True: "p.internal AND p.purpose = 'page'",
+    False: "NOT p.internal",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFilter:
+    """Which pages. What is None or empty does not matter."""
+
+    internal: bool | None = True
+    statuses: tuple[str, ...] = ()
+    codes: tuple[tuple[int, int], ...] = ()
+    """Ranges of status codes, both ends included; a page fits that has one of these, or one of the statuses."""
+    q: str = ""
+    """In its URL or its title."""
+    depth: int | None = None
+    """`UNLINKED`: those that no link leads to."""
+    indexable: bool | None = None
+    content_type: str = ""
+    """How it begins."""
+    check: str = ""
+    """With a finding of this check."""
+
+
+class PageListRow(NamedTuple):
+    """A page in a list."""
+
+    id: int
+    url: str
+    internal: bool
+    status: str
+    status_code: int | None
+    title: str | None
+    depth: int | None
+    """None: no link leads to it."""
+    content_type: str | None
+    indexable: bool | None
+    indexability: str | None
+    response_ms: float | None
+    size: int | None
+    inlinks: int | None
+    """None: not counted yet."""
+    link_score: float | None
+    findings: int
+    redirect_url: str | None
+    skip_reason: str | None
+    error_type: str | None
+    error_message: str | None
+    crawled_at: str | None
+
+
+class AffectedPageRow(NamedTuple):
+    """A finding of one check."""
+
+    page_id: int
+    """0 when it is about no page."""
+    url: str
+    subject: str
+    detail: str
+    data: Mapping[str, Any]
+    title: str | None
+    status_code: int | None
+    depth: int | None
+    inlinks: int | None
+
+
+class PageBrowser(Database):
+    """The pages, to look through."""
+
+    def page_lines(
+        self, chosen: PageFilter, *, sort: str = "url", falls: bool | None = None, limit: int = 50, cursor: str | None = None
+    ) -> tuple[list[PageListRow], str | None]:
+        """Pages in an order of `ORDERS`, and where the list goes on. Raises UsageError."""
+        order = ORDERS[sort]
+        down = order.falls if falls is None else falls
+        name = f"{sort}:{'down' if down else 'up'}"
+        conditions, values = _conditions(chosen)
+        if cursor:
+            marks = ", ".join("?" * len(order.keys))
+            conditions.append(f"({', '.join(order.keys)}) {'<' if down else '>'} ({marks})")
+            values += decode_cursor(cursor, name, order.kinds)
+        by = ", ".join(f"{key} DESC" if down else key for key in order.keys)
+        # What may fit few pages is looked for in one pass; in the order of an index each row would be a jump.
+        way = "NOT INDEXED" if chosen.q or chosen.check or chosen.content_type or chosen.internal is False else ""
+        statement = f"""SELECT p.id, {", ".join(order.keys)} FROM pages p {way} WHERE {" AND ".join(conditions)}
+            ORDER BY {by} LIMIT ?"""
+        with translated(self.path):
+            rows = self.sql.execute(statement, (*values, limit + 1)).fetchall()
+        more = encode_cursor(name, rows[limit - 1][1:]) if len(rows) > limit else None
+        return self._lines([row[0] for row in rows[:limit]]), more
+
+    def page_count(self, chosen: PageFilter) -> int:
+        """How many pages there are of these: one pass."""
+        conditions, values = _conditions(chosen)
+        with translated(self.path):
+            row = self.sql.execute(f"SELECT count(*) FROM pages p WHERE {' AND '.join(conditions)}", values).fetchone()
+        number: int = row[0]
+        return number
+
+    def page_id(self, url: str) -> int | None:
+        """The number of a URL."""
+        with translated(self.path):
+            row = self.sql.execute("SELECT id FROM pages WHERE url = ?", (url,)).fetchone()
+        return row[0] if row else None
+
+    def page_line(self, page: int) -> PageListRow | None:
+        """One page, as lists show it."""
+        return next(iter(self._lines([page])), None)
+
+    def page_facts(self, page: int) -> dict[str, Any]:
+        """Everything about a page that is one value, by the names of the database; what is a list there is read."""
+        with translated(self.path):
+            found = self.sql.execute(_FACTS, (page,))
+            facts = dict(zip([column[0] for column in found.description], found.fetchone(), strict=True))
+        for name in ("headers", "headings", "images", "directives"):
+            facts[name] = read_json(facts[name], [])
+        for name in ("extracted", "rendering"):
+            facts[name] = read_json(facts[name], {})
+        return facts
+
+    def redirect_steps(self, page: int) -> list[tuple[str, int | None]]:
+        """URL and status code of each step from a page that redirects, the page itself first; empty for any other."""
+        steps: list[tuple[str, int | None]] = []
+        seen: set[int] = set()
+        onward: int | None = page
+        while onward is not None and onward not in seen and len(steps) <= _MOST_HOPS:
+            seen.add(onward)
+            ((url, code, after),) = self._of_page("SELECT url, status_code, redirect_id FROM pages WHERE id = ?", onward)
+            steps.append((url, code))
+            onward = after
+        return steps if len(steps) > 1 else []
+
+    def page_alternates(self, page: int) -> list[tuple[str, str, str]]:
+        """Language, URL and source of each alternate that a page names."""
+        return self._of_page("SELECT language, url, source FROM page_hreflang WHERE page_id = ? ORDER BY position", page)
+
+    def page_items(self, page: int) -> list[tuple[str, str, Any]]:
+        """Syntax, type and properties of each item of structured data."""
+        rows = self._of_page("SELECT syntax, type, properties FROM page_items WHERE page_id = ? ORDER BY position", page)
+        return [(syntax, kind, read_json(properties, {})) for syntax, kind, properties in rows]
+
+    def page_found(self, page: int) -> list[tuple[int, str, str, Mapping[str, Any]]]:
+        """The number of the check, the subject, the detail and the data of each finding."""
+        rows = self._of_page(
+            "SELECT check_number, subject, detail, data FROM page_findings WHERE page_id = ? ORDER BY check_number, subject", page
+        )
+        return [(number, subject, detail, read_json(data, {})) for number, subject, detail, data in rows]
+
+    def affected(self, check: int, *, limit: int, cursor: str | None = None) -> tuple[list[AffectedPageRow], str | None]:
+        """The findings of a check, those about no page first, then in the order in which their pages became known."""
+        order = f"check {check}"
+        place: tuple[Key, ...] = decode_cursor(cursor, order, (int, str)) if cursor else (-1, "")
+        with translated(self.path):
+            rows = self.sql.execute(_AFFECTED, (check, *place, limit + 1)).fetchall()
+        more = encode_cursor(order, (rows[limit - 1][0], rows[limit - 1][2])) if len(rows) > limit else None
+        return [_affected(row) for row in rows[:limit]], more
+
+    def _lines(self, pages: Sequence[int]) -> list[PageListRow]:
+        with translated(self.path):
+            rows = self.sql.execute(f"{_LINE} WHERE p.id IN ({', '.join(str(int(page)) for page in pages)})").fetchall()
+        by_id = {row[0]: _line(row) for row in rows}
+        return [by_id[page] for page in pages if page in by_id]
+
+    def _of_page(self, statement: str, page: int) -> list[tuple[Any, ...]]:
+        with translated(self.path):
+            return self.sql.execute(statement, (page,)).fetchall()
+
+
+def _conditions(chosen: PageFilter) -> tuple[list[str], list[Any]]:
+    conditions = [_WHOSE[chosen.internal]]
+    values: list[Any] = []
+    if chosen.statuses or chosen.codes:
+        either = ["p.status = ?"] * len(chosen.statuses) + ["p.status_code BETWEEN ? AND ?"] * len(chosen.codes)
+        conditions.append(f"({' OR '.join(either)})")
+        values += [*chosen.statuses, *(end for ends in chosen.codes for end in ends)]
+    if chosen.q:
+        conditions.append("(p.url LIKE ? ESCAPE '\\' OR p.title LIKE ? ESCAPE '\\')")
+        values += [containing(chosen.q)] * 2
+    if chosen.depth is not None:
+        conditions.append("p.depth = ?" if chosen.depth < UNLINKED else "p.depth >= ?")
+        values.append(min(chosen.depth, UNLINKED))
+    if chosen.indexable is not None:
+        conditions.append("(SELECT d.indexable FROM page_details d WHERE d.page_id = p.id) = ?")
+        values.append(chosen.indexable)
+    if chosen.content_type:
+        conditions.append("p.content_type LIKE ? ESCAPE '\\'")
+        values.append(containing(chosen.content_type)[1:])
+    if chosen.check:
+        conditions.append(
+            """EXISTS (SELECT 1 FROM page_findings f WHERE f.page_id = p.id
+            AND f.check_number = (SELECT number FROM checks WHERE id = ?))"""
+        )
+        values.append(chosen.check)
+    return conditions, values
+
+
+def read_json(text: str | None, nothing: Any) -> Any:
+    """What was kept as JSON, of values that JSON knows: a stranger's number may be too large for any."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None, parse_float=_finite) if text else nothing
+    except ValueError:  # Somebody wrote into the file by hand.
+        return nothing
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def containing(text: str) -> str:
+    """A pattern of LIKE for this very text anywhere."""
+    for sign in "\\%_":
+        text = text.replace(sign, f"\\{sign}")
+    return f"%{text}%"
+
+
+def _line(row: tuple[Any, ...]) -> PageListRow:
+    line = PageListRow._make(row)
+    indexable = None if line.indexable is None else bool(line.indexable)
+    return line._replace(internal=bool(line.internal), depth=shown_depth(line.depth), indexable=indexable)
+
+
+def _affected(row: tuple[Any, ...]) -> AffectedPageRow:
+    found = AffectedPageRow._make(row)
+    return found._replace(data=read_json(row[4], {}), depth=shown_depth(found.depth))
+
+
+def shown_depth(depth: int | None) -> int | None:
+    """None for a page that no link leads to."""
+    return depth if depth is not None and depth < UNLINKED else None
+
+
+# Counted here and not by GROUP BY, for which SQLite sorts all rows first.
+_ROWS = """SELECT p.internal, p.status, p.status_code, p.depth, p.ttfb_ms + coalesce(p.download_time_ms, 0) FROM pages p
+    WHERE p.purpose = 'page' OR NOT p.internal"""
+_AT_ONCE = 10_000
+
+
+class CrawlTotals(NamedTuple):
+    """So many URLs stand so, at such a depth."""
+
+    internal: bool
+    status: str
+    status_code: int | None
+    depth: int
+    urls: int
+
+
+class TotalsBrowser(Database):
+    """Counting."""
+
+    def standing(self) -> tuple[list[CrawlTotals], list[tuple[int, int]]]:
+        """How many URLs stand where, those of the site and the others; and how many answers of the site took so many
+        milliseconds, rounded up, the fastest first."""
+        standing: Counter[tuple[Any, ...]] = Counter()
+        times: Counter[int] = Counter()
+        with translated(self.path):
+            for internal, status, code, depth, ms in self.sql.execute(_ROWS):
+                standing[internal, status, code, depth] += 1
+                if ms is not None and internal and status == "completed":
+                    times[ceil(ms)] += 1
+        rows = [CrawlTotals(bool(key[0]), key[1], key[2], key[3], urls) for key, urls in standing.items()]
+        return rows, sorted(times.items())
+
+    def finding_counts(self) -> tuple[dict[int, int], dict[str, int]]:
+        """How many findings there are of each check, by its number; and on how many pages there is one of each severity."""
+        counts: Counter[int] = Counter()
+        masks: Counter[int] = Counter()
+        with translated(self.path):
+            checks = self.sql.execute("SELECT number, severity FROM checks").fetchall()
+            severities = list(dict.fromkeys(severity for _, severity in checks))
+            bits = {number: 1 << severities.index(severity) for number, severity in checks}
+            rows = self.sql.execute("SELECT page_id, check_number FROM page_findings ORDER BY page_id")
+            page = mask = 0  # Findings lie by page, so that those of one page are met together.
+            while part := rows.fetchmany(_AT_ONCE):
+                counts.update(number for _, number in part)
+                for number, check in part:
+                    if number != page:
+                        masks[mask] += 1 if page else 0
+                        page, mask = number, 0
+                    mask |= bits.get(check, 0)
+            masks[mask] += 1 if page else 0
+        pages = {name: sum(found for mask, found in masks.items() if mask >> at & 1) for at, name in enumerate(severities)}
+        return counts, pages

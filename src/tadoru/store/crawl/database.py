@@ -1,0 +1,274 @@
+"""One SQLite file: opening it, its transactions, its version, and its errors as sentences.
+
+One connection a process, used from the event loop itself: each statement is short, and a thread would fight the parser for the
+interpreter lock at every row. Only waiting for another process's transaction is asynchronous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from importlib import resources
+
+from tadoru.clock import Clock, to_datetime
+from tadoru.errors import StoreError
+from tadoru.rules.budget import BreadthLimits
+from tadoru.store.crawl.caches import TextCache
+
+APPLICATION_ID = 0x7AD0_0001
+"""Marks a SQLite file as a Tadoru crawl."""
+FORMATS = ("0001_crawl.sql", "0002_audit.sql", "0003_docs.sql", "0004_document_versions.sql", "0005_bounds.sql")
+"""One script for each format of the file, each applied to what the one before it left."""
+SCHEMA_VERSION = len(FORMATS)
+LOCK_PATIENCE = 30.0
+"""Seconds to wait for another program's transaction before giving up."""
+HOSTS_AT_ONCE = 64
+_NEW_HOST = "INSERT INTO hosts(name, turn_at) VALUES (?, ?) RETURNING id"
+_FIND_HOSTS = f"SELECT name, id FROM hosts WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
+
+
+def stamp(seconds: float) -> str:
+    """Epoch seconds as the text a SQLite user expects: UTC, sortable, understood by its date functions."""
+    return to_datetime(seconds).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as a statement lists them; none are nothing that anything is equal to."""
+    return ", ".join(str(int(number)) for number in numbers) or "NULL"
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """SQLite's errors as one sentence each."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(_sentence(error, path)) from error
+
+
+def _is_busy(error: sqlite3.DatabaseError) -> bool:
+    return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_BUSY")
+
+
+def is_read_only(error: BaseException | None) -> bool:
+    """Is it that the file, or the folder that it is in, can not be written?"""
+    return str(getattr(error, "sqlite_errorname", "")).startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN"))
+
+
+def _sentence(error: sqlite3.DatabaseError, path: str) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith("SQLITE_NOTADB"):
+        return f"{path} is not a SQLite database: give another file, or remove this one."
+    if name.startswith("SQLITE_CORRUPT"):
+        return f"The database {path} is damaged ({error}): restore a copy, or start a new crawl with another file."
+    if name.startswith("SQLITE_FULL") or name.startswith("SQLITE_IOERR"):
+        return f"The database {path} could not be written ({error}): free some disk space and run the same command again."
+    if is_read_only(error):
+        return f"The database {path} can not be opened for writing: check the folder and its permissions."
+    if name.startswith("SQLITE_BUSY"):
+        return f"The database {path} is locked by another program: close it there and run the same command again."
+    return f"The database {path} failed: {error}."
+
+
+class Database:
+    """A connection with its caches. The rooms of the store (`Frontier`, `Hosts`, `Reader`) are built on it."""
+
+    def __init__(self, path: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> None:
+        self._begin_state(path, clock, patience)
+        with translated(path):
+            self.sql = self._connect()
+            try:
+                self._prepare(durable)
+            except BaseException:
+                self.sql.close()
+                raise
+
+    def _begin_state(self, path: str, clock: Clock, patience: float) -> None:
+        self.path = path
+        self.clock = clock
+        self._patience = patience
+        self.bounds = BreadthLimits()
+        self.known: TextCache[tuple[int, int]] = TextCache(100_000)
+        """url → (id, depth) of URLs met lately: most links of a page lead to these."""
+        self.texts: TextCache[int] = TextCache(50_000)
+        self.host_ids: TextCache[int] = TextCache(50_000)
+        self.resource_ids: TextCache[int] = TextCache(50_000)
+        self._checks: dict[str, int] = {}
+        self._turn = asyncio.Lock()
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, isolation_level=None, timeout=self._patience, cached_statements=256)
+
+    def _prepare(self, durable: bool) -> None:
+        sql = self.sql
+        self._check_origin()  # Before anything is written: somebody else's file stays as it is.
+        sql.execute(f"PRAGMA synchronous = {'NORMAL' if durable else 'OFF'}")
+        self._switch_to_wal()
+        sql.execute("PRAGMA wal_autocheckpoint = 4000")
+        sql.execute("PRAGMA cache_size = -32768")
+        if self._format() < SCHEMA_VERSION:
+            self._migrate()
+        sql.execute("PRAGMA busy_timeout = 0")  # From here on waiting is asynchronous.
+
+    def _switch_to_wal(self) -> None:
+        """SQLite does not wait for others here, and two that switch at once may both fail: so wait for them, and try again."""
+        for last in (*[False] * 99, True):
+            try:
+                self.sql.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or last:
+                    raise
+            self.sql.execute("BEGIN IMMEDIATE")
+            self.sql.execute("COMMIT")
+
+    def _is_empty(self) -> bool:
+        return not self.sql.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+
+    def _format(self) -> int:
+        number: int = self.sql.execute("PRAGMA user_version").fetchone()[0]
+        return number
+
+    def _migrate(self) -> None:
+        """Bring a new or an older file to the present format, all or nothing, unless another process was faster."""
+        sql = self.sql
+        sql.execute("BEGIN IMMEDIATE")
+        try:
+            for script in FORMATS[self._format() :]:
+                text = resources.files("tadoru.store.crawl").joinpath("sql", script).read_text(encoding="utf-8")
+                for statement in _statements(text):
+                    sql.execute(statement)
+            sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            sql.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            sql.execute("COMMIT")
+        except BaseException:
+            if sql.in_transaction:
+                sql.execute("ROLLBACK")
+            raise
+
+    def _check_origin(self) -> None:
+        """Refuse a file that is somebody else's, or newer than this program."""
+        if self._is_empty():
+            return
+        if self.sql.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            raise StoreError(f"{self.path} is a SQLite database, but not one of Tadoru's: give another file.")
+        if self._format() > SCHEMA_VERSION:
+            raise StoreError(f"{self.path} was written by a newer Tadoru (format {self._format()}): update Tadoru to read it.")
+
+    @asynccontextmanager
+    async def write(self) -> AsyncIterator[sqlite3.Connection]:
+        """One transaction that writes. Rolled back, and everything cached forgotten, when its body raises."""
+        async with self._turn:
+            with translated(self.path):
+                await self._begin()
+                try:
+                    yield self.sql
+                    self.sql.execute("COMMIT")
+                except BaseException:
+                    self._forget()
+                    if self.sql.in_transaction:
+                        self.sql.execute("ROLLBACK")
+                    raise
+
+    async def _begin(self) -> None:
+        pause, waited = 0.001, 0.0
+        while True:
+            try:
+                self.sql.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if not _is_busy(error) or waited > self._patience:
+                    raise
+            await self.clock.sleep(pause)
+            waited += pause
+            pause = min(pause * 1.5, 0.02)
+
+    def _forget(self) -> None:
+        self.known.clear()
+        self.texts.clear()
+        self.host_ids.clear()
+        self.resource_ids.clear()
+
+    def host_id(self, name: str) -> int:
+        """The number of a host, made known when it is new. Call inside `write`."""
+        found = self.host_ids.get(name)
+        if found is None:
+            row = self.sql.execute("SELECT id FROM hosts WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                row = self.sql.execute(_NEW_HOST, (name, self.clock.now())).fetchone()
+            found = self.host_ids[name] = row[0]
+        return found
+
+    def know_hosts(self, names: Iterable[str]) -> None:
+        """Have the numbers of many hosts at hand. Call inside `write`."""
+        wanted = list(dict.fromkeys(name for name in names if name not in self.host_ids))
+        for start in range(0, len(wanted), HOSTS_AT_ONCE):
+            chunk = wanted[start : start + HOSTS_AT_ONCE]
+            given = [*chunk, *[None] * (HOSTS_AT_ONCE - len(chunk))]
+            found: dict[str, int] = dict(self.sql.execute(_FIND_HOSTS, given).fetchall())
+            if len(found) < len(chunk):
+                fresh = [(name, self.clock.now()) for name in chunk if name not in found]
+                self.sql.executemany("INSERT INTO hosts(name, turn_at) VALUES (?, ?)", fresh)
+                found = dict(self.sql.execute(_FIND_HOSTS, given).fetchall())
+            self.host_ids.add(found)
+
+    def check_number(self, check_id: str) -> int:
+        """The number of a check of the catalogue this crawl is judged by."""
+        if check_id not in self._checks:
+            self._checks = dict(self.sql.execute("SELECT id, number FROM checks"))
+        return self._checks[check_id]
+
+    def count(self, deltas: Mapping[str, int]) -> None:
+        """Move the counters. Call inside `write`."""
+        self.sql.executemany(
+            "INSERT INTO counters VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET value = counters.value + excluded.value",
+            [(name, delta) for name, delta in deltas.items() if delta],
+        )
+
+    def counter(self, name: str) -> int:
+        """A counter as this transaction has moved it. Call inside `write`."""
+        row = self.sql.execute("SELECT value FROM counters WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else 0
+
+    async def get_meta(self, key: str) -> str | None:
+        with translated(self.path):
+            row = self.sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def all_meta(self) -> dict[str, str]:
+        """Everything that is noted about the crawl."""
+        with translated(self.path):
+            return dict(self.sql.execute("SELECT key, value FROM crawl_meta"))
+
+    async def set_meta(self, key: str, value: str) -> None:
+        async with self.write() as sql:
+            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
+
+    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+        async with self.write() as sql:
+            row = sql.execute("SELECT value FROM crawl_meta WHERE key = ?", (key,)).fetchone()
+            value = change(row[0] if row else None)
+            sql.execute("INSERT OR REPLACE INTO crawl_meta VALUES (?, ?)", (key, value))
+        return value
+
+    def put_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+        """Write many rows of a table as they are; how many. Call inside `write`."""
+        before = self.sql.total_changes
+        marks = ", ".join("?" * len(columns))
+        self.sql.executemany(f"INSERT INTO {table}({', '.join(columns)}) VALUES ({marks})", rows)
+        return self.sql.total_changes - before
+
+    async def close(self) -> None:
+        self.sql.close()
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: `executescript` would end the transaction they must share."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,371 @@
+"""The pages of a documentation site as Markdown, their earlier versions, and what each run changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tadoru.store.crawl.database import APPLICATION_ID, LOCK_PATIENCE, Database, translated
+from tadoru.store.crawl.database import stamp as moment
+from tadoru.store.crawl.records import DocumentRecord, OfferedPage, PageRecords, Specification
+
+FORMAT = 4
+"""The first format of a crawl's file in which versions are kept."""
+_PATIENCE = 10.0
+_PAGE = "SELECT p.id FROM document_numbers n JOIN pages p ON p.url = n.url WHERE n.number = ?"
+_NOW = "SELECT 0, title, hash, changed_at, NULL FROM documents WHERE page_id = ?"
+_EARLIER = """SELECT id, title, hash, changed_at, replaced_at FROM document_versions WHERE page_id = ? ORDER BY id DESC"""
+_RUNS = "SELECT DISTINCT run_id FROM document_changes WHERE run_id < ? ORDER BY run_id DESC LIMIT ?"
+_CHANGES = """SELECT c.kind, c.url, c.title, c.at, n.number,
+        EXISTS (SELECT 1 FROM document_versions v JOIN pages p ON p.id = v.page_id WHERE p.url = c.url)
+    FROM document_changes c LEFT JOIN document_numbers n ON n.url = c.url
+    WHERE c.run_id = ? ORDER BY c.kind, n.number, c.url LIMIT ?"""
+_COUNTS = "SELECT kind, count(*) FROM document_changes WHERE run_id = ? GROUP BY kind"
+_LATEST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentVersion:
+    """What a page said for a while."""
+
+    id: int
+    """0 for what it says now."""
+    title: str
+    hash: str
+    since: datetime
+    until: datetime | None
+    """None while it says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChange:
+    """A page that a run found added, changed or gone."""
+
+    kind: str
+    url: str
+    title: str
+    number: int | None
+    has_earlier: bool
+    """There is an earlier version to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRunChanges:
+    """What one run found different from the run before."""
+
+    run: int
+    at: datetime
+    counts: dict[str, int]
+    """By kind."""
+    pages: tuple[DocumentChange, ...]
+    """As many as were asked for: added, changed, removed."""
+
+
+class DocumentHistory:
+    """The open history of one site."""
+
+    def __init__(self, sql: sqlite3.Connection | None) -> None:
+        self._sql = sql
+
+    def changes(self, *, runs: int, pages: int, before: int | None = None) -> list[DocumentRunChanges]:
+        """The changes of the last runs that changed something, the newest first; `before` is the last run that was seen."""
+        if self._sql is None:
+            return []
+        numbers = self._sql.execute(_RUNS, (before if before is not None else _LATEST, runs)).fetchall()
+        return [self._run(number, pages) for (number,) in numbers]
+
+    def _run(self, run: int, most: int) -> DocumentRunChanges:
+        assert self._sql is not None
+        rows = self._sql.execute(_CHANGES, (run, most)).fetchall()
+        found = tuple(DocumentChange(kind, url, title, number, bool(has)) for kind, url, title, _, number, has in rows)
+        at = (
+            rows[0][3]
+            if rows
+            else self._sql.execute("SELECT min(at) FROM document_changes WHERE run_id = ?", (run,)).fetchone()[0]
+        )
+        return DocumentRunChanges(run, _moment(at), dict(self._sql.execute(_COUNTS, (run,))), found)
+
+    def versions(self, number: int) -> list[DocumentVersion]:
+        """What the page with a number says now, if it is there, and what it said before, the newest first."""
+        if self._sql is None or (page := self._sql.execute(_PAGE, (number,)).fetchone()) is None:
+            return []
+        rows = [*self._sql.execute(_NOW, page), *self._sql.execute(_EARLIER, page)]
+        return [
+            DocumentVersion(id_, title, digest, _moment(since), _moment(until) if until else None)
+            for id_, title, digest, since, until in rows
+        ]
+
+    def text(self, number: int, version: int) -> str | None:
+        """The Markdown of a version of a page; version 0 is what it says now."""
+        if self._sql is None or (page := self._sql.execute(_PAGE, (number,)).fetchone()) is None:
+            return None
+        if version:
+            query, values = "SELECT markdown FROM document_versions WHERE page_id = ? AND id = ?", (*page, version)
+        else:
+            query, values = "SELECT markdown FROM documents WHERE page_id = ?", page
+        row = self._sql.execute(query, values).fetchone()
+        return zlib.decompress(row[0]).decode() if row else None
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@contextmanager
+def open_history(path: Path) -> Iterator[DocumentHistory]:
+    """The history in a crawl's database; an empty one where there is none. Raises StoreError for a file that can not be read."""
+    if not path.is_file():
+        yield DocumentHistory(None)
+        return
+    with (
+        translated(str(path)),
+        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_PATIENCE, isolation_level=None)) as sql,
+    ):
+        sql.execute("PRAGMA query_only = 1")  # not mode=ro: a reader of a file in WAL mode may have to make the files beside it
+        ours = sql.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        yield DocumentHistory(sql if ours and sql.execute("PRAGMA user_version").fetchone()[0] >= FORMAT else None)
+
+
+_PUT = """INSERT INTO documents(page_id, title, markdown, hash, changed_at, source, generator, language, version, confidence,
+        metadata, headings, breadcrumbs, menu_id, next_url, prev_url)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(page_id) DO UPDATE SET title = excluded.title, markdown = excluded.markdown, hash = excluded.hash,
+        changed_at = CASE WHEN hash = excluded.hash THEN changed_at ELSE excluded.changed_at END, source = excluded.source,
+        generator = excluded.generator, language = excluded.language, version = excluded.version,
+        confidence = excluded.confidence, metadata = excluded.metadata, headings = excluded.headings,
+        breadcrumbs = excluded.breadcrumbs, menu_id = excluded.menu_id, next_url = excluded.next_url,
+        prev_url = excluded.prev_url"""
+# What is about to be replaced; the text is compressed already, and copied as it is.
+_KEEP = """INSERT INTO document_versions(page_id, title, markdown, hash, changed_at, replaced_at)
+    SELECT page_id, title, markdown, hash, changed_at, ?2 FROM documents WHERE page_id = ?1 AND hash <> ?3"""
+_FORGET = """DELETE FROM document_versions WHERE page_id = ?1 AND id NOT IN
+    (SELECT id FROM document_versions WHERE page_id = ?1 ORDER BY id DESC LIMIT ?2)"""
+_NOTE = "INSERT OR REPLACE INTO document_changes(run_id, url, kind, title, at) VALUES (?, ?, ?, ?, ?)"
+_FORGET_RUNS = """DELETE FROM document_changes WHERE run_id NOT IN
+    (SELECT run_id FROM document_changes GROUP BY run_id ORDER BY run_id DESC LIMIT ?)"""
+MOST_VERSIONS = 5
+"""Of a page, beside the one it has now."""
+MOST_RUNS = 50
+"""Whose changes are kept."""
+_OF_A_PAGE = ("documents", "specifications", "offered_documents")
+_MENU = "INSERT INTO menus(hash, urls) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET hash = hash RETURNING id"
+# What pages, redirects and sitemaps lead to from the starts.
+_REACHED = """WITH RECURSIVE reached(id) AS (
+        SELECT id FROM pages WHERE is_seed OR (parent_id IS NULL AND internal AND depth < 1000)
+        UNION SELECT page_id FROM sitemap_entries
+        UNION SELECT r.target_id FROM reached JOIN link_relations r ON r.source_id = reached.id
+        UNION SELECT p.redirect_id FROM reached JOIN pages p ON p.id = reached.id WHERE p.redirect_id IS NOT NULL
+    ) SELECT id FROM reached"""
+_PLACES = """SELECT p.id, p.url, p.depth, d.next_url, d.prev_url, d.hash FROM documents d JOIN pages p ON p.id = d.page_id
+    WHERE p.internal ORDER BY p.depth, p.url"""
+_MENUS = """SELECT m.urls FROM menus m JOIN (
+        SELECT d.menu_id AS id, min(p.depth) AS depth, min(p.url) AS url FROM documents d JOIN pages p ON p.id = d.page_id
+        WHERE d.menu_id IS NOT NULL GROUP BY d.menu_id
+    ) s ON s.id = m.id ORDER BY s.depth, s.url, m.hash"""
+# A page that was kept though it did not answer as one, or not to the browser it needs, said nothing of where it leads.
+_UNSURE = """SELECT 1 FROM pages p LEFT JOIN documents d ON d.page_id = p.id LEFT JOIN page_details x ON x.page_id = p.id
+    WHERE p.status IN ('queued', 'processing')
+    OR (d.page_id IS NOT NULL
+        AND (p.status <> 'completed' OR p.status_code >= 300 OR json_extract(x.rendering, '$.failed') <> ''))
+    OR (p.is_seed AND (p.status <> 'completed' OR p.status_code >= 400))
+    OR EXISTS (SELECT 1 FROM sitemaps WHERE status = 'failed' AND coalesce(status_code, 0) NOT IN (200, 404, 410)) LIMIT 1"""
+_DOCUMENT = """SELECT p.url, p.depth, d.title, d.markdown, d.hash, d.changed_at, d.source, d.generator, d.language, d.version,
+    d.metadata, d.headings, d.breadcrumbs, x.etag, x.last_modified_field, n.number, o.markdown
+    FROM documents d JOIN pages p ON p.id = d.page_id LEFT JOIN page_details x ON x.page_id = p.id
+    LEFT JOIN document_numbers n ON n.url = p.url LEFT JOIN offered_documents o ON o.url = p.url WHERE d.page_id = ?"""
+_LINKS = """SELECT t.url FROM link_relations r JOIN pages t ON t.id = r.target_id
+    WHERE r.source_id = ? AND t.internal GROUP BY t.url ORDER BY min(r.position)"""
+
+
+class DocumentPlace(NamedTuple):
+    """Where a page stands: what its order is worked out from."""
+
+    page_id: int
+    url: str
+    depth: int
+    next_url: str | None
+    prev_url: str | None
+    hash: str
+
+
+class DocumentRow(NamedTuple):
+    """A page as it is kept."""
+
+    url: str
+    depth: int
+    title: str
+    markdown: str
+    hash: str
+    changed_at: float
+    """Epoch seconds."""
+    source: str
+    generator: str | None
+    language: str | None
+    version: str | None
+    metadata: dict[str, Any]
+    headings: list[tuple[int, str, str | None]]
+    breadcrumbs: list[str]
+    etag: str | None
+    last_modified: str | None
+    number: int
+    offered: str | None
+    """The same page as another file of the site gives it."""
+    links: tuple[str, ...]
+
+
+def put(sql: sqlite3.Connection, page: int, records: PageRecords, stamp: str) -> None:
+    """Write what a page is as documentation, or that it is none any more. Call inside the transaction that writes the page."""
+    if records.drops_document:
+        _keep_version(sql, page, "", stamp)
+        for table in _OF_A_PAGE:
+            sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
+    if records.document is not None:
+        _put_document(sql, page, records.document, stamp)
+    if records.specification is not None:
+        _put_specification(sql, page, records.specification)
+    if records.offered:
+        _put_offered(sql, page, records.offered)
+
+
+def _put_document(sql: sqlite3.Connection, page: int, record: DocumentRecord, stamp: str) -> None:
+    markdown = record.markdown.encode()
+    digest = sha256(markdown).hexdigest()
+    _keep_version(sql, page, digest, stamp)
+    sql.execute(
+        _PUT,
+        (
+            page, record.title, zlib.compress(markdown, 6), digest, stamp, record.source,
+            record.generator, record.language, record.version, record.confidence, _dump(record.metadata),
+            _dump(record.headings), _dump(record.breadcrumbs), _menu(sql, record.navigation), record.next_url, record.prev_url,
+        ),
+    )  # fmt: skip
+
+
+def _keep_version(sql: sqlite3.Connection, page: int, digest: str, stamp: str) -> None:
+    """Keep what a page said, when that is not what it says now; of many versions the newest."""
+    if sql.execute(_KEEP, (page, stamp, digest)).rowcount > 0:
+        sql.execute(_FORGET, (page, MOST_VERSIONS))
+
+
+def _menu(sql: sqlite3.Connection, urls: Sequence[str]) -> int | None:
+    if not urls:
+        return None
+    text = "\n".join(urls).encode()
+    number: int = sql.execute(_MENU, (sha256(text).hexdigest(), zlib.compress(text, 6))).fetchone()[0]
+    return number
+
+
+def _put_specification(sql: sqlite3.Connection, page: int, found: Specification) -> None:
+    sql.execute(
+        "INSERT OR REPLACE INTO specifications VALUES (?, ?, ?)", (page, found.content_type, zlib.compress(found.body, 6))
+    )
+
+
+def _put_offered(sql: sqlite3.Connection, page: int, offered: Sequence[OfferedPage]) -> None:
+    sql.execute("DELETE FROM offered_documents WHERE page_id = ?", (page,))
+    rows = [(one.url, page, zlib.compress(one.markdown.encode(), 6)) for one in offered]
+    sql.executemany("INSERT OR REPLACE INTO offered_documents VALUES (?, ?, ?)", rows)
+
+
+class DocumentStore(Database):
+    """The documentation half of the store."""
+
+    def document_places(self) -> list[DocumentPlace]:
+        """Every page that belongs to the site today, by depth and URL.
+
+        A page that nothing leads to any more is gone, but only once every page has said what it leads to.
+        """
+        with translated(self.path):
+            places = [DocumentPlace(*row) for row in self.sql.execute(_PLACES)]
+            if self.sql.execute(_UNSURE).fetchone() is not None:
+                return places
+            reached = {page for (page,) in self.sql.execute(_REACHED)}
+        return [place for place in places if place.page_id in reached]
+
+    def menus(self) -> Iterator[list[str]]:
+        """The menus that pages show, those of the shallowest pages first."""
+        with translated(self.path):
+            for (urls,) in self.sql.execute(_MENUS):
+                yield zlib.decompress(urls).decode().split("\n")
+
+    async def number_documents(self, urls: Iterable[str]) -> None:
+        """Give each page that has none a number, in this order. A number is never given twice."""
+        async with self.write() as sql:
+            (last,) = sql.execute("SELECT coalesce(max(number), 0) FROM document_numbers").fetchone()
+            known = {url for (url,) in sql.execute("SELECT url FROM document_numbers")}
+            new = enumerate((url for url in urls if url not in known), last + 1)
+            sql.executemany("INSERT INTO document_numbers(number, url) VALUES (?, ?)", list(new))
+
+    def read_documents(self, pages: Sequence[int]) -> Iterator[DocumentRow]:
+        """The pages with these numbers of the store, in this order."""
+        with translated(self.path):
+            for page in pages:
+                row = self.sql.execute(_DOCUMENT, (page,)).fetchone()
+                links = tuple(url for (url,) in self.sql.execute(_LINKS, (page,)))
+                yield _row(row, links)
+
+    def note_changes(self, run: int, changes: Iterable[tuple[str, str, str]], now: float) -> None:
+        """Keep what a run found: kind (`added`, `changed` or `removed`), URL and title of each page. Said twice, it is kept once.
+
+        It waits for others as it stands, for it is called while files are written, when no worker is left.
+        """
+        rows = [(run, url, kind, title, moment(now)) for kind, url, title in changes]
+        with translated(self.path):
+            self.sql.execute(f"PRAGMA busy_timeout = {int(LOCK_PATIENCE * 1000)}")
+            try:
+                self.sql.execute("BEGIN IMMEDIATE")
+                try:
+                    self.sql.executemany(_NOTE, rows)
+                    self.sql.execute(_FORGET_RUNS, (MOST_RUNS,))
+                    self.sql.execute("COMMIT")
+                except BaseException:
+                    self.sql.execute("ROLLBACK")
+                    raise
+            finally:
+                self.sql.execute("PRAGMA busy_timeout = 0")
+
+    def specifications(self) -> Iterator[tuple[str, str, bytes]]:
+        """URL, media type and body of each specification, by URL."""
+        with translated(self.path):
+            rows = self.sql.execute(
+                "SELECT p.url, s.content_type, s.body FROM specifications s JOIN pages p ON p.id = s.page_id ORDER BY p.url"
+            )
+            for url, content_type, body in rows:
+                yield url, content_type, zlib.decompress(body)
+
+
+def _row(row: tuple[Any, ...], links: tuple[str, ...]) -> DocumentRow:
+    url, depth, title, markdown, digest, changed, *about, metadata, headings, breadcrumbs, etag, modified, number, offered = row
+    source, generator, language, version = about
+    return DocumentRow(
+        url=url,
+        depth=depth,
+        title=title,
+        markdown=zlib.decompress(markdown).decode(),
+        hash=digest,
+        changed_at=datetime.fromisoformat(changed).replace(tzinfo=UTC).timestamp(),
+        source=source,
+        generator=generator,
+        language=language,
+        version=version,
+        metadata=json.loads(metadata),
+        headings=[(level, text, anchor) for level, text, anchor in json.loads(headings)],
+        breadcrumbs=json.loads(breadcrumbs),
+        etag=etag,
+        last_modified=modified,
+        number=number,
+        offered=zlib.decompress(offered).decode() if offered is not None else None,
+        links=links,
+    )
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,242 @@
+"""Findings of an audit, the catalogue of checks that is stored with them, and the inlinks of a page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from tadoru.i18n.translation import translator
+from tadoru.model.finding import Check, CheckText, Severity, Threshold
+from tadoru.store.crawl import metrics
+from tadoru.store.crawl.database import Database, listed, translated
+from tadoru.store.crawl.interface import CrawlCounts, Validators
+from tadoru.store.crawl.metrics import CrawlMetrics
+
+_URL = "CASE WHEN f.page_id <> 0 THEN p.url ELSE f.subject END"
+_FINDING = f"""SELECT f.check_number, f.page_id, {_URL}, f.subject, f.detail, f.data, p.depth, p.status_code, p.title"""
+_INLINK = """SELECT r.source_id, s.depth, s.url, r.position, a.text, rel.text, r.kind
+    FROM {links} r CROSS JOIN pages s ON s.id = r.source_id JOIN texts a ON a.id = r.text_id JOIN texts rel ON rel.id = r.rel_id
+    WHERE r.target_id = ? ORDER BY r.source_id, r.position LIMIT ?"""
+# A crawl that was killed has no index on the targets of its links. Neither may a report lock the crawl for as long as making one
+# takes, nor look through all links for each page.
+_COPY = """CREATE TEMP TABLE IF NOT EXISTS report_links(
+    target_id BIGINT, source_id BIGINT, position BIGINT, kind TEXT, text_id BIGINT, rel_id BIGINT,
+    PRIMARY KEY (target_id, source_id, position)) WITHOUT ROWID"""
+_FILL = """INSERT OR IGNORE INTO temp.report_links SELECT target_id, source_id, position, kind, text_id, rel_id
+    FROM link_relations ORDER BY target_id, source_id, position"""
+_SORTED = 50
+"""Of so many links the first by depth and URL are shown; of more, the first of those that were found first: a start page has a
+million, and sorting them each time would take all day."""
+
+
+class StoredCheck(NamedTuple):
+    """A check of the catalogue that the crawl was judged by."""
+
+    number: int
+    scope: str
+    check: Check
+
+
+class FindingPlace(NamedTuple):
+    """Where a finding is: enough to choose among millions of them."""
+
+    check_number: int
+    page_id: int
+    depth: int
+    url: str
+    subject: str
+
+
+class FindingRow(NamedTuple):
+    """A finding with what is known of its page."""
+
+    check_number: int
+    page_id: int
+    """0 when it is about no page."""
+    url: str
+    subject: str
+    detail: str
+    data: Mapping[str, Any]
+    depth: int | None
+    status_code: int | None
+    title: str | None
+
+
+class Inlink(NamedTuple):
+    """A link that leads to a page."""
+
+    source_url: str
+    text: str
+    rel: str
+    kind: str
+
+
+class FindingReader(Database):
+    """The findings of a crawl."""
+
+    _links = ""
+
+    def stored_checks(self) -> list[StoredCheck]:
+        """The catalogue in its order."""
+        with translated(self.path):
+            rows = self.sql.execute(
+                """SELECT number, scope, id, check_group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit
+                FROM checks ORDER BY number"""
+            ).fetchall()
+        return [_stored_check(row) for row in rows]
+
+    def places(self, checks: Collection[int]) -> Iterator[FindingPlace]:
+        """Where the findings of some checks are, those of one page together."""
+        with translated(self.path):
+            for row in self.sql.execute(
+                f"""SELECT f.check_number, f.page_id, coalesce(p.depth, 0), {_URL}, f.subject
+                FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id WHERE f.check_number IN ({listed(checks)})
+                ORDER BY f.page_id, f.check_number, f.subject"""
+            ):
+                yield FindingPlace._make(row)
+
+    def found_at(self, place: FindingPlace) -> FindingRow:
+        """One finding."""
+        with translated(self.path):
+            row = self.sql.execute(
+                f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
+                WHERE f.page_id = ? AND f.check_number = ? AND f.subject = ?""",
+                (place.page_id, place.check_number, place.subject),
+            ).fetchone()
+        return _found_row(row)
+
+    def found(self, checks: Collection[int]) -> Iterator[FindingRow]:
+        """Every finding of some checks: first those about no page, then by the depth and the URL of their pages."""
+        wanted = f"f.check_number IN ({listed(checks)})"
+        with translated(self.path):
+            for row in self.sql.execute(
+                f"""{_FINDING} FROM page_findings f LEFT JOIN pages p ON p.id = f.page_id
+                WHERE f.page_id = 0 AND {wanted} ORDER BY f.check_number, f.subject"""
+            ):
+                yield _found_row(row)
+            for row in self.sql.execute(
+                f"""{_FINDING} FROM pages p CROSS JOIN page_findings f ON f.page_id = p.id
+                WHERE {wanted} ORDER BY p.depth, p.url, f.check_number, f.subject"""
+            ):
+                yield _found_row(row)
+
+    def has_finding(self, key: tuple[str, str, str], run: int | None = None) -> bool:
+        """Whether a finding (URL, check, subject) is there; or was, in an earlier run."""
+        url, check_id, subject = key
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?4")
+        with translated(self.path):
+            row = self.sql.execute(
+                f"""SELECT 1 FROM {table} WHERE {of_run} AND page_id IN (0, (SELECT id FROM pages WHERE url = ?1))
+                AND check_number = (SELECT number FROM checks WHERE id = ?2)
+                AND subject = ?3 AND (page_id <> 0 OR subject = ?1)""",
+                (url, check_id, subject, *([] if run is None else [run])),
+            ).fetchone()
+        return row is not None
+
+    def finding_keys(self, run: int | None = None) -> Iterator[tuple[str, str, str]]:
+        """Every finding (URL, check, subject); or every one of an earlier run."""
+        table, of_run = ("page_findings", "true") if run is None else ("finding_history", "run_id = ?")
+        with translated(self.path):
+            yield from self.sql.execute(
+                f"""SELECT {_URL}, c.id, f.subject FROM {table} f JOIN checks c ON c.number = f.check_number
+                LEFT JOIN pages p ON p.id = f.page_id WHERE {of_run} ORDER BY f.page_id, f.check_number, f.subject""",
+                () if run is None else (run,),
+            )
+
+    def inlink_count(self, page_id: int) -> int:
+        """How many links lead to a page."""
+        with translated(self.path):
+            row = self.sql.execute("SELECT inlinks FROM page_scores WHERE page_id = ?", (page_id,)).fetchone()
+            if row is None:
+                statement = f"SELECT count(*) FROM {self._link_table()} WHERE target_id = ?"
+                row = self.sql.execute(statement, (page_id,)).fetchone()
+        count: int = row[0]
+        return count
+
+    def inlinks(self, page_id: int, most: int) -> list[Inlink]:
+        """The first links that lead to a page: one from each page that links to it, then the others, then its own."""
+        with translated(self.path):
+            rows = self.sql.execute(_INLINK.format(links=self._link_table()), (page_id, max(most, _SORTED))).fetchall()
+        links: list[tuple[bool, int, Inlink]] = []
+        seen: Counter[int] = Counter()
+        for source, _, url, _, text, rel, kind in sorted(rows, key=lambda row: row[1:4]):
+            links.append((source == page_id, seen[source], Inlink(url, text, rel, kind)))
+            seen[source] += 1
+        links.sort(key=lambda link: link[:2])
+        return [link for _, _, link in links[:most]]
+
+    def _link_table(self) -> str:
+        if not self._links:
+            indexed = self.sql.execute("SELECT 1 FROM sqlite_schema WHERE name = 'links_by_target'").fetchone()
+            if not indexed:
+                self.sql.execute(_COPY)
+                self.sql.execute(_FILL)
+            self._links = "link_relations" if indexed else "temp.report_links"
+        return self._links
+
+
+def _found_row(row: tuple[Any, ...]) -> FindingRow:
+    number, page, url, subject, detail, data, *rest = row
+    return FindingRow(number, page, url, subject, detail, json.loads(data) if data else {}, *rest)
+
+
+def _stored_check(row: tuple[Any, ...]) -> StoredCheck:
+    number, scope, name, group, severity, title, title_ja, why, why_ja, fix, fix_ja, threshold, unit = row
+    limit = Threshold(threshold, unit or "") if threshold is not None else None
+    japanese = CheckText(title_ja, why_ja, fix_ja)
+    return StoredCheck(number, scope, Check(name, group, Severity(severity), title, why, fix, limit, japanese))
+
+
+_CHECK = """INSERT INTO checks(id, scope, check_group, severity, title, why, fix, title_ja, why_ja, fix_ja, threshold, unit)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT(id) DO UPDATE SET scope = excluded.scope, check_group = excluded.check_group, severity = excluded.severity,
+        title = excluded.title, why = excluded.why, fix = excluded.fix, title_ja = excluded.title_ja, why_ja = excluded.why_ja,
+        fix_ja = excluded.fix_ja, threshold = excluded.threshold, unit = excluded.unit"""
+
+
+class CheckCatalogueStore(Database):
+    """What checks need of the store."""
+
+    async def install_checks(self, checks: Iterable[Check], scope: str, thresholds: dict[str, float] | None = None) -> None:
+        """Make checks known, with their words as they are now and the thresholds that hold. Their numbers stay."""
+        chosen = thresholds or {}
+        rows = [
+            (
+                check.id, scope, check.group, str(check.severity), check.title, check.why, check.fix,
+                *translator("ja").check(check),
+                chosen.get(check.id, check.threshold.default) if check.threshold else None,
+                check.threshold.unit if check.threshold else None,
+            )
+            for check in checks
+        ]  # fmt: skip
+        async with self.write() as sql:
+            sql.executemany(_CHECK, rows)
+
+    async def validators(self, page_id: int) -> Validators:
+        with translated(self.path):
+            # Of a page that was sent: a redirect that answers 304 would have lost where it leads.
+            row = self.sql.execute(
+                """SELECT d.etag, d.last_modified_field FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.page_id = ? AND p.status_code < 300""",
+                (page_id,),
+            ).fetchone()
+        return Validators(*row) if row else Validators(None, None)
+
+    def unrendered(self, most: int) -> tuple[list[str], str]:
+        """Pages that were read without the browser they needed, the first few of them, and why there was none."""
+        with translated(self.path):
+            rows = self.sql.execute(
+                """SELECT p.url, json_extract(d.rendering, '$.failed') FROM page_details d JOIN pages p ON p.id = d.page_id
+                WHERE d.rendering IS NOT NULL AND json_extract(d.rendering, '$.browser_missing') ORDER BY p.url LIMIT ?""",
+                (most,),
+            ).fetchall()
+        return [url for url, _ in rows], rows[0][1] if rows else ""
+
+    async def metrics(self) -> CrawlMetrics:
+        with translated(self.path):
+            counters = dict(self.sql.execute("SELECT name, value FROM counters").fetchall())
+            (workers,) = self.sql.execute("SELECT count(*) FROM workers").fetchone()
+        counts = CrawlCounts(**{name: value for name, value in counters.items() if name in CrawlCounts.__dataclass_fields__})
+        return metrics.read(counts, counters, workers)

@@ -1,0 +1,198 @@
+"""Leases: who may request which URL. Built so that `kill -9` loses nothing and two workers never share a URL."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from tadoru.rules.budget import Budget
+from tadoru.rules.pace import Pace
+from tadoru.store.crawl import workers
+from tadoru.store.crawl.crawl_limits import LimitChecker
+from tadoru.store.crawl.database import HOSTS_AT_ONCE, stamp, translated
+from tadoru.store.crawl.interface import (
+    TOO_DEEP,
+    CrawlCounts,
+    HostState,
+    Lease,
+    LeaseBatch,
+    LinkTarget,
+    Outcome,
+    UrlPurpose,
+    longest_wait,
+)
+from tadoru.store.crawl.page_writer import PageWriting
+
+_LEASE = """UPDATE pages SET status = 'processing', owner = ?, processing_started_at = ? WHERE id IN (
+    SELECT id FROM pages INDEXED BY pages_frontier WHERE host_id = ? AND status = 'queued' AND not_before <= ?
+    ORDER BY depth, id LIMIT ?)
+    RETURNING id, url, depth, hops, retry_count, purpose, is_seed"""
+_HELD = """SELECT count(*), sum(CASE WHEN purpose = 'page' THEN 1 ELSE 0 END), host_id FROM pages WHERE owner = ?
+    GROUP BY host_id"""
+_TAKEN = "UPDATE hosts SET queued = queued - ?, leased = leased + ?, turn_at = ? WHERE id = ?"
+_HOST = "SELECT id, name, gap, base, latency, baseline, strikes, next_at, asked, leased FROM hosts"
+_NAMED = f"{_HOST} INDEXED BY sqlite_autoindex_hosts_1 WHERE name IN ({', '.join('?' * HOSTS_AT_ONCE)})"
+_WAITING_HOSTS = f"""{_HOST} WHERE queued > 0 AND (? = 0 OR asked + leased < ?) AND EXISTS (
+    SELECT 1 FROM pages INDEXED BY pages_frontier WHERE host_id = hosts.id AND status = 'queued' AND not_before <= ?)
+    ORDER BY max(next_at, turn_at), id LIMIT ?"""
+_COUNTED = ", ".join(f"'{field.name}'" for field in fields(CrawlCounts))
+HostRow = tuple[int, str, float | None, float | None, float | None, float | None, int, float, int, int]
+
+
+class Frontier(PageWriting):
+    """The queue half of the store."""
+
+    async def join(self, ttl: float) -> int:
+        me = workers.current()
+        async with self.write() as sql:
+            row = sql.execute(
+                "INSERT INTO workers(machine, pid, started, expires_at) VALUES (?, ?, ?, ?) RETURNING id",
+                (*me, self.clock.now() + ttl),
+            ).fetchone()
+        number: int = row[0]
+        return number
+
+    async def renew(self, worker: int, ttl: float) -> bool:
+        async with self.write() as sql:
+            return bool(sql.execute("UPDATE workers SET expires_at = ? WHERE id = ?", (self.clock.now() + ttl, worker)).rowcount)
+
+    async def leave(self, worker: int) -> None:
+        async with self.write() as sql:
+            self._take_back(sql, worker)
+
+    async def has_workers(self) -> bool:
+        """Whether somebody who lives is at work on this crawl."""
+        await self.recover()
+        with translated(self.path):
+            return bool(self.sql.execute("SELECT count(*) FROM workers").fetchone()[0])
+
+    async def recover(self, living: int = 0) -> int:
+        if not self._gone(living):
+            return 0
+        async with self.write() as sql:
+            return sum(self._take_back(sql, worker) for worker in self._gone(living))
+
+    def _gone(self, living: int) -> list[int]:
+        """The workers that died or stopped renewing."""
+        here, now = workers.machine_name(), self.clock.now()
+        with translated(self.path):
+            rows = self.sql.execute("SELECT id, machine, pid, started, expires_at FROM workers").fetchall()
+        others = [row for row in rows if row[0] != living]
+        return [row[0] for row in others if row[4] < now or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
+
+    def _take_back(self, sql: sqlite3.Connection, worker: int) -> int:
+        """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
+        held = sql.execute(_HELD, (worker,)).fetchall()
+        sql.execute("UPDATE pages SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
+        sql.executemany("UPDATE hosts SET queued = queued + ?, leased = max(0, leased - ?) WHERE id = ?", held)
+        total: int = sum(count for count, _, _ in held)
+        self.count({"processing": -total, "queued": total})
+        LimitChecker(self).hold([host for _, _, host in held])
+        # Its request may have gone out just before it died.
+        sql.execute(
+            "UPDATE hosts SET next_at = max(next_at, ? + coalesce(gap, 0)), slot_owner = NULL WHERE slot_owner = ?",
+            (self.clock.now(), worker),
+        )
+        sql.execute("DELETE FROM robots WHERE owner = ?", (worker,))
+        sql.execute("UPDATE chores SET owner = NULL WHERE owner = ?", (worker,))
+        untried = sql.execute("UPDATE resources SET status = 'queued', owner = NULL WHERE owner = ?", (worker,))
+        self.count({"resources": -untried.rowcount})
+        sql.execute("DELETE FROM workers WHERE id = ?", (worker,))
+        return total
+
+    async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
+        async with self.write():
+            batch = self.batch(0, depth)
+            batch.know_many(targets, depth, seed=seed)
+            batch.flush()
+        return batch.inserted
+
+    async def widen(self, max_depth: int | None) -> int:
+        deep = "status = 'skipped' AND skip_reason = ? AND depth <= ?"
+        values = (TOO_DEEP, 2**31 if max_depth is None else max_depth)
+        async with self.write() as sql:
+            found = sql.execute(
+                f"SELECT count(*), host_id FROM pages WHERE {deep} GROUP BY host_id ORDER BY host_id", values
+            ).fetchall()
+            total: int = sum(count for count, _ in found)
+            sql.execute(f"UPDATE pages SET status = 'queued', skip_reason = NULL WHERE {deep}", values)
+            sql.executemany("UPDATE hosts SET queued = queued + ? WHERE id = ?", found)
+            self.count({"skipped": -total, "queued": total})
+            LimitChecker(self).hold([host for _, host in found])
+        return total
+
+    async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
+        async with self.write():
+            batch = self.batch(worker, max_depth)
+            for outcome in outcomes:
+                batch.record(outcome)
+            batch.flush()
+        return batch.recorded
+
+    async def counts(self) -> CrawlCounts:
+        with translated(self.path):
+            rows = self.sql.execute(f"SELECT name, value FROM counters WHERE name IN ({_COUNTED})").fetchall()
+        return CrawlCounts(**{str(name): value for name, value in rows})
+
+    async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
+        counts = await self.counts()
+        wanted = sum(wants.values()) + new_hosts * per_host
+        budget = Budget(limit=limit)
+        if not counts.queued or not budget.room(counts.counted, counts.processing, wanted):
+            return LeaseBatch([], {})
+        with translated(self.path):
+            now = self.clock.now()
+            rows = self._hosts_to_ask(self.sql, wants, new_hosts, now)
+        if not any(wants.get(row[1], per_host) for row in rows):
+            return LeaseBatch([], {row[1]: host_state(row, now) for row in rows})
+        async with self.write() as sql:
+            counts = await self.counts()
+            workers: int = sql.execute("SELECT count(*) FROM workers").fetchone()[0]
+            share = budget.fair_share(counts.queued, workers if new_hosts else 1)
+            room = min(budget.room(counts.counted, counts.processing, wanted), share)
+            now = self.clock.now()
+            if self.bounds.pages_per_host and not counts.processing:
+                # Somebody who did not know of this number may have given pages back.
+                sql.execute("UPDATE hosts SET leased = 0 WHERE leased <> 0")
+            leases: list[Lease] = []
+            hosts: dict[str, HostState] = {}
+            for row in self._hosts_to_ask(sql, wants, new_hosts, now):
+                state = host_state(row, now)
+                hosts[state.host] = state
+                want = self.bounds.room_at_host(row[8], row[9], min(wants.get(state.host, per_host), room - len(leases)))
+                if want > 0:
+                    leases += self._lease_host(sql, worker, row[0], state.host, want, now)
+            self.count({"processing": len(leases), "queued": -len(leases)})
+        return LeaseBatch(leases, hosts)
+
+    def _hosts_to_ask(self, sql: sqlite3.Connection, wants: Mapping[str, int], new_hosts: int, now: float) -> list[HostRow]:
+        names = list(wants)
+        rows: list[HostRow] = []
+        for start in range(0, len(names), HOSTS_AT_ONCE):
+            chunk = names[start : start + HOSTS_AT_ONCE]
+            found = {row[1]: row for row in sql.execute(_NAMED, [*chunk, *[None] * (HOSTS_AT_ONCE - len(chunk))])}
+            rows += [found[name] for name in chunk if name in found]
+        if new_hosts > 0:
+            most = self.bounds.pages_per_host
+            waiting = sql.execute(_WAITING_HOSTS, (most, most, now, new_hosts + len(wants)))
+            rows += [row for row in waiting if row[1] not in wants][:new_hosts]
+        return rows
+
+    @staticmethod
+    def _lease_host(sql: sqlite3.Connection, worker: int, host_id: int, host: str, want: int, now: float) -> list[Lease]:
+        rows = sql.execute(_LEASE, (worker, stamp(now), host_id, now, want)).fetchall()
+        if rows:
+            pages = sum(row[5] == UrlPurpose.PAGE for row in rows)
+            sql.execute(_TAKEN, (len(rows), pages, now, host_id))
+        rows.sort(key=lambda row: (row[2], row[0]))
+        return [
+            Lease(page, url, host, depth, hops, tries, UrlPurpose(purpose), bool(seed))
+            for page, url, depth, hops, tries, purpose, seed in rows
+        ]
+
+
+def host_state(row: HostRow, now: float) -> HostState:
+    _, name, gap, base, latency, baseline, strikes, next_at, *_ = row
+    pace = None if gap is None or base is None else Pace(gap=gap, base=base, latency=latency, baseline=baseline, strikes=strikes)
+    return HostState(name, pace, min(max(0.0, next_at - now), longest_wait(gap or 0.0)))

@@ -1,0 +1,288 @@
+"""What the engine asks of a store: the contract that every backend keeps (`tests/contract` runs one suite over all of them).
+
+Durations, never points in time, cross this border: each backend measures with its own clock, so that several machines on one
+database agree. Every method is one transaction; when it returns, what it says has happened survives `kill -9`. The values that
+cross it are in `values`, and part of the contract: they are named here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Protocol
+
+from tadoru.rules.budget import BreadthLimits
+from tadoru.rules.pace import Pace
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.records import (
+    FAILED_ROBOTS_AGE,
+    HOST_SPENT,
+    NOT_ARRIVED,
+    QUEUE_FULL,
+    SHORTEST_WAIT,
+    SUBDOMAINS,
+    TOO_DEEP,
+    TRAPPED_HOST,
+    UNLINKED,
+    CompletedOutcome,
+    CrawlCounts,
+    FailedOutcome,
+    FoundLink,
+    HostState,
+    Lease,
+    LeaseBatch,
+    LinkRow,
+    LinkTarget,
+    NamedPage,
+    Outcome,
+    PageFacts,
+    PageRow,
+    PageStatus,
+    RefusedOutcome,
+    ReleasedOutcome,
+    ResourceLease,
+    ResourceResult,
+    RetryOutcome,
+    RobotsRecord,
+    SitemapRecord,
+    TrapRecord,
+    UnchangedOutcome,
+    UrlPurpose,
+    Validators,
+    longest_wait,
+)
+
+__all__ = [
+    "FAILED_ROBOTS_AGE",
+    "HOST_SPENT",
+    "NOT_ARRIVED",
+    "QUEUE_FULL",
+    "SHORTEST_WAIT",
+    "SUBDOMAINS",
+    "TOO_DEEP",
+    "TRAPPED_HOST",
+    "UNLINKED",
+    "RetryOutcome",
+    "CompletedOutcome",
+    "CrawlCounts",
+    "CrawlStore",
+    "FailedOutcome",
+    "FoundLink",
+    "HostState",
+    "Lease",
+    "LeaseBatch",
+    "LinkRow",
+    "NamedPage",
+    "Outcome",
+    "PageFacts",
+    "PageRow",
+    "PageStatus",
+    "UrlPurpose",
+    "RefusedOutcome",
+    "ReleasedOutcome",
+    "ResourceLease",
+    "ResourceResult",
+    "RobotsRecord",
+    "SitemapRecord",
+    "LinkTarget",
+    "TrapRecord",
+    "UnchangedOutcome",
+    "Validators",
+    "longest_wait",
+]
+
+
+class CrawlStore(Protocol):
+    """One crawl: its frontier, its hosts, its pages and links."""
+
+    async def join(self, ttl: float) -> int:
+        """Become a worker of this crawl; the leases taken under the returned number live for `ttl` seconds after each `renew`."""
+        ...
+
+    async def renew(self, worker: int, ttl: float) -> bool:
+        """Say that the worker lives. False: it was declared dead and its leases are gone; join again."""
+        ...
+
+    async def leave(self, worker: int) -> None:
+        """Give back every lease and go."""
+        ...
+
+    async def recover(self, living: int = 0) -> int:
+        """Take back the leases of workers that died or stopped renewing, but not those of the one that asks; how many."""
+        ...
+
+    async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
+        """Make URLs known; how many were new. A known URL comes closer, with all that lies behind it.
+
+        What comes closer and was too deep is for `widen` to queue. A seed is queued even if it was discovered, skipped or in vain
+        before.
+        """
+        ...
+
+    async def widen(self, max_depth: int | None) -> int:
+        """Queue what was skipped as too deep and is within a new depth; how many."""
+        ...
+
+    def bound(self, bounds: BreadthLimits) -> None:
+        """Keep to these in everything that is done through this handle; every worker of a crawl is given the same.
+
+        What is over a bound is skipped, with its reason: pages of a host that was asked often enough, pages of hosts that their
+        domain has too many of, and what the queue has no room for. Of the last those nearest to the start stay, and of the
+        others none that a person named.
+        """
+        ...
+
+    async def take_up(self) -> int:
+        """Other bounds hold than before: queue what was skipped for one of them and is within these; how many."""
+        ...
+
+    async def refill(self) -> int:
+        """Queue again what was put off because the queue was full, if it is half empty: the nearest first; how many."""
+        ...
+
+    async def reconsider(self, decide: Callable[[str, bool], LinkTarget | None], *, max_depth: int | None) -> int:
+        """Other rules hold: ask `decide` about each URL that was not requested as a page, and put it where it belongs now.
+
+        It is told whether the URL is a start, and may answer None to leave it where it is. How many were moved.
+        """
+        ...
+
+    async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
+        """Own up to `wants[host]` URLs of each named host and `per_host` of up to `new_hosts` others that have some to give.
+
+        A host that is named with 0 gives nothing, but its state is told.
+        Of a host the shallowest first, then the longest known; of other hosts those first that could have been asked for the
+        longest time, since they became known or last gave something: so every host has its turn, however much others have.
+        Never more than `limit` counted answers in all, whoever else is leasing (0: no limit), and while little is queued no more
+        than this worker's fair part of it, unless it takes no other hosts: then it has those it names to itself.
+        """
+        ...
+
+    async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
+        """Write outcomes, links and newly known URLs, all or nothing; how many were still owned and so recorded.
+
+        A page's depth is the shortest path known when this returns, whatever the lease said.
+        """
+        ...
+
+    async def counts(self) -> CrawlCounts: ...
+
+    async def metrics(self) -> CrawlMetrics:
+        """What somebody who watches wants to know: one truth for any number of processes."""
+        ...
+
+    async def take_slot(self, worker: int, host: str, hold: float) -> float:
+        """Ask to send to a paced host now. 0.0: yes, and nobody else may until `sent` or for `hold` seconds.
+
+        Anything else: no, ask again after so many seconds.
+        """
+        ...
+
+    async def sent(self, worker: int, host: str) -> None:
+        """The request of the taken slot has gone out: the gap starts now."""
+        ...
+
+    async def begin_pace(self, host: str, pace: Pace) -> Pace:
+        """Make a host known with at least this pace; the pace that holds now."""
+        ...
+
+    async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
+        """Remember a host's pace for every worker, and leave the host alone for `pause` seconds. The base never goes down."""
+        ...
+
+    async def lower_paces(self, delay: float) -> None:
+        """A run begins: hosts that an earlier one asked more slowly are asked with this delay, but for those that want patience.
+
+        When somebody is at work already nothing happens: who joins may slow the others down, and not hurry them.
+        """
+        ...
+
+    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        """What robots.txt of an origin answered; True: it is ours to fetch now; False: somebody else is at it, ask again.
+
+        An answer that forbade everything because the server was failing is kept for a minute only.
+        """
+        ...
+
+    async def forget_failed_robots(self) -> None:
+        """Ask every origin again whose robots.txt could not be had."""
+        ...
+
+    async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
+
+    async def get_meta(self, key: str) -> str | None: ...
+
+    async def set_meta(self, key: str, value: str) -> None: ...
+
+    async def change_meta(self, key: str, change: Callable[[str | None], str]) -> str:
+        """What it becomes, made of what it is: nobody else changes it in between."""
+        ...
+
+    async def validators(self, page_id: int) -> Validators:
+        """With what a page was sent the last time."""
+        ...
+
+    async def claim_task(self, worker: int, name: str) -> bool:
+        """Whether a piece of work that is done once for the whole crawl is ours to do now."""
+        ...
+
+    async def finish_task(self, name: str) -> None: ...
+
+    async def is_task_done(self, name: str) -> bool: ...
+
+    async def has_open_seeds(self) -> bool:
+        """Whether a start, or what it redirects to, is still to be answered."""
+        ...
+
+    async def has_answered_seeds(self) -> bool:
+        """Whether a start was answered."""
+        ...
+
+    async def put_sitemap(self, record: SitemapRecord) -> int:
+        """Remember a sitemap, in place of what was known of it; its number."""
+        ...
+
+    async def name_pages(self, sitemap: int, pages: Sequence[NamedPage]) -> int:
+        """Remember what a sitemap names; how many URLs were new. Unlinked pages come after all others.
+
+        A page of the site that was only discovered, or too deep, is queued, if that is what the rules decided this time.
+        """
+        ...
+
+    async def lease_resources(self, worker: int, count: int, *, budget: int) -> list[ResourceLease]:
+        """Own up to `count` resources to try; never more than `budget` in all, whoever else is leasing."""
+        ...
+
+    async def finish_resources(self, worker: int, results: Sequence[ResourceResult]) -> None: ...
+
+    async def resources_wait(self, *, budget: int) -> float | None:
+        """Seconds until there may be a resource to try; None when there is none left."""
+        ...
+
+    async def settle(self) -> None:
+        """Make parents deterministic and reports fast. Called when a crawl ends; calling it twice is harmless."""
+        ...
+
+    def pages(self) -> AsyncIterator[PageRow]:
+        """Every known URL by depth, then URL."""
+        ...
+
+    def links(self) -> AsyncIterator[LinkRow]:
+        """Every stored link, by source and position."""
+        ...
+
+    def links_to(self, page_ids: Sequence[int]) -> AsyncIterator[LinkRow]:
+        """The links that lead to given pages."""
+        ...
+
+    def fragment_links(self) -> AsyncIterator[tuple[LinkRow, bool]]:
+        """Links with a fragment into pages whose anchors are known, with whether the anchor is there.
+
+        By target, then source and position.
+        """
+        ...
+
+    async def traps(self) -> list[TrapRecord]:
+        """The classes of URLs that were cut off, the one that was cut most first."""
+        ...
+
+    async def close(self) -> None: ...

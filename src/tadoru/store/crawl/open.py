@@ -1,0 +1,76 @@
+"""Opening a store by its name: a file, `:memory:` (SQLite without a file), or `memory:` (plain Python)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tadoru.clock import Clock
+from tadoru.errors import StoreError, UsageError
+from tadoru.store.crawl.database import LOCK_PATIENCE, is_read_only
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.memory import MemoryStore
+from tadoru.store.crawl.postgres.crawl_url import is_postgresql, parse
+from tadoru.store.crawl.read_only import CrawlNotReadable, ReadOnlyCrawl
+from tadoru.store.crawl.sqlite import SqliteStore
+
+
+def open_store(name: str, clock: Clock, *, durable: bool = True, patience: float = LOCK_PATIENCE) -> CrawlStore:
+    """The crawl kept under a name; made when it is not there.
+
+    `durable` False is for a file nobody will open again; `patience`: seconds to wait for another program's lock.
+    """
+    if name == "memory:":
+        return MemoryStore(clock)
+    if is_postgresql(name):
+        from tadoru.store.crawl.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, durable=durable, patience=patience)
+    return SqliteStore(name, clock, durable=durable, patience=patience)
+
+
+def open_audit(name: str, clock: Clock, *, patience: float = LOCK_PATIENCE) -> SqliteStore:
+    """The crawl of an audit; made when it is not there."""
+    if is_postgresql(name):
+        from tadoru.store.crawl.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, patience=patience)
+    return SqliteStore(name, clock, patience=patience)
+
+
+def is_same_crawl(one: str, other: str) -> bool:
+    """Whether two names are those of one crawl. A password does not matter."""
+    if is_postgresql(one) or is_postgresql(other):
+        return is_postgresql(one) and is_postgresql(other) and parse(one).shown == parse(other).shown
+    return Path(one).is_file() and Path(other).is_file() and Path(one).samefile(other)
+
+
+def is_there(name: str, clock: Clock) -> bool:
+    """Whether there is a crawl under a name."""
+    if not is_postgresql(name):
+        return Path(name).is_file() and Path(name).stat().st_size > 0
+    try:
+        store = open_existing(name, clock)
+    except UsageError:
+        return False
+    store.sql.close()
+    return True
+
+
+def open_existing(name: str, clock: Clock) -> SqliteStore:
+    """A crawl that must be there; to be read only, where its file can not be written. Raises UsageError."""
+    if is_postgresql(name):
+        from tadoru.store.crawl.postgres.store import PostgresStore
+
+        return PostgresStore(name, clock, new=False)
+    path = Path(name)
+    if not path.is_file() or not path.stat().st_size:
+        raise UsageError(f"There is no crawl in {name}: give the database that `tadoru audit` wrote.")
+    try:
+        return SqliteStore(name, clock)
+    except StoreError as error:
+        if not is_read_only(error.__cause__):
+            raise
+        try:
+            return ReadOnlyCrawl(path)
+        except CrawlNotReadable:  # It is of an older format, and must be written before it can be read.
+            raise error from None

@@ -1,0 +1,99 @@
+"""Writing what a job keeps of a page, inside the transaction that writes the page itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from tadoru.model.finding import Finding
+from tadoru.store.crawl import documents
+from tadoru.store.crawl.database import Database, stamp
+from tadoru.store.crawl.records import PageRecords, ResourceUse
+
+_PLAIN = (
+    "indexable", "indexability", "http_version", "address", "transferred_bytes", "body_hash", "etag", "last_modified_field",
+    "charset", "language", "title_length", "title_pixels", "description_length", "description_pixels", "h1", "word_count",
+    "text_ratio", "canonical_http", "x_robots_tag", "next_url", "prev_url", "sketch",
+)  # fmt: skip
+_JSON = ("headers", "headings", "images", "directives", "rendering", "extracted")
+_plain, _json = attrgetter(*_PLAIN), attrgetter(*_JSON)
+_COLUMNS = ("page_id", *_PLAIN, *_JSON)
+_DETAILS = f"INSERT OR REPLACE INTO page_details({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+_OF_A_PAGE = ("page_details", "page_hreflang", "page_items", "resource_uses", "bodies")
+
+
+class PageDetailWriter:
+    """The audit's rows of one transaction, gathered and written together."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._details: list[tuple[object, ...]] = []
+        self._findings: list[tuple[int, int, str, str | None]] = []
+        self._hreflang: list[tuple[int, int, str, str, str]] = []
+        self._items: list[tuple[int, int, str, str, str]] = []
+        self._uses: list[tuple[int, int, int]] = []
+        self._bodies: list[tuple[int, bytes]] = []
+
+    def add(self, page: int, records: PageRecords, resources: Sequence[ResourceUse] = ()) -> None:
+        """One page's."""
+        self._details.append((page, *_plain(records), *[_text(value) for value in _json(records)]))
+        self._findings += [self._finding(page, finding) for finding in records.findings]
+        self._hreflang += [(page, at, *alternate) for at, alternate in enumerate(records.hreflang)]
+        self._items += [(page, at, item.syntax, item.type, _dump(item.properties)) for at, item in enumerate(records.items)]
+        ids = self._db.resource_ids
+        self._uses += [(page, at, ids.get(use.url) or self._resource(use)) for at, use in enumerate(resources)]
+        if records.body is not None:
+            self._bodies.append((page, records.body))
+        if records.document or records.drops_document or records.specification or records.offered:
+            documents.put(self._db.sql, page, records, stamp(self._db.clock.now()))
+
+    def flush(self) -> None:
+        if not self._details:
+            return
+        sql = self._db.sql
+        sql.executemany(_DETAILS, self._details)
+        sql.executemany("INSERT OR REPLACE INTO page_findings VALUES (?, ?, '', ?, ?)", self._findings)
+        sql.executemany("INSERT OR REPLACE INTO page_hreflang VALUES (?, ?, ?, ?, ?)", self._hreflang)
+        sql.executemany("INSERT OR REPLACE INTO page_items VALUES (?, ?, ?, ?, ?)", self._items)
+        sql.executemany("INSERT OR REPLACE INTO resource_uses VALUES (?, ?, ?)", self._uses)
+        sql.executemany("INSERT OR REPLACE INTO bodies VALUES (?, ?)", self._bodies)
+        for rows in (self._details, self._findings, self._hreflang, self._items, self._uses, self._bodies):
+            rows.clear()
+
+    def forget(self, page: int) -> None:
+        """What is kept of a page goes, but for what the whole site says about it."""
+        for table in _OF_A_PAGE:
+            self._db.sql.execute(f"DELETE FROM {table} WHERE page_id = ?", (page,))
+        self._db.sql.execute(
+            "DELETE FROM page_findings WHERE page_id = ? AND check_number IN (SELECT number FROM checks WHERE scope = 'page')",
+            (page,),
+        )
+
+    def _finding(self, page: int, finding: Finding) -> tuple[int, int, str, str | None]:
+        return page, self._db.check_number(finding.check_id), finding.detail, _text(finding.data)
+
+    def _resource(self, use: ResourceUse) -> int:
+        sql = self._db.sql
+        row = sql.execute("SELECT id FROM resources WHERE url = ?", (use.url,)).fetchone()
+        if row is None:
+            row = sql.execute(
+                "INSERT INTO resources(url, host, kind, internal, status) VALUES (?, ?, ?, ?, ?) RETURNING id",
+                (use.url, use.host, str(use.kind), use.internal, "queued" if use.wanted else "discovered"),
+            ).fetchone()
+        number: int = row[0]
+        self._db.resource_ids[use.url] = number
+        return number
+
+
+def _text(value: Any) -> str | None:
+    """JSON, or nothing for what is empty."""
+    return _dump(value) if value else None
+
+
+def _plainly(value: Iterable[Any]) -> list[Any]:
+    return list(value)
+
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plainly).encode

@@ -1,0 +1,258 @@
+"""A connection to PostgreSQL that is asked as SQLite's is: the only room of the crawl store that knows the driver.
+
+What only reads is run when its rows are asked for: a few at once, and many, when somebody goes through them, by a cursor of the
+server, so that memory does not grow with what is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+import psycopg
+import psycopg_pool
+from psycopg import sql as names
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import set_json_loads
+
+from tadoru.errors import StoreError, UsageError
+from tadoru.store.crawl.postgres import dialect
+from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
+
+Values = Sequence[object] | Mapping[str, object]
+_AT_A_TIME = 2_000
+# What an address may say otherwise.
+_DEFAULTS = {
+    "connect_timeout": "10", "application_name": "tadoru", "keepalives_idle": "30", "keepalives_interval": "10",
+    "keepalives_count": "3", "tcp_user_timeout": "60000",
+}  # fmt: skip
+_ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+# The server, too, notices that the other end is gone: a worker whose machine was cut off would hold its locks for hours.
+_PREPARED = (
+    "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3; SET search_path TO {}, public"
+)
+_VICTIMS = ("40001", "40P01")
+_WENT = ("57P01", "57P02", "57P03", "08006", "08003", "25P03")
+_numbers = count(1)
+
+
+class DeadlockVictim(StoreError):
+    """PostgreSQL ended this transaction so that others could go on: nothing of it happened, and it may be tried again."""
+
+
+class ConnectionLost(StoreError):
+    """The database can not be reached, or went away: that says nothing about what is in it."""
+
+
+def with_defaults(dsn: str, defaults: Mapping[str, str]) -> str:
+    """An address with what it does not say itself; both its `options` and ours. Raises psycopg.ProgrammingError."""
+    given = {name: str(value) for name, value in conninfo_to_dict(dsn).items() if value is not None}
+    options = " ".join(filter(None, (given.get("options", ""), defaults.get("options", ""))))
+    return make_conninfo("", **{**defaults, **given, **({"options": options} if options else {})})
+
+
+@contextmanager
+def said(where: str) -> Iterator[None]:
+    """The driver's errors as one sentence each."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _kind(error)(_sentence(error, where)) from error
+
+
+def _kind(error: psycopg.Error) -> type[StoreError]:
+    if error.sqlstate in _VICTIMS:
+        return DeadlockVictim
+    is_gone = error.sqlstate in _WENT or (isinstance(error, psycopg.OperationalError) and error.sqlstate is None)
+    return ConnectionLost if is_gone else StoreError
+
+
+def _sentence(error: psycopg.Error, where: str) -> str:
+    first = str(error).strip().partition("\n")[0].rstrip(".")
+    if isinstance(error, psycopg.OperationalError) and error.sqlstate is None:
+        detail = first.removeprefix("connection failed: ")
+        return f"The database {where} can not be reached ({detail}): check the address, and that the server is running."
+    if error.sqlstate in _WENT:
+        return f"The database {where} went away ({first}): run the same command again when it is back."
+    if error.sqlstate in ("53100", "53200"):
+        return f"The database {where} has no room left ({first}): free some and run the same command again."
+    if error.sqlstate == "55P03":
+        return f"The crawl {where} is locked by another program: close it there and run this again."
+    if error.sqlstate in ("28P01", "28000", "3D000", "42501"):
+        return f"The database {where} can not be used ({first}): check the address, the user and its rights."
+    return f"The database {where} failed: {first}."
+
+
+def _as_text(value: str | bytes) -> str:
+    """JSON as it is: whoever asked for it reads it, as from a file."""
+    return value if isinstance(value, str) else value.decode()
+
+
+class PgConnection:
+    """One connection, in a crawl's own schema, or in another."""
+
+    def __init__(self, address: CrawlUrl, schema: str | None = None) -> None:
+        self._schema = schema or address.schema
+        self.shown = address.shown
+        self.address = address
+        self._link = self._opened()
+        self.writes = False
+        """In a transaction that writes, and reads little."""
+        self._reader: psycopg.Connection[Any] | None = None
+        self._streams: Counter[psycopg.Connection[Any]] = Counter()
+        self._in_moment = False
+
+    @property
+    def is_streaming(self) -> bool:
+        """Rows are being read that a commit would cut off."""
+        return self._streams[self._link] > 0
+
+    def _opened(self) -> psycopg.Connection[Any]:
+        prepared = names.SQL(_PREPARED).format(names.Identifier(self._schema))
+        try:
+            link = psycopg.connect(with_defaults(self.address.dsn, _DEFAULTS), autocommit=True)
+            link.execute(prepared)
+            set_json_loads(_as_text, link)
+        except psycopg.ProgrammingError:
+            raise UsageError(
+                "The database address can not be read: write it as postgresql://user@host/name?crawl=NAME."
+            ) from None
+        except psycopg.Error as error:
+            raise _kind(error)(_sentence(error, self.shown)) from error
+        return link
+
+    @property
+    def driver(self) -> psycopg.Connection[Any]:
+        """For what only PostgreSQL has, such as COPY."""
+        return self._link
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._link.info.transaction_status in (psycopg.pq.TransactionStatus.INTRANS, psycopg.pq.TransactionStatus.INERROR)
+
+    def execute(self, statement: str, values: Values = ()) -> PgRows:
+        """Run a statement of the store; one that only reads waits until its rows are asked for."""
+        if statement == "BEGIN":
+            statement, self._in_moment = _ONE_MOMENT, True
+        elif statement in ("COMMIT", "ROLLBACK"):
+            self._in_moment = False
+        rows = PgRows(self, dialect.translated(statement), dialect.values(values, statement))
+        if not statement.lstrip().startswith(("SELECT", "WITH")):
+            rows.run()
+        return rows
+
+    def executemany(self, statement: str, rows: Iterable[Values]) -> None:
+        """Run a statement for each row, without waiting for each answer."""
+        given = [dialect.values(row, statement) for row in rows]
+        if given:
+            with said(self.shown), self._link.cursor() as cursor:
+                cursor.executemany(dialect.translated(statement), given)
+
+    def run(self, text: str, values: Values = ()) -> psycopg.Cursor[Any]:
+        """Run a statement that is PostgreSQL's own."""
+        with said(self.shown):
+            return self._link.execute(text, values or None)
+
+    def together(self, *statements: tuple[str, Values]) -> list[list[Any]]:
+        """Run statements as one transaction and in one round trip; the rows of each."""
+        with said(self.shown):
+            if len(statements) == 1:
+                cursor = self._link.execute(statements[0][0], statements[0][1] or None)
+                return [cursor.fetchall() if cursor.description else []]
+            with self._link.pipeline():
+                cursors = [self._link.execute(text, values or None) for text, values in statements]
+            return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+    def script(self, text: str) -> Any:
+        """Run several statements without values in one round trip; the first row of the last one."""
+        with said(self.shown), self._link.cursor() as cursor:
+            cursor.execute(text.encode(), prepare=False)
+            while cursor.nextset():
+                pass
+            return cursor.fetchone()
+
+    def streamed(self, text: str, values: Values) -> Iterator[Any]:
+        """The rows of a statement by a cursor of the server: beside whatever is written meanwhile, on a connection of its own,
+        unless it belongs to a transaction or reads what only this connection has."""
+        is_here = self.in_transaction or "pg_temp." in text
+        link = self._link if is_here else self._second()
+        with said(self.shown):
+            if link.info.transaction_status is psycopg.pq.TransactionStatus.IDLE:
+                link.execute(_ONE_MOMENT)
+            begun = link is not self._link or not self._in_moment
+            self._streams[link] += 1
+            try:
+                with link.cursor(name=f"tadoru_{next(_numbers)}") as cursor:
+                    cursor.itersize = _AT_A_TIME
+                    cursor.execute(text, values or None)
+                    yield from cursor
+            finally:
+                self._streams[link] -= 1
+                if begun and not self._streams[link] and not link.closed:
+                    link.execute("COMMIT")
+
+    def _second(self) -> psycopg.Connection[Any]:
+        if self._reader is None or self._reader.closed:
+            self._reader = self._opened()
+        return self._reader
+
+    def copy(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Write many rows as fast as there is a way to."""
+        with said(self.shown), self._link.cursor() as cursor, cursor.copy(statement) as out:
+            for row in rows:
+                out.write_row(row)
+
+    def create_function(self, *_given: object, **_named: object) -> None:
+        raise UsageError("URLs can be rewritten in comparisons of crawls in files only: copy the crawl to a file first.")
+
+    def close(self) -> None:
+        self._link.close()
+        if self._reader is not None:
+            self._reader.close()
+
+
+class PgRows:
+    """What a statement answers."""
+
+    def __init__(self, link: PgConnection, text: str, values: Values) -> None:
+        self._sql = link
+        self._text, self._values = text, values
+        self._cursor: psycopg.Cursor[Any] | None = None
+        self._rows: Iterator[Any] | None = None
+
+    def run(self) -> psycopg.Cursor[Any]:
+        if self._cursor is None:
+            self._cursor = self._sql.run(self._text, self._values)
+        return self._cursor
+
+    @property
+    def rowcount(self) -> int:
+        return self.run().rowcount
+
+    def fetchone(self) -> Any:
+        return self.run().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        return self.run().fetchall()
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._rows is None:
+            is_small = self._cursor is not None or self._sql.writes
+            self._rows = iter(self.run()) if is_small else self._sql.streamed(self._text, self._values)
+        return next(self._rows)
+
+
+def pool(**given: Any) -> psycopg_pool.AsyncConnectionPool:
+    """Every request of the task engine is one statement: it needs no transaction around it, and no question before it whether the
+    connection still lives. When it does not, the worker hears of it and begins anew."""
+    return psycopg_pool.AsyncConnectionPool(**{**given, "check": None, "configure": _without_transactions})
+
+
+async def _without_transactions(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.set_autocommit(True)

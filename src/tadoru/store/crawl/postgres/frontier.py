@@ -1,0 +1,191 @@
+"""Leases on PostgreSQL: pages by `FOR UPDATE SKIP LOCKED`, in one statement, whoever else is leasing or writing.
+
+The hosts that are named are locked first, in the order of their numbers; then others, passing over those that somebody has
+locked; then their pages, in the same way; the counters at last. So two that lease at once take different pages, and nobody waits
+in a circle. Only with a limit do those that lease wait for each other: what may still be leased is read after that, and nothing
+but another lease can make it less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from tadoru.store.crawl import workers
+from tadoru.store.crawl.crawl_limits import CrawlLimits
+from tadoru.store.crawl.database import stamp
+from tadoru.store.crawl.frontier import Frontier, HostRow, host_state
+from tadoru.store.crawl.interface import HostState, Lease, LeaseBatch, LinkTarget, Outcome, UrlPurpose
+from tadoru.store.crawl.postgres.connection import Values
+from tadoru.store.crawl.postgres.database import PgDatabase
+from tadoru.store.crawl.postgres.dialect import plain
+from tadoru.store.crawl.postgres.page_writer import PgPageWriter, look_ahead
+
+LEASING = 0x7AD0_0013
+"""The advisory lock of who leases from a crawl with a limit."""
+_IN_TURN = f"SELECT pg_advisory_xact_lock({LEASING}, hashtext(current_schema()))"
+# Not EXISTS, which would be made a join with all hosts that wait: they are looked at in their order until there are enough.
+_READY = """(SELECT true FROM pages p WHERE p.host_id = h.id AND p.status = 'queued' AND p.not_before <= (SELECT now FROM room)
+    LIMIT 1)"""
+_AT_HOST = f"CASE WHEN %(at_host)s = 0 THEN {2**40} ELSE %(at_host)s - h.asked - h.leased END"
+_LEASE = f"""WITH me AS MATERIALIZED (SELECT id FROM workers WHERE id = %(worker)s FOR KEY SHARE),
+    totals AS MATERIALIZED (SELECT coalesce(max(value) FILTER (WHERE name = 'queued'), 0) AS queued,
+        coalesce(sum(value) FILTER (WHERE name <> 'queued'), 0) AS taken
+        FROM counters WHERE name IN ('queued', 'counted', 'processing')),
+    room AS MATERIALIZED (SELECT shared_now() AS now, least(%(wanted)s::bigint,
+            CASE WHEN %(new_hosts)s = 0 THEN queued
+                ELSE ceil(queued::float8 / greatest(1, (SELECT count(*) FROM workers)))::bigint END,
+            CASE WHEN %(limit)s = 0 THEN %(wanted)s::bigint ELSE %(limit)s - taken END) AS most
+        FROM totals WHERE EXISTS (SELECT 1 FROM me)),
+    wanted AS MATERIALIZED (SELECT * FROM unnest(%(names)s::text[], %(wants)s::bigint[]) WITH ORDINALITY AS w(name, want, place)),
+    named AS MATERIALIZED (SELECT h.id, least(w.want, {_AT_HOST}) AS want, w.place FROM wanted w JOIN hosts h ON h.name = w.name
+        WHERE w.want > 0 AND h.queued > 0 AND (SELECT most FROM room) > 0 AND {_READY} ORDER BY h.id FOR UPDATE OF h),
+    others AS MATERIALIZED (SELECT h.id, least(%(per_host)s, {_AT_HOST}) AS want, greatest(h.next_at, h.turn_at) AS since
+        FROM hosts h WHERE h.queued > 0 AND (SELECT count(*) FROM named) >= 0 AND (SELECT most FROM room) > 0
+            AND h.name <> ALL (%(names)s::text[]) AND {_AT_HOST} > 0 AND {_READY}
+        ORDER BY greatest(h.next_at, h.turn_at), h.id LIMIT %(new_hosts)s FOR UPDATE OF h SKIP LOCKED),
+    chosen AS MATERIALIZED (SELECT id, want, place FROM named UNION ALL
+        SELECT id, want, {2**40} + row_number() OVER (ORDER BY since, id) FROM others ORDER BY place),
+    picked AS MATERIALIZED (SELECT p.id FROM chosen c CROSS JOIN LATERAL (
+            SELECT id FROM pages WHERE host_id = c.id AND status = 'queued' AND not_before <= (SELECT now FROM room)
+            ORDER BY depth, id LIMIT greatest(0, least(c.want, (SELECT most FROM room))) FOR UPDATE SKIP LOCKED) AS p
+        LIMIT greatest(0, (SELECT most FROM room))),
+    leased AS (UPDATE pages SET status = 'processing', owner = %(worker)s, processing_started_at = %(stamp)s
+        WHERE id = ANY (ARRAY(SELECT id FROM picked))
+        RETURNING id, url, depth, hops, retry_count, purpose, is_seed, host_id),
+    taken AS MATERIALIZED (SELECT host_id, count(*) AS number, count(*) FILTER (WHERE purpose = 'page') AS pages
+        FROM leased GROUP BY host_id),
+    emptied AS (UPDATE hosts h SET queued = h.queued - t.number, leased = h.leased + t.pages, turn_at = (SELECT now FROM room)
+        FROM taken t WHERE h.id = t.host_id RETURNING t.number),
+    moved AS (INSERT INTO counters(name, value) SELECT name, sign * number
+        FROM (SELECT sum(number) AS number FROM emptied) AS e, (VALUES ('processing', 1), ('queued', -1)) AS c(name, sign)
+        WHERE number > 0 ORDER BY name ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value)
+    SELECT room.now, h.id, h.name, h.gap, h.base, h.latency, h.baseline, h.strikes, h.next_at, h.asked, h.leased,
+        l.id, l.url, l.depth, l.hops, l.retry_count, l.purpose, l.is_seed
+    FROM room CROSS JOIN (SELECT h.id, w.place FROM wanted w JOIN hosts h ON h.name = w.name
+        UNION ALL SELECT id, place FROM chosen WHERE place >= {2**40}) AS asked
+    JOIN hosts h ON h.id = asked.id LEFT JOIN leased l ON l.host_id = h.id
+    WHERE room.most > 0 ORDER BY asked.place, l.depth, l.id"""
+
+_JOIN = """INSERT INTO workers(machine, pid, started, expires_at) VALUES (%s, %s, %s, shared_now() + %s) RETURNING id"""
+_RENEW = "UPDATE workers SET expires_at = shared_now() + %s WHERE id = %s RETURNING id"
+_OTHERS = "SELECT id, machine, pid, started, expires_at < shared_now() FROM workers WHERE id <> %s"
+# What it is about to lease or to write comes first: it has locked itself for that, so that it is seen here.
+_LOCK_WORKER = "SELECT id FROM workers WHERE id = %(worker)s FOR UPDATE"
+# Its request may have gone out just before it died: the gap begins now.
+_TAKE_BACK = """WITH freed AS (UPDATE pages SET status = 'queued', owner = NULL WHERE owner = %(worker)s
+        RETURNING host_id, purpose),
+    held AS MATERIALIZED (SELECT host_id, count(*) AS number, count(*) FILTER (WHERE purpose = 'page') AS pages
+        FROM freed GROUP BY host_id),
+    locked AS MATERIALIZED (SELECT h.id FROM hosts h
+        WHERE h.id = ANY (ARRAY(SELECT host_id FROM held)) OR h.slot_owner = %(worker)s ORDER BY h.id FOR UPDATE),
+    filled AS (UPDATE hosts h SET queued = h.queued + coalesce((SELECT number FROM held WHERE host_id = h.id), 0),
+        leased = greatest(0, h.leased - coalesce((SELECT pages FROM held WHERE host_id = h.id), 0)),
+        next_at = CASE WHEN h.slot_owner = %(worker)s THEN greatest(h.next_at, shared_now() + coalesce(h.gap, 0))
+            ELSE h.next_at END,
+        slot_owner = nullif(h.slot_owner, %(worker)s) FROM locked WHERE h.id = locked.id RETURNING 1),
+    unasked AS (DELETE FROM robots WHERE owner = %(worker)s),
+    undone AS (UPDATE chores SET owner = NULL WHERE owner = %(worker)s),
+    untried AS (UPDATE resources SET status = 'queued', owner = NULL WHERE owner = %(worker)s RETURNING 1),
+    gone AS (DELETE FROM workers WHERE id = %(worker)s),
+    tally AS MATERIALIZED (SELECT (SELECT coalesce(sum(number), 0) FROM held) AS pages,
+        (SELECT count(*) FROM untried) AS resources, (SELECT count(*) FROM filled)),
+    moved AS (INSERT INTO counters(name, value) SELECT name, change FROM tally, LATERAL (VALUES
+            ('processing', -pages), ('queued', pages), ('resources', -resources)) AS c(name, change)
+        WHERE change <> 0 ORDER BY name ON CONFLICT (name) DO UPDATE SET value = counters.value + EXCLUDED.value)
+    SELECT pages FROM tally"""
+# Only somebody who does not know of this number can have left it wrong.
+_MEND = """UPDATE hosts h SET leased = (SELECT count(*) FROM pages p
+    WHERE p.owner IS NOT NULL AND p.host_id = h.id AND p.purpose = 'page') WHERE h.leased <> 0"""
+_OF_HOST = 10
+"""Columns of a host in the rows of `_LEASE`."""
+
+
+class PgFrontier(PgDatabase, Frontier):
+    """The queue half of the store."""
+
+    _was_empty = False
+    """The last lease gave nothing."""
+
+    async def join(self, ttl: float) -> int:
+        number: int = (await self.at_once((_JOIN, [*workers.current(), ttl])))[0][0]
+        # A worker that is cut off in the middle of writing would keep all others from it until the server misses it.
+        self.link.run(f"SET idle_in_transaction_session_timeout TO {max(1, round(ttl * 1000))}")
+        return number
+
+    async def renew(self, worker: int, ttl: float) -> bool:
+        return bool(await self.at_once((_RENEW, [ttl, worker])))
+
+    async def leave(self, worker: int) -> None:
+        await self._return_leases(worker)
+
+    async def recover(self, living: int = 0) -> int:
+        here = workers.machine_name()
+        rows = self.link.run(_OTHERS, [living]).fetchall()
+        gone = [row[0] for row in rows if row[4] or workers.is_dead(workers.WorkerIdentity(*row[1:4]), here)]
+        return sum([await self._return_leases(worker) for worker in gone])
+
+    async def _return_leases(self, worker: int) -> int:
+        """Every lease of a worker returns to the queue, its slots and claims are free, and the worker is forgotten."""
+        values: Values = {"worker": worker}
+        return int((await self.at_once((_LOCK_WORKER, values), (_TAKE_BACK, values)))[0][0])
+
+    async def lease(self, worker: int, wants: Mapping[str, int], *, new_hosts: int, per_host: int, limit: int) -> LeaseBatch:
+        # What waits for the end of a crawl looks before it asks: its index may be being made, which locks out who would write.
+        if self._was_empty:
+            counts = await self.counts()
+            if not counts.queued:
+                return LeaseBatch([], {})
+            if self.bounds.pages_per_host and not counts.processing:
+                await self.at_once((_MEND, ()))
+        values = {
+            "worker": worker, "names": [plain(host) for host in wants], "wants": list(wants.values()), "limit": limit,
+            "wanted": sum(wants.values()) + new_hosts * per_host, "new_hosts": max(0, new_hosts), "per_host": per_host,
+            "at_host": self.bounds.pages_per_host, "stamp": stamp(self.clock.now()),
+        }  # fmt: skip
+        first: list[tuple[str, Values]] = [(_IN_TURN, ())] if limit else []
+        found = _leased(await self.at_once(*first, (_LEASE, values)))
+        self._was_empty = not found.leases
+        return found
+
+    async def add(self, targets: Sequence[LinkTarget], *, seed: bool, depth: int = 0) -> int:
+        return await self.retried(lambda: super(PgFrontier, self).add(targets, seed=seed, depth=depth))
+
+    async def widen(self, max_depth: int | None) -> int:
+        return await self.retried(lambda: super(PgFrontier, self).widen(max_depth))
+
+    async def finish(self, worker: int, outcomes: Sequence[Outcome], *, max_depth: int | None) -> int:
+        async def written() -> int:
+            async with self._turn:
+                ahead = look_ahead(self, outcomes)
+            async with self.write():
+                batch = PgPageWriter(self, worker, max_depth)
+                batch.take_over(outcomes, ahead)
+                for outcome in outcomes:
+                    batch.record(outcome)
+                batch.flush()
+            return batch.recorded
+
+        return await self.retried(written) if outcomes else 0
+
+
+class PgCrawlLimits(PgDatabase, CrawlLimits):
+    """The room of bounds."""
+
+    async def take_up(self) -> int:
+        return await self.retried(super().take_up)
+
+    async def refill(self) -> int:
+        return await self.retried(super().refill)
+
+
+def _leased(rows: Sequence[tuple[Any, ...]]) -> LeaseBatch:
+    leases: list[Lease] = []
+    hosts: dict[str, HostState] = {}
+    for now, *row in rows:
+        host, (page, url, depth, hops, tries, purpose, seed) = row[1], row[_OF_HOST:]
+        if host not in hosts:
+            hosts[host] = host_state(cast(HostRow, tuple(row[:_OF_HOST])), now)
+        if page is not None:
+            leases.append(Lease(page, url, host, depth, hops, tries, UrlPurpose(purpose), seed))
+    return LeaseBatch(leases, hosts)

@@ -1,0 +1,147 @@
+"""Hosts on PostgreSQL: pace, slots and robots.txt, one statement and one locked row each, also between crawls of one database."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from tadoru.rules.pace import MAX_HOLD, Pace
+from tadoru.store.crawl.hosts import Hosts
+from tadoru.store.crawl.interface import FAILED_ROBOTS_AGE, SHORTEST_WAIT, RobotsRecord
+from tadoru.store.crawl.postgres.connection import PgConnection, Values
+from tadoru.store.crawl.postgres.database import PgDatabase
+from tadoru.store.crawl.postgres.dialect import plain
+
+PACING = 0x7AD0_0015
+"""The advisory lock of who takes a slot of a host that others may ask, too."""
+FRESH = 2.0
+"""Seconds for which the list of other crawls is believed."""
+MOST = 50
+_IS_CLUSTER = "SELECT to_regclass('tadoru_cluster.crawls') IS NOT NULL"
+_OTHERS = f"""SELECT 'crawl_' || name FROM tadoru_cluster.crawls WHERE 'crawl_' || name <> current_schema()
+    AND (ended_at IS NULL OR ended_at > clock_timestamp() - interval '5 minutes')
+    AND to_regclass(format('%I.hosts', 'crawl_' || name)) IS NOT NULL ORDER BY added_at DESC LIMIT {MOST}"""
+_LOCK = f"SELECT pg_advisory_xact_lock({PACING}, hashtext(%(host)s))"
+# When a host was last asked for another crawl, and its gap there. A slot that is still held may be that of a worker that was
+# killed while it asked.
+_ASKED = """SELECT CASE WHEN slot_owner IS NULL THEN next_at - coalesce(gap, 0) ELSE least({crawl}.shared_now(), slot_until) END,
+    coalesce(gap, 0) FROM {crawl}.hosts WHERE name = %(host)s"""
+_CARRY = """UPDATE hosts h SET next_at = greatest(h.next_at, asked.free_at) FROM (
+        SELECT max(at + greatest(gap, (SELECT coalesce(gap, 0) FROM hosts WHERE name = %(host)s))) AS free_at
+        FROM ({others}) AS other(at, gap)) AS asked
+    WHERE h.name = %(host)s AND asked.free_at > h.next_at"""
+
+
+class SharedHosts:
+    """The other crawls that ask hosts now, as this one knows them."""
+
+    def __init__(self, link: PgConnection) -> None:
+        self._link = link
+        self._seen_at = float("-inf")
+        self._carry = ""
+
+    def before_asking(self, host: str, now: float) -> list[tuple[str, Values]]:
+        """What has to be done before a slot is taken, in the same transaction; nothing where a crawl is alone."""
+        if now - self._seen_at >= FRESH:
+            self._seen_at = now
+            self._look()
+        return [(text, {"host": plain(host)}) for text in (_LOCK, self._carry)] if self._carry else []
+
+    def _look(self) -> None:
+        is_cluster = self._link.run(_IS_CLUSTER).fetchall()[0][0]
+        others = [row[0] for row in self._link.run(_OTHERS).fetchall()] if is_cluster else []
+        asked = " UNION ALL ".join(_ASKED.format(crawl=f'"{other}"') for other in others)
+        self._carry = _CARRY.format(others=asked) if others else ""
+
+
+# A wait that is too long to be true was written before the clock was put back.
+_TAKE = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
+    mended AS (UPDATE hosts SET next_at = now + coalesce(gap, 0) FROM moment
+        WHERE name = %(host)s AND next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD})),
+    taken AS (UPDATE hosts SET slot_owner = %(worker)s, slot_until = now + %(hold)s FROM moment
+        WHERE name = %(host)s AND next_at <= now AND (slot_owner IS NULL OR slot_until <= now) RETURNING 1)
+    SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0
+        WHEN slot_owner IS NOT NULL AND slot_until > now THEN greatest(wait, {SHORTEST_WAIT}, least(slot_until - now, pause / 4))
+        ELSE greatest(wait, {SHORTEST_WAIT}) END
+    FROM (SELECT slot_owner, slot_until, now, coalesce(gap, 0) AS pause, CASE
+        WHEN next_at - now > greatest(coalesce(gap, 0), {MAX_HOLD}) THEN coalesce(gap, 0) ELSE next_at - now END AS wait
+        FROM hosts, moment WHERE name = %(host)s) AS seen"""
+_SENT = """UPDATE hosts SET next_at = greatest(next_at, shared_now() + coalesce(gap, 0)),
+    slot_owner = nullif(slot_owner, %(worker)s) WHERE name = %(host)s"""
+_BEGIN = """WITH begun AS (UPDATE hosts SET gap = greatest(coalesce(gap, 0), %(gap)s), base = %(base)s
+        WHERE name = %(host)s AND (base IS NULL OR base < %(base)s) RETURNING gap, base, latency, baseline, strikes)
+    SELECT * FROM begun UNION ALL SELECT gap, base, latency, baseline, strikes FROM hosts
+    WHERE name = %(host)s AND NOT EXISTS (SELECT 1 FROM begun)"""
+_SET = """UPDATE hosts SET gap = greatest(%(gap)s, coalesce(base, 0)), base = greatest(%(base)s, coalesce(base, 0)),
+    latency = %(latency)s, baseline = %(baseline)s, strikes = %(strikes)s,
+    next_at = CASE WHEN %(pause)s > 0 THEN greatest(next_at, shared_now() + %(pause)s) ELSE next_at END
+    WHERE name = %(host)s RETURNING 1"""
+
+
+def _is_held(now: str) -> str:
+    """Whether an answer is young enough, or somebody is getting one."""
+    settled = "robots.status < 500 AND robots.status <> 429"
+    return f"""(robots.fetched_at IS NULL AND robots.claimed_until > {now}) OR {now} - robots.fetched_at <= CASE
+        WHEN {settled} THEN %(max_age)s ELSE least(%(max_age)s, {FAILED_ROBOTS_AGE}) END"""
+
+
+_CLAIM = f"""WITH moment AS MATERIALIZED (SELECT shared_now() AS now),
+    kept AS MATERIALIZED (SELECT status, failure, message, body, fetched_at, now FROM robots, moment
+        WHERE origin = %(origin)s AND ({_is_held("moment.now")})),
+    claimed AS (INSERT INTO robots(origin, owner, claimed_until) SELECT %(origin)s, %(worker)s, now + %(hold)s FROM moment
+        WHERE NOT EXISTS (SELECT 1 FROM kept)
+        ON CONFLICT (origin) DO UPDATE SET status = NULL, failure = NULL, message = '', body = NULL, fetched_at = NULL,
+            owner = EXCLUDED.owner, claimed_until = EXCLUDED.claimed_until
+        WHERE NOT coalesce({_is_held("(EXCLUDED.claimed_until - %(hold)s)")}, false) RETURNING 1)
+    SELECT EXISTS (SELECT 1 FROM claimed), kept.* FROM (SELECT 1) AS one LEFT JOIN kept ON true"""
+_PUT = """INSERT INTO robots(origin, status, failure, message, body, fetched_at)
+    VALUES (%(origin)s, %(status)s, %(failure)s, %(message)s, %(body)s, shared_now() - %(age)s)
+    ON CONFLICT (origin) DO UPDATE SET status = EXCLUDED.status, failure = EXCLUDED.failure, message = EXCLUDED.message,
+        body = EXCLUDED.body, fetched_at = EXCLUDED.fetched_at, owner = NULL, claimed_until = NULL"""
+_FORGET = "DELETE FROM robots WHERE fetched_at IS NOT NULL AND (status IS NULL OR status >= 500 OR status = 429)"
+
+
+class PgHosts(PgDatabase, Hosts):
+    """The politeness half of the store."""
+
+    @cached_property
+    def _neighbours(self) -> SharedHosts:
+        return SharedHosts(self.link)
+
+    async def _of_host(self, statement: str, values: dict[str, object], *before: tuple[str, Values]) -> Any:
+        """The row that a statement about a host answers with, after others; the host is made known when it is new."""
+        given = {name: plain(value) for name, value in values.items()}
+        if not (rows := await self.at_once(*before, (statement, given))):
+            async with self._turn:
+                self.know_hosts([str(given["host"])])
+            rows = await self.at_once(*before, (statement, given))
+        return rows[0]
+
+    async def take_slot(self, worker: int, host: str, hold: float) -> float:
+        async with self._turn:
+            before = self._neighbours.before_asking(host, self.clock.monotonic())
+        return float((await self._of_host(_TAKE, {"worker": worker, "host": host, "hold": hold}, *before))[0])
+
+    async def sent(self, worker: int, host: str) -> None:
+        await self.at_once((_SENT, {"worker": worker, "host": plain(host)}))
+
+    async def begin_pace(self, host: str, pace: Pace) -> Pace:
+        return Pace(*await self._of_host(_BEGIN, {"host": host, "gap": pace.gap, "base": pace.base}))
+
+    async def set_pace(self, host: str, pace: Pace, pause: float = 0.0) -> None:
+        known: dict[str, object] = {"latency": pace.latency, "baseline": pace.baseline, "strikes": pace.strikes}
+        await self._of_host(_SET, {"host": host, "gap": pace.gap, "base": pace.base, "pause": pause, **known})
+
+    async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
+        values = {"origin": plain(origin), "worker": worker, "hold": hold, "max_age": max_age}
+        [(is_ours, status, failure, message, body, fetched_at, now)] = await self.at_once((_CLAIM, values))
+        if fetched_at is not None:
+            return RobotsRecord(status, failure, message, body or b"", now - fetched_at)
+        return bool(is_ours)
+
+    async def forget_failed_robots(self) -> None:
+        await self.at_once((_FORGET, ()))
+
+    async def put_robots(self, origin: str, record: RobotsRecord) -> None:
+        values = {"origin": origin, **record._asdict()}
+        await self.at_once((_PUT, {name: plain(value) for name, value in values.items()}))

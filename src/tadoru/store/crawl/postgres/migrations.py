@@ -1,0 +1,96 @@
+"""Bringing a crawl on PostgreSQL to another format while others work on it.
+
+One process does it, in one transaction, while nobody is in the middle of writing; the others go on reading, wait their turn to
+write, or find it done. A statement that has to have a table alone waits for it a moment only, because whoever comes to that
+table meanwhile has to wait behind it; then everything is let go, and tried again. What a new format may contain, so that programs
+of the format before it can go on, is told in `docs/explanation/formats.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from tadoru.errors import NewerFormat, StoreError
+from tadoru.store.crawl.postgres.connection import DeadlockVictim, PgConnection
+from tadoru.store.crawl.postgres.crawl_url import CrawlUrl
+
+WRITING, MIGRATING = 0x7AD0_0010, 0x7AD0_0011
+"""Advisory locks: who writes to a crawl, who brings it to another format."""
+SCRIPTS: Traversable = resources.files("tadoru.store.crawl").joinpath("sql", "postgresql")
+FUNCTIONS = "0000_functions.sql"
+ATTEMPTS = 60
+"""How often it is tried, about a second each with the pause after it, while others hold what it needs."""
+_LONGEST_WAIT = "500ms"
+_PAUSE = 0.5
+_BUSY = "55P03"
+
+
+def format_of(link: PgConnection, schema: str, known: int) -> int | None:
+    """The format of a crawl, None when there is none. Raises StoreError when programs of format `known` can not work on it."""
+    there = link.run("SELECT to_regclass(%s)", [f'"{schema}".crawl_format']).fetchone()
+    if there is None or there[0] is None:
+        return None
+    version, readable_by = link.run(f'SELECT version, readable_by FROM "{schema}".crawl_format').fetchone() or (0, 0)
+    if readable_by > known:
+        raise NewerFormat(f"{link.shown} was written by a newer Tadoru (format {version}): update Tadoru to read it.")
+    return int(version)
+
+
+def format_at(address: CrawlUrl, known: int) -> int | None:
+    """The format of the crawl at an address, None when there is none."""
+    link = PgConnection(address)
+    try:
+        return format_of(link, address.schema, known)
+    finally:
+        link.close()
+
+
+def migrate(
+    link: PgConnection,
+    schema: str,
+    formats: Sequence[str],
+    readable_by: int,
+    folder: Traversable = SCRIPTS,
+    attempts: int = ATTEMPTS,
+) -> None:
+    """Bring a new or an older crawl to the last of these formats, all or nothing, unless another process was faster."""
+    for left in reversed(range(attempts)):
+        try:
+            _migrate_once(link, schema, formats, readable_by, folder)
+            return
+        except StoreError as error:
+            is_busy = isinstance(error, DeadlockVictim) or getattr(error.__cause__, "sqlstate", None) == _BUSY
+            if not is_busy:
+                raise
+            if not left:
+                raise StoreError(
+                    f"{link.shown} is in use all the time and could not be brought to format {len(formats)}:"
+                    " end what reads it for long, and run this again."
+                ) from error
+        link.run("SELECT pg_sleep(%s * (0.5 + random()))", [_PAUSE])  # Those who waited have their turn.
+
+
+def _migrate_once(link: PgConnection, schema: str, formats: Sequence[str], readable_by: int, folder: Traversable) -> None:
+    run = link.run
+    run("BEGIN")
+    try:
+        run(f"SET LOCAL lock_timeout TO '{_LONGEST_WAIT}'")
+        for key in (MIGRATING, WRITING):
+            run("SELECT pg_advisory_xact_lock(%s, hashtext(%s))", [key, schema])
+        run(f'CREATE SCHEMA IF NOT EXISTS "{schema}"')
+        found = format_of(link, schema, len(formats))
+        if found is None:
+            run("CREATE TABLE crawl_format (version INTEGER NOT NULL, readable_by INTEGER NOT NULL)")
+            run("INSERT INTO crawl_format VALUES (0, 0)")
+            run(folder.joinpath(FUNCTIONS).read_text(encoding="utf-8"))
+        for script in formats[found or 0 :]:
+            run(folder.joinpath(script).read_text(encoding="utf-8"))
+        last = len(formats)
+        run("UPDATE crawl_format SET version = %s, readable_by = %s WHERE version < %s", [last, readable_by, last])
+        run("COMMIT")
+    except BaseException:
+        if not link.driver.closed and link.in_transaction:
+            run("ROLLBACK")
+        raise

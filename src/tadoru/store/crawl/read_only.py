@@ -1,0 +1,94 @@
+"""A crawl opened to be looked at only, also while it runs: nothing is ever written, migrated or locked.
+
+Readers and the one who writes do not wait for each other (SQLite's WAL); each request opens the file, reads and closes it. What
+is not there yet, or not any more, is told apart from what is broken.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Coroutine, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from tadoru.clock import SystemClock
+from tadoru.errors import UsageError
+from tadoru.store.copy_crawl import copy_crawl
+from tadoru.store.crawl.browse_links import LinkBrowser
+from tadoru.store.crawl.browse_pages import PageBrowser, TotalsBrowser
+from tadoru.store.crawl.database import SCHEMA_VERSION, is_read_only
+from tadoru.store.crawl.sqlite import SqliteStore
+
+T = TypeVar("T")
+_PATIENCE = 5.0
+"""Seconds to wait while a file is being made or recovered, which is the only time that a reader waits."""
+
+
+class CrawlNotReadable(UsageError):
+    """There is no crawl in the file: it has not begun, or is gone."""
+
+
+class ReadOnlyCrawl(PageBrowser, LinkBrowser, TotalsBrowser, SqliteStore):
+    """A crawl to look at. Whatever would write fails with StoreError."""
+
+    def __init__(self, path: Path | str) -> None:
+        file = Path(path)
+        if not file.is_file() or not file.stat().st_size:
+            raise CrawlNotReadable("There is nothing to read of this crawl: it has not begun, or its file is gone.")
+        super().__init__(str(file), SystemClock(), patience=_PATIENCE)
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            return self._opened("mode=ro")
+        except sqlite3.OperationalError as error:
+            # To read a file in WAL mode SQLite makes others beside it, and can not in a folder that nobody may write to. Without
+            # them it is safe to read only when there are none: then nobody is writing, and nothing waits to be taken over.
+            if not is_read_only(error) or any(Path(self.path + end).exists() for end in ("-wal", "-shm")):
+                raise
+        return self._opened("mode=ro&immutable=1")
+
+    def _opened(self, how: str) -> sqlite3.Connection:
+        name = f"file:{quote(str(Path(self.path).absolute()))}?{how}"
+        # A stream may be read by one thread after the other.
+        sql = sqlite3.connect(name, uri=True, isolation_level=None, timeout=self._patience, check_same_thread=False)
+        try:
+            sql.execute("SELECT 1 FROM sqlite_schema LIMIT 1")
+        except BaseException:
+            sql.close()
+            raise
+        return sql
+
+    def _prepare(self, durable: bool) -> None:
+        if self._is_empty():
+            raise CrawlNotReadable("This crawl is just being made: ask again in a moment.")
+        self._check_origin()
+        if self._format() < SCHEMA_VERSION:
+            raise CrawlNotReadable(
+                "This crawl is of an older Tadoru: `tadoru report` brings its file to the present format, once."
+            )
+        self.sql.execute("PRAGMA cache_size = -16384")
+
+    def copy_to(self, path: Path) -> None:
+        """A copy of the whole file as it is at one moment, complete in itself."""
+        copy_crawl(Path(self.path), path)
+
+
+@contextmanager
+def looking_at(path: Path | str) -> Iterator[ReadOnlyCrawl]:
+    """A crawl, all of it as it is at one moment. Raises NothingToRead, StoreError."""
+    crawl = ReadOnlyCrawl(path)
+    with closing(crawl.sql), crawl.one_moment():
+        yield crawl
+
+
+def at_once(reading: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine of the store returns that only reads: it never waits for anything, so no loop is needed."""
+    try:
+        reading.send(None)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    reading.close()
+    raise RuntimeError("A coroutine that was to read at once waits for something.")

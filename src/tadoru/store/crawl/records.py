@@ -1,0 +1,454 @@
+"""The records that cross the border between the engine and a crawl database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from tadoru.model.finding import Finding
+from tadoru.model.web import FailureKind
+from tadoru.rules.pace import MAX_HOLD, Pace
+from tadoru.rules.traps import TrapPattern
+
+UNLINKED = 1000
+"""The depth of a page that only a sitemap names: behind all that links lead to, until one leads to it."""
+TOO_DEEP = "deeper than the depth limit"
+"""Why a page is skipped that a shorter path, or a larger limit, brings back."""
+HOST_SPENT = "over the number of pages for one host"
+"""Why a page is skipped that a larger number brings back."""
+QUEUE_FULL = "put off: the queue was full"
+"""Why a page is skipped that comes back when the queue has room."""
+SUBDOMAINS = "subdomains"
+"""The kind of trap that a domain with ever new hosts is."""
+TRAPPED_HOST = f"trap: {SUBDOMAINS}"
+NOT_ARRIVED = frozenset(
+    {
+        FailureKind.DNS,
+        FailureKind.REFUSED,
+        FailureKind.CONNECT_TIMEOUT,
+        FailureKind.TLS,
+        FailureKind.BLOCKED_ADDRESS,
+        FailureKind.PROXY,
+    }
+)
+"""Failures of which a host noticed nothing, or next to nothing: trying again later is no request more."""
+SHORTEST_WAIT = 0.002
+"""How soon to ask again for a slot that somebody holds and is about to use."""
+FAILED_ROBOTS_AGE = 60.0
+"""How long a robots.txt that could not be had is not asked for again."""
+
+
+def longest_wait(gap: float) -> float:
+    """Nobody has to leave a host alone for longer: a wait beyond it was written before the machine's clock was put back."""
+    return max(gap, MAX_HOLD)
+
+
+class PageStatus(StrEnum):
+    """Where a URL stands. The values are the seed's, in the database as they are here."""
+
+    DISCOVERED = "discovered"
+    """Known, and not to be requested (an external link, say)."""
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    """Leased by a worker."""
+    SKIPPED = "skipped"
+    """Refused by robots, scope, patterns, depth or a trap; `skip_reason` says which."""
+    COMPLETED = "completed"
+    """An HTTP answer was stored, whatever its status code."""
+    ERROR = "error"
+    """No usable answer."""
+
+
+class UrlPurpose(StrEnum):
+    """What a URL is requested for."""
+
+    PAGE = "page"
+    CHECK = "check"
+    """Only to see whether it answers: no body, nothing followed."""
+    GONE = "gone"
+    """For nothing any more: a re-crawl did not find it, and nothing names it."""
+
+
+class LinkTarget(NamedTuple):
+    """A URL to be known to the crawl, and what the rules decided about it."""
+
+    url: str
+    host: str
+    status: PageStatus
+    reason: str = ""
+    purpose: UrlPurpose = UrlPurpose.PAGE
+    internal: bool = True
+    trap: TrapPattern | None = None
+    """The class that the URL belongs to, when that may be endless."""
+
+
+class FoundLink(NamedTuple):
+    """A link of a page, its target decided."""
+
+    target: LinkTarget
+    kind: str
+    text: str
+    rel: str
+    position: int
+    fragment: str
+
+
+class Lease(NamedTuple):
+    """A URL this worker owns until it finishes it, gives it back, or stops renewing."""
+
+    page_id: int
+    url: str
+    host: str
+    depth: int
+    hops: int
+    """Redirects followed to get here."""
+    attempt: int
+    """Retries already made."""
+    purpose: UrlPurpose
+    seed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageFacts:
+    """What one answer said, under the seed's column names."""
+
+    status_code: int
+    title: str | None = None
+    meta_description: str | None = None
+    meta_robots: str | None = None
+    canonical_url: str | None = None
+    content_hash: str | None = None
+    dns_ms: float | None = None
+    connect_ms: float | None = None
+    tls_ms: float | None = None
+    ttfb_ms: float | None = None
+    download_time_ms: float | None = None
+    response_size_bytes: int | None = None
+    content_type: str | None = None
+    content_length: int | None = None
+    last_modified: str | None = None
+    server: str | None = None
+    content_encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompletedOutcome:
+    """An answer was read: its facts, its links, and where it redirects."""
+
+    lease: Lease
+    facts: PageFacts
+    links: Sequence[FoundLink] = ()
+    redirect: LinkTarget | None = None
+    anchors: Sequence[str] | None = None
+    """The page's fragment targets, when a job asked for them."""
+    records: PageRecords | None = None
+    resources: Sequence[ResourceUse] = ()
+    left_out: Sequence[str] = ()
+    """What of the page is over a limit and was not read: each becomes an error of the kind `page_limit`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnchangedOutcome:
+    """The server says that the page is as it was: what is known of it stays."""
+
+    lease: Lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedOutcome:
+    """No usable answer, for good."""
+
+    lease: Lease
+    kind: str
+    message: str
+    records: PageRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryOutcome:
+    """To be requested once more, not before `after` seconds from now."""
+
+    lease: Lease
+    after: float
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedOutcome:
+    """Not requested: robots, say."""
+
+    lease: Lease
+    reason: str
+    records: PageRecords | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedOutcome:
+    """Given back untouched."""
+
+    lease: Lease
+
+
+Outcome = CompletedOutcome | UnchangedOutcome | FailedOutcome | RetryOutcome | RefusedOutcome | ReleasedOutcome
+
+
+class Validators(NamedTuple):
+    """What a page was last sent with, to ask whether it changed."""
+
+    etag: str | None
+    last_modified: str | None
+
+
+class SitemapRecord(NamedTuple):
+    """A sitemap that was asked for."""
+
+    url: str
+    level: int
+    named_by: str
+    status: str
+    kind: str | None
+    status_code: int | None
+    bytes: int
+    urls: int
+    problems: tuple[str, ...]
+
+
+class NamedPage(NamedTuple):
+    """A page that a sitemap names."""
+
+    target: LinkTarget
+    lastmod: str | None
+
+
+class ResourceLease(NamedTuple):
+    """A resource this worker tries."""
+
+    resource_id: int
+    url: str
+    host: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceResult:
+    """What came of trying a resource."""
+
+    resource_id: int
+    status: str
+    """`completed`, `error` or `skipped`."""
+    status_code: int | None = None
+    content_type: str | None = None
+    content_length: int | None = None
+    final_url: str | None = None
+    """Where redirects led, when there were any."""
+    skip_reason: str | None = None
+    error_type: str | None = None
+    error_message: str | None = None
+    again_after: float | None = None
+    """Seconds after which to try again; then nothing else counts."""
+
+
+class HostState(NamedTuple):
+    """A host as the store knows it, with its pace and for how long it wants to be left alone."""
+
+    host: str
+    pace: Pace | None
+    """None until the host was first asked for anything."""
+    wait: float
+
+
+class LeaseBatch(NamedTuple):
+    """What a call to `lease` gave."""
+
+    leases: list[Lease]
+    hosts: dict[str, HostState]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlCounts:
+    """How many URLs stand where."""
+
+    discovered: int = 0
+    queued: int = 0
+    processing: int = 0
+    skipped: int = 0
+    completed: int = 0
+    error: int = 0
+    counted: int = 0
+    """Answers that count against `--limit`: completed or error, redirects not included."""
+    redirects: int = 0
+
+    @property
+    def known(self) -> int:
+        return self.discovered + self.queued + self.processing + self.skipped + self.completed + self.error
+
+
+class RobotsRecord(NamedTuple):
+    """A robots.txt as it was answered, and how old that answer is."""
+
+    status: int | None
+    failure: str | None
+    message: str
+    body: bytes
+    age: float
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the server really answered, so that the answer may be kept for long."""
+        return self.status is not None and self.status < 500 and self.status != 429
+
+
+class TrapRecord(NamedTuple):
+    """A class of URLs that was cut off."""
+
+    key: str
+    why: str
+    known: int
+    refused: int
+    example: str
+
+
+class PageRow(NamedTuple):
+    """A URL as reports read it."""
+
+    page_id: int
+    url: str
+    internal: bool
+    purpose: str
+    status: str
+    depth: int
+    parent_url: str | None
+    status_code: int | None
+    content_type: str | None
+    title: str | None
+    redirect_url: str | None
+    skip_reason: str | None
+    error_type: str | None
+    error_message: str | None
+    added_at: datetime
+    crawled_at: datetime | None
+    response_ms: float | None
+
+
+class LinkRow(NamedTuple):
+    """A link as reports read it."""
+
+    source_url: str
+    target_url: str
+    text: str
+    rel: str
+    kind: str
+    position: int
+    fragment: str
+
+
+class AlternateUrl(NamedTuple):
+    """A page in another language."""
+
+    language: str
+    url: str
+    source: str
+    """`html` or `http`."""
+
+
+class StructuredItem(NamedTuple):
+    """An item of structured data."""
+
+    syntax: str
+    type: str
+    properties: Mapping[str, object]
+
+
+class ResourceUse(NamedTuple):
+    """A resource that a page is made of."""
+
+    url: str
+    host: str
+    kind: str
+    internal: bool
+    wanted: bool
+    """Whether it is to be requested, to see that it answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRecord:
+    """A page of documentation as Markdown."""
+
+    title: str
+    markdown: str
+    source: str
+    """`html`, `rendered`, or `markdown`: the site's own."""
+    generator: str | None = None
+    language: str | None = None
+    version: str | None = None
+    confidence: float = 1.0
+    metadata: Mapping[str, str | None] = field(default_factory=dict)
+    headings: Sequence[tuple[int, str, str | None]] = ()
+    """Level, text, anchor."""
+    breadcrumbs: Sequence[str] = ()
+    navigation: Sequence[str] = ()
+    """The URLs of the site's menu, in its order."""
+    next_url: str | None = None
+    prev_url: str | None = None
+
+
+class Specification(NamedTuple):
+    """A machine-readable description of an API."""
+
+    content_type: str
+    body: bytes
+
+
+class OfferedPage(NamedTuple):
+    """A page as Markdown that the site gives in another place than the page itself."""
+
+    url: str
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRecords:
+    """One URL, judged. Also of one that gave no answer, or was not asked: then only the first three say something."""
+
+    indexable: bool
+    indexability: str
+    findings: Sequence[Finding] = ()
+    http_version: str | None = None
+    address: str | None = None
+    transferred_bytes: int | None = None
+    body_hash: str | None = None
+    etag: str | None = None
+    last_modified_field: str | None = None
+    headers: Sequence[tuple[str, str]] = ()
+    charset: str | None = None
+    language: str | None = None
+    title_length: int | None = None
+    title_pixels: int | None = None
+    description_length: int | None = None
+    description_pixels: int | None = None
+    h1: str | None = None
+    word_count: int | None = None
+    text_ratio: float | None = None
+    canonical_http: str | None = None
+    x_robots_tag: str | None = None
+    next_url: str | None = None
+    prev_url: str | None = None
+    sketch: bytes | None = None
+    headings: Sequence[tuple[int, str]] = ()
+    images: Sequence[tuple[str, str | None, str, str, str]] = ()
+    directives: Sequence[tuple[str, str, str, str]] = ()
+    rendering: Mapping[str, object] | None = None
+    extracted: Mapping[str, Sequence[str]] | None = None
+    hreflang: Sequence[AlternateUrl] = ()
+    items: Sequence[StructuredItem] = ()
+    body: bytes | None = None
+    """Compressed by zlib, when bodies are kept."""
+    document: DocumentRecord | None = None
+    drops_document: bool = False
+    """What an earlier run kept of the page as documentation is no longer true. A page that only failed keeps it."""
+    specification: Specification | None = None
+    offered: Sequence[OfferedPage] = ()

@@ -1,0 +1,195 @@
+"""Runs: the first crawl of a site and each re-crawl of it, and what the earlier ones found.
+
+The pages and findings of the last run are where everybody looks for them (`pages`, `page_findings`). When a re-crawl begins,
+what `compare` needs of them is copied into `page_history` and `finding_history`, and the last few of those are kept. Reading a
+run back is in `states`.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from tadoru.store.crawl.crawl_limits import PUT_OFF
+from tadoru.store.crawl.database import Database, stamp, translated
+from tadoru.store.crawl.records import QUEUE_FULL
+
+KEPT = 10
+"""How many earlier runs can be compared with."""
+REFUSED_BY_ROBOTS = "skip_reason GLOB 'robots.txt*'"
+
+# What a run has to say about a page that it asked for, or would have if robots.txt had let it.
+_PAGES = f"""INSERT OR REPLACE INTO page_history(run_id, page_id, status, status_code, title, meta_description, canonical_url,
+        meta_robots, h1, content_hash, indexability, word_count, depth, response_ms, response_size_bytes, inlinks, redirect_id)
+    SELECT ?, p.id, p.status, p.status_code, p.title, p.meta_description, p.canonical_url, p.meta_robots, d.h1, p.content_hash,
+        d.indexability, d.word_count, p.depth, p.ttfb_ms + coalesce(p.download_time_ms, 0), p.response_size_bytes, s.inlinks,
+        p.redirect_id
+    FROM pages p LEFT JOIN page_details d ON d.page_id = p.id LEFT JOIN page_scores s ON s.page_id = p.id
+    WHERE p.internal AND p.purpose = 'page'
+        AND (p.status = 'completed' OR p.status = 'error' OR (p.status = 'skipped' AND p.{REFUSED_BY_ROBOTS}))"""
+# A page that still waits, behind the limit say, has the findings of an earlier run.
+_FINDINGS = """INSERT OR REPLACE INTO finding_history(run_id, page_id, check_number, subject, detail)
+    SELECT ?, f.page_id, f.check_number, f.subject, f.detail FROM page_findings f
+    LEFT JOIN pages p NOT INDEXED ON p.id = f.page_id WHERE p.status IS NULL OR p.status <> 'queued'"""
+# A redirect of the last run would look like half a loop to one that goes the other way today.
+_AGAIN = f"""UPDATE pages SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0, skip_reason = NULL,
+        last_error_type = NULL, last_error_message = NULL, redirect_id = NULL,
+        purpose = CASE WHEN purpose = 'gone' THEN 'page' ELSE purpose END
+    WHERE (status = 'completed' OR status = 'error' OR (status = 'skipped' AND {REFUSED_BY_ROBOTS}))
+        AND ((internal AND purpose <> 'check') OR (? AND purpose = 'check'))"""
+_WAITING = """UPDATE hosts SET asked = 0, leased = 0, queued = coalesce((SELECT count(*) FROM pages INDEXED BY pages_frontier
+    WHERE host_id = hosts.id AND status = 'queued'), 0)"""
+_RESOURCES = """UPDATE resources SET status = 'queued', owner = NULL, not_before = 0, retry_count = 0
+    WHERE status <> 'discovered' AND status <> 'queued'"""
+_BEGIN = "INSERT INTO runs(id, kind, started_at, config, version) VALUES (?, ?, ?, ?, ?)"
+_CONTINUE = "UPDATE runs SET ended_at = NULL, outcome = NULL, config = ?, version = ? WHERE id = ?"
+_RUNS = """SELECT id, kind, started_at, ended_at, outcome, config, version, score,
+    id = (SELECT max(id) FROM runs) OR EXISTS (SELECT 1 FROM page_history h WHERE h.run_id = runs.id) FROM runs ORDER BY id"""
+
+_BEFORE_RUNS = """SELECT 1, 'crawl', min(added_at), max(crawled_at),
+        CASE WHEN max(CASE WHEN status = 'queued' OR status = 'processing' THEN 1 ELSE 0 END) = 0 THEN ? END, '{}', '', NULL, 1
+    FROM pages HAVING count(*) > 0"""
+
+
+class RunOutcome(StrEnum):
+    """How a run ended."""
+
+    COMPLETE = "complete"
+    LIMIT = "limit"
+    """As many pages as were asked for; more are known."""
+    TIME = "time"
+    INTERRUPTED = "interrupted"
+
+
+class StoredRun(NamedTuple):
+    """One crawl or re-crawl."""
+
+    number: int
+    kind: str
+    """`crawl` or `recrawl`."""
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    """A `RunOutcome`; None while it is running, and when it was killed."""
+    config: Mapping[str, Any]
+    version: str
+    score: float | None
+    kept: bool
+    """Whether its pages and findings can still be read."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether there may be pages that it did not come to."""
+        return self.outcome != RunOutcome.COMPLETE
+
+
+class CrawlRuns(Database):
+    """The history of a crawl."""
+
+    async def begin_run(self, kind: str, config: Mapping[str, Any], version: str) -> int:
+        """The number of the run that is going on from now: the last one is continued, if there is one."""
+        async with self.write() as sql:
+            last = _last(sql)
+            if last is None:
+                return self._insert_run(1, kind, config, version)
+            sql.execute(_CONTINUE, (_dump(config), version, last[0]))
+            return last[0]
+
+    async def end_run(self, run: int, outcome: str, score: float | None) -> None:
+        async with self.write() as sql:
+            sql.execute(
+                "UPDATE runs SET ended_at = ?, outcome = ?, score = ? WHERE id = ?",
+                (stamp(self.clock.now()), str(outcome), score, run),
+            )
+
+    async def begin_recrawl(
+        self, config: Mapping[str, Any], version: str, *, limit: int = 0, externals: bool = False, keep: int = KEPT
+    ) -> int | None:
+        """Put every page of the site back into the queue, as a new run; its number.
+
+        None when there is a run to be finished first, by whoever runs it now or by resuming it, and when nothing was crawled yet.
+        `limit`: a run that has come to so many pages is finished, whatever waits behind them. `externals`: links to other sites
+        that were tried are tried again. `keep`: how many of the earlier runs can be read afterwards.
+        """
+        async with self.write() as sql:
+            last = _last(sql)
+            counts = dict(sql.execute("SELECT name, value FROM counters"))
+            if not _is_over(last, counts, limit):
+                return None
+            number = last[0] if last is not None else self._adopt(sql)
+            sql.execute(_PAGES, (number,))
+            sql.execute(_FINDINGS, (number,))
+            for table in ("page_history", "finding_history"):
+                sql.execute(f"DELETE FROM {table} WHERE run_id <= ?", (number - keep,))
+            self._reopen(sql, externals)
+            return self._insert_run(number + 1, "recrawl", config, version)
+
+    async def runs(self) -> list[StoredRun]:
+        """Every run, the first one first."""
+        with translated(self.path):
+            rows = self.sql.execute(_RUNS).fetchall() or self.sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchall()
+        return [
+            StoredRun(
+                number,
+                kind,
+                _time(began),
+                _time(ended) if ended else None,
+                outcome,
+                json.loads(config),
+                version,
+                score,
+                bool(kept),
+            )
+            for number, kind, began, ended, outcome, config, version, score, kept in rows
+        ]
+
+    def _insert_run(self, number: int, kind: str, config: Mapping[str, Any], version: str) -> int:
+        self.sql.execute(_BEGIN, (number, kind, stamp(self.clock.now()), _dump(config), version))
+        return number
+
+    @staticmethod
+    def _adopt(sql: sqlite3.Connection) -> int:
+        """A crawl that was made before there were runs is the first of them."""
+        first = sql.execute(_BEFORE_RUNS, (RunOutcome.COMPLETE,)).fetchone()
+        sql.execute(
+            "INSERT INTO runs(id, kind, started_at, ended_at, outcome, config, version) VALUES (?, ?, ?, ?, ?, ?, ?)", first[:7]
+        )
+        return 1
+
+    def _reopen(self, sql: sqlite3.Connection, externals: bool) -> None:
+        """Everything is to be asked for once more, and is counted from nothing."""
+        sql.execute(_AGAIN, (externals,))
+        sql.execute(_WAITING)
+        sql.execute("DELETE FROM counters")
+        sql.execute("INSERT INTO counters SELECT status, count(*) FROM pages GROUP BY status")
+        sql.execute("INSERT INTO counters SELECT ?, count(*) FROM pages WHERE skip_reason = ?", (PUT_OFF, QUEUE_FULL))
+        sql.execute(_RESOURCES)
+        # A sitemap is found again by those who name it, or is gone.
+        for table in ("sitemaps", "sitemap_entries", "chores", "robots"):
+            sql.execute(f"DELETE FROM {table}")
+
+
+def _last(sql: sqlite3.Connection) -> tuple[int, str | None] | None:
+    """The number of the last run, and when it ended."""
+    row: tuple[int, str | None] | None = sql.execute("SELECT id, ended_at FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return row
+
+
+def _is_over(last: tuple[int, str | None] | None, counts: Mapping[str, int], limit: int) -> bool:
+    if counts.get("processing", 0) or (last is not None and last[1] is None):
+        return False
+    if counts.get("queued", 0):
+        return 0 < limit <= counts.get("counted", 0)
+    return last is not None or counts.get("completed", 0) + counts.get("error", 0) > 0
+
+
+def _dump(config: Mapping[str, Any]) -> str:
+    return json.dumps(config, ensure_ascii=False, default=str)
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)

@@ -1,0 +1,173 @@
+"""What pages are made of, what sitemaps name, what fragments point at, what robots.txt said: the side tables of a crawl."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, PairCollector, runs
+from tadoru.store.crawl.site.pages import SitePages
+
+K = TypeVar("K")
+AT_A_TIME = 500_000
+
+
+class SiteResource(NamedTuple):
+    """Something that pages are made of, and what came of asking for it."""
+
+    number: int
+    url: str
+    kind: str
+    status: str
+    status_code: int | None
+    content_type: str | None
+    content_length: int | None
+    final_url: str | None
+    error_type: str | None
+
+
+class SiteSitemap(NamedTuple):
+    """A sitemap that was asked for."""
+
+    number: int
+    url: str
+    level: int
+    named_by: str
+    status: str
+    kind: str | None
+    status_code: int | None
+    bytes: int
+    urls: int
+    problems: str | None
+    """A JSON list of sentences."""
+
+
+class SiteRobots(NamedTuple):
+    """What an origin of the site answered for robots.txt."""
+
+    origin: str
+    status: int | None
+    failure: str | None
+    body: bytes
+
+
+def resources(sql: sqlite3.Connection) -> Iterator[SiteResource]:
+    """Those that were asked for."""
+    yield from map(
+        SiteResource._make,
+        sql.execute(
+            """SELECT id, url, kind, status, status_code, content_type, content_length, final_url, last_error_type
+            FROM resources WHERE status = 'completed' OR status = 'error' ORDER BY id"""
+        ),
+    )
+
+
+def uses(sql: sqlite3.Connection, marks: Mapping[K, Iterable[int]], size: int) -> dict[K, PairCollector]:
+    """For each name the pages that are made of any of these resources (by number). One pass, however many names."""
+    by_place = np.fromiter(chain.from_iterable(sql.execute("SELECT id FROM resources ORDER BY url")), np.int32)
+    place = np.zeros(max(size, int(by_place.max(initial=0)) + 1), np.int32)
+    place[by_place] = np.arange(len(by_place), dtype=np.int32)
+    marked = {name: _flags(numbers, len(place)) for name, numbers in marks.items()}
+    found = {name: PairCollector(place, by_place) for name in marks}
+    if not any(flags.any() for flags in marked.values()):
+        return found
+    cursor = sql.execute("SELECT page_id << 32 | resource_id FROM resource_uses")
+    while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
+        page, resource = rows >> 32, rows & 0xFFFFFFFF
+        for name, flags in marked.items():
+            hit = flags[resource]
+            found[name].add(page[hit], resource[hit])
+    return found
+
+
+def _flags(numbers: Iterable[int], size: int) -> Flags:
+    flags = np.zeros(size, np.bool_)
+    flags[np.fromiter(numbers, np.int64)] = True
+    return flags
+
+
+def sitemaps(sql: sqlite3.Connection) -> list[SiteSitemap]:
+    """Every one that was asked for, by URL."""
+    rows = sql.execute(
+        """SELECT id, url, level, named_by, status, kind, status_code, coalesce(bytes, 0), coalesce(urls, 0), problems
+        FROM sitemaps ORDER BY url"""
+    )
+    return [SiteSitemap._make(row) for row in rows]
+
+
+def named_by_sitemaps(sql: sqlite3.Connection, size: int, *, feeds: bool) -> Ids:
+    """How many sitemaps name each page. `feeds`: those among them that are feeds, which name only what is new, count too."""
+    counts = np.zeros(size, np.int32)
+    fully = "" if feeds else " WHERE sitemap_id NOT IN (SELECT id FROM sitemaps WHERE kind = 'feed')"
+    cursor = sql.execute(f"SELECT page_id FROM sitemap_entries{fully}")
+    while len(ids := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
+        counts += np.bincount(ids, minlength=size).astype(np.int32)
+    return counts
+
+
+def entries(sql: sqlite3.Connection) -> Iterator[tuple[int, int, str | None]]:
+    """(sitemap, page, lastmod) of everything that sitemaps name."""
+    yield from sql.execute("SELECT sitemap_id, page_id, lastmod FROM sitemap_entries")
+
+
+def robots(sql: sqlite3.Connection, origins: Iterable[str]) -> list[SiteRobots]:
+    """The answers of some origins, as far as they were asked."""
+    query = "SELECT status, failure, body FROM robots WHERE origin = ? AND fetched_at IS NOT NULL"
+    return [
+        SiteRobots(origin, status, failure, body or b"")
+        for origin in origins
+        for status, failure, body in sql.execute(query, (origin,))
+    ]
+
+
+class SiteFragments:
+    """Links to places within other pages, where the places of those pages are known."""
+
+    def __init__(self, sql: sqlite3.Connection, pages: SitePages) -> None:
+        self._sql = sql
+        self._pages = pages
+
+    def asked_for(self) -> Iterator[tuple[int, frozenset[str], list[tuple[int, str]]]]:
+        """(page, its anchors, the fragments that other pages ask for with their numbers), page by page."""
+        pairs = self._distinct()
+        pages = pairs >> 32
+        for start, stop in runs(pages):
+            page = int(pages[start])
+            row = self._sql.execute("SELECT anchors FROM page_anchors WHERE page_id = ?", (page,)).fetchone()
+            if row is not None:
+                numbers = (pairs[start:stop] & 0xFFFFFFFF).tolist()
+                texts = [(one, self._sql.execute("SELECT text FROM texts WHERE id = ?", (one,)).fetchone()[0]) for one in numbers]
+                yield page, frozenset(row[0].split("\n")), texts
+
+    def linked_by(self, missing: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+        """(source, target, number of the fragment) of every link to one of these (target, number), by source."""
+        lost = np.array(sorted(target << 32 | number for target, number in missing), np.int64)
+        if not len(lost):
+            return
+        for source, key in self._portions():
+            hit = np.isin(key, lost)
+            pairs = zip(source[hit].tolist(), key[hit].tolist(), strict=True)
+            yield from ((page, one >> 32, one & 0xFFFFFFFF) for page, one in pairs)
+
+    def _distinct(self) -> Numbers:
+        found = np.zeros(0, np.int64)
+        if self._sql.execute("SELECT 1 FROM page_anchors LIMIT 1").fetchone() is None:
+            return found
+        for _, key in self._portions():
+            found = np.union1d(found, key)
+        return found
+
+    def _portions(self) -> Iterator[tuple[Numbers, Numbers]]:
+        cursor = self._sql.execute(
+            """SELECT source_id, target_id << 32 | fragment_id FROM link_relations
+            WHERE fragment_id <> 0 AND source_id <> target_id ORDER BY source_id"""
+        )
+        while len(rows := np.fromiter(chain.from_iterable(islice(cursor, AT_A_TIME)), np.int64)):
+            source, key = rows[::2], rows[1::2]
+            # Where a redirect leads, the fragment goes along; what was not read has no known places.
+            read = self._pages.documents[key >> 32]
+            yield source[read], key[read]

@@ -1,0 +1,266 @@
+"""A crawled site as its checks see it: arrays of pages and links, the side tables, and the URLs behind page ids."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from tadoru.rules.url import host_key, origin
+from tadoru.store.crawl.caches import BoundedCache
+from tadoru.store.crawl.interface import UNLINKED
+from tadoru.store.crawl.site import side_tables
+from tadoru.store.crawl.site.arrays import PERMANENT, Flags, Floats, Ids, Numbers, PairCollector, PairGroups, UrlVerdict
+from tadoru.store.crawl.site.duplicates import equals, near_clusters, others
+from tadoru.store.crawl.site.hreflang import HreflangLinks, read_languages, unknown_alternates
+from tadoru.store.crawl.site.link_score import link_scores
+from tadoru.store.crawl.site.links import InlinkExamples, LinkQuery, SiteLinks, look_through, read_links
+from tadoru.store.crawl.site.pages import FEWEST_WORDS, ContentSketches, SitePages, read_pages
+from tadoru.store.crawl.site.paths import ChainEnds, depths, ends, on_loop, path
+
+K = TypeVar("K")
+_AT_A_TIME = 500
+_MOST_REMEMBERED = 100_000
+
+
+class NamedUrls(NamedTuple):
+    """A page with how many others belong to it, some of them by URL."""
+
+    page: int
+    total: int
+    examples: tuple[str, ...]
+
+
+@dataclass
+class SiteView:
+    """One crawl. Reads, never writes."""
+
+    sql: sqlite3.Connection
+    now: float
+    """Seconds since the epoch."""
+    likeness: float
+    """From which similarity on, 0 to 1, two pages are near duplicates."""
+    _sketches: ContentSketches | None = None
+    _urls: BoundedCache[int, str] = field(default_factory=lambda: BoundedCache(_MOST_REMEMBERED))
+
+    @cached_property
+    def pages(self) -> SitePages:
+        pages, self._sketches = read_pages(self.sql)
+        return pages
+
+    @cached_property
+    def links(self) -> SiteLinks:
+        return read_links(self.sql, self.pages)
+
+    @cached_property
+    def in_sitemaps(self) -> Ids:
+        """How many sitemaps name each page, feeds among them."""
+        return side_tables.named_by_sitemaps(self.sql, len(self.pages), feeds=True)
+
+    @cached_property
+    def in_full_sitemaps(self) -> Ids:
+        """How many sitemaps name each page that are meant to name them all: no feeds."""
+        return side_tables.named_by_sitemaps(self.sql, len(self.pages), feeds=False)
+
+    @cached_property
+    def depth(self) -> Ids:
+        return depths(self.pages, self.links, self.in_sitemaps > 0)
+
+    @cached_property
+    def reached(self) -> Flags:
+        """Links lead there from the start."""
+        return self.depth < UNLINKED
+
+    @cached_property
+    def scores(self) -> Floats:
+        return link_scores(self.pages, self.links)
+
+    @cached_property
+    def languages(self) -> HreflangLinks:
+        return read_languages(self.sql, self.pages)
+
+    @cached_property
+    def clusters(self) -> Ids:
+        pages, sketches = self.pages, self._sketches
+        assert sketches is not None
+        self._sketches = None  # Nobody else looks at them, and they are large.
+        return near_clusters(pages, sketches, self.likeness)
+
+    @cached_property
+    def wordy(self) -> Flags:
+        """Pages with enough text to be compared by it."""
+        return self.pages.words >= FEWEST_WORDS
+
+    def equals(self, values: Numbers, among: Flags) -> Iterator[list[int]]:
+        """Groups of pages with the same value, those of a group by URL."""
+        return equals(values, among, self.pages.place)
+
+    def near_groups(self) -> Iterator[list[int]]:
+        """The clusters of near duplicates."""
+        return equals(self.clusters.astype(np.int64), self.clusters > 0, self.pages.place)
+
+    def copies_among(self, group: list[int]) -> list[int]:
+        """The same number for pages of exactly the same text."""
+        found: list[int] = self.pages.content[group].tolist()
+        return found
+
+    def others(self, group: list[int], kin: list[int] | None = None) -> Iterator[PairGroups]:
+        """Each page of a group with the others, apart from its translations, and from those with the same number in `kin`."""
+        translations: list[int] = self.languages.kin[group].tolist()
+        return others(group, translations) if kin is None else others(group, translations, kin)
+
+    @cached_property
+    def _looked(self) -> tuple[InlinkExamples, dict[str, PairCollector]]:
+        pages = self.pages
+        broken = pages.final_verdict == UrlVerdict.BROKEN
+        moved = self.moved_for_good & ~broken
+        wanted = {
+            "broken": LinkQuery(pages.internal & broken),
+            "broken by target": LinkQuery(pages.internal & broken, by_target=True),
+            "moved": LinkQuery(pages.internal & moved),
+            "external broken": LinkQuery(pages.tried & broken),
+            "external moved": LinkQuery(pages.tried & moved),
+        }
+        return look_through(pages, self.links, wanted)
+
+    @cached_property
+    def moved_for_good(self) -> Flags:
+        return (self.pages.redirect > 0) & np.isin(self.pages.status, PERMANENT)
+
+    @cached_property
+    def linked(self) -> Flags:
+        """Some page of the site links there, or the start leads there by a redirect."""
+        return (self.inlinks.unique > 0) | self.reached
+
+    @cached_property
+    def canonical_steps(self) -> Ids:
+        """The canonical of each page that is not to be shown itself."""
+        return np.where(self.pages.why == UrlVerdict.CANONICALISED, np.maximum(self.pages.canonical, 0), 0).astype(np.int32)
+
+    @cached_property
+    def canonical_ends(self) -> ChainEnds:
+        return ends(self.canonical_steps)
+
+    @staticmethod
+    def on_loop(steps: Ids) -> Flags:
+        """Pages from which steps lead back to themselves."""
+        onward = np.maximum(steps, 0).astype(np.int32)
+        return on_loop(onward)
+
+    def points_at(self, steps: Ids, verdicts: Collection[UrlVerdict]) -> Flags:
+        """Pages whose step leads to a page of which one of these is so."""
+        target = np.maximum(steps, 0)
+        return (steps > 0) & np.isin(self.pages.verdict[target], list(verdicts))
+
+    def hops(self, steps: Ids, page: int, most: int) -> tuple[str, ...]:
+        """The URLs that steps lead to, one after the other."""
+        ids = path(steps, page, most)
+        urls = self.urls(ids)
+        return tuple(urls[one] for one in ids)
+
+    def percentile(self, values: Floats | Numbers, percent: float) -> float:
+        """Of the HTML pages that answered."""
+        known = np.asarray(values[self.pages.documents], np.float64)
+        known = known[~np.isnan(known)]
+        return float(np.percentile(known, percent)) if len(known) else 0.0
+
+    @property
+    def inlinks(self) -> InlinkExamples:
+        return self._looked[0]
+
+    def linking(self, name: str) -> Iterator[NamedUrls]:
+        """What the one pass over the links found: `broken`, `broken by target`, `moved`, `external broken`, ..."""
+        return self.named(self._looked[1][name].rows())
+
+    @cached_property
+    def _starts(self) -> list[str]:
+        return [url for (url,) in self.sql.execute("SELECT url FROM pages WHERE is_seed")]
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The hosts where the crawl began."""
+        return frozenset(host_key(url) for url in self._starts)
+
+    @cached_property
+    def start(self) -> str:
+        """The URL that stands for the whole site: where the crawl began, behind its redirects."""
+        ids = self.ids(self.pages.root)
+        ids.sort(key=lambda page: int(self.pages.place[page]))
+        return self.url(int(self.pages.redirects.end[ids[0]])) if ids else ""
+
+    def is_ours(self, url: str) -> bool:
+        return host_key(url) in self.hosts
+
+    @staticmethod
+    def ids(mask: Flags) -> list[int]:
+        """The pages of which something is so."""
+        found: list[int] = np.flatnonzero(mask).tolist()
+        return found
+
+    def url(self, page: int) -> str:
+        return self.urls([page])[page]
+
+    def urls(self, pages: Iterable[int]) -> dict[int, str]:
+        """The URLs of some pages."""
+        return _looked_up(self.sql, "SELECT url FROM pages WHERE id = ?", pages, self._urls)
+
+    def named(self, rows: Iterable[PairGroups]) -> Iterator[NamedUrls]:
+        """With URLs for the examples."""
+        rest = iter(rows)
+        while some := list(islice(rest, _AT_A_TIME)):
+            urls = self.urls({page for row in some for page in row.examples})
+            for page, count, examples in some:
+                yield NamedUrls(page, count, tuple(urls[one] for one in examples))
+
+    @cached_property
+    def fragments(self) -> side_tables.SiteFragments:
+        return side_tables.SiteFragments(self.sql, self.pages)
+
+    def sitemaps(self) -> list[side_tables.SiteSitemap]:
+        return side_tables.sitemaps(self.sql)
+
+    def sitemap_entries(self) -> Iterator[tuple[int, int, str | None]]:
+        return side_tables.entries(self.sql)
+
+    def resources(self) -> Iterator[side_tables.SiteResource]:
+        return side_tables.resources(self.sql)
+
+    def robots(self) -> list[side_tables.SiteRobots]:
+        return side_tables.robots(self.sql, sorted({origin(url) for url in self._starts}))
+
+    def unknown_alternates(self) -> Iterator[tuple[int, str]]:
+        return unknown_alternates(self.sql)
+
+    def using(self, marks: Mapping[K, Iterable[int]]) -> dict[K, Iterator[NamedUrls]]:
+        """For each name the pages that are made of any of these resources, with their URLs."""
+        found = side_tables.uses(self.sql, marks, len(self.pages))
+        return {name: self._with_resources(gather.rows()) for name, gather in found.items()}
+
+    def _with_resources(self, rows: Iterable[PairGroups]) -> Iterator[NamedUrls]:
+        known: BoundedCache[int, str] = BoundedCache(_MOST_REMEMBERED)
+        for page, count, examples in rows:
+            urls = _looked_up(self.sql, "SELECT url FROM resources WHERE id = ?", examples, known)
+            yield NamedUrls(page, count, tuple(urls[one] for one in examples))
+
+    def value(self, page: int, column: str) -> str:
+        """One column of a page or its details, as text."""
+        row = self.sql.execute(
+            f"SELECT {column} FROM pages LEFT JOIN page_details ON page_id = id WHERE id = ?", (page,)
+        ).fetchone()
+        return str(row[0]) if row and row[0] is not None else ""
+
+
+def _looked_up(sql: sqlite3.Connection, query: str, numbers: Iterable[int], known: BoundedCache[int, str]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for number in numbers:
+        text = known.get(number)
+        if text is None:
+            row = sql.execute(query, (number,)).fetchone()
+            text = known[number] = row[0] if row else ""
+        found[number] = text
+    return found

@@ -1,0 +1,67 @@
+"""Pages that a re-crawl does not find any more and that nothing names: they are no part of the site now, and nobody's fault.
+
+A page that was deleted together with every link to it would be told as broken for ever, and a gate of a pipeline would never be
+green again. At the end of a re-crawl such a page is retired: its row stays, for the runs before, with the purpose `gone`; what
+was kept of it goes. The next re-crawl asks for it once more.
+"""
+
+from __future__ import annotations
+
+from tadoru.store.crawl.database import Database
+from tadoru.store.crawl.page_writer import PageWriter
+
+# Whoever names it counts, in a link, a redirect, a sitemap or the head of a page, as long as it is not broken itself.
+_NAMED = """SELECT n.canonical_url FROM pages n WHERE n.canonical_url IS NOT NULL AND n.status_code < 400
+    UNION SELECT d.canonical_http FROM page_details d JOIN pages n ON n.id = d.page_id
+        WHERE d.canonical_http IS NOT NULL AND n.status_code < 400
+    UNION SELECT d.next_url FROM page_details d JOIN pages n ON n.id = d.page_id
+        WHERE d.next_url IS NOT NULL AND n.status_code < 400
+    UNION SELECT d.prev_url FROM page_details d JOIN pages n ON n.id = d.page_id
+        WHERE d.prev_url IS NOT NULL AND n.status_code < 400
+    UNION SELECT a.url FROM page_hreflang a JOIN pages n ON n.id = a.page_id WHERE n.status_code < 400"""
+_DEAD = f"""SELECT p.id FROM pages p
+    WHERE p.internal AND p.purpose = 'page' AND NOT p.is_seed AND p.redirect_id IS NULL
+        AND (p.status = 'error' OR (p.status = 'completed' AND p.status_code >= 400))
+        AND NOT EXISTS (SELECT 1 FROM link_relations r JOIN pages s ON s.id = r.source_id
+            WHERE r.target_id = p.id AND s.id <> p.id AND s.status <> 'error' AND coalesce(s.status_code, 0) < 400)
+        AND NOT EXISTS (SELECT 1 FROM pages b WHERE b.redirect_id = p.id)
+        AND p.id NOT IN (SELECT e.page_id FROM sitemap_entries e)
+        AND p.url NOT IN ({_NAMED})"""
+_GONE = "SELECT id, status, host_id FROM pages WHERE purpose = 'gone'"
+_RECALL = "UPDATE pages SET purpose = 'page', status = 'queued', not_before = 0, retry_count = 0 WHERE id = ?"
+
+
+class StalePages(Database):
+    """The room for pages that are gone."""
+
+    async def retire(self) -> int:
+        """Put away what did not answer and is named nowhere; how many. Only after a re-crawl: a first crawl has no such pages."""
+        async with self.write() as sql:
+            again = sql.execute("SELECT 1 FROM runs WHERE id > 1 LIMIT 1").fetchone()
+            dead = sql.execute(_DEAD).fetchall() if again else []
+            batch = _Retired(self, worker=0, max_depth=None)
+            for (page,) in dead:
+                batch.put_away(page)
+            batch.flush()
+        return len(dead)
+
+    async def recall(self) -> int:
+        """Ask again for what is gone, because more of the site is about to be read and may lead there; how many."""
+        async with self.write() as sql:
+            batch = _Retired(self, worker=0, max_depth=None)
+            gone = sql.execute(_GONE).fetchall()
+            for page, status, host in gone:
+                batch.take_up(page, status, host)
+            batch.flush()
+        return len(gone)
+
+
+class _Retired(PageWriter):
+    def put_away(self, page: int) -> None:
+        self.sql.execute("UPDATE pages SET purpose = 'gone' WHERE id = ?", (page,))
+        self._forget(page)
+
+    def take_up(self, page: int, was: str, host: int) -> None:
+        self.sql.execute(_RECALL, (page,))
+        self._back_in_queue(was, host)
+        self.tally["counted"] -= 1
