@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 
 import database
+import graphql_reference
 import live_messages
+from tadoru.config.resolve.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
+from tadoru.config.resolve.settings import JOB_SETTINGS, Setting
 
 from tadoru import errors
 from tadoru.jobs.audit import score
@@ -19,10 +22,7 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.model.finding import Check
 from tadoru.model.web import FailureKind
-from tadoru.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
-from tadoru.serve.graphql.telling import page as graphql_page
 from tadoru.serve.roles import ROLES, ROUTES, SCOPES, Role
-from tadoru.settings import JOBS, Setting
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 NOTE = "<!-- Written by scripts/reference.py from the code; change it there. -->\n"
@@ -39,7 +39,7 @@ def pages() -> dict[str, str]:
         "worker.md": _options("worker", WorkerOptions()),
         "access.md": _access(),
         "live.md": f"{NOTE}\n{live_messages.page()}",
-        "graphql.md": f"{NOTE}\n{graphql_page()}",
+        "graphql.md": f"{NOTE}\n{graphql_reference.page()}",
         "checks.md": _checks(),
         "exit-codes.md": _exit_codes(),
         "failures.md": _failures(),
@@ -57,7 +57,7 @@ def _options(job: str, defaults: object) -> str:
     )
     lines.append("and one a line in a variable. Times are `1.5`, `500ms`, `2s`, `10m`; sizes are `512k`, `10MB`.\n")
     groups: dict[str, list[Setting]] = {}
-    for setting in JOBS[job]:
+    for setting in JOB_SETTINGS[job]:
         groups.setdefault(setting.group, []).append(setting)
     for group, settings in groups.items():
         lines += [f"## {group}\n", "| option | also | key | default | what it does |", "|---|---|---|---|---|"]

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from tadoru.jobs.docs.search import ensure_index
-from tadoru.jobs.events import archive
-from tadoru.jobs.served import KINDS
-from tadoru.serve.crawling.backup import back_up
-from tadoru.store.access.values import By
-from tadoru.store.crawls.values import CrawlState
-from tadoru.store.events.open import open_events
+from tadoru.jobs.events import maintenance
+from tadoru.jobs.service_crawl import OPTIONS_BY_JOB
+from tadoru.serve.crawl_runner.operator_commands import back_up
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import open_files
+from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import open_service
-from tests.serve.crawling.house import House
+from tests.serve.crawl_runner.house import House
 from tests.support.site import Site
 
-BY = By(who="test")
+BY = Actor(who="test")
 
 
 @pytest.fixture(params=[0o000, 0o022], ids=["no umask", "the usual umask"], autouse=True)
@@ -67,17 +67,17 @@ def test_snapshots_and_run_logs_are_for_their_owner(tmp_path: Path) -> None:
 
 
 def test_backups_and_what_is_restored_from_them_are_for_their_owner(tmp_path: Path) -> None:
-    with closing(open_events(str(tmp_path / "a.db"))) as store:
-        archive.back_up(store, tmp_path / "b.db")
-        archive.back_up(store, tmp_path / "c.tar.gz", open_files(str(tmp_path)))
+    with closing(open_calendar(str(tmp_path / "a.db"))) as store:
+        maintenance.write_backup(store, tmp_path / "b.db")
+        maintenance.write_backup(store, tmp_path / "c.tar.gz", open_files(str(tmp_path)))
     for backup, to in (("b.db", "d.db"), ("c.tar.gz", "e.db")):
-        archive.restore(tmp_path / backup, str(tmp_path / to), open_files(str(tmp_path)))
+        maintenance.restore_backup(tmp_path / backup, str(tmp_path / to), open_files(str(tmp_path)))
     files = [one for one in tmp_path.iterdir() if one.is_file()]
     assert len(files) >= 5
     assert [one.name for one in files if one.stat().st_mode & 0o077] == []
 
 
-@pytest.mark.parametrize("job", KINDS)
+@pytest.mark.parametrize("job", OPTIONS_BY_JOB)
 def test_what_a_crawl_of_the_service_writes_is_for_its_owner(tmp_path: Path, job: str) -> None:
     with Site() as site:
         site.reply("/", body="<title>A</title><main><h1>A</h1><p>Text enough to be a page of documentation.</p></main>")

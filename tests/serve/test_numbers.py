@@ -10,9 +10,9 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from tadoru.serve.pages.language import preferred
 from tadoru.serve.roles import ROUTES
-from tadoru.store.access.values import By
+from tadoru.serve.web.language import preferred_language
+from tadoru.store.accounts.audit_log import Actor
 from tests.support.serving import BASE, Desk
 
 LONG = "9" * 5000
@@ -30,8 +30,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
 
 @pytest.fixture(scope="module")
 def admin(desk: Desk) -> TestClient:
-    user = desk.store.add_user("ann", "admin", By(who="test"))
-    cookie = f"tadoru={desk.store.start_session(user, By(who='test'))}"
+    user = desk.store.add_user("ann", "admin", Actor(who="test"))
+    cookie = f"tadoru={desk.store.start_session(user, Actor(who='test'))}"
     return TestClient(desk.app, base_url=BASE, headers={"cookie": cookie}, raise_server_exceptions=False, follow_redirects=False)
 
 
@@ -42,7 +42,7 @@ async def test_a_weight_that_is_no_number_counts_as_none(desk: Desk, weight: str
     async with httpx.AsyncClient(transport=transport, base_url=BASE) as client:
         told = await client.get("/nothing-here", headers={"accept": accepted})
     assert (told.status_code, told.headers["content-type"]) == (404, "application/problem+json")
-    assert preferred(f"en;q=0.1, ja;q={weight}") == "en"
+    assert preferred_language(f"en;q=0.1, ja;q={weight}") == "en"
 
 
 def test_weights_are_read(desk: Desk) -> None:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from starlette.testclient import TestClient
+from tadoru.config.resolve.options import EventsOptions, ServeOptions
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.log import Log
-from tadoru.options import EventsOptions, ServeOptions
 from tadoru.serve.app import build_app
 from tadoru.serve.roles import SCOPES, Role
 from tadoru.serve.service import Service
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import open_service
 from tests.support.calendar import Calendar
 from tests.support.ready_made import put_ready_made
@@ -47,7 +47,7 @@ class Desk:
         headers = {}
         if role is not Role.PUBLIC or scopes:
             scopes = scopes or tuple(name for name, (least, _) in SCOPES.items() if least <= role)
-            headers["authorization"] = f"Bearer {self.store.add_key(role.label, scopes, By(who='test'))[1]}"
+            headers["authorization"] = f"Bearer {self.store.add_key(role.label, scopes, Actor(who='test'))[1]}"
         return TestClient(self.app, base_url=BASE, headers=headers, raise_server_exceptions=False, follow_redirects=False)
 
     def close(self) -> None:

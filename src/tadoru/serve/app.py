@@ -11,28 +11,28 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import BaseRoute
 
-from tadoru.serve import feeds, graphql, operating, pages, problems, rest
-from tadoru.serve.access.guard import guard, settle
-from tadoru.serve.access.limits import Limits
-from tadoru.serve.crawling.dispatcher import start_crawling
-from tadoru.serve.door import Door
-from tadoru.serve.live import room as live_room
-from tadoru.serve.rest import description, events
+from tadoru.serve import api, graphql, monitoring, problems, web
+from tadoru.serve.api import events, feeds, openapi
+from tadoru.serve.auth.guard import bind_routes, guard
+from tadoru.serve.auth.rate_limits import RateLimits
+from tadoru.serve.cleanup import periodic_cleanup
+from tadoru.serve.crawl_runner.dispatcher import start_dispatcher
+from tadoru.serve.live import hub as live_room
+from tadoru.serve.middleware import RequestMiddleware
 from tadoru.serve.roles import ROUTES, Route
 from tadoru.serve.service import Service
-from tadoru.serve.tidying import tidying
 from tadoru.version import VERSION
 
-ROOMS = (events.first, operating.router, rest.router, feeds.router, pages.router, live_room.router, graphql.router)
+ROUTERS = (events.list_router, monitoring.router, api.router, feeds.router, web.router, live_room.router, graphql.router)
 
 
-def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iterable[Route] = ROUTES) -> FastAPI:
+def build_app(service: Service, rooms: Iterable[APIRouter] = ROUTERS, routes: Iterable[Route] = ROUTES) -> FastAPI:
     """The ASGI application of a service. It closes the service when it ends. Tests bring rooms and a table of their own."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        start_crawling(service)
-        async with live.open(), tidying(service):
+        start_dispatcher(service)
+        async with live.open(), periodic_cleanup(service):
             yield
         await run_in_threadpool(service.close)
         limits.close()
@@ -42,14 +42,14 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROOMS, routes: Iter
         dependencies=[Depends(guard)], lifespan=lifespan,
     )  # fmt: skip
     options = service.options
-    live = live_room.Live(service)
-    limits = Limits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit, table=service.limits_table)
+    live = live_room.LiveHub(service)
+    limits = RateLimits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit, table=service.limits_table)
     app.state.service, app.state.limits, app.state.live = service, limits, live
-    app.router.routes.extend(_own_routes() if rooms is ROOMS else _routes(rooms))
-    problems.install(app)
-    description.install(app)
-    settle(app, routes)
-    app.add_middleware(Door, service=service, limits=limits)
+    app.router.routes.extend(_own_routes() if rooms is ROUTERS else _routes(rooms))
+    problems.install_error_handlers(app)
+    openapi.install_openapi(app)
+    bind_routes(app, routes)
+    app.add_middleware(RequestMiddleware, service=service, limits=limits)
     if options.cors:
         # Without credentials: a script of another site sees what everybody sees, or brings a key of its own.
         app.add_middleware(
@@ -70,4 +70,4 @@ def _routes(rooms: Iterable[APIRouter]) -> list[BaseRoute]:
 @cache
 def _own_routes() -> list[BaseRoute]:
     """Those of the product, made once for a process: a route knows no service but that of the request's application."""
-    return _routes(ROOMS)
+    return _routes(ROUTERS)

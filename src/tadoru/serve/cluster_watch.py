@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from tadoru.clock import Clock
 from tadoru.errors import StoreError
 from tadoru.serve.service import Service
-from tadoru.store.events.connect import is_postgresql
+from tadoru.store.calendar.database import is_postgresql
 
 if TYPE_CHECKING:
-    from tadoru.store.postgres.cluster_values import ClusterSeen
+    from tadoru.store.cluster.status import ClusterStatus
 
-KEPT = 2.0
+CACHE_SECONDS = 2.0
 """Seconds for which a look is good enough."""
-REST = 20
+PAUSE_FACTOR = 20
 """How many times as long as a look took the next one is put off: the database spends a twentieth of its time on it at most."""
 _making = threading.Lock()
 
@@ -30,23 +30,23 @@ class ClusterWatch:
     def __init__(self, database: str, clock: Clock) -> None:
         self._database, self._clock = database, clock
         self._turn = threading.Lock()
-        self._seen: ClusterSeen | None = None
+        self._seen: ClusterStatus | None = None
         self._until = -1.0
 
-    def look(self) -> ClusterSeen | None:
+    def look(self) -> ClusterStatus | None:
         """The cluster, a moment ago at most; None when the database has none. Raises StoreError."""
         with self._turn:
             began = self._clock.monotonic()
             if began >= self._until:
                 self._seen = self._fresh()
                 now = self._clock.monotonic()
-                self._until = now + max(KEPT, (now - began) * REST)
+                self._until = now + max(CACHE_SECONDS, (now - began) * PAUSE_FACTOR)
             return self._seen
 
-    def _fresh(self) -> ClusterSeen | None:
-        from tadoru.store.postgres.cluster_view import ClusterView
+    def _fresh(self) -> ClusterStatus | None:
+        from tadoru.store.cluster.status_reader import ClusterStatusReader
 
-        view = ClusterView(self._database)
+        view = ClusterStatusReader(self._database)
         try:
             return view.look() if view.is_there() else None
         finally:
@@ -58,7 +58,7 @@ def can_have_cluster(service: Service) -> bool:
     return is_postgresql(service.store.database)
 
 
-def cluster_of(service: Service) -> ClusterSeen | None:
+def cluster_status(service: Service) -> ClusterStatus | None:
     """The cluster in the service's database, if there is one. Raises StoreError."""
     if not can_have_cluster(service):
         return None
@@ -68,10 +68,10 @@ def cluster_of(service: Service) -> ClusterSeen | None:
     return service.cluster.look()
 
 
-def cluster_or_none(service: Service) -> ClusterSeen | None:
+def cluster_status_or_none(service: Service) -> ClusterStatus | None:
     """The same for a page that is about more: what can not be seen is left out, and the log says why."""
     try:
-        return cluster_of(service)
+        return cluster_status(service)
     except StoreError as error:
         service.log.write("warning", str(error))
         return None

@@ -31,7 +31,7 @@ ROLES = {
     Role.EDITOR: "Edits events, answers questions, keeps sources and runs them.",
     Role.ADMIN: "Keeps users and keys, and reads the audit log.",
 }
-PEOPLE = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
+USER_ROLES = (Role.VIEWER, Role.EDITOR, Role.ADMIN)
 """The roles that a user can have."""
 
 
@@ -52,7 +52,7 @@ SCOPES: dict[str, tuple[Role, str]] = {
 """What a key may be limited to: the least role that has it, and what it allows."""
 
 
-def role_of(scopes: frozenset[str]) -> Role:
+def role_for_scopes(scopes: frozenset[str]) -> Role:
     """The role that a key with these scopes acts in."""
     return max((SCOPES[scope][0] for scope in scopes if scope in SCOPES), default=Role.PUBLIC)
 
@@ -88,7 +88,7 @@ def _route(method: str, path: str, role: Role, scope: str, what: str, **more: An
     return Route(method=method, path=path, role=role, scope=scope, what=what, **more)
 
 
-OPERATING = (
+MONITORING_ROUTES = (
     _route("GET", "/healthz", Role.PUBLIC, "", "Say that the service runs."),
     _route("GET", "/readyz", Role.PUBLIC, "", "Say whether the database answers."),
     _route("GET", "/metrics", Role.ADMIN, "admin", "Numbers for Prometheus.", loopback=True),
@@ -97,7 +97,7 @@ OPERATING = (
 
 # ---- REST -----------------------------------------------------------------------------------------------------------
 _API, _ADMIN = "/api/v1", "/api/v1/admin"
-REST: tuple[Route, ...] = (
+API_ROUTES: tuple[Route, ...] = (
     _route("GET", "/events", Role.PUBLIC, "", "List events; a browser gets the page."),
     _route("GET", "/events/{event_id:int}", Role.PUBLIC, "", "Read an event; a browser gets the page."),
     _route("GET", f"{_API}/events", Role.PUBLIC, "", "List events."),
@@ -139,7 +139,7 @@ _FEEDS = {
     "ics": "The calendar for calendar programs.", "rss": "The next events for feed readers.",
     "csv": "The events for spreadsheets.", "jsonld": "The events in the words of schema.org.",
 }  # fmt: skip
-FEEDS: tuple[Route, ...] = (
+FEED_ROUTES: tuple[Route, ...] = (
     *(_route("GET", f"{under}/events.{name}", Role.PUBLIC, "", what) for name, what in _FEEDS.items() for under in ("", _API)),
     _route("GET", "/events/{event_id}/calendar.ics", Role.PUBLIC, "", "One event for a calendar program."),
 )
@@ -150,7 +150,7 @@ def _page(method: str, path: str, role: Role, what: str, **more: bool) -> Route:
     return _route(method, path, role, "", what, page=True, **more)
 
 
-PAGES: tuple[Route, ...] = (
+PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", "/", Role.PUBLIC, "Coming events."),
     _page("GET", "/search", Role.PUBLIC, "Search the calendar."),
     _page("GET", "/month", Role.PUBLIC, "The month it is."),
@@ -206,7 +206,7 @@ PAGES: tuple[Route, ...] = (
 )
 
 # ---- Live -----------------------------------------------------------------------------------------------------------
-LIVE: tuple[Route, ...] = (
+LIVE_ROUTES: tuple[Route, ...] = (
     Route(
         method="WS", path="/ws", role=Role.VIEWER, scope="crawls:read", other_scopes=("runs:read", "sources:read"),
         what="Hear of crawls, runs and sources while they happen; what a key hears depends on its scopes.",
@@ -214,7 +214,7 @@ LIVE: tuple[Route, ...] = (
 )  # fmt: skip
 
 # ---- GraphQL, and the description of the interface for people ----------------------------------------------------------
-ASKING: tuple[Route, ...] = (
+GRAPHQL_ROUTES: tuple[Route, ...] = (
     _route("GET", "/graphql", Role.PUBLIC, "", "Ask with GraphQL; each field asks for the right of its route."),
     _route("POST", "/graphql", Role.PUBLIC, "", "The same with the query in the body; nothing is changed.", recorded=True),
     _page("GET", "/api/docs", Role.PUBLIC, "The REST interface, explained with examples."),
@@ -222,7 +222,7 @@ ASKING: tuple[Route, ...] = (
 
 # ---- Documentation sites ---------------------------------------------------------------------------------------------
 _DOCS = f"{_API}/docs-sites"
-DOCS_SITES: tuple[Route, ...] = (
+DOCS_ROUTES: tuple[Route, ...] = (
     _route("GET", _DOCS, Role.VIEWER, "docs:read", "List documentation sites."),
     _route("GET", f"{_DOCS}/search", Role.VIEWER, "docs:read", "Search all documentation sites."),
     _route("GET", f"{_DOCS}/{{site_id}}", Role.VIEWER, "docs:read", "Read a documentation site."),
@@ -246,7 +246,7 @@ DOCS_SITES: tuple[Route, ...] = (
 # ---- Crawls ---------------------------------------------------------------------------------------------------------
 _CRAWLS, _ONE_CRAWL = f"{_API}/crawls", f"{_API}/crawls/{{crawl_id}}"
 _READ, _WRITE = (Role.VIEWER, "crawls:read"), (Role.EDITOR, "crawls:write")
-CRAWLS: tuple[Route, ...] = (
+CRAWL_ROUTES: tuple[Route, ...] = (
     _route("GET", _CRAWLS, *_READ, "List crawls."),
     _route("GET", f"{_API}/crawl-options", *_READ, "List what may be chosen for a crawl."),
     _route("POST", _CRAWLS, *_WRITE, "Add a crawl and run it.", recorded=True),
@@ -273,7 +273,7 @@ CRAWLS: tuple[Route, ...] = (
 
 # ---- Pages of crawls ---------------------------------------------------------------------------------------------------
 _CRAWL = "/manage/crawls/{crawl_id}"
-CRAWL_PAGES: tuple[Route, ...] = (
+CRAWL_PAGE_ROUTES: tuple[Route, ...] = (
     _page("GET", "/manage/crawls", Role.VIEWER, "Crawls and how they stand."),
     _page("GET", "/manage/crawls/new", Role.EDITOR, "The form of a new crawl."),
     _page("POST", "/manage/crawls/new", Role.EDITOR, "Start a crawl.", recorded=True),
@@ -296,13 +296,25 @@ CRAWL_PAGES: tuple[Route, ...] = (
 )
 
 # ---- The cluster ----------------------------------------------------------------------------------------------------
-CLUSTER: tuple[Route, ...] = (
+CLUSTER_ROUTES: tuple[Route, ...] = (
     _route("GET", f"{_API}/cluster", *_READ, "Read the workers, crawls and queue of the cluster in the same database."),
     _page("GET", "/manage/cluster", Role.VIEWER, "Workers, crawls and queue of the cluster."),
 )
 
 # ---- In a frame on another site -------------------------------------------------------------------------------------
-EMBED: tuple[Route, ...] = (_page("GET", "/embed", Role.PUBLIC, "The calendar for a frame on another site."),)
+EMBED_ROUTES: tuple[Route, ...] = (_page("GET", "/embed", Role.PUBLIC, "The calendar for a frame on another site."),)
 
-ROUTES: tuple[Route, ...] = OPERATING + REST + FEEDS + PAGES + EMBED + LIVE + ASKING + DOCS_SITES + CRAWLS + CRAWL_PAGES + CLUSTER
+ROUTES: tuple[Route, ...] = (
+    MONITORING_ROUTES
+    + API_ROUTES
+    + FEED_ROUTES
+    + PAGE_ROUTES
+    + EMBED_ROUTES
+    + LIVE_ROUTES
+    + GRAPHQL_ROUTES
+    + DOCS_ROUTES
+    + CRAWL_ROUTES
+    + CRAWL_PAGE_ROUTES
+    + CLUSTER_ROUTES
+)
 """Every route of the service."""

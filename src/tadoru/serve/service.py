@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from tadoru.clock import Clock, SystemClock
+from tadoru.config.resolve.options import EventsOptions, ServeOptions
 from tadoru.log import Log
-from tadoru.options import EventsOptions, ServeOptions
 from tadoru.store.service import ServiceStore
 
 if TYPE_CHECKING:
+    from tadoru.serve.api.source_actions import SourceCollector
     from tadoru.serve.cluster_watch import ClusterWatch
-    from tadoru.serve.crawling.dispatcher import Dispatcher
-    from tadoru.serve.rest.running import Collecting
+    from tadoru.serve.crawl_runner.dispatcher import Dispatcher
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,10 +31,10 @@ class Service:
     clock: Clock = field(default_factory=SystemClock)
     log: Log = field(default_factory=lambda: Log(sys.stderr, SystemClock()))
     crawl_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the operator's configuration says of crawls, by job (`jobs.served.OPERATORS`)."""
+    """What the operator's configuration says of crawls, by job (`jobs.service_crawl.OPERATORS`)."""
     crawling: Dispatcher | None = None
-    """Runs crawls, where the application does (`serve.crawling`)."""
-    collecting: Collecting | None = None
+    """Runs crawls, where the application does (`serve.crawl_runner`)."""
+    collecting: SourceCollector | None = None
     """Collections that were started here; made with the first (`rest.running`)."""
     cluster: ClusterWatch | None = None
     """Looks at the cluster in the same database; made with the first look (`cluster_watch`)."""
@@ -55,7 +55,7 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def origin(request: Request) -> str:
+def request_origin(request: Request) -> str:
     """The address of the service as the world sees it, without a slash at its end: for links in feeds and pages."""
     configured = service_of(request).options.base_url
     return (configured or str(request.base_url)).rstrip("/")

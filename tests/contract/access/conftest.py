@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
 
 
 @pytest.fixture
-def by() -> By:
-    return By(who="root", address="192.0.2.1")
+def by() -> Actor:
+    return Actor(who="root", address="192.0.2.1")
 
 
 @pytest.fixture

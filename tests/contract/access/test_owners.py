@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from tadoru.store.access.values import By
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.migrate import VERSIONS, prepare
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.migrate import VERSIONS, prepare_database
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
-OPERATOR = By(who="root (command line)")
+OPERATOR = Actor(who="root (command line)")
 SCOPES = ("events:read",)
 
 
@@ -24,8 +24,8 @@ def old(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> Ite
     """A database that has the tables of the format before."""
     postgres: PostgresServer | None = request.getfixturevalue("postgres") if request.param == "postgresql" else None
     address = postgres.new_database() if postgres else str(tmp_path / "old.db")
-    before = EventsDatabase(address, clock)
-    prepare(before, VERSIONS[: VERSIONS.index("0005")])
+    before = CalendarDatabase(address, clock)
+    prepare_database(before, VERSIONS[: VERSIONS.index("0005")])
     before.close()
     store = ServiceStore(address, clock)
     yield store
@@ -38,8 +38,8 @@ def test_keys_of_the_format_before_belong_to_whoever_made_them(old: ServiceStore
     ann, ben = (old.add_user(name, "admin", OPERATOR) for name in ("ann", "ben"))
     made = {}
     for user in (ann, ben):
-        made[user.name] = old.add_key(user.name, SCOPES, By(who=user.name, user_id=user.id))
-    made["by name"] = old.add_key("by name", SCOPES, By(who="ann"))  # Its line of the audit log is gone.
+        made[user.name] = old.add_key(user.name, SCOPES, Actor(who=user.name, user_id=user.id))
+    made["by name"] = old.add_key("by name", SCOPES, Actor(who="ann"))  # Its line of the audit log is gone.
     made["operator"] = old.add_key("operator", SCOPES, OPERATOR)
     with old.write() as sql:
         sql.execute(text("DELETE FROM audit_log WHERE subject = :subject"), {"subject": f"tdr_{made['by name'][0].prefix}"})
@@ -63,7 +63,7 @@ def test_keys_of_the_format_before_belong_to_whoever_made_them(old: ServiceStore
 def test_a_key_of_somebody_who_left_and_came_back_stays_over(old: ServiceStore, clock: FakeClock) -> None:
     old.add_user("root", "admin", OPERATOR)
     ann = old.add_user("ann", "admin", OPERATOR)
-    _, whole = old.add_key("hers", SCOPES, By(who="ann", user_id=ann.id))
+    _, whole = old.add_key("hers", SCOPES, Actor(who="ann", user_id=ann.id))
     clock.advance(60)
     old.revoke_user("ann", OPERATOR)
     clock.advance(60)
@@ -79,7 +79,7 @@ def test_crawls_of_the_format_before_count_for_whoever_added_them(old: ServiceSt
     with old.write() as sql:
         for number in range(1, 5):
             sql.execute(text(row), {"name": str(number), "at": old.now() if not old.is_sqlite else old.now().isoformat()})
-        for number, by in enumerate((By(who="ann", user_id=7), By(who="ann", user_id=7), By(who="key:ci", key_id=3)), 1):
+        for number, by in enumerate((Actor(who="ann", user_id=7), Actor(who="ann", user_id=7), Actor(who="key:ci", key_id=3)), 1):
             old.recorded(sql, by, "crawl.add", f"crawl/{number}")
     store = open_service(old.database, clock)
     with store.read() as sql:

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.store.access.sessions import IDLE, LASTS, NOTED
-from tadoru.store.access.values import By
-from tadoru.store.events.moving import copy_events
-from tadoru.store.events.open import open_events
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.accounts.users import LAST_SEEN_PRECISION, SESSION_IDLE_LIMIT, SESSION_LIFETIME
+from tadoru.store.calendar.backup import copy_calendar
+from tadoru.store.calendar.store import open_calendar
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
 
 
-def test_a_session_is_its_user_as_they_are_now(store: ServiceStore, by: By) -> None:
+def test_a_session_is_its_user_as_they_are_now(store: ServiceStore, by: Actor) -> None:
     store.add_user("root", "admin", by)
     mia = store.add_user("mia", "editor", by)
     token = store.start_session(mia, by, agent="Browser/1" + "x" * 300)
@@ -28,31 +28,33 @@ def test_a_session_is_its_user_as_they_are_now(store: ServiceStore, by: By) -> N
     assert store.session("") is None
 
 
-def test_a_session_ends_when_it_is_not_used_and_after_a_month_in_any_case(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_a_session_ends_when_it_is_not_used_and_after_a_month_in_any_case(
+    store: ServiceStore, by: Actor, clock: FakeClock
+) -> None:
     mia = store.add_user("mia", "editor", by)
     idle, used = store.start_session(mia, by), store.start_session(mia, by)
-    step = IDLE - timedelta(minutes=1)
+    step = SESSION_IDLE_LIMIT - timedelta(minutes=1)
     begun = store.now()
-    while store.now() + step < begun + LASTS:
+    while store.now() + step < begun + SESSION_LIFETIME:
         clock.advance(step.total_seconds())
         assert store.session(used) is not None
     assert store.session(idle) is None
-    clock.advance((begun + LASTS - store.now()).total_seconds())
+    clock.advance((begun + SESSION_LIFETIME - store.now()).total_seconds())
     assert store.session(used) is None
 
 
-def test_using_a_session_is_not_written_down_each_time(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_using_a_session_is_not_written_down_each_time(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     token = store.start_session(store.add_user("mia", "editor", by), by)
     begun = store.now()
-    clock.advance(NOTED.total_seconds() - 1)
+    clock.advance(LAST_SEEN_PRECISION.total_seconds() - 1)
     store.session(token)
     assert store.sessions_of(1)[0].last_seen_at == begun
     clock.advance(1)
     store.session(token)
-    assert store.sessions_of(1)[0].last_seen_at == begun + NOTED
+    assert store.sessions_of(1)[0].last_seen_at == begun + LAST_SEEN_PRECISION
 
 
-def test_signing_in_again_ends_what_the_browser_had_before(store: ServiceStore, by: By) -> None:
+def test_signing_in_again_ends_what_the_browser_had_before(store: ServiceStore, by: Actor) -> None:
     mia = store.add_user("mia", "editor", by)
     planted = store.start_session(mia, by)
     fresh = store.start_session(mia, by, replaces=planted)
@@ -63,15 +65,15 @@ def test_signing_in_again_ends_what_the_browser_had_before(store: ServiceStore, 
     assert store.session(fresh) is None
 
 
-def test_sessions_that_are_over_are_cleared_away(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_sessions_that_are_over_are_cleared_away(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     mia = store.add_user("mia", "editor", by)
     store.start_session(mia, by)
-    clock.advance(IDLE.total_seconds())
+    clock.advance(SESSION_IDLE_LIMIT.total_seconds())
     store.start_session(mia, by)
     assert len(store.sessions_of(mia.id)) == 1
 
 
-def test_a_key_opens_until_it_ends(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_a_key_opens_until_it_ends(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     key, whole = store.add_key(" a  key ", ("sources:read", "events:read"), by, expires_at=store.now() + timedelta(days=1))
     assert (key.name, key.scopes, key.created_by) == ("a key", ("events:read", "sources:read"), "root")
     assert whole.startswith(f"tdr_{key.prefix}_")
@@ -84,7 +86,7 @@ def test_a_key_opens_until_it_ends(store: ServiceStore, by: By, clock: FakeClock
 
 
 @pytest.mark.parametrize("change", ["last letter", "other prefix", "cut", "longer", "another's secret", "no key at all"])
-def test_a_key_that_is_nearly_right_opens_nothing(store: ServiceStore, by: By, change: str) -> None:
+def test_a_key_that_is_nearly_right_opens_nothing(store: ServiceStore, by: Actor, change: str) -> None:
     _, whole = store.add_key("a", ("events:read",), by)
     _, other = store.add_key("b", ("events:read",), by)
     tried = {
@@ -98,7 +100,7 @@ def test_a_key_that_is_nearly_right_opens_nothing(store: ServiceStore, by: By, c
     assert store.key_of(tried[change]) is None
 
 
-def test_a_revoked_key_opens_nothing(store: ServiceStore, by: By) -> None:
+def test_a_revoked_key_opens_nothing(store: ServiceStore, by: Actor) -> None:
     (one, first), (two, second) = (store.add_key(name, ("events:read",), by) for name in "ab")
     assert store.revoke_key(f"tdr_{one.prefix}", by).revoked_at is not None
     store.revoke_key(two.id, by)
@@ -109,7 +111,7 @@ def test_a_revoked_key_opens_nothing(store: ServiceStore, by: By) -> None:
         store.revoke_key("tdr_nothing1", by)
 
 
-def test_a_key_that_makes_no_sense_is_refused(store: ServiceStore, by: By) -> None:
+def test_a_key_that_makes_no_sense_is_refused(store: ServiceStore, by: Actor) -> None:
     with pytest.raises(UsageError, match="at least one scope"):
         store.add_key("a", (), by)
     with pytest.raises(UsageError, match="needs a name"):
@@ -120,12 +122,12 @@ def test_a_key_that_makes_no_sense_is_refused(store: ServiceStore, by: By) -> No
         store.add_key("a", ("admin",), by, expires_at=store.now())
 
 
-def test_every_change_is_in_the_audit_log_with_who_and_when(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_every_change_is_in_the_audit_log_with_who_and_when(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     mia = store.add_user("mia", "admin", by)
     clock.advance(60)
-    token = store.start_session(mia, By(who="", address="198.51.100.7"))
-    store.end_session(token, By(who="mia", user_id=mia.id))
-    store.end_session(token, By(who="mia", user_id=mia.id))  # Nothing changes, nothing is written.
+    token = store.start_session(mia, Actor(who="", address="198.51.100.7"))
+    store.end_session(token, Actor(who="mia", user_id=mia.id))
+    store.end_session(token, Actor(who="mia", user_id=mia.id))  # Nothing changes, nothing is written.
     key, _ = store.add_key("k", ("admin",), by)
     store.revoke_key(key.id, by)
     store.revoke_key(key.id, by)
@@ -145,12 +147,14 @@ def test_every_change_is_in_the_audit_log_with_who_and_when(store: ServiceStore,
     assert store.audit_entries(limit=1, before=entries[0].id, who="root")[0].what == "key.revoke"
 
 
-def test_a_copy_and_a_backup_carry_users_keys_and_the_log(store: ServiceStore, by: By, tmp_path: Path, clock: FakeClock) -> None:
+def test_a_copy_and_a_backup_carry_users_keys_and_the_log(
+    store: ServiceStore, by: Actor, tmp_path: Path, clock: FakeClock
+) -> None:
     mia = store.add_user("mia", "editor", by, password="correct horse battery")
     token = store.start_session(mia, by)
     _, key = store.add_key("k", ("events:read",), by, user="mia")
-    copy = open_events(str(tmp_path / "copy.db"), clock)
-    copy_events(store, copy)
+    copy = open_calendar(str(tmp_path / "copy.db"), clock)
+    copy_calendar(store, copy)
     copy.close()
     store.backup(str(tmp_path / "backup.db"))
     for file in ("copy.db", "backup.db"):

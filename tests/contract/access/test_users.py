@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import text
 
 from tadoru.errors import UsageError
-from tadoru.store.access.users import LINK_HOLDS
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.accounts.users import LINK_LIFETIME
 from tadoru.store.service import ServiceStore
 from tests.support.clock import FakeClock
 
 PASSWORD = "correct horse battery"
 
 
-def test_a_user_signs_in_with_the_password_and_with_no_other(store: ServiceStore, by: By) -> None:
+def test_a_user_signs_in_with_the_password_and_with_no_other(store: ServiceStore, by: Actor) -> None:
     store.add_user("mia", "editor", by, password=PASSWORD)
     found = store.user_with_password("mia", PASSWORD)
     assert found is not None
@@ -31,12 +31,12 @@ def test_a_user_signs_in_with_the_password_and_with_no_other(store: ServiceStore
         assert store.user_with_password(name, password) is None
 
 
-def test_a_user_without_a_password_can_not_sign_in_with_an_empty_one(store: ServiceStore, by: By) -> None:
+def test_a_user_without_a_password_can_not_sign_in_with_an_empty_one(store: ServiceStore, by: Actor) -> None:
     store.add_user("mia", "editor", by)
     assert store.user_with_password("mia", "") is None
 
 
-def test_a_name_is_the_same_in_any_letters(store: ServiceStore, by: By) -> None:
+def test_a_name_is_the_same_in_any_letters(store: ServiceStore, by: Actor) -> None:
     store.add_user(" Ｍia ", "viewer", by, password=PASSWORD)
     assert store.user_with_password("MIA", PASSWORD) is not None
     with pytest.raises(UsageError, match="There is a user mia already"):
@@ -44,12 +44,12 @@ def test_a_name_is_the_same_in_any_letters(store: ServiceStore, by: By) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a b", "a\nb", "a\x1b[31m", "x" * 65])
-def test_a_name_that_would_confuse_people_is_refused(store: ServiceStore, by: By, name: str) -> None:
+def test_a_name_that_would_confuse_people_is_refused(store: ServiceStore, by: Actor, name: str) -> None:
     with pytest.raises(UsageError, match="A user's name has 1 to 64 characters"):
         store.add_user(name, "viewer", by)
 
 
-def test_what_does_not_fit_is_refused_in_a_sentence(store: ServiceStore, by: By) -> None:
+def test_what_does_not_fit_is_refused_in_a_sentence(store: ServiceStore, by: Actor) -> None:
     with pytest.raises(UsageError, match="There is no role king"):
         store.add_user("mia", "king", by)
     with pytest.raises(UsageError, match="at least 10 characters"):
@@ -60,7 +60,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(store: ServiceStore, by: By)
     assert not store.has_users()
 
 
-def test_a_link_works_once_and_for_an_hour(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_a_link_works_once_and_for_an_hour(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     store.add_user("mia", "admin", by)
     first, second = store.make_link("mia", by), store.make_link("mia", by)
     assert store.user_of_link(first) is None
@@ -71,12 +71,12 @@ def test_a_link_works_once_and_for_an_hour(store: ServiceStore, by: By, clock: F
     assert started[0].name == "mia"
     assert store.start_by_link(second, by) is None
     third = store.make_link("mia", by)
-    clock.advance(LINK_HOLDS.total_seconds())
+    clock.advance(LINK_LIFETIME.total_seconds())
     assert store.user_of_link(third) is None
     assert store.start_by_link(third, by) is None
 
 
-def test_of_two_who_use_a_link_at_once_only_one_gets_in(store: ServiceStore, by: By) -> None:
+def test_of_two_who_use_a_link_at_once_only_one_gets_in(store: ServiceStore, by: Actor) -> None:
     store.add_user("mia", "admin", by)
     token, got, gate = store.make_link("mia", by), [], threading.Barrier(4)
 
@@ -92,7 +92,7 @@ def test_of_two_who_use_a_link_at_once_only_one_gets_in(store: ServiceStore, by:
     assert len([one for one in got if one is not None]) == 1
 
 
-def test_who_is_revoked_gets_in_by_nothing(store: ServiceStore, by: By) -> None:
+def test_who_is_revoked_gets_in_by_nothing(store: ServiceStore, by: Actor) -> None:
     store.add_user("root", "admin", by)
     mia = store.add_user("mia", "editor", by, password=PASSWORD)
     session, link = store.start_session(mia, by), store.make_link("mia", by)
@@ -107,7 +107,7 @@ def test_who_is_revoked_gets_in_by_nothing(store: ServiceStore, by: By) -> None:
     assert [one.name for one in store.users() if one.revoked_at is None] == ["root"]
 
 
-def test_who_comes_back_gets_nothing_of_what_was(store: ServiceStore, by: By) -> None:
+def test_who_comes_back_gets_nothing_of_what_was(store: ServiceStore, by: Actor) -> None:
     store.add_user("root", "admin", by)
     store.add_user("mia", "editor", by, password=PASSWORD)
     _, key = store.add_key("hers", ("events:read",), by, user="mia")
@@ -118,7 +118,7 @@ def test_who_comes_back_gets_nothing_of_what_was(store: ServiceStore, by: By) ->
     assert store.key_of(key) is None
 
 
-def test_the_last_admin_stays(store: ServiceStore, by: By) -> None:
+def test_the_last_admin_stays(store: ServiceStore, by: Actor) -> None:
     store.add_user("ann", "admin", by)
     store.add_user("ben", "admin", by)
     store.set_role("ben", "viewer", by)
@@ -130,7 +130,7 @@ def test_the_last_admin_stays(store: ServiceStore, by: By) -> None:
     assert store.revoke_user("ann", by).name == "ann"
 
 
-def test_two_admins_can_not_revoke_each_other_at_once(store: ServiceStore, by: By) -> None:
+def test_two_admins_can_not_revoke_each_other_at_once(store: ServiceStore, by: Actor) -> None:
     store.add_user("ann", "admin", by)
     store.add_user("ben", "admin", by)
     gate, refused = threading.Barrier(2), []
@@ -151,7 +151,7 @@ def test_two_admins_can_not_revoke_each_other_at_once(store: ServiceStore, by: B
     assert len([one for one in store.users() if one.revoked_at is None]) == 1
 
 
-def test_a_new_password_ends_every_session(store: ServiceStore, by: By) -> None:
+def test_a_new_password_ends_every_session(store: ServiceStore, by: Actor) -> None:
     mia = store.add_user("mia", "admin", by, password=PASSWORD)
     session = store.start_session(mia, by)
     store.set_password("mia", "another long password", by)
@@ -160,7 +160,7 @@ def test_a_new_password_ends_every_session(store: ServiceStore, by: By) -> None:
     assert store.user_with_password("mia", "another long password") is not None
 
 
-def test_no_secret_is_in_the_database(store: ServiceStore, by: By) -> None:
+def test_no_secret_is_in_the_database(store: ServiceStore, by: Actor) -> None:
     mia = store.add_user("mia", "admin", by, password=PASSWORD)
     secret = [PASSWORD, store.start_session(mia, by), store.make_link("mia", by), store.add_key("k", ("admin",), by)[1][13:]]
     with store.read() as sql:

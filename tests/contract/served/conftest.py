@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import text
 
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.clock import FakeClock
 
@@ -15,8 +15,8 @@ LetPass = Callable[[float], None]
 
 
 @pytest.fixture
-def by() -> By:
-    return By(who="mika")
+def by() -> Actor:
+    return Actor(who="mika")
 
 
 @pytest.fixture

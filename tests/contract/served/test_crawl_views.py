@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tadoru.store.access.values import By
-from tadoru.store.crawls.values import CrawlState
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.crawl.workers import current
+from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import ServiceStore
-from tadoru.store.workers import current
 
 ME = current()
 URL = "https://example.org/"
@@ -21,7 +21,7 @@ def run_once(store: ServiceStore, state: CrawlState, **figures: int) -> int:
     return crawl.id
 
 
-def test_the_last_finished_run_of_each_crawl_is_found_at_once(store: ServiceStore, by: By) -> None:
+def test_the_last_finished_run_of_each_crawl_is_found_at_once(store: ServiceStore, by: Actor) -> None:
     first, second, third = (store.add_crawl(name, "audit", [URL], {}, by).id for name in "abc")
     run_once(store, CrawlState.FINISHED, pages=1)
     run_once(store, CrawlState.FAILED)
@@ -36,7 +36,7 @@ def test_the_last_finished_run_of_each_crawl_is_found_at_once(store: ServiceStor
     assert store.finished_runs([]) == {}
 
 
-def test_busy_crawls_are_those_that_run_or_wait(store: ServiceStore, by: By) -> None:
+def test_busy_crawls_are_those_that_run_or_wait(store: ServiceStore, by: Actor) -> None:
     numbers = [store.add_crawl(name, "audit", [URL], {}, by).id for name in "abc"]
     run_once(store, CrawlState.FINISHED)
     store.claim_crawl(ME, at_once=9)
@@ -44,7 +44,7 @@ def test_busy_crawls_are_those_that_run_or_wait(store: ServiceStore, by: By) -> 
     assert [one.id for one in store.busy_crawls(limit=1)] == [numbers[1]]
 
 
-def test_the_runs_of_the_last_days_are_those_that_ended_since(store: ServiceStore, by: By) -> None:
+def test_the_runs_of_the_last_days_are_those_that_ended_since(store: ServiceStore, by: Actor) -> None:
     for name in "ab":
         store.add_crawl(name, "audit", [URL], {}, by)
     numbers = [run_once(store, CrawlState.FINISHED), run_once(store, CrawlState.FAILED)]
@@ -55,7 +55,7 @@ def test_the_runs_of_the_last_days_are_those_that_ended_since(store: ServiceStor
     assert store.crawl_runs_since(last + timedelta(seconds=1)) == ()
 
 
-def test_the_last_notices_about_a_crawl_are_in_their_order(store: ServiceStore, by: By) -> None:
+def test_the_last_notices_about_a_crawl_are_in_their_order(store: ServiceStore, by: Actor) -> None:
     assert store.notices_about("crawl/1") == ()
     for number in range(4):
         store.tell("crawl.notice", "crawl/1", {"text": str(number)})

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.store.access.values import By
-from tadoru.store.crawls.claiming import DIED, MOST_DEATHS, SILENCE, CrawlLost
-from tadoru.store.crawls.register import CrawlBusy, NoSuchCrawl
-from tadoru.store.crawls.values import CrawlState, ServedCrawl
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.crawl.workers import WorkerIdentity, current, machine_name
+from tadoru.store.served_crawls.claims import CRASHED, HEARTBEAT_TIMEOUT, MAX_CRASHES, CrawlLost
+from tadoru.store.served_crawls.register import CrawlBusy, CrawlNotFound
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore, open_service
-from tadoru.store.workers import Identity, current, machine_name
 from tests.contract.served.conftest import LetPass
 from tests.support.clock import FakeClock
 
 ME = current()
 HERE = machine_name()
-ELSEWHERE = Identity("another machine", 7, "1")
-DEAD = Identity(HERE, 2**22 + 5, "1")
+ELSEWHERE = WorkerIdentity("another machine", 7, "1")
+DEAD = WorkerIdentity(HERE, 2**22 + 5, "1")
 URL = "https://example.org/"
 
 
-def added(store: ServiceStore, by: By, job: str = "audit", **more: object) -> ServedCrawl:
+def added(store: ServiceStore, by: Actor, job: str = "audit", **more: object) -> ServedCrawl:
     return store.add_crawl("Site", job, [URL], {"depth": 2}, by, **more)  # type: ignore[arg-type]
 
 
-def claimed(store: ServiceStore, worker: Identity = ME) -> ServedCrawl:
+def claimed(store: ServiceStore, worker: WorkerIdentity = ME) -> ServedCrawl:
     found = store.claim_crawl(worker, at_once=9)
     assert found is not None
     return found
 
 
-def test_a_new_crawl_waits_and_has_a_place_of_its_own(store: ServiceStore, by: By) -> None:
+def test_a_new_crawl_waits_and_has_a_place_of_its_own(store: ServiceStore, by: Actor) -> None:
     audit, docs = added(store, by, every=3600, webhook="https://example.org/hook"), added(store, by, "docs")
     assert (audit.state, audit.place, audit.starts, audit.options) == (
         CrawlState.QUEUED,
@@ -45,7 +45,7 @@ def test_a_new_crawl_waits_and_has_a_place_of_its_own(store: ServiceStore, by: B
     assert [one.id for one in store.crawls(before=2)] == [1]
 
 
-def test_each_crawl_is_taken_once_and_only_so_many_at_a_time(store: ServiceStore, by: By, clock: FakeClock) -> None:
+def test_each_crawl_is_taken_once_and_only_so_many_at_a_time(store: ServiceStore, by: Actor, clock: FakeClock) -> None:
     for _ in range(3):
         added(store, by)
     other = open_service(store.database, clock)
@@ -55,17 +55,21 @@ def test_each_crawl_is_taken_once_and_only_so_many_at_a_time(store: ServiceStore
     assert [run.outcome for run in store.crawl_runs(1)] == [""]
 
 
-def test_a_crawl_is_handed_to_the_process_that_was_started_for_it(store: ServiceStore, by: By) -> None:
+def test_a_crawl_is_handed_to_the_process_that_was_started_for_it(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     claimed(store)
-    store.hand_crawl(1, ME, ELSEWHERE)
+    store.transfer_crawl(1, ME, ELSEWHERE)
     assert store.holds_crawl(1, ELSEWHERE)
-    for call in (lambda: store.beat(1, ME, {}), lambda: store.hand_crawl(1, ME, ELSEWHERE), lambda: store.begun_again(1, ME)):
+    for call in (
+        lambda: store.beat(1, ME, {}),
+        lambda: store.transfer_crawl(1, ME, ELSEWHERE),
+        lambda: store.mark_restarted(1, ME),
+    ):
         with pytest.raises(CrawlLost):
             call()
 
 
-def test_what_is_wanted_is_heard_at_the_next_beat(store: ServiceStore, by: By) -> None:
+def test_what_is_wanted_is_heard_at_the_next_beat(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     claimed(store)
     assert store.beat(1, ME, {"pages": 3}) == ""
@@ -83,7 +87,7 @@ def test_what_is_wanted_is_heard_at_the_next_beat(store: ServiceStore, by: By) -
     assert [(run.outcome, run.figures) for run in store.crawl_runs(1)] == [("stopped", {"pages": 4})]
 
 
-def test_a_crawl_that_waits_is_paused_or_stopped_at_once(store: ServiceStore, by: By) -> None:
+def test_a_crawl_that_waits_is_paused_or_stopped_at_once(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     assert store.pause_crawl(1, by).state is CrawlState.PAUSED
     assert store.claim_crawl(ME, at_once=9) is None
@@ -101,19 +105,19 @@ def test_a_crawl_that_waits_is_paused_or_stopped_at_once(store: ServiceStore, by
     [(CrawlState.FINISHED, True), (CrawlState.FAILED, True), (CrawlState.PAUSED, False), (CrawlState.STOPPED, False)],
 )
 def test_what_finished_or_failed_begins_anew_and_everything_else_goes_on(
-    store: ServiceStore, by: By, state: CrawlState, anew: bool
+    store: ServiceStore, by: Actor, state: CrawlState, anew: bool
 ) -> None:
     added(store, by)
     claimed(store)
     store.end_crawl(1, ME, state, error="why" if state is CrawlState.FAILED else "")
     assert store.run_crawl(1, by).again is anew
     assert claimed(store).again is anew
-    store.begun_again(1, ME)
+    store.mark_restarted(1, ME)
     store.end_crawl(1, ME, CrawlState.QUEUED)
     assert not claimed(store).again, "what was begun anew is gone on with when it was interrupted"
 
 
-def test_a_crawl_of_a_dead_process_is_queued_by_whoever_looks(store: ServiceStore, by: By) -> None:
+def test_a_crawl_of_a_dead_process_is_queued_by_whoever_looks(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     claimed(store, DEAD)
     assert store.queue_due_crawls(HERE) == 1
@@ -122,20 +126,20 @@ def test_a_crawl_of_a_dead_process_is_queued_by_whoever_looks(store: ServiceStor
     assert store.queue_due_crawls(HERE) == 0
 
 
-def test_on_another_machine_silence_tells_that_a_process_is_gone(store: ServiceStore, by: By, let_pass: LetPass) -> None:
+def test_on_another_machine_silence_tells_that_a_process_is_gone(store: ServiceStore, by: Actor, let_pass: LetPass) -> None:
     added(store, by)
     claimed(store, ELSEWHERE)
-    let_pass(SILENCE.total_seconds() - 5)
+    let_pass(HEARTBEAT_TIMEOUT.total_seconds() - 5)
     assert store.queue_due_crawls(HERE) == 0
     store.beat(1, ELSEWHERE, {})
-    let_pass(SILENCE.total_seconds() - 5)
+    let_pass(HEARTBEAT_TIMEOUT.total_seconds() - 5)
     assert store.queue_due_crawls(HERE) == 0
     let_pass(10)
     assert store.queue_due_crawls(HERE) == 1
 
 
 @pytest.mark.parametrize("wanted", ["pause", "stop"])
-def test_a_crawl_that_was_to_end_anyway_is_not_begun_again(store: ServiceStore, by: By, wanted: str) -> None:
+def test_a_crawl_that_was_to_end_anyway_is_not_begun_again(store: ServiceStore, by: Actor, wanted: str) -> None:
     added(store, by)
     claimed(store, DEAD)
     (store.pause_crawl if wanted == "pause" else store.stop_crawl)(1, by)
@@ -143,22 +147,22 @@ def test_a_crawl_that_was_to_end_anyway_is_not_begun_again(store: ServiceStore, 
     assert store.crawl(1).state is {"pause": CrawlState.PAUSED, "stop": CrawlState.STOPPED}[wanted]
 
 
-def test_a_crawl_that_kills_its_processes_fails_in_the_end(store: ServiceStore, by: By) -> None:
+def test_a_crawl_that_kills_its_processes_fails_in_the_end(store: ServiceStore, by: Actor) -> None:
     added(store, by)
-    for _ in range(MOST_DEATHS):
+    for _ in range(MAX_CRASHES):
         assert store.crawl(1).state is CrawlState.QUEUED
         claimed(store, DEAD)
         store.beat(1, DEAD, {"pages": 5})
         store.beat(1, DEAD, {"pages": 5})
         store.queue_due_crawls(HERE)
-    assert (store.crawl(1).state, store.crawl(1).error) == (CrawlState.FAILED, DIED)
-    assert [run.changes["reasons"] for run in store.untold_runs()] == [[DIED]]
+    assert (store.crawl(1).state, store.crawl(1).error) == (CrawlState.FAILED, CRASHED)
+    assert [run.changes["reasons"] for run in store.unnotified_runs()] == [[CRASHED]]
     assert store.run_crawl(1, by).error == ""
 
 
-def test_deaths_are_forgotten_when_a_crawl_gets_on(store: ServiceStore, by: By) -> None:
+def test_deaths_are_forgotten_when_a_crawl_gets_on(store: ServiceStore, by: Actor) -> None:
     added(store, by)
-    for pages in range(MOST_DEATHS * 2):
+    for pages in range(MAX_CRASHES * 2):
         claimed(store, DEAD)
         store.beat(1, DEAD, {"pages": pages})
         store.beat(1, DEAD, {"pages": pages + 1})
@@ -166,7 +170,7 @@ def test_deaths_are_forgotten_when_a_crawl_gets_on(store: ServiceStore, by: By) 
     assert store.crawl(1).state is CrawlState.QUEUED
 
 
-def test_a_crawl_that_repeats_itself_is_due_after_its_end_and_once(store: ServiceStore, by: By, let_pass: LetPass) -> None:
+def test_a_crawl_that_repeats_itself_is_due_after_its_end_and_once(store: ServiceStore, by: Actor, let_pass: LetPass) -> None:
     added(store, by, every=3600)
     claimed(store)
     let_pass(50)
@@ -184,13 +188,13 @@ def test_a_crawl_that_repeats_itself_is_due_after_its_end_and_once(store: Servic
 
 
 @pytest.mark.parametrize("state", [CrawlState.STOPPED, CrawlState.FAILED])
-def test_one_run_that_fails_or_is_stopped_does_not_end_the_rhythm(store: ServiceStore, by: By, state: CrawlState) -> None:
+def test_one_run_that_fails_or_is_stopped_does_not_end_the_rhythm(store: ServiceStore, by: Actor, state: CrawlState) -> None:
     added(store, by, every=3600)
     claimed(store)
     assert store.end_crawl(1, ME, state, error="no answer" if state is CrawlState.FAILED else "").next_at is not None
 
 
-def test_a_paused_crawl_is_not_due(store: ServiceStore, by: By, let_pass: LetPass) -> None:
+def test_a_paused_crawl_is_not_due(store: ServiceStore, by: Actor, let_pass: LetPass) -> None:
     added(store, by, every=3600)
     claimed(store)
     store.end_crawl(1, ME, CrawlState.PAUSED)
@@ -198,7 +202,7 @@ def test_a_paused_crawl_is_not_due(store: ServiceStore, by: By, let_pass: LetPas
     assert store.queue_due_crawls(HERE) == 0
 
 
-def test_name_rhythm_and_webhook_are_changed(store: ServiceStore, by: By) -> None:
+def test_name_rhythm_and_webhook_are_changed(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     changed = store.change_crawl(1, by, name="New", every=7200, webhook="https://example.org/x")
     assert (changed.name, changed.every, changed.webhook) == ("New", 7200, "https://example.org/x")
@@ -207,48 +211,48 @@ def test_name_rhythm_and_webhook_are_changed(store: ServiceStore, by: By) -> Non
     assert (changed.name, changed.every, changed.next_at, changed.webhook) == ("New", None, None, "")
 
 
-def test_everything_waits_while_there_is_no_room(store: ServiceStore, by: By) -> None:
+def test_everything_waits_while_there_is_no_room(store: ServiceStore, by: Actor) -> None:
     for _ in range(2):
         added(store, by)
     claimed(store)
-    assert store.hold_crawls("The disk is full.") == 2
+    assert store.pause_all_crawls("The disk is full.") == 2
     assert store.beat(1, ME, {}) == "pause"
     assert (store.crawl(2).state, store.crawl(2).error) == (CrawlState.PAUSED, "The disk is full.")
-    assert store.hold_crawls("The disk is full.") == 0
+    assert store.pause_all_crawls("The disk is full.") == 0
     ended = store.end_crawl(1, ME, CrawlState.PAUSED)
     assert ended.error == "The disk is full."
     assert store.run_crawl(1, by).error == ""
 
 
-def test_a_regression_is_told_by_one_and_a_quiet_run_by_nobody(store: ServiceStore, by: By) -> None:
+def test_a_regression_is_told_by_one_and_a_quiet_run_by_nobody(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     for changes in ({}, {"regression": True, "reasons": ["1 page broke."]}, {"regression": False, "recovered": True}):
         claimed(store)
         store.end_crawl(1, ME, CrawlState.FINISHED, changes=changes)
         store.run_crawl(1, by)
-    assert [run.id for run in store.untold_runs()] == [2, 3]
-    assert store.mark_told(2)
-    assert not store.mark_told(2)
-    store.mark_untold(2)
-    assert [run.id for run in store.untold_runs()] == [2, 3]
-    assert all(store.mark_told(number) for number in (2, 3))
-    assert store.untold_runs() == ()
+    assert [run.id for run in store.unnotified_runs()] == [2, 3]
+    assert store.mark_notified(2)
+    assert not store.mark_notified(2)
+    store.mark_unnotified(2)
+    assert [run.id for run in store.unnotified_runs()] == [2, 3]
+    assert all(store.mark_notified(number) for number in (2, 3))
+    assert store.unnotified_runs() == ()
 
 
-def test_a_removed_crawl_is_gone_with_its_runs(store: ServiceStore, by: By) -> None:
+def test_a_removed_crawl_is_gone_with_its_runs(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     claimed(store)
     store.end_crawl(1, ME, CrawlState.FINISHED)
     assert store.remove_crawl(1, by).name == "Site"
     assert store.crawl_runs(1) == ()
-    with pytest.raises(NoSuchCrawl, match="There is no crawl 1"):
+    with pytest.raises(CrawlNotFound, match="There is no crawl 1"):
         store.crawl(1)
     with pytest.raises(CrawlLost):
         store.end_crawl(1, ME, CrawlState.FINISHED)
     assert added(store, by).id == 2, "no number is given twice"
 
 
-def test_every_change_is_told_and_every_persons_deed_recorded(store: ServiceStore, by: By) -> None:
+def test_every_change_is_told_and_every_persons_deed_recorded(store: ServiceStore, by: Actor) -> None:
     added(store, by)
     claimed(store)
     store.beat(1, ME, {"pages": 1})

@@ -6,20 +6,20 @@ import threading
 
 import pytest
 
-from tadoru.store.access.values import By
-from tadoru.store.crawls.register import QueueFull
-from tadoru.store.crawls.values import CrawlState
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.crawl.workers import current, machine_name
+from tadoru.store.served_crawls.register import CrawlQueueFull
+from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import ServiceStore, open_service
-from tadoru.store.workers import current, machine_name
 from tests.contract.served.conftest import LetPass
 from tests.support.clock import FakeClock
 
-ANN, BEN, CI = By(who="ann", user_id=1), By(who="ben", user_id=2), By(who="key:ci", key_id=5)
-KEY_OF_ANN = By(who="key:hers", user_id=1, key_id=9)
+ANN, BEN, CI = Actor(who="ann", user_id=1), Actor(who="ben", user_id=2), Actor(who="key:ci", key_id=5)
+KEY_OF_ANN = Actor(who="key:hers", user_id=1, key_id=9)
 ME = current()
 
 
-def queue(store: ServiceStore, by: By, count: int = 1, **more: int) -> list[int]:
+def queue(store: ServiceStore, by: Actor, count: int = 1, **more: int) -> list[int]:
     return [store.add_crawl("Site", "audit", ["https://example.org/"], {}, by, **more).id for _ in range(count)]
 
 
@@ -63,20 +63,20 @@ def test_who_runs_the_crawl_of_another_uses_their_own_place(store: ServiceStore,
         run_next(store, let_pass)
     for number in ann:
         store.run_crawl(number, BEN, most_queued=2)
-    with pytest.raises(QueueFull):
+    with pytest.raises(CrawlQueueFull):
         queue(store, BEN, most_queued=2)
     queue(store, ANN, 2, most_queued=2)
 
 
 @pytest.mark.parametrize("by", [ANN, CI])
-def test_one_user_has_only_so_many_crawls_in_the_queue(store: ServiceStore, by: By, let_pass: LetPass) -> None:
+def test_one_user_has_only_so_many_crawls_in_the_queue(store: ServiceStore, by: Actor, let_pass: LetPass) -> None:
     first = queue(store, by, 3, most_queued=3)
-    with pytest.raises(QueueFull, match="You have 3 crawls in the queue, the maximum for one user"):
+    with pytest.raises(CrawlQueueFull, match="You have 3 crawls in the queue, the maximum for one user"):
         queue(store, by, most_queued=3)
     queue(store, BEN, most_queued=3)
     store.stop_crawl(first[1], by)
     queue(store, by, most_queued=3)
-    with pytest.raises(QueueFull):
+    with pytest.raises(CrawlQueueFull):
         store.run_crawl(first[1], by, most_queued=3)
     assert store.crawl(first[1]).state is CrawlState.STOPPED
     run_next(store, let_pass)
@@ -85,7 +85,7 @@ def test_one_user_has_only_so_many_crawls_in_the_queue(store: ServiceStore, by: 
 
 def test_keys_of_one_user_share_their_place(store: ServiceStore) -> None:
     queue(store, KEY_OF_ANN, 2, most_queued=2)
-    with pytest.raises(QueueFull):
+    with pytest.raises(CrawlQueueFull):
         queue(store, ANN, most_queued=2)
 
 
@@ -98,7 +98,7 @@ def test_the_maximum_holds_for_those_who_ask_at_the_same_time(store: ServiceStor
         for _ in range(3):
             try:
                 queue(own, ANN, most_queued=5)
-            except QueueFull as error:
+            except CrawlQueueFull as error:
                 refused.append(error)
         own.close()
 

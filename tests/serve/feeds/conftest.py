@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serve.rest.conftest import fill
+from tests.serve.api.conftest import fill
 from tests.support.serving import Desk
 
 

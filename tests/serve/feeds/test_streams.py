@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from tadoru.serve.streams import Stream
+from tadoru.serve.api.responses import StreamResponse
 
 SCOPE = {"type": "http", "method": "GET", "path": "/", "headers": [], "asgi": {"version": "3.0", "spec_version": "2.3"}}
 
@@ -47,7 +47,7 @@ def heard(source: Source, after: int, how: str) -> None:
                     task.cancel()
             await asyncio.sleep(0)
 
-        stream = Stream(source.pieces(), media_type="text/plain", headers={})
+        stream = StreamResponse(source.pieces(), media_type="text/plain", headers={})
         task = asyncio.create_task(stream(SCOPE, receive, send))  # type: ignore[arg-type]
         await asyncio.wait([task])
         assert sent >= after

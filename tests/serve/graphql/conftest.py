@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.serve.rest.conftest import fill
-from tests.serve.rest.crawled import crawl_a_site
-from tests.serve.rest.test_reviews import asked
+from tests.serve.api.conftest import fill
+from tests.serve.api.crawled import crawl_a_site
+from tests.serve.api.test_reviews import asked
 from tests.support.serving import Desk
 
 Ask = Callable[..., dict[str, Any]]

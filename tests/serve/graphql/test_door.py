@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tadoru.log import Log
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tests.support.serving import Desk
 
 QUERY = "{ cities }"
@@ -54,8 +54,8 @@ def test_what_is_no_query_is_refused_with_a_sentence(desk: Desk, content: bytes,
 
 
 def test_a_page_of_somebody_else_can_not_ask_with_our_cookie(desk: Desk) -> None:
-    user = desk.store.add_user("mia", "viewer", By(who="test"))
-    cookie = {"cookie": f"tadoru={desk.store.start_session(user, By(who='test'))}"}
+    user = desk.store.add_user("mia", "viewer", Actor(who="test"))
+    cookie = {"cookie": f"tadoru={desk.store.start_session(user, Actor(who='test'))}"}
     sources = {"query": "{ sources { nodes { name } } }"}
     assert desk.anybody.post("/graphql", json=sources, headers=cookie).status_code == 403
     stranger = cookie | {"origin": "https://evil.example"}

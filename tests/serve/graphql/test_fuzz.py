@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import nodes, queries
 
-from tadoru.serve.graphql.carrying_out import the_schema
+from tadoru.serve.graphql.execution import graphql_schema
 from tests.support.serving import Desk
 
-SCHEMA = the_schema().as_str()
+SCHEMA = graphql_schema().as_str()
 SCALARS = {
     "Date": st.dates().map(lambda day: nodes.String(day.isoformat())),
     "DateTime": st.datetimes().map(lambda at: nodes.String(at.isoformat())),

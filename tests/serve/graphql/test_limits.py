@@ -9,8 +9,17 @@ from graphql import build_schema, get_introspection_query, parse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.serve.graphql.carrying_out import the_schema
-from tadoru.serve.graphql.limits import ALIASES, COST, DEEPEST, FIELDS, LONGEST, TOKENS, TooMuch, check
+from tadoru.serve.graphql.execution import graphql_schema
+from tadoru.serve.graphql.limits import (
+    MAX_ALIASES,
+    MAX_COST,
+    MAX_DEPTH,
+    MAX_FIELDS,
+    MAX_QUERY_LENGTH,
+    MAX_TOKENS,
+    QueryTooLarge,
+    check_query_limits,
+)
 from tests.serve.graphql.conftest import ask
 from tests.support.serving import Desk
 
@@ -23,8 +32,8 @@ SCHEMA = build_schema(
 
 def fits(query: str, **variables: object) -> bool:
     try:
-        check(SCHEMA, parse(query), variables)
-    except TooMuch:
+        check_query_limits(SCHEMA, parse(query), variables)
+    except QueryTooLarge:
         return False
     return True
 
@@ -65,13 +74,13 @@ def test_fragments_within_themselves_end() -> None:
 
 
 def test_depth_aliases_and_the_number_of_fields_have_their_limits() -> None:
-    deep = "{ one " + "{ whole " * (DEEPEST - 2) + "{ id }" + " }" * (DEEPEST - 2) + " }"
+    deep = "{ one " + "{ whole " * (MAX_DEPTH - 2) + "{ id }" + " }" * (MAX_DEPTH - 2) + " }"
     assert fits(deep)
     assert not fits(deep.replace("{ id }", "{ whole { id } }"))
-    assert fits("{ " + " ".join(f"a{n}: names" for n in range(ALIASES)) + " }")
-    assert not fits("{ " + " ".join(f"a{n}: names" for n in range(ALIASES + 1)) + " }")
-    assert fits("{ one { " + "id " * (FIELDS - 1) + "} }")
-    assert not fits("{ one { " + "id " * FIELDS + "} }")
+    assert fits("{ " + " ".join(f"a{n}: names" for n in range(MAX_ALIASES)) + " }")
+    assert not fits("{ " + " ".join(f"a{n}: names" for n in range(MAX_ALIASES + 1)) + " }")
+    assert fits("{ one { " + "id " * (MAX_FIELDS - 1) + "} }")
+    assert not fits("{ one { " + "id " * MAX_FIELDS + "} }")
 
 
 FIELDS_IN_FIELDS = st.recursive(
@@ -84,14 +93,14 @@ def test_a_query_never_costs_less_than_the_fields_it_writes(inner: str) -> None:
     query = "{ one { " + inner + " } }"
     fields = query.count("id") + query.count("whole") + query.count("one")
     if fits(query):
-        assert fields <= min(COST, FIELDS)
+        assert fields <= min(MAX_COST, MAX_FIELDS)
 
 
 def test_the_service_says_what_to_do(desk: Desk) -> None:
     for query, words in (
         ("{ events(first: 200) { nodes { " + "id " * 60 + "} } }", "a smaller page"),
-        ("{ " + "id " * (TOKENS + 1) + "}", "words and signs"),
-        ("{ cities }" + " " * LONGEST, "characters"),
+        ("{ " + "id " * (MAX_TOKENS + 1) + "}", "words and signs"),
+        ("{ cities }" + " " * MAX_QUERY_LENGTH, "characters"),
     ):
         told = ask(desk.viewer, query, 400)["errors"][0]
         assert words in told["message"]
@@ -121,12 +130,12 @@ def test_the_schema_answers_introspection_once_and_not_at_any_depth(desk: Desk) 
     assert told["data"]["__schema"]["mutationType"] is None
     deep = "{ __schema { types { fields { type { fields { type { fields { type { fields { name } } } } } } } } } }"
     assert ask(desk.anybody, deep, 400)["errors"][0]["extensions"]["code"] == "INVALID_QUERY"
-    many = "{ " + " ".join(f"a{n}: __schema {{ types {{ name fields {{ name }} }} }}" for n in range(ALIASES + 1)) + " }"
+    many = "{ " + " ".join(f"a{n}: __schema {{ types {{ name fields {{ name }} }} }}" for n in range(MAX_ALIASES + 1)) + " }"
     assert ask(desk.anybody, many, 400)["errors"][0]["extensions"]["code"] == "TOO_MUCH"
 
 
 def test_the_schema_holds_together() -> None:
-    assert build_schema(the_schema().as_str()).query_type is not None
+    assert build_schema(graphql_schema().as_str()).query_type is not None
 
 
 @pytest.mark.parametrize(

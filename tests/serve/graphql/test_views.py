@@ -12,12 +12,11 @@ import pytest
 from sqlalchemy import event as listening
 from sqlalchemy.engine import Engine
 
-from tadoru.serve.access.who import Caller
-from tadoru.serve.graphql.asking import right_of
-from tadoru.serve.graphql.carrying_out import the_schema
-from tadoru.serve.graphql.rights import RIGHTS
-from tadoru.serve.rest import models
-from tadoru.serve.roles import SCOPES, Role, role_of
+from tadoru.serve.api import models
+from tadoru.serve.auth.principal import Principal
+from tadoru.serve.graphql.context import FIELD_ROUTES, route_for
+from tadoru.serve.graphql.execution import graphql_schema
+from tadoru.serve.roles import SCOPES, Role, role_for_scopes
 from tests.serve.graphql.conftest import ask
 from tests.support.calendar import row
 from tests.support.serving import Desk
@@ -28,7 +27,7 @@ def camel(name: str) -> str:
 
 
 def plain_fields() -> str:
-    names = [camel(name) for name in models.Event.model_fields if name != "occurrences"]
+    names = [camel(name) for name in models.EventOut.model_fields if name != "occurrences"]
     return " ".join([*names, "occurrences { startsAt endsAt allDay hasTime } matches { field text marks { start end } }"])
 
 
@@ -187,22 +186,22 @@ def codes(told: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_field_is_for_those_whom_the_table_names(desk: Desk, field: str) -> None:
-    row = right_of(RIGHTS[field])
+    row = route_for(FIELD_ROUTES[field])
     query = f"{{ {FIELDS[field]} }}"
     assert codes(ask(desk.anybody, query)) == (set() if row.role is Role.PUBLIC else {"UNAUTHENTICATED"})
     for scope in SCOPES:
-        caller = Caller(role=role_of(frozenset({scope})), key_id=1, scopes=frozenset({scope}))
+        caller = Principal(role=role_for_scopes(frozenset({scope})), key_id=1, scopes=frozenset({scope}))
         told = ask(desk.client(Role.VIEWER, scope), query)
         assert codes(told) == (set() if caller.may(row.role, row.scope) else {"FORBIDDEN"}), (scope, told)
 
 
 def test_every_field_to_begin_with_names_its_right() -> None:
-    beginnings = re.search(r"^type Query \{(.*?)^\}", the_schema().as_str(), re.M | re.S)
+    beginnings = re.search(r"^type Query \{(.*?)^\}", graphql_schema().as_str(), re.M | re.S)
     assert beginnings is not None
     names = set(re.findall(r"^  (\w+)[(:]", beginnings.group(1), re.M))
-    assert names == {name for name in RIGHTS if "." not in name}
-    for path in RIGHTS.values():
-        right_of(path)
+    assert names == {name for name in FIELD_ROUTES if "." not in name}
+    for path in FIELD_ROUTES.values():
+        route_for(path)
 
 
 @contextmanager

@@ -14,23 +14,24 @@ from typing import Any
 
 import pytest
 import uvicorn
+from tadoru.config.resolve.options import ServeOptions
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.log import Log
-from tadoru.options import ServeOptions
 from tadoru.serve.app import build_app
-from tadoru.serve.live import room, wire
-from tadoru.serve.live.room import Live, Terms
-from tadoru.serve.roles import LIVE
+from tadoru.serve.live import connection as wire
+from tadoru.serve.live import hub
+from tadoru.serve.live.hub import LiveHub, LiveLimits
+from tadoru.serve.roles import LIVE_ROUTES
 from tadoru.serve.service import Service
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import ServiceStore, open_service
 from tests.support.ready_made import put_ready_made
 
-BY = By(who="test")
-QUICK = Terms(every=0.01)
+BY = Actor(who="test")
+QUICK = LiveLimits(every=0.01)
 """A reader that hardly rests: tests wait for it."""
 
 
@@ -54,7 +55,7 @@ class Said(io.StringIO):
 class Hall:
     """A running service."""
 
-    def __init__(self, store: ServiceStore, live: Live, said: Said, port: int, server: uvicorn.Server) -> None:
+    def __init__(self, store: ServiceStore, live: LiveHub, said: Said, port: int, server: uvicorn.Server) -> None:
         self.store, self.live, self.said, self.port, self.server = store, live, said, port, server
         self.origin = f"http://127.0.0.1:{port}"
 
@@ -130,7 +131,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def opened(database: str, terms: Terms = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[Hall]:
+def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = None, **options: Any) -> Iterator[Hall]:
     """A service on a database, until the block ends."""
     clock, said = clock or SystemClock(), Said()
     put_ready_made(database)
@@ -138,11 +139,13 @@ def opened(database: str, terms: Terms = QUICK, *, clock: Clock | None = None, *
     chosen: dict[str, Any] = {"rate_limit": 0, "key_rate_limit": 0} | options
     log = Log(said, clock, form="json", level="info")
     service = Service(store=store, options=ServeOptions(database=database, **chosen), clock=clock, log=log)
-    app = build_app(service, (room.router,), LIVE)
+    app = build_app(service, (hub.router,), LIVE_ROUTES)
     app.state.live.settle(terms)
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)  # Little is on its way to who does not read.
-    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=20, **wire.OPTIONS))
+    server = _Server(
+        uvicorn.Config(app, log_config=None, access_log=False, timeout_graceful_shutdown=20, **wire.WEBSOCKET_OPTIONS)
+    )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])), name="service")
     thread.start()
     server.is_up.wait()

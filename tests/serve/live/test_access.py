@@ -11,7 +11,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin
 
-from tadoru.serve.live.room import Terms
+from tadoru.serve.live.hub import LiveLimits
 from tadoru.serve.roles import SCOPES
 from tests.serve.live.conftest import BY, Hall, opened
 from tests.support.clock import FakeClock
@@ -99,8 +99,8 @@ async def test_connections_are_counted_like_requests(database: str) -> None:
         assert (await refusal(hall, {}))[0] == 429
 
 
-@pytest.mark.parametrize("terms", [Terms(for_each=2), Terms(from_address=2), Terms(in_all=2)])
-async def test_only_so_many_connections_are_open_at_once(database: str, terms: Terms) -> None:
+@pytest.mark.parametrize("terms", [LiveLimits(for_each=2), LiveLimits(from_address=2), LiveLimits(in_all=2)])
+async def test_only_so_many_connections_are_open_at_once(database: str, terms: LiveLimits) -> None:
     with opened(database, terms) as hall:
         headers = hall.person()
         async with AsyncExitStack() as stack:
@@ -115,7 +115,7 @@ async def test_only_so_many_connections_are_open_at_once(database: str, terms: T
 @pytest.mark.parametrize("how", ["signed out", "key revoked", "user revoked", "key over"])
 async def test_who_may_no_longer_listen_is_disconnected(database: str, how: str) -> None:
     clock = FakeClock()
-    with opened(database, Terms(every=0.01, check=30), clock=clock) as hall:
+    with opened(database, LiveLimits(every=0.01, check=30), clock=clock) as hall:
         headers = hall.person() if how in ("signed out", "user revoked") else hall.key("crawls:read")
         if how == "key over":
             until = hall.store.now() + timedelta(seconds=20)

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tadoru.serve.live import messages, talk
-from tadoru.serve.live.messages import Subscribe, Unsubscribe, understood, written
-from tadoru.serve.live.news import KEPT, Line
-from tadoru.serve.live.room import Terms
-from tadoru.store.crawls.values import CrawlState, LiveMessage
+from tadoru.serve.live import connection, messages
+from tadoru.serve.live.hub import LiveLimits
+from tadoru.serve.live.message_feed import CACHED_MESSAGES, OutgoingMessage
+from tadoru.serve.live.messages import SubscribeRequest, UnsubscribeRequest, parse_request, serialize_message
+from tadoru.store.crawl.workers import current
+from tadoru.store.served_crawls.schema import CrawlState, LiveMessage
 from tadoru.store.service import ServiceStore, open_service
-from tadoru.store.workers import current
 from tests.serve.live.conftest import BY, Client, Hall, opened
 from tests.support.postgres import server
 
-SCHEMA = jsonschema.Draft202012Validator(messages.schema())
+SCHEMA = jsonschema.Draft202012Validator(messages.message_schema())
 
 
 async def test_every_message_that_is_sent_is_valid_by_its_schema(database: str) -> None:
@@ -67,10 +67,10 @@ def test_what_another_version_wrote_is_left_out() -> None:
     def message(kind: str, body: dict[str, Any], subject: str = "crawl/1") -> LiveMessage:
         return LiveMessage(id=1, at=datetime(2026, 8, 1, tzinfo=UTC), kind=kind, subject=subject, body=body)
 
-    assert written(message("crawl.unheard-of", {})) is None
-    assert written(message("crawl.removed", {})) is None
-    assert written(message("crawl.removed", {"crawl_id": 1}, "elsewhere")) is None
-    told = written(message("crawl.removed", {"crawl_id": 1, "secret": "s"}))
+    assert serialize_message(message("crawl.unheard-of", {})) is None
+    assert serialize_message(message("crawl.removed", {})) is None
+    assert serialize_message(message("crawl.removed", {"crawl_id": 1}, "elsewhere")) is None
+    told = serialize_message(message("crawl.removed", {"crawl_id": 1, "secret": "s"}))
     assert told is not None
     assert json.loads(told)["body"] == {"crawl_id": 1}
 
@@ -109,10 +109,10 @@ async def test_what_is_not_understood_is_answered_in_a_sentence(shared: Hall) ->
 )
 def test_any_text_is_understood_or_refused(text: str) -> None:
     try:
-        found: object = understood(text)
+        found: object = parse_request(text)
     except ValueError as error:
         found = str(error)
-    assert isinstance(found, Subscribe | Unsubscribe) or str(found).startswith("That was not understood")
+    assert isinstance(found, SubscribeRequest | UnsubscribeRequest) or str(found).startswith("That was not understood")
 
 
 @pytest.mark.parametrize("sent,code", [(b"{}", 1003), ("x" * 17_000, 1009), (["x" * 9000, "x" * 9000], 1009)])
@@ -124,7 +124,7 @@ async def test_what_can_not_be_taken_ends_the_connection(shared: Hall, sent: Any
 
 
 async def test_who_sends_too_much_is_disconnected(database: str) -> None:
-    with opened(database, Terms(every=0.01, messages=5)) as hall:
+    with opened(database, LiveLimits(every=0.01, messages=5)) as hall:
         async with hall.client() as client, hall.client() as other:
             for _ in range(6):
                 await client.say(kind="unsubscribe", subjects=[])
@@ -157,7 +157,7 @@ async def test_who_asks_for_more_than_is_kept_is_told_to_read_anew(database: str
     with opened(database) as hall:
         for number in range(1, 6):
             hall.tell(number)
-        hall.store.forget_messages(hall.store.now())
+        hall.store.delete_old_messages(hall.store.now())
         async with hall.client() as client:
             assert await client.subscribe(after=2) == {"kind": "subscribed", "subjects": ["crawl/*"], "after": 5}
             assert await client.hear() == {"kind": "gap", "last_id": 5}
@@ -171,8 +171,8 @@ async def test_who_asks_for_more_than_is_kept_is_told_to_read_anew(database: str
             assert [one["id"] for one in await client.hear_until(6)] == [5, 6]
 
 
-def line(number: int, kind: str, subject: str = "crawl/1") -> Line:
-    return Line(number, kind, subject, "crawl/*", "{}")
+def line(number: int, kind: str, subject: str = "crawl/1") -> OutgoingMessage:
+    return OutgoingMessage(number, kind, subject, "crawl/*", "{}")
 
 
 @given(
@@ -180,8 +180,8 @@ def line(number: int, kind: str, subject: str = "crawl/1") -> Line:
 )
 def test_of_many_messages_only_progress_that_is_out_of_date_is_left_out(told: list[tuple[str, str]]) -> None:
     lines = [line(n, *one) for n, one in enumerate(told, 1)]
-    kept = talk.thinned(lines)
-    if len(lines) < talk.THIN:
+    kept = connection.thin_progress(lines)
+    if len(lines) < connection.THIN_THRESHOLD:
         assert kept == lines
         return
     assert kept == sorted(kept, key=lambda one: one.id)
@@ -222,7 +222,7 @@ async def hear_many(client: Client, count: int) -> list[dict[str, Any]]:
 
 
 async def test_somebody_who_does_not_read_is_cut_off_and_nobody_waits_for_them(database: str) -> None:
-    with opened(database, Terms(every=0.01, patience=1.0)) as hall, socket.socket() as slow:
+    with opened(database, LiveLimits(every=0.01, patience=1.0)) as hall, socket.socket() as slow:
         await asyncio.to_thread(listen_without_reading, hall, slow)
         async with hall.client() as quick:
             await quick.subscribe()
@@ -305,7 +305,7 @@ async def test_what_several_tell_at_once_is_heard_once_and_in_one_order(either: 
 async def test_two_processes_of_a_service_tell_the_same(either: str) -> None:
     """A connection that breaks may come back to the other one, which may not have read as far."""
     database = either
-    with opened(database) as one, opened(database, Terms(every=3600)) as other:
+    with opened(database) as one, opened(database, LiveLimits(every=3600)) as other:
         headers = one.person()
         async with other.client(headers) as lazy:
             await lazy.subscribe()
@@ -324,12 +324,12 @@ async def test_two_processes_of_a_service_tell_the_same(either: str) -> None:
 async def test_what_is_far_back_is_read_from_the_database(database: str) -> None:
     with opened(database) as hall:
         with hall.store.write() as sql:
-            for number in range(KEPT + 50):
+            for number in range(CACHED_MESSAGES + 50):
                 body = {"crawl_id": 1, "text": str(number)}
-                hall.store.told_live(sql, "crawl.notice", "crawl/1", body)
+                hall.store.add_live_message(sql, "crawl.notice", "crawl/1", body)
         async with hall.client() as client:
             await client.subscribe(after=3)
-            assert [one["id"] for one in await client.hear_until(KEPT + 50)] == list(range(4, KEPT + 51))
+            assert [one["id"] for one in await client.hear_until(CACHED_MESSAGES + 50)] == list(range(4, CACHED_MESSAGES + 51))
 
 
 async def test_when_the_service_stops_it_says_so_and_does_not_wait(database: str) -> None:

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tadoru.config.resolve.parsers import parse_contact_url, parse_frame_origin, parse_name
 
 from tadoru.errors import UsageError
-from tadoru.serve.access.headers import POLICY
-from tadoru.setting_values import contact_address, short_text, site_of_frames
-from tests.serve.rest.conftest import fill
+from tadoru.serve.auth.security_headers import CONTENT_SECURITY_POLICY
+from tests.serve.api.conftest import fill
 from tests.support.serving import Desk
 
 HTML = {"accept": "text/html"}
@@ -25,19 +25,21 @@ def _desk(folder: Path, **options: object) -> Desk:
 def test_only_the_sites_that_were_named_may_show_it_in_a_frame(tmp_path: Path) -> None:
     desk = _desk(tmp_path, embed=("https://town.example", "https://other.example"))
     shown = desk.anybody.get("/embed?from=2050-01-01", headers=HTML)
-    wanted = POLICY.replace("frame-ancestors 'none'", "frame-ancestors https://town.example https://other.example")
+    wanted = CONTENT_SECURITY_POLICY.replace(
+        "frame-ancestors 'none'", "frame-ancestors https://town.example https://other.example"
+    )
     assert (shown.status_code, shown.headers["content-security-policy"]) == (200, wanted)
     assert "x-frame-options" not in shown.headers
     for path in ("/", "/month/2050-08", "/events/1", "/sign-in", "/embed/nothing"):
         headers = desk.anybody.get(path, headers=HTML).headers
-        assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", POLICY), path
+        assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", CONTENT_SECURITY_POLICY), path
     desk.close()
 
 
 def test_without_the_option_nobody_frames_it(tmp_path: Path) -> None:
     desk = _desk(tmp_path)
     headers = desk.anybody.get("/embed").headers
-    assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", POLICY)
+    assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", CONTENT_SECURITY_POLICY)
     desk.close()
 
 
@@ -77,14 +79,14 @@ def test_the_name_of_the_calendar_is_everywhere_and_who_is_responsible_on_each_p
 
 
 def test_options_that_become_headers_and_links_are_what_they_should_be() -> None:
-    assert (site_of_frames("*"), site_of_frames("https://town.example/")) == ("*", "https://town.example")
-    assert short_text(" 町の \t 暦 ") == "町の 暦"
-    assert contact_address("mailto:office@town.example") == "mailto:office@town.example"
+    assert (parse_frame_origin("*"), parse_frame_origin("https://town.example/")) == ("*", "https://town.example")
+    assert parse_name(" 町の \t 暦 ") == "町の 暦"
+    assert parse_contact_url("mailto:office@town.example") == "mailto:office@town.example"
     for parse, given in (
-        (site_of_frames, "https://town.example; script-src *"), (site_of_frames, "'self'"), (site_of_frames, "https://a b"),
-        (contact_address, "javascript:alert(1)"), (contact_address, "https://a.example/\" onclick=\"x"),
-        (contact_address, "office"),
-        (short_text, "x" * 101), (short_text, "a\nb"), (short_text, "a\u202eb"),
+        (parse_frame_origin, "https://town.example; script-src *"), (parse_frame_origin, "'self'"), (parse_frame_origin, "https://a b"),
+        (parse_contact_url, "javascript:alert(1)"), (parse_contact_url, "https://a.example/\" onclick=\"x"),
+        (parse_contact_url, "office"),
+        (parse_name, "x" * 101), (parse_name, "a\nb"), (parse_name, "a\u202eb"),
     ):  # fmt: skip
         with pytest.raises(UsageError):
             parse(given)

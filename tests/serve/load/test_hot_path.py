@@ -14,10 +14,10 @@ import pytest
 from fastapi import FastAPI
 
 from tadoru.errors import UsageError
-from tadoru.serve.access.guard import guard
-from tadoru.serve.rest.threads import Threads
-from tadoru.store.events.listing import EventFilter
-from tests.serve.rest.conftest import fill
+from tadoru.serve.api.event_lists import ThreadPool
+from tadoru.serve.auth.guard import guard
+from tadoru.store.calendar.listing import EventFilter
+from tests.serve.api.conftest import fill
 from tests.support.serving import Desk
 
 
@@ -52,7 +52,7 @@ def test_the_list_is_guarded_though_it_is_not_solved_by_the_framework(tmp_path: 
 
 
 async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> None:
-    threads, seen = Threads(2), set[threading.Thread]()
+    threads, seen = ThreadPool(2), set[threading.Thread]()
 
     def work(number: int) -> int:
         seen.add(threading.current_thread())
@@ -69,7 +69,7 @@ async def test_a_few_threads_do_all_the_work_and_hand_back_what_was_raised() -> 
 
 
 async def test_who_no_longer_waits_hinders_nobody() -> None:
-    threads, begun, go_on = Threads(1), threading.Event(), threading.Event()
+    threads, begun, go_on = ThreadPool(1), threading.Event(), threading.Event()
 
     def slow() -> str:
         begun.set()
@@ -89,7 +89,7 @@ async def test_who_no_longer_waits_hinders_nobody() -> None:
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator")
 def test_the_allocator_is_asked_for_few_stores() -> None:
     told = subprocess.run(
-        [sys.executable, "-c", "from tadoru.serve.memory import keep_together; print(keep_together())"],
+        [sys.executable, "-c", "from tadoru.serve.server import limit_malloc_arenas; print(limit_malloc_arenas())"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert told.stdout.strip() == "True"

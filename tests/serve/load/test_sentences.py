@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tadoru
-from tadoru.serve.pages.words_sentences import JAPANESE, told
+from tadoru.serve.web.words_sentences import JAPANESE, told
 from tests.support.serving import Desk
 
 SOURCES = "\n".join(
@@ -28,15 +28,15 @@ def test_every_sentence_of_the_table_is_one_that_somebody_says(english: str) -> 
 
 
 SPEAKING = (
-    "serve/access", "serve/crawling/allowed.py", "serve/crawling/control.py", "serve/crawling/dispatcher.py",
-    "serve/crawling/telling.py", "serve/docs_sites", "serve/door.py", "serve/pages", "serve/problems.py",
-    "serve/rest/register.py", "serve/rest/running.py", "store/access", "store/crawls", "store/events/hand.py",
+    "serve/auth", "serve/crawl_runner/crawl_options.py", "serve/crawl_runner/control.py", "serve/crawl_runner/dispatcher.py",
+    "serve/crawl_runner/notifier.py", "serve/docs_sites", "serve/middleware.py", "serve/pages", "serve/problems.py",
+    "serve/api/source_actions.py", "store/accounts", "store/served_crawls", "store/events/hand.py",
     "store/events/listing.py", "store/events/merging.py", "store/events/reviewing.py", "store/events/search_rank.py",
     "store/events/sources.py", "store/events/story.py", "jobs/events/by_hand.py", "jobs/events/settings.py",
     "jobs/events/sources.py", "rules/url.py",
 )  # fmt: skip
 """The rooms whose refusals a page may show."""
-ERRORS = frozenset({"UsageError", "ConfigError", "Refused", "CrawlBusy", "NoSuchCrawl", "AlreadyThere"})
+ERRORS = frozenset({"UsageError", "ConfigError", "HttpProblem", "CrawlBusy", "CrawlNotFound", "AlreadyThere"})
 IN_ENGLISH = frozenset({
     # Parts of sentences, of which the whole is not known here.
     "{} {}.", "must be a list of texts", "must be at most {} texts of at most {} characters", "must be a single value",

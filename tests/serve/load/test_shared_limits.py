@@ -10,18 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.clock import SystemClock
-from tadoru.serve.access.limits import Limit, Limits
-from tadoru.serve.access.shared_buckets import WAYS, SharedBuckets, shared_table
+from tadoru.serve.auth.rate_limits import WAYS, RateLimit, RateLimits, SharedBuckets, shared_bucket_file
 from tests.support.clock import FakeClock
 
 
 def _takes(path: str, count: int, each: int) -> int:
-    limit = Limit(count, 10**9, SystemClock(), buckets=SharedBuckets(path))
+    limit = RateLimit(count, 10**9, SystemClock(), buckets=SharedBuckets(path))
     return sum(limit.take("somebody").allowed for _ in range(each))
 
 
 def test_processes_that_count_at_once_let_in_exactly_as_many_as_one() -> None:
-    with shared_table() as path, multiprocessing.get_context("spawn").Pool(2) as pool:
+    with shared_bucket_file() as path, multiprocessing.get_context("spawn").Pool(2) as pool:
         assert path is not None
         let_in = pool.starmap(_takes, [(path, 500, 400)] * 2)
     assert sum(let_in) == 500
@@ -30,10 +29,10 @@ def test_processes_that_count_at_once_let_in_exactly_as_many_as_one() -> None:
 @given(st.integers(1, 5), st.lists(st.tuples(st.sampled_from("ab\ud800"), st.integers(0, 1), st.floats(0, 30)), max_size=40))
 def test_the_shared_table_counts_as_the_memory_of_one_process_does(count: int, asked: list[tuple[str, int, float]]) -> None:
     clock = FakeClock()
-    with shared_table() as path:
+    with shared_bucket_file() as path:
         assert path is not None
         shared = SharedBuckets(path)
-        one, other = Limit(count, 60, clock, buckets=shared), Limit(count, 60, clock)
+        one, other = RateLimit(count, 60, clock, buckets=shared), RateLimit(count, 60, clock)
         for name, cost, gap in asked:
             clock.advance(gap)
             assert one.take(name, cost) == other.take(name, cost)
@@ -41,8 +40,8 @@ def test_the_shared_table_counts_as_the_memory_of_one_process_does(count: int, a
 
 
 def test_limits_of_one_table_do_not_count_each_other() -> None:
-    with shared_table() as path:
-        limits = Limits(FakeClock(), per_address=1, per_key=1, table=path)
+    with shared_bucket_file() as path:
+        limits = RateLimits(FakeClock(), per_address=1, per_key=1, table=path)
         assert limits.addresses is not None
         assert limits.known is not None
         assert [limit.take("a").allowed for limit in (limits.addresses, limits.known, limits.failures, limits.guesses)] == [
@@ -55,11 +54,11 @@ def test_limits_of_one_table_do_not_count_each_other() -> None:
 
 def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory() -> None:
     clock, sets = FakeClock(), 16
-    with shared_table(sets) as path:
+    with shared_bucket_file(sets) as path:
         assert path is not None
         before = Path(path).stat().st_size
         buckets = SharedBuckets(path)
-        limit = Limit(1, 10**9, clock, buckets=buckets)
+        limit = RateLimit(1, 10**9, clock, buckets=buckets)
         for number in range(4 * sets * WAYS):
             clock.advance(1)
             limit.take(str(number))
@@ -70,10 +69,10 @@ def test_a_crowd_pushes_out_who_was_not_seen_for_longest_and_takes_no_memory() -
 
 
 def test_a_place_that_was_half_written_is_one_that_nobody_has() -> None:
-    with shared_table() as path:
+    with shared_bucket_file() as path:
         assert path is not None
         buckets = SharedBuckets(path)
-        limit = Limit(3, 60, FakeClock(), buckets=buckets)
+        limit = RateLimit(3, 60, FakeClock(), buckets=buckets)
         assert limit.take("a").remaining == 2
         whole = Path(path).read_bytes()
         for torn in (struct.pack("<d", float("nan")), struct.pack("<d", -1e300), struct.pack("<d", 1e300)):
@@ -86,7 +85,7 @@ def test_a_place_that_was_half_written_is_one_that_nobody_has() -> None:
 
 
 def test_the_table_is_gone_with_the_service() -> None:
-    with shared_table() as path:
+    with shared_bucket_file() as path:
         assert path is not None
         assert (Path(path).stat().st_mode & 0o777) == 0o600
     assert not Path(path).exists()

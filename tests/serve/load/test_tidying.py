@@ -7,13 +7,13 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from tadoru.serve.tidying import tidy
-from tadoru.store.access.pruning import Pruned
-from tadoru.store.access.values import By
+from tadoru.serve.cleanup import clean_up
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.accounts.users import PruneResult
 from tests.support.clock import FakeClock
 from tests.support.serving import BASE, Desk
 
-BY = By(who="test")
+BY = Actor(who="test")
 DAY = 24 * 3600.0
 
 
@@ -24,18 +24,18 @@ def test_old_lines_ended_sessions_and_unused_links_go_and_the_rest_stays(tmp_pat
     mia = store.add_user("mia", "editor", BY)
     store.make_link("mia", BY)
     store.start_session(mia, BY)
-    assert store.prune_access(timedelta(days=400)) == Pruned()
+    assert store.prune_access(timedelta(days=400)) == PruneResult()
     clock.advance(399 * DAY)
     kept = store.start_session(mia, BY)
     store.make_link("mia", BY)
-    assert store.prune_access(timedelta(days=400)) == Pruned(), "what the sign-in took away is gone already"
+    assert store.prune_access(timedelta(days=400)) == PruneResult(), "what the sign-in took away is gone already"
     clock.advance(2 * DAY)
-    assert store.prune_access(timedelta(days=400)) == Pruned(lines=5, links=1)
+    assert store.prune_access(timedelta(days=400)) == PruneResult(lines=5, links=1)
     assert [one.what for one in store.audit_entries()] == ["audit.prune", "user.link", "session.start"]
     assert store.session(kept) is not None
     clock.advance(8 * DAY)
-    assert store.prune_access(timedelta(days=400)) == Pruned(sessions=1)
-    assert store.prune_access(None) == Pruned()
+    assert store.prune_access(timedelta(days=400)) == PruneResult(sessions=1)
+    assert store.prune_access(None) == PruneResult()
     desk.close()
 
 
@@ -56,6 +56,6 @@ def test_the_log_of_changes_is_kept_for_ever_when_asked(tmp_path: Path) -> None:
     desk = Desk(tmp_path / "events.db", clock=clock, audit_days=0)
     desk.store.add_user("mia", "editor", BY)
     clock.advance(5000 * DAY)
-    tidy(desk.service)
+    clean_up(desk.service)
     assert "user.add" in {one.what for one in desk.store.audit_entries()}
     desk.close()

@@ -12,10 +12,10 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
-from tadoru.serve.access.who import Caller, caller
-from tadoru.serve.graphql.asking import Asking
-from tadoru.serve.graphql.carrying_out import Wanted, answer
-from tadoru.serve.problems import Refused
+from tadoru.serve.auth.principal import Principal, current_principal
+from tadoru.serve.graphql.context import GraphqlContext
+from tadoru.serve.graphql.execution import GraphqlRequest, execute_query
+from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 
 router = APIRouter(include_in_schema=False)
@@ -24,36 +24,38 @@ _FIELDS = frozenset({"query", "variables", "operationName", "extensions"})
 
 
 @router.get("/graphql")
-async def ask(request: Request, who: Annotated[Caller, Depends(caller)]) -> Response:
+async def query_by_get(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
     """A query in the address."""
     given = dict(request.query_params)
-    return await _answered(request, who, _wanted(given | {"variables": _object(given.get("variables"))}))
+    return await _respond(request, who, _request_from(given | {"variables": _object(given.get("variables"))}))
 
 
 @router.post("/graphql")
-async def ask_by_post(request: Request, who: Annotated[Caller, Depends(caller)]) -> Response:
+async def query_by_post(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
     """A query in the body."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON_TYPE:
-        raise Refused(415, "Send the query as application/json, with the field query.")
+        raise HttpProblem(415, "Send the query as application/json, with the field query.")
     body = _parsed(await request.body(), "The body")
     if isinstance(body, list):
-        raise Refused(400, "One query a request: send them one after the other.")
+        raise HttpProblem(400, "One query a request: send them one after the other.")
     if not isinstance(body, dict):
-        raise Refused(400, "The body must be an object with the field query.")
-    return await _answered(request, who, _wanted(body))
+        raise HttpProblem(400, "The body must be an object with the field query.")
+    return await _respond(request, who, _request_from(body))
 
 
-def _wanted(given: dict[str, Any]) -> Wanted:
+def _request_from(given: dict[str, Any]) -> GraphqlRequest:
     if unknown := sorted(given.keys() - _FIELDS):
-        raise Refused(400, f"There is no field {unknown[0][:100]} in a request: there are query, variables and operationName.")
+        raise HttpProblem(
+            400, f"There is no field {unknown[0][:100]} in a request: there are query, variables and operationName."
+        )
     query, variables, name = given.get("query"), given.get("variables"), given.get("operationName")
     if not isinstance(query, str) or not query.strip():
-        raise Refused(400, "There is no query: send it as the field query.")
+        raise HttpProblem(400, "There is no query: send it as the field query.")
     if not isinstance(variables, dict | None):
-        raise Refused(400, "The variables must be an object.")
+        raise HttpProblem(400, "The variables must be an object.")
     if not isinstance(name, str | None):
-        raise Refused(400, "The operationName must be a text.")
-    return Wanted(query=query, variables=variables or {}, operation=name or None)
+        raise HttpProblem(400, "The operationName must be a text.")
+    return GraphqlRequest(query=query, variables=variables or {}, operation=name or None)
 
 
 def _object(text: str | None) -> Any:
@@ -64,16 +66,16 @@ def _parsed(text: str | bytes, what: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Refused(400, f"{what} can not be read as JSON.") from None
+        raise HttpProblem(400, f"{what} can not be read as JSON.") from None
 
 
-async def _answered(request: Request, who: Caller, wanted: Wanted) -> Response:
-    status, body = await run_in_threadpool(answer, wanted, Asking(service_of(request), who))
+async def _respond(request: Request, who: Principal, wanted: GraphqlRequest) -> Response:
+    status, body = await run_in_threadpool(execute_query, wanted, GraphqlContext(service_of(request), who))
     media = OWN_TYPE if OWN_TYPE in request.headers.get("accept", "") else JSON_TYPE
-    return Response(_written(body), status, headers={"Cache-Control": "no-store"}, media_type=media)
+    return Response(_dump_json(body), status, headers={"Cache-Control": "no-store"}, media_type=media)
 
 
-def _written(body: dict[str, Any]) -> bytes:
+def _dump_json(body: dict[str, Any]) -> bytes:
     try:
         return to_json(body)
     except ValueError:  # Half a character, which somebody sent and an error repeats.

@@ -10,28 +10,144 @@ from typing import Annotated, Any, get_args
 
 import strawberry
 
-from tadoru.jobs.events.publish.documents import document
-from tadoru.jobs.events.publish.records import review_json, run_json
+from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.events.publish.json_documents import event_json, review_json, run_json
 from tadoru.model.event import ReviewReason
-from tadoru.serve.graphql.asking import Document, one_of, whole
-from tadoru.serve.graphql.crawls import CRAWLS
-from tadoru.serve.graphql.limits import A_PAGE, LARGEST_PAGE
-from tadoru.serve.graphql.rights import Asked, field
-from tadoru.serve.graphql.types import list_of, object_of, page, page_of
-from tadoru.serve.rest import models, models_admin, reading
-from tadoru.serve.rest.asked import Exactly
-from tadoru.serve.rest.events import shown
-from tadoru.serve.rest.lists import read_page
-from tadoru.serve.rest.register import found_source
+from tadoru.serve.api import admin_lists, crawl_models, docs_models, models, source_models
+from tadoru.serve.api.crawl_results import CrawlPagesQuery, open_crawl
+from tadoru.serve.api.crawls import crawl_json, get_crawl
+from tadoru.serve.api.docs_sites import page_json, site_json
+from tadoru.serve.api.event_lists import read_event_page
+from tadoru.serve.api.event_queries import StrictQuery
+from tadoru.serve.api.events import visible_event
+from tadoru.serve.api.source_actions import get_source
+from tadoru.serve.docs_sites.pages import list_pages as pages_of_site
+from tadoru.serve.docs_sites.sites import get_docs_site, list_docs_sites
+from tadoru.serve.graphql.context import Document, FieldInfo, guarded_field, parse_choice, parse_number
+from tadoru.serve.graphql.limits import DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE
+from tadoru.serve.graphql.types import list_type, object_type, page_document, page_type
+
+_JOBS = ("audit", "links", "docs")
+_SEVERITIES = ("error", "warning", "notice", "info")
+_LANGUAGES = ("en", "ja")
+
+
+def _size(first: int) -> int:
+    return parse_number(first, "first", most=MAX_PAGE_SIZE)
+
+
+def _after(after: str | None) -> int | None:
+    return None if after is None else parse_number(after, "after")
+
+
+# ---- One crawl --------------------------------------------------------------------------------------------------------------
+def _runs(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
+    """Its runs, the newest first, with numbers to see a trend by."""
+    limit = _size(first)
+    found = info.context.service.store.crawl_runs(root["id"], limit=limit + 1, before=_after(after))
+    return page_document(list(found[:limit]), found[limit - 1].id if len(found) > limit else None)
+
+
+def _overview(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
+    """What it found, in figures."""
+    with open_crawl(info.context.service, root["id"]) as path:
+        return crawl_results.read_overview(path)
+
+
+def _findings(
+    info: FieldInfo, root: strawberry.Parent[Any], severity: str | None = None, lang: str = "en"
+) -> Any:  # fmt: skip
+    """The checks that apply somewhere, the gravest first, with why they matter and how to mend it."""
+    chosen = None if severity is None else parse_choice(severity, "severity", _SEVERITIES)
+    with open_crawl(info.context.service, root["id"]) as path:
+        return crawl_results.list_findings(path, severity=chosen, every=False, lang=parse_choice(lang, "lang", _LANGUAGES))
+
+
+def _pages(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
+    info: FieldInfo, root: strawberry.Parent[Any], status: str | None = None, q: str | None = None, depth: int | None = None,
+    indexable: bool | None = None, check: str | None = None, sort: str = "url", first: int = DEFAULT_PAGE_SIZE, after: str | None = None,
+) -> Any:  # fmt: skip
+    """Its pages, chosen by filters, in an order."""
+    given = {
+        "status": status, "q": q, "depth": depth, "indexable": indexable, "check": check, "sort": sort, "limit": first,
+        "cursor": after,
+    }  # fmt: skip
+    asked = CrawlPagesQuery.model_validate({name: value for name, value in given.items() if value is not None})
+    with open_crawl(info.context.service, root["id"]) as path:
+        found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=asked.limit, cursor=asked.cursor)
+    return page_document(list(found), more)
+
+
+Crawl = object_type(crawl_models.CrawlOut)
+CrawlDetail = object_type(
+    crawl_models.CrawlOut,
+    {
+        "runs": guarded_field(_runs, page_type(object_type(crawl_models.CrawlRunOut)), "CrawlDetail.runs"),
+        "overview": guarded_field(_overview, object_type(crawl_models.CrawlOverviewOut), "CrawlDetail.overview"),
+        "findings": guarded_field(_findings, list_type(object_type(crawl_models.CrawlCheckOut)), "CrawlDetail.findings"),
+        "pages": guarded_field(_pages, page_type(object_type(crawl_models.CrawledPageOut), "CrawledPages"), "CrawlDetail.pages"),
+    },
+    name="CrawlDetail",
+)
+
+
+# ---- One documentation site -------------------------------------------------------------------------------------------------
+def _contents(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
+    """Its pages in reading order."""
+    limit, place = _size(first), parse_number(after or 0, "after", least=0)
+    found = pages_of_site(get_docs_site(info.context.service, root["id"]), after=place, limit=limit + 1)
+    return page_document([page_json(one) for one in found[:limit]], found[limit - 1].place if len(found) > limit else None)
+
+
+DocsSite = object_type(docs_models.DocsSiteOut)
+DocsSiteDetail = object_type(
+    docs_models.DocsSiteOut,
+    {"contents": guarded_field(_contents, page_type(object_type(docs_models.DocsEntryOut)), "DocsSiteDetail.contents")},
+    name="DocsSiteDetail",
+)
+
+
+# ---- What one may begin with ------------------------------------------------------------------------------------------------
+def crawls(info: FieldInfo, job: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
+    """The crawls of the service, the newest first."""
+    limit, chosen = _size(first), None if job is None else parse_choice(job, "job", _JOBS)
+    found = info.context.service.store.crawls(job=chosen, limit=limit + 1, before=_after(after))
+    return page_document([crawl_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
+
+
+def crawl(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - what people write
+    """One crawl, the last that was heard of its run, and what it found."""
+    return crawl_json(get_crawl(info.context.service, parse_number(id, "id")))
+
+
+def docs_sites(info: FieldInfo, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
+    """The documentation sites, the newest first."""
+    limit = _size(first)
+    found = list_docs_sites(info.context.service, limit=limit + 1, before=_after(after))
+    return page_document([site_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
+
+
+def docs_site(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
+    """One documentation site, and its pages."""
+    return site_json(get_docs_site(info.context.service, parse_number(id, "id")))
+
+
+CRAWL_FIELDS = {
+    "crawls": guarded_field(crawls, page_type(Crawl), "crawls"),
+    "crawl": guarded_field(crawl, CrawlDetail, "crawl"),
+    "docs_sites": guarded_field(docs_sites, page_type(DocsSite), "docsSites"),
+    "docs_site": guarded_field(docs_site, DocsSiteDetail, "docsSite"),
+}
+"""The fields that this room adds to what one may begin with."""
 
 
 # ---- What leads from one thing to another -----------------------------------------------------------------------------------
-def _source_of(info: Asked, root: strawberry.Parent[Any]) -> Any:
+def _source_of(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
     """The source that it is from."""
     return info.context.sources.take(root["source_id"])
 
 
-def _events_of(info: Asked, root: strawberry.Parent[Any]) -> Any:
+def _events_of(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
     """The events that it is about: who may read a question may read them, whatever their state."""
     found = [info.context.events.take(number) for number in root["candidate_ids"]]
     return _with_sources(info, [one for one in found if one is not None])
@@ -42,24 +158,24 @@ def _matches_of(root: strawberry.Parent[Any]) -> Any:
     return root.get("matches", [])
 
 
-Source = object_of(models_admin.Source)
-Match = object_of(models.Match)
-MATCHES = strawberry.field(resolver=_matches_of, graphql_type=list_of(Match), description="Where the words of q stand in it.")
-Event = object_of(models.Event, {"source": field(_source_of, Source, "Event.source"), "matches": MATCHES})
-Run = object_of(models_admin.Run, {"source": field(_source_of, Source, "Run.source")})
-Review = object_of(models.Review, {"events": field(_events_of, list_of(Event), "Review.events")})
-Status = object_of(models_admin.Status)
-EventPage, SourcePage, RunPage, ReviewPage = (page_of(one) for one in (Event, Source, Run, Review))
+Source = object_type(source_models.SourceOut)
+Match = object_type(models.EventMatchOut)
+MATCHES = strawberry.field(resolver=_matches_of, graphql_type=list_type(Match), description="Where the words of q stand in it.")
+Event = object_type(models.EventOut, {"source": guarded_field(_source_of, Source, "Event.source"), "matches": MATCHES})
+Run = object_type(source_models.RunOut, {"source": guarded_field(_source_of, Source, "Run.source")})
+Review = object_type(models.ReviewOut, {"events": guarded_field(_events_of, list_type(Event), "Review.events")})
+Status = object_type(source_models.StatusOut)
+EventPage, SourcePage, RunPage, ReviewPage = (page_type(one) for one in (Event, Source, Run, Review))
 
 
-def _with_sources(info: Asked, items: list[Document]) -> list[Document]:
+def _with_sources(info: FieldInfo, items: list[Document]) -> list[Document]:
     info.context.sources.want(one["source_id"] for one in items)
     return items
 
 
 # ---- Events -----------------------------------------------------------------------------------------------------------------
 def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
-    info: Asked,
+    info: FieldInfo,
     city: str | None = None,
     since: Annotated[date | None, strawberry.argument(name="from")] = None,
     until: Annotated[date | None, strawberry.argument(name="to")] = None,
@@ -71,7 +187,7 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     status: str | None = None,
     every: Annotated[bool, strawberry.argument(name="all")] = False,
     sort: str = "starts",
-    first: int = A_PAGE,
+    first: int = DEFAULT_PAGE_SIZE,
     after: str | None = None,
 ) -> Any:
     """Events in the order of time (starts), of change (updated) or the best first (relevance, with q), with a minus the other way
@@ -80,82 +196,86 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
         "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "source": source, "sort": sort,
         "updated_since": updated_since, "status": status, "all": every, "limit": first, "cursor": after,
     }  # fmt: skip
-    asked = Exactly.model_validate({name: value for name, value in given.items() if value is not None})
-    found = read_page(asked, info.context.caller, info.context.service)
-    return page(_with_sources(info, found.items), found.next_cursor)
+    asked = StrictQuery.model_validate({name: value for name, value in given.items() if value is not None})
+    found = read_event_page(asked, info.context.caller, info.context.service)
+    return page_document(_with_sources(info, found.items), found.next_cursor)
 
 
-def event(info: Asked, id: strawberry.ID) -> Any:  # noqa: A002 - what people write
+def event(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - what people write
     """One event with all of its times, also one that is archived; of one that was merged, the event it is a part of."""
-    return document(shown(whole(id, "id"), info.context.caller, info.context.service))
+    return event_json(visible_event(parse_number(id, "id"), info.context.caller, info.context.service))
 
 
-def cities(info: Asked) -> list[str]:
+def cities(info: FieldInfo) -> list[str]:
     """Every city that something takes place in."""
     return list(info.context.service.store.cities())
 
 
-def categories(info: Asked) -> list[str]:
+def categories(info: FieldInfo) -> list[str]:
     """Every category that an event of the calendar has."""
     return list(info.context.service.store.categories())
 
 
 # ---- For those who look after the calendar ----------------------------------------------------------------------------------
-def sources(info: Asked, enabled: bool | None = None, first: int = A_PAGE, after: str | None = None) -> Any:
+def sources(info: FieldInfo, enabled: bool | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """The sources by their number."""
-    limit, cursor = whole(first, "first", most=LARGEST_PAGE), whole(after or 0, "after", least=0)
-    found = reading.sources_part(info.context.service, info.context.caller, enabled=enabled, limit=limit, cursor=cursor)
-    return page(found.items, found.next_cursor)
+    limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
+    found = admin_lists.sources_page(info.context.service, info.context.caller, enabled=enabled, limit=limit, cursor=cursor)
+    return page_document(found.items, found.next_cursor)
 
 
-def source(info: Asked, id: strawberry.ID) -> Any:  # noqa: A002
+def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One source."""
-    found = found_source(info.context.service, whole(id, "id"))
+    found = get_source(info.context.service, parse_number(id, "id"))
     return info.context.sources.take(found.id)
 
 
-def runs(info: Asked, source: strawberry.ID | None = None, first: int = A_PAGE, after: str | None = None) -> Any:
+def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
     """The log of collecting, the newest run first."""
-    source_id, cursor = (None if given is None else whole(given, name) for given, name in ((source, "source"), (after, "after")))
-    limit = whole(first, "first", most=LARGEST_PAGE)
-    found = reading.runs_part(info.context.service, source_id=source_id, limit=limit, cursor=cursor)
-    return page(_with_sources(info, found.items), found.next_cursor)
+    source_id, cursor = (
+        None if given is None else parse_number(given, name) for given, name in ((source, "source"), (after, "after"))
+    )
+    limit = parse_number(first, "first", most=MAX_PAGE_SIZE)
+    found = admin_lists.runs_page(info.context.service, source_id=source_id, limit=limit, cursor=cursor)
+    return page_document(_with_sources(info, found.items), found.next_cursor)
 
 
-def run(info: Asked, id: strawberry.ID) -> Any:  # noqa: A002
+def run(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One collection of one source."""
-    return run_json(reading.one_run(info.context.service, whole(id, "id")))
+    return run_json(admin_lists.get_run(info.context.service, parse_number(id, "id")))
 
 
 def reviews(
-    info: Asked, state: str = "open", reason: str | None = None, first: int = A_PAGE, after: str | None = None
+    info: FieldInfo, state: str = "open", reason: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None
 ) -> Any:  # fmt: skip
     """Questions for a person, the oldest first."""
-    asked = None if reason is None else ReviewReason(one_of(reason, "reason", tuple(ReviewReason)))
-    which = one_of(state, "state", get_args(reading.ReviewState))
-    limit, cursor = whole(first, "first", most=LARGEST_PAGE), whole(after or 0, "after", least=0)
-    found = reading.reviews_part(info.context.service, state=which, reason=asked, limit=limit, cursor=cursor)
+    asked = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
+    which = parse_choice(state, "state", get_args(admin_lists.ReviewState))
+    limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
+    found = admin_lists.reviews_page(info.context.service, state=which, reason=asked, limit=limit, cursor=cursor)
     info.context.events.want(number for one in found.items for number in one["candidate_ids"])
-    return page(_with_sources(info, found.items), found.next_cursor)
+    return page_document(_with_sources(info, found.items), found.next_cursor)
 
 
-def review(info: Asked, id: strawberry.ID) -> Any:  # noqa: A002
+def review(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
     """One question."""
-    found = review_json(reading.one_review(info.context.service, whole(id, "id")))
+    found = review_json(admin_lists.get_review(info.context.service, parse_number(id, "id")))
     info.context.events.want(found["candidate_ids"])
     return found
 
 
-def status(info: Asked, days: int = 30) -> Any:
+def status(info: FieldInfo, days: int = 30) -> Any:
     """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
-    return reading.status_document(info.context.service, whole(days, "days", most=90))
+    return admin_lists.status_document(info.context.service, parse_number(days, "days", most=90))
 
 
-EVENTS = {
-    "events": field(events, EventPage, "events"), "event": field(event, Event, "event"),
-    "cities": field(cities, list_of(str), "cities"), "categories": field(categories, list_of(str), "categories"),
-    "sources": field(sources, SourcePage, "sources"), "source": field(source, Source, "source"),
-    "runs": field(runs, RunPage, "runs"), "run": field(run, Run, "run"), "reviews": field(reviews, ReviewPage, "reviews"),
-    "review": field(review, Review, "review"), "status": field(status, Status, "status"),
+EVENT_FIELDS = {
+    "events": guarded_field(events, EventPage, "events"), "event": guarded_field(event, Event, "event"),
+    "cities": guarded_field(cities, list_type(str), "cities"), "categories": guarded_field(categories, list_type(str), "categories"),
+    "sources": guarded_field(sources, SourcePage, "sources"), "source": guarded_field(source, Source, "source"),
+    "runs": guarded_field(runs, RunPage, "runs"), "run": guarded_field(run, Run, "run"), "reviews": guarded_field(reviews, ReviewPage, "reviews"),
+    "review": guarded_field(review, Review, "review"), "status": guarded_field(status, Status, "status"),
 }  # fmt: skip
-Query = strawberry.type(type("Query", (), EVENTS | CRAWLS), description="What can be read. Changes are made over REST.")
+Query = strawberry.type(
+    type("Query", (), EVENT_FIELDS | CRAWL_FIELDS), description="What can be read. Changes are made over REST."
+)

@@ -18,7 +18,7 @@ from strawberry.scalars import JSON
 from strawberry.schema.config import StrawberryConfig
 
 from tadoru.clock import iso
-from tadoru.serve.graphql.limits import ENTRIES
+from tadoru.serve.graphql.limits import NODES_FIELD
 
 Moment = NewType("Moment", str)
 """A time as text."""
@@ -31,7 +31,7 @@ def read_field(holder: Any, name: str) -> Any:
     return holder[name] if name in holder else holder[to_camel(name)]
 
 
-def _written(at: Any) -> str:
+def _format_moment(at: Any) -> str:
     return iso(at) if isinstance(at, datetime) else str(at)
 
 
@@ -40,43 +40,43 @@ CONFIG = StrawberryConfig(
     scalar_map={
         Moment: strawberry.scalar(
             name="DateTime", description="A time (RFC 3339): of an event with the offset of its place, of ours in UTC.",
-            serialize=_written, parse_value=str,
+            serialize=_format_moment, parse_value=str,
         )
     },
 )  # fmt: skip
 
 
-def object_of(model: type[BaseModel], more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
+def object_type(model: type[BaseModel], more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
     """The type of what a model describes, with more fields that are worked out when they are asked for."""
     added = dict(more or {})
     namespace: dict[str, Any] = {"__annotations__": {}, "__doc__": model.__doc__}
     for field, described in model.model_fields.items():
         if field not in added:
-            namespace["__annotations__"][field] = _kind(described.annotation, field)
+            namespace["__annotations__"][field] = _graphql_type(described.annotation, field)
             namespace[field] = strawberry.field(description=described.description)
-    made = type(name or model.__name__, (), namespace | added)
+    made = type(name or model.__qualname__, (), namespace | added)
     return strawberry.type(made, description=(model.__doc__ or "").strip())
 
 
-def list_of(kind: Any) -> Any:
+def list_type(kind: Any) -> Any:
     """The type of a list of these."""
     return list[kind]
 
 
-def page_of(kind: Any, name: str = "") -> Any:
+def page_type(kind: Any, name: str = "") -> Any:
     """The type of a part of a list."""
     namespace = {
-        "__annotations__": {ENTRIES: list[kind], "page_info": PageInfo},
-        ENTRIES: strawberry.field(description="The entries of this part."),
+        "__annotations__": {NODES_FIELD: list[kind], "page_info": PageInfo},
+        NODES_FIELD: strawberry.field(description="The entries of this part."),
         "page_info": strawberry.field(description="Where the list goes on."),
     }
     return strawberry.type(type(name or f"{kind.__name__}Page", (), namespace), description="A part of a list.")
 
 
-def page(items: list[Any], cursor: str | int | None) -> dict[str, Any]:
+def page_document(items: list[Any], cursor: str | int | None) -> dict[str, Any]:
     """A part of a list, given out."""
     return {
-        ENTRIES: items,
+        NODES_FIELD: items,
         "page_info": {"has_next_page": cursor is not None, "end_cursor": None if cursor is None else str(cursor)},
     }
 
@@ -90,22 +90,22 @@ class PageInfo:
 _made: dict[type[BaseModel], Any] = {}
 
 
-def _kind(annotation: Any, field: str) -> Any:
+def _graphql_type(annotation: Any, field: str) -> Any:
     """What a field is in the schema."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _kind(inner[0], field)
+        return _graphql_type(inner[0], field)
     if origin in (Union, types.UnionType):
         said = [one for one in inner if one is not type(None)]
-        kind = _kind(said[0], field) if len(said) == 1 else JSON
+        kind = _graphql_type(said[0], field) if len(said) == 1 else JSON
         return kind | None if len(said) < len(inner) else kind
     if origin is list:
-        return list[_kind(inner[0], field.removesuffix("s"))]  # type: ignore[misc]
+        return list[_graphql_type(inner[0], field.removesuffix("s"))]  # type: ignore[misc]
     if origin is Literal:
         return str
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if annotation not in _made:
-            _made[annotation] = object_of(annotation)
+            _made[annotation] = object_type(annotation)
         return _made[annotation]
     if annotation is int and (field == "id" or field.endswith("_id") or field == "depends_on"):
         return strawberry.ID

@@ -18,26 +18,24 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tadoru.errors import TadoruError
-from tadoru.serve.access.audit import address_of
-from tadoru.serve.access.cookies import is_secure
-from tadoru.serve.access.credentials import identify, shown_by
-from tadoru.serve.access.guard import Rows, refuse, refuse_strangers
-from tadoru.serve.access.headers import protect
-from tadoru.serve.access.hosts import is_ours
-from tadoru.serve.access.limits import Limits, neighbourhood
-from tadoru.serve.access.who import NOBODY
-from tadoru.serve.problems import Refused, problem
+from tadoru.serve.auth.authentication import credential_of, identify, is_secure
+from tadoru.serve.auth.guard import RouteRows, check_same_origin, reject
+from tadoru.serve.auth.hosts import is_allowed_host
+from tadoru.serve.auth.principal import ANONYMOUS, client_address
+from tadoru.serve.auth.rate_limits import RateLimits, client_network
+from tadoru.serve.auth.security_headers import add_security_headers
+from tadoru.serve.problems import HttpProblem, problem_response
 from tadoru.serve.roles import Route
 from tadoru.serve.service import Service
 
 if TYPE_CHECKING:
-    from tadoru.serve.live.room import Live
+    from tadoru.serve.live.hub import LiveHub
 
-METHOD = "WS"
+WEBSOCKET_METHOD = "WS"
 """How the table of routes writes it."""
 
 
-class Handshake:
+class WebSocketHandshake:
     """One WebSocket on its way in, and until it is closed."""
 
     def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,18 +44,18 @@ class Handshake:
         self._began = service.clock.monotonic()
         scheme = "https" if scope.get("scheme") == "wss" else "http"
         self._request = Request({**scope, "type": "http", "method": "GET", "scheme": scheme})
-        self._caller = NOBODY
+        self._caller = ANONYMOUS
         self._id = secrets.token_hex(8)
         self._status = 0
         self._code: int | None = None
         self._size = 0
 
-    async def go(self, app: ASGIApp, limits: Limits, names: frozenset[str]) -> None:
+    async def go(self, app: ASGIApp, limits: RateLimits, names: frozenset[str]) -> None:
         try:
             await self._enter(limits, names)
             with self._place():
                 await app(self._scope, self._hear, self._out)
-        except Refused as error:
+        except HttpProblem as error:
             await self._deny(error.status_code, error.detail, dict(error.headers or {}))
         except TadoruError:
             await self._deny(503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
@@ -67,48 +65,48 @@ class Handshake:
         finally:
             self._log_connection()
 
-    async def _enter(self, limits: Limits, names: frozenset[str]) -> None:
+    async def _enter(self, limits: RateLimits, names: frozenset[str]) -> None:
         request = self._request
-        if not is_ours(request.headers.get("host", ""), names):
-            raise Refused(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
+        if not is_allowed_host(request.headers.get("host", ""), names):
+            raise HttpProblem(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
         refused = None
         try:
             self._caller = await identify(request, limits)
-        except Refused as error:
+        except HttpProblem as error:
             refused = error  # Counted all the same.
-        request.state.caller, request.state.credential = self._caller, shown_by(request)
+        request.state.caller, request.state.credential = self._caller, credential_of(request)
         caller, taken = self._caller, None
-        if caller is NOBODY:
-            taken = limits.addresses.take(neighbourhood(address_of(request))) if limits.addresses is not None else None
+        if caller is ANONYMOUS:
+            taken = limits.addresses.take(client_network(client_address(request))) if limits.addresses is not None else None
         elif limits.known is not None:
             taken = limits.known.take(f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}")
         if taken is not None and not taken.allowed:
-            raise Refused(429, "That was too often: wait a little, then go on.", taken.headers())
+            raise HttpProblem(429, "That was too often: wait a little, then go on.", taken.headers())
         if refused is not None:
             raise refused
         self._judge(self._row())
 
     def _row(self) -> Route:
-        rows: Rows = self._request.app.state.rows
+        rows: RouteRows = self._request.app.state.rows
         for found in rows.values():
             for pattern, row in found:
-                if row.method == METHOD and pattern.match(self._scope["path"]):
+                if row.method == WEBSOCKET_METHOD and pattern.match(self._scope["path"]):
                     return row
-        raise Refused(404, "There is no WebSocket at this address.")
+        raise HttpProblem(404, "There is no WebSocket at this address.")
 
     def _judge(self, row: Route) -> None:
         if not self._caller.is_key:
-            refuse_strangers(self._request)
-            if self._caller is not NOBODY and "origin" not in self._request.headers:
-                raise Refused(403, "A session is for browsers, which say where they come from: programs bring a key.")
+            check_same_origin(self._request)
+            if self._caller is not ANONYMOUS and "origin" not in self._request.headers:
+                raise HttpProblem(403, "A session is for browsers, which say where they come from: programs bring a key.")
         if not any(self._caller.may(row.role, scope) for scope in row.scopes):
-            refuse(self._request, row, self._caller)
+            reject(self._request, row, self._caller)
 
     @contextmanager
     def _place(self) -> Iterator[None]:
         """One of the connections that somebody may have."""
-        live: Live = self._request.app.state.live
-        with live.place(self._caller, neighbourhood(address_of(self._request))):
+        live: LiveHub = self._request.app.state.live
+        with live.place(self._caller, client_network(client_address(self._request))):
             yield
 
     async def _hear(self) -> Message:
@@ -123,7 +121,7 @@ class Handshake:
         elif message["type"] == "websocket.http.response.start":
             self._status = message["status"]
             headers = MutableHeaders(scope=message)
-            protect(headers, self._caller, secure=is_secure(self._request))
+            add_security_headers(headers, self._caller, secure=is_secure(self._request))
             headers["X-Request-Id"] = self._id
         elif message["type"] == "websocket.send":
             self._size += len(message.get("text") or "")
@@ -136,7 +134,7 @@ class Handshake:
             if self._code is None:
                 await self._out({"type": "websocket.close", "code": 1011, "reason": ""})
             return
-        await problem(status, detail, headers)(self._scope, self._hear, self._out)
+        await problem_response(status, detail, headers)(self._scope, self._hear, self._out)
 
     def _log_fault(self, error: Exception) -> None:
         where = traceback.extract_tb(error.__traceback__)[-1]
@@ -147,9 +145,9 @@ class Handshake:
 
     def _log_connection(self) -> None:
         took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
-        who = {"who": self._caller.name} if self._caller is not NOBODY else {}
+        who = {"who": self._caller.name} if self._caller is not ANONYMOUS else {}
         code = {"code": self._code} if self._code is not None else {}
         self._service.log.write(
-            "info", "request", method=METHOD, path=self._scope["path"], status=self._status, ms=took, bytes=self._size,
-            address=address_of(self._request), **who, **code, request=self._id,
+            "info", "request", method=WEBSOCKET_METHOD, path=self._scope["path"], status=self._status, ms=took, bytes=self._size,
+            address=client_address(self._request), **who, **code, request=self._id,
         )  # fmt: skip

@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from tadoru.serve.access.who import Caller
+from tadoru.serve.auth.principal import Principal
 from tadoru.serve.roles import Role
-from tadoru.store.crawls.values import LiveMessage
+from tadoru.store.served_crawls.schema import LiveMessage
 
-MOST_SUBJECTS = 200
+MAX_SUBJECTS = 200
 """Subjects that one connection may listen to."""
 SUBJECT = r"^(crawl|source)/(\*|[1-9][0-9]{0,17})$"
 Subject = Annotated[str, StringConstraints(pattern=SUBJECT)]
@@ -73,55 +73,55 @@ class SourceHealthBody(_Message):
     error: str = Field("", description="What went wrong last.")
 
 
-class _Told(_Message):
+class _EventMessage(_Message):
     id: Number = Field(description="Grows with every message: who was away asks for what came after the last one they saw.")
     at: datetime
     subject: Subject
 
 
-class CrawlState(_Told):
+class CrawlStateMessage(_EventMessage):
     """A crawl was added or renamed, or it is in another state."""
 
     kind: Literal["crawl.state"]
     body: CrawlStateBody
 
 
-class CrawlProgress(_Told):
+class CrawlProgressMessage(_EventMessage):
     """How a running crawl goes; about once a second. Who is slow, or was away for long, gets the newest only."""
 
     kind: Literal["crawl.progress"]
     body: CrawlProgressBody
 
 
-class CrawlNotice(_Told):
+class CrawlNoticeMessage(_EventMessage):
     """Something about a running crawl that people may want to know."""
 
     kind: Literal["crawl.notice"]
     body: CrawlNoticeBody
 
 
-class CrawlRemoved(_Told):
+class CrawlRemovedMessage(_EventMessage):
     """A crawl is gone."""
 
     kind: Literal["crawl.removed"]
     body: CrawlRemovedBody
 
 
-class RunStarted(_Told):
+class RunStartedMessage(_EventMessage):
     """A source is being collected."""
 
     kind: Literal["run.started"]
     body: RunBody
 
 
-class RunEnded(_Told):
+class RunEndedMessage(_EventMessage):
     """A source was collected, or could not be."""
 
     kind: Literal["run.ended"]
     body: RunBody
 
 
-class SourceHealth(_Told):
+class SourceHealthMessage(_EventMessage):
     """A source does better or worse than before, was switched on or off, or has another name."""
 
     kind: Literal["source.health"]
@@ -129,7 +129,7 @@ class SourceHealth(_Told):
 
 
 # ---- What the service says of the connection itself ---------------------------------------------------------------------
-class Hello(_Message):
+class HelloMessage(_Message):
     """The first message of a connection."""
 
     kind: Literal["hello"] = "hello"
@@ -138,7 +138,7 @@ class Hello(_Message):
     kinds: tuple[str, ...] = Field(description="What you may hear of.")
 
 
-class Subscribed(_Message):
+class SubscribedMessage(_Message):
     """The answer to `subscribe` and `unsubscribe`: what is listened to from here on."""
 
     kind: Literal["subscribed"] = "subscribed"
@@ -146,14 +146,14 @@ class Subscribed(_Message):
     after: Number = Field(description="What came after this message follows.")
 
 
-class Gap(_Message):
+class GapMessage(_Message):
     """What you asked for is no longer kept, or too much: read the present state anew. The messages go on after `last_id`."""
 
     kind: Literal["gap"] = "gap"
     last_id: Number
 
 
-class Mistake(_Message):
+class ErrorMessage(_Message):
     """Something you sent was not understood, or is not for you."""
 
     kind: Literal["error"] = "error"
@@ -161,46 +161,56 @@ class Mistake(_Message):
 
 
 # ---- What the service understands -------------------------------------------------------------------------------------
-class _Asked(BaseModel):
+class _ClientRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class Subscribe(_Asked):
+class SubscribeRequest(_ClientRequest):
     """Listen to more subjects."""
 
     kind: Literal["subscribe"]
-    subjects: list[Subject] = Field(max_length=MOST_SUBJECTS, description="Such as `crawl/12`, `crawl/*`, `source/*`.")
+    subjects: list[Subject] = Field(max_length=MAX_SUBJECTS, description="Such as `crawl/12`, `crawl/*`, `source/*`.")
     after: Number | None = Field(None, description="The last message you saw: what came since follows first. Else from now on.")
 
 
-class Unsubscribe(_Asked):
+class UnsubscribeRequest(_ClientRequest):
     """Listen to these no longer."""
 
     kind: Literal["unsubscribe"]
-    subjects: list[Subject] = Field(max_length=MOST_SUBJECTS, description="As they were subscribed to.")
+    subjects: list[Subject] = Field(max_length=MAX_SUBJECTS, description="As they were subscribed to.")
 
 
-TOLD: tuple[type[_Told], ...] = (CrawlState, CrawlProgress, CrawlNotice, CrawlRemoved, RunStarted, RunEnded, SourceHealth)
-SAID: tuple[type[_Message], ...] = (Hello, Subscribed, Gap, Mistake)
-ASKED: tuple[type[_Asked], ...] = (Subscribe, Unsubscribe)
-Asked = Subscribe | Unsubscribe
-Said = Hello | Subscribed | Gap | Mistake
+EVENT_MESSAGES: tuple[type[_EventMessage], ...] = (
+    CrawlStateMessage,
+    CrawlProgressMessage,
+    CrawlNoticeMessage,
+    CrawlRemovedMessage,
+    RunStartedMessage,
+    RunEndedMessage,
+    SourceHealthMessage,
+)
+CONNECTION_MESSAGES: tuple[type[_Message], ...] = (HelloMessage, SubscribedMessage, GapMessage, ErrorMessage)
+CLIENT_REQUESTS: tuple[type[_ClientRequest], ...] = (SubscribeRequest, UnsubscribeRequest)
+ClientRequest = SubscribeRequest | UnsubscribeRequest
+ConnectionMessage = HelloMessage | SubscribedMessage | GapMessage | ErrorMessage
 
-_NEEDS = {"crawl": "crawls:read", "run": "runs:read", "source": "sources:read"}
+_SCOPES = {"crawl": "crawls:read", "run": "runs:read", "source": "sources:read"}
 """The first word of a kind → what a key must have to hear of it."""
-_TOLD: dict[str, type[_Told]] = {get_args(one.model_fields["kind"].annotation)[0]: one for one in TOLD}
-_ASKED: TypeAdapter[Asked] = TypeAdapter(Annotated[Asked, Field(discriminator="kind")])
-PROGRESS = "crawl.progress"
+_EVENT_MESSAGES: dict[str, type[_EventMessage]] = {
+    get_args(one.model_fields["kind"].annotation)[0]: one for one in EVENT_MESSAGES
+}
+_CLIENT_REQUEST: TypeAdapter[ClientRequest] = TypeAdapter(Annotated[ClientRequest, Field(discriminator="kind")])
+PROGRESS_KIND = "crawl.progress"
 
 
-def kinds_for(caller: Caller) -> frozenset[str]:
+def visible_kinds(caller: Principal) -> frozenset[str]:
     """What somebody may hear of: a key by its scopes, a person whatever a viewer sees."""
-    return frozenset(kind for kind in _TOLD if caller.may(Role.VIEWER, _NEEDS[kind.partition(".")[0]]))
+    return frozenset(kind for kind in _EVENT_MESSAGES if caller.may(Role.VIEWER, _SCOPES[kind.partition(".")[0]]))
 
 
-def written(message: LiveMessage) -> str | None:
+def serialize_message(message: LiveMessage) -> str | None:
     """A message of the database as it is sent; nothing when it is none of ours."""
-    kind = _TOLD.get(message.kind)
+    kind = _EVENT_MESSAGES.get(message.kind)
     if kind is None:
         return None
     given = {"kind": message.kind, "id": message.id, "at": message.at, "subject": message.subject, "body": dict(message.body)}
@@ -210,10 +220,10 @@ def written(message: LiveMessage) -> str | None:
         return None
 
 
-def understood(text: str) -> Asked:
+def parse_request(text: str) -> ClientRequest:
     """What somebody asks for. Raises ValueError with a sentence."""
     try:
-        return _ASKED.validate_json(text)
+        return _CLIENT_REQUEST.validate_json(text)
     except ValidationError as error:
         first: Any = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"][:4])
@@ -222,11 +232,18 @@ def understood(text: str) -> Asked:
         raise ValueError("That was not understood: it is nested too deeply.") from None
 
 
-def schema() -> dict[str, Any]:
+def message_schema() -> dict[str, Any]:
     """Every message that the service sends, as a JSON schema."""
     told: TypeAdapter[Any] = TypeAdapter(
         Annotated[
-            CrawlState | CrawlProgress | CrawlNotice | CrawlRemoved | RunStarted | RunEnded | SourceHealth | Said,
+            CrawlStateMessage
+            | CrawlProgressMessage
+            | CrawlNoticeMessage
+            | CrawlRemovedMessage
+            | RunStartedMessage
+            | RunEndedMessage
+            | SourceHealthMessage
+            | ConnectionMessage,
             Field(discriminator="kind"),
         ]
     )

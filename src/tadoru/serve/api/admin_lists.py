@@ -1,0 +1,77 @@
+"""What those who look after the calendar may read, a page at a time, as plain objects: REST and GraphQL ask the same here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tadoru.errors import UsageError
+from tadoru.jobs.events.publish.json_documents import review_json, run_json, sources_health, state_json, totals_json
+from tadoru.model.event import ReviewReason
+from tadoru.serve.api.source_actions import visible_source
+from tadoru.serve.auth.principal import Principal
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service
+from tadoru.store.calendar import records
+
+ReviewState = Literal["open", "answered", "all"]
+_IS_OPEN: dict[ReviewState, bool | None] = {"open": True, "answered": False, "all": None}
+
+
+@dataclass(frozen=True, slots=True)
+class ListPart:
+    """A part of a list, and the number after which it goes on."""
+
+    items: list[dict[str, Any]]
+    next_cursor: int | None
+
+
+def _list_part(found: Sequence[Any], limit: int, items: list[dict[str, Any]]) -> ListPart:
+    return ListPart(items, found[limit - 1].id if len(found) > limit else None)
+
+
+def sources_page(service: Service, caller: Principal, *, enabled: bool | None, limit: int, cursor: int) -> ListPart:
+    """The sources by their number, with what collecting them has taught."""
+    found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
+    return _list_part(found, limit, source_documents(service, found[:limit], caller))
+
+
+def source_documents(service: Service, sources: Sequence[records.EventSource], caller: Principal) -> list[dict[str, Any]]:
+    """Sources with their states, which are read at once. One that was removed in between is left out."""
+    states = service.store.states(one.id for one in sources)
+    return [visible_source(one, caller) | {"state": state_json(states[one.id])} for one in sources if one.id in states]
+
+
+def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> ListPart:
+    """The log of collecting, the newest run first."""
+    found = service.store.runs(source_id=source_id, limit=limit + 1, before=cursor)
+    return _list_part(found, limit, [run_json(one) for one in found[:limit]])
+
+
+def get_run(service: Service, run_id: int) -> records.RunLog:
+    """A run that is there. Raises Refused."""
+    try:
+        return service.store.run(run_id)
+    except UsageError:
+        raise HttpProblem(404, f"There is no run {run_id}.") from None
+
+
+def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> ListPart:
+    """Questions for a person, the oldest first."""
+    found = service.store.reviews(is_open=_IS_OPEN[state], reason=reason, limit=limit + 1, after=cursor)
+    return _list_part(found, limit, [review_json(one) for one in found[:limit]])
+
+
+def get_review(service: Service, review_id: int) -> records.ReviewItem:
+    """A question that is there. Raises Refused."""
+    try:
+        return service.store.review(review_id)
+    except UsageError:
+        raise HttpProblem(404, f"There is no review {review_id}.") from None
+
+
+def status_document(service: Service, days: int) -> dict[str, Any]:
+    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    store = service.store
+    return {"totals": totals_json(store.totals()), "sources": list(sources_health(store, days))}

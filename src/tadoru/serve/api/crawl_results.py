@@ -1,0 +1,373 @@
+"""What somebody asks of a crawl: the parameters of its lists and exports, and the filters they stand for. Pure.
+
+A parameter with a slip of the pen is told, not ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from tadoru.clock import to_datetime
+from tadoru.errors import UsageError
+from tadoru.jobs.audit import crawl_results
+from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
+from tadoru.jobs.audit.crawl_results.queries import DEFAULT_NODES, MAX_NODES
+from tadoru.jobs.audit.export.exporter import parse_statuses
+from tadoru.serve.api import crawl_models as models
+from tadoru.serve.api.crawls import CRAWL_PATH, CrawlId, Limit, get_crawl
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService
+from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.responses import (
+    NOT_MODIFIED,
+    StreamResponse,
+    cache_headers,
+    entity_tag,
+    is_not_modified,
+    json_response,
+    next_page_url,
+    problem_responses,
+)
+from tadoru.serve.crawl_runner.crawl_files import crawl_database
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service
+from tadoru.store.crawl.export_reader import ExportSelection
+from tadoru.store.crawl.export_tables import TABLES
+from tadoru.store.cursors import LONGEST
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
+
+Severity = Literal["error", "warning", "notice", "info"]
+ExportFormat = Literal["csv", "jsonl", "parquet", "xlsx", "sitemap", "dot"]
+CrawlPageSort = Literal["url", "depth", "found", "title", "status_code", "response_ms", "size", "inlinks", "link_score"]
+PageParam = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
+CheckName = Annotated[str, Field(max_length=100)]
+_STATUS = Field(
+    None, max_length=200, description="What stands or answered so: 404, 4xx, 300..399, skipped.", examples=["4xx,error"]
+)
+_TABLES: dict[str, Any] = {"items": {"type": "string", "enum": list(TABLES)}}
+_WHOSE: dict[str, bool | None] = {"site": True, "others": False, "all": None}
+
+
+class _StrictQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+
+class _StatusQuery(_StrictQuery):
+    status: str | None = _STATUS
+
+    @field_validator("status")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        try:
+            parse_statuses([value or ""])
+        except UsageError as error:
+            raise ValueError(str(error).removeprefix("--")) from None
+        return value
+
+    def standing(self) -> dict[str, Any]:
+        """Ranges of codes and names of states, as filters take them."""
+        codes, states = parse_statuses([self.status or ""])
+        return {"codes": codes, "statuses": states}
+
+
+class _ListQuery(BaseModel):
+    limit: int = Field(50, ge=1, le=200, description="At most so many.")
+    cursor: str | None = Field(None, max_length=LONGEST, description="Where the list goes on, as `next` says.")
+
+
+class CrawlPagesQuery(_StatusQuery, _ListQuery):
+    """Which pages, how many, and in what order."""
+
+    of: Literal["site", "others", "all"] = Field("site", description="URLs of the site, of other sites, or all.")
+    q: str | None = Field(None, max_length=200, description="With this text in their URL or title.", examples=["about"])
+    depth: int | None = Field(None, ge=0, le=1000, description="At this depth; 1000: no link leads there.")
+    indexable: bool | None = Field(None, description="What a search engine may show, or may not.")
+    content_type: str | None = Field(None, max_length=100, description="How it begins.", examples=["text/html"])
+    check: CheckName | None = Field(None, description="With a finding of this check.", examples=["title-missing"])
+    sort: CrawlPageSort = Field("url", description="The order.")
+    order: Literal["up", "down"] | None = Field(None, description="The smallest or the largest first.")
+
+    def filter(self) -> PageFilter:
+        """What is read."""
+        return PageFilter(
+            internal=_WHOSE[self.of], q=self.q or "", depth=self.depth, indexable=self.indexable, check=self.check or "",
+            content_type=self.content_type or "", **self.standing(),
+        )  # fmt: skip
+
+
+class CrawlLinksQuery(_ListQuery, _StrictQuery):
+    """Which links, and how many."""
+
+    source: PageParam | None = Field(None, description="From this page.")
+    target: PageParam | None = Field(None, description="To this page.")
+    internal: bool | None = Field(None, description="Those that stay on the site, or that leave it.")
+    broken: bool = Field(False, description="Only those whose target does not answer, or with an error.")
+    nofollow: bool | None = Field(None, description="Those that say nofollow, or do not.")
+    q: str | None = Field(None, max_length=200, description="With this text in their target or in their words.")
+
+    def filter(self) -> LinkFilter:
+        """What is read."""
+        return LinkFilter(
+            source=self.source, target=self.target, internal=self.internal, broken=self.broken, nofollow=self.nofollow,
+            q=self.q or "",
+        )  # fmt: skip
+
+
+class CrawlExportQuery(_StatusQuery):
+    """Which form, of what."""
+
+    form: ExportFormat = Field(alias="format", description="The form.")
+    table: list[str] = Field(
+        ["pages"], min_length=1, max_length=len(TABLES), description="Which table; several for xlsx.", json_schema_extra=_TABLES
+    )
+    severity: Severity | None = Field(None, description="Findings of this severity, or pages that have one.")
+    check: CheckName | None = Field(None, description="Findings of this check, or pages that have one.")
+    internal: bool | None = Field(None, description="What is of the site, or what is not.")
+
+    def selection(self) -> ExportSelection:
+        """What is read."""
+        return ExportSelection(
+            checks=(self.check,) if self.check else (), severities=(self.severity,) if self.severity else (),
+            internal=self.internal, **self.standing(),
+        )  # fmt: skip
+
+
+router = APIRouter(tags=["crawls"])
+Lang = Annotated[Literal["en", "ja"], Query(description="The language of titles and explanations.")]
+Cursor = Annotated[str | None, Query(max_length=LONGEST, description="Where the list goes on, as `next` says.")]
+CheckId = Annotated[str, Path(max_length=100, description="The id of a check.", examples=["title-missing"])]
+PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The number of a page within its crawl.")]
+READ_RESPONSES = NOT_MODIFIED | problem_responses(404, 409)
+
+
+@router.get(
+    CRAWL_PATH + "/overview", response_model=models.CrawlOverviewOut, responses=READ_RESPONSES, summary="Read a crawl in figures"
+)
+def read_overview(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """States, answers, response times, indexability, findings by severity, and the runs that can be compared."""
+    with open_crawl(service, crawl_id) as path:
+        return json_response(request, who, crawl_results.read_overview(path))
+
+
+@router.get(
+    CRAWL_PATH + "/findings", response_model=models.CrawlFindingsOut, responses=READ_RESPONSES, summary="List what was found"
+)
+def list_findings(
+    request: Request,
+    crawl_id: CrawlId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    severity: Annotated[models.Severity | None, Query(description="Only of this severity.")] = None,
+    every: Annotated[bool, Query(alias="all", description="Also checks that found nothing.")] = False,
+    lang: Lang = "en",
+) -> Response:
+    """The checks that apply somewhere, the gravest first, with why they matter and how to mend it."""
+    with open_crawl(service, crawl_id) as path:
+        return json_response(request, who, {"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)})
+
+
+@router.get(
+    CRAWL_PATH + "/findings/{check}",
+    response_model=models.CrawlAffectedPageOut,
+    responses=READ_RESPONSES,
+    summary="List where a check applies",
+)
+def list_affected(
+    request: Request, crawl_id: CrawlId, check: CheckId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: Cursor = None,
+    lang: Lang = "en",
+) -> Response:  # fmt: skip
+    """The pages that a check applies to, with the evidence."""
+    with open_crawl(service, crawl_id) as path:
+        known = crawl_results.list_findings(path, check=check, every=True, lang=lang)
+        found = crawl_results.list_affected(path, check, limit=limit, cursor=cursor) if known else None
+        if found is None:
+            raise HttpProblem(404, f"Crawl {crawl_id} knows no such check: /findings?all=true lists them.")
+        next_url = next_page_url(request, found[1])
+        return json_response(request, who, {"check": known[0], "items": found[0], "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    CRAWL_PATH + "/pages", response_model=models.CrawledPagesOut, responses=READ_RESPONSES, summary="List the pages of a crawl"
+)
+def list_pages(
+    request: Request,
+    crawl_id: CrawlId,
+    asked: Annotated[CrawlPagesQuery, Query()],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """The pages of a crawl, chosen by filters, in an order. `next` leads on without counting through what was seen."""
+    falls = None if asked.order is None else asked.order == "down"
+    with open_crawl(service, crawl_id) as path:
+        found, more = crawl_results.list_pages(
+            path, asked.filter(), sort=asked.sort, falls=falls, limit=asked.limit, cursor=asked.cursor
+        )
+    next_url = next_page_url(request, more)
+    return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    CRAWL_PATH + "/pages/{page_id}",
+    response_model=models.CrawledPageDetailOut,
+    responses=READ_RESPONSES,
+    summary="Read a page of a crawl",
+)
+def read_page(
+    request: Request, crawl_id: CrawlId, page_id: PageId, who: CurrentPrincipal, service: CurrentService, lang: Lang = "en",
+    links: Annotated[int, Query(ge=0, le=200, description="How many links to it, and from it.")] = 25,
+) -> Response:  # fmt: skip
+    """Everything that is known of a page: facts, headings, structured data, headers, redirects, findings, links."""
+    with open_crawl(service, crawl_id) as path:
+        found = crawl_results.read_page(path, page_id, lang=lang, links=links)
+    if found is None:
+        raise HttpProblem(404, f"There is no page {page_id} in crawl {crawl_id}.")
+    return json_response(request, who, found)
+
+
+@router.get(
+    CRAWL_PATH + "/links", response_model=models.CrawledLinksOut, responses=READ_RESPONSES, summary="List the links of a crawl"
+)
+def list_links(
+    request: Request,
+    crawl_id: CrawlId,
+    asked: Annotated[CrawlLinksQuery, Query()],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """The links of a crawl with both their ends and their text."""
+    with open_crawl(service, crawl_id) as path:
+        found, more = crawl_results.list_links(path, asked.filter(), limit=asked.limit, cursor=asked.cursor)
+    next_url = next_page_url(request, more)
+    return json_response(request, who, {"items": found, "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    CRAWL_PATH + "/compare", response_model=models.CrawlComparisonOut, responses=READ_RESPONSES, summary="Compare a crawl"
+)
+def compare_crawl(
+    request: Request,
+    crawl_id: CrawlId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    other: Annotated[int | None, Query(alias="with", ge=1, le=MAX_NUMBER, description="The number of an earlier crawl.")] = None,
+    run: Annotated[Literal["previous"] | None, Query(description="Compare with the run before.")] = None,
+    lang: Lang = "en",
+    shown: Annotated[int, Query(ge=0, le=100, description="How many changes of each kind to show.")] = 20,
+) -> Response:
+    """What broke, was mended, came, went and changed since another crawl, or since the run before (which is the default)."""
+    if other is not None and run is not None:
+        raise HttpProblem(422, "Compare with another crawl or with the run before: leave out with, or run.")
+    with open_crawl(service, crawl_id) as path:
+        if other is None:
+            return json_response(request, who, crawl_results.compare_with_previous(path, lang=lang, shown=shown))
+        with open_crawl(service, other) as before:
+            return json_response(request, who, crawl_results.compare_crawls(before, path, lang=lang, shown=shown))
+
+
+@contextmanager
+def open_crawl(service: Service, crawl_id: int) -> Iterator[FilePath]:
+    """The database of a crawl; what can not be read of it is told in a sentence."""
+    crawl = get_crawl(service, crawl_id)
+    try:
+        yield crawl_database(service, crawl)
+    except crawl_results.CrawlNotReadable as error:
+        raise HttpProblem(409, _nothing_yet(crawl) or str(error)) from None
+    except crawl_results.NothingToCompare as error:
+        raise HttpProblem(409, str(error)) from None
+    except UsageError as error:
+        raise HttpProblem(422, str(error)) from None
+
+
+def _nothing_yet(crawl: ServedCrawl) -> str:
+    if crawl.state is CrawlState.QUEUED:
+        return f"Crawl {crawl.id} waits for its turn: there is nothing to read yet."
+    if crawl.state is CrawlState.RUNNING:
+        return f"Crawl {crawl.id} is just beginning: ask again in a moment."
+    return ""
+
+
+SVG = "image/svg+xml"
+_ALONE = "default-src 'none'; sandbox"
+"""A picture that is opened by itself may do nothing at all."""
+
+
+@router.get(
+    CRAWL_PATH + "/graph",
+    response_model=models.CrawlGraphOut,
+    responses=READ_RESPONSES | {200: {"content": {SVG: {"schema": {"type": "string"}}}}},
+    summary="Read or draw the graph of a site",
+)
+def read_graph(
+    request: Request,
+    crawl_id: CrawlId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    most: Annotated[int, Query(ge=1, le=MAX_NODES, description="At most so many pages.")] = DEFAULT_NODES,
+    lang: Lang = "en",
+) -> Response:
+    """The pages that most leads to and the links between them; with `Accept: image/svg+xml` as a picture."""
+    with open_crawl(service, crawl_id) as path:
+        if not _prefers_svg(request):
+            return json_response(request, who, crawl_results.read_graph(path, most=most))
+        drawing = crawl_results.draw_site_graph(path, most=most, lang=lang)
+    if drawing is None:
+        raise HttpProblem(409, f"Crawl {crawl_id} has no page yet that could be drawn: ask again in a moment.")
+    data = crawl_results.standalone_svg(drawing.svg).encode(errors="replace")
+    headers = cache_headers(who, entity_tag(data), None) | {"Content-Security-Policy": _ALONE}
+    if is_not_modified(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type=SVG)
+
+
+def _content(*types: str) -> dict[int | str, dict[str, Any]]:
+    """What an answer may be, for OpenAPI."""
+    return {
+        200: {"description": "The file.", "content": {one.partition(";")[0]: {"schema": {"type": "string"}} for one in types}}
+    }
+
+
+@router.get(
+    CRAWL_PATH + "/export",
+    response_class=StreamingResponse,
+    responses=problem_responses(404, 409)
+    | _content(*(form.media_type for form in crawl_results.DOWNLOAD_FORMATS.values()), "application/zip"),
+    summary="Export a crawl",
+)
+def export_crawl(crawl_id: CrawlId, asked: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
+    """The crawl as a file, of any size. A sitemap of more pages than one may have is an archive of several."""
+    with open_crawl(service, crawl_id) as path:
+        made = crawl_results.export_crawl(path, asked.form, asked.table, asked.selection(), now=to_datetime(service.clock.now()))
+    tables = asked.table[0] if len(asked.table) == 1 else "tables"
+    what = tables if crawl_results.DOWNLOAD_FORMATS[asked.form].of_tables else asked.form
+    return _download(made, f"crawl-{crawl_id}-{what}{made.suffix}")
+
+
+@router.get(
+    CRAWL_PATH + "/backup",
+    response_class=StreamingResponse,
+    responses=problem_responses(404, 409) | _content("application/vnd.sqlite3"),
+    summary="Back a crawl up",
+)
+def back_up_crawl(crawl_id: CrawlId, service: CurrentService) -> Response:
+    """The whole database of a crawl as it is at one moment, also while it runs: a SQLite file that every command reads."""
+    with open_crawl(service, crawl_id) as path:
+        made = crawl_results.back_up_crawl(path)
+    return _download(made, f"crawl-{crawl_id}{made.suffix}")
+
+
+def _download(made: crawl_results.Download, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "private, no-store"}
+    if made.size is not None:
+        headers["Content-Length"] = str(made.size)
+    return StreamResponse(made.chunks, headers=headers, media_type=made.media_type)
+
+
+def _prefers_svg(request: Request) -> bool:
+    accepted = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
+    return SVG in accepted and "application/json" not in accepted

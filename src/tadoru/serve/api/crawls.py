@@ -1,0 +1,184 @@
+"""Crawls over REST: which there are, adding, running, pausing, stopping, changing and removing them. What they found is read in
+`crawls_reading` and taken away in `crawls_files`; what a person may ask for is decided in `serve.crawl_runner`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from tadoru.serve.api import crawl_models as models
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService
+from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses, uncached_response
+from tadoru.serve.auth.principal import actor_of
+from tadoru.serve.crawl_runner import control
+from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service
+from tadoru.store.served_crawls.register import CrawlNotFound
+from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
+
+router = APIRouter(tags=["crawls"])
+CRAWLS_PATH = "/api/v1/crawls"
+CRAWL_PATH = CRAWLS_PATH + "/{crawl_id}"
+CrawlId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The crawl's number.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="At most so many.")]
+Before = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+
+
+@router.get(CRAWLS_PATH, response_model=models.CrawlPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List crawls")
+def list_crawls(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    job: Annotated[models.Job | None, Query(description="Only of this job.")] = None,
+    limit: Limit = 50,
+    cursor: Before = None,
+) -> Response:
+    """The crawls of the service, the newest first."""
+    found = service.store.crawls(job=job, limit=limit + 1, before=cursor)
+    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
+    return json_response(request, who, {"items": [crawl_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    "/api/v1/crawl-options",
+    response_model=models.CrawlOptionsOut,
+    responses=NOT_MODIFIED | problem_responses(),
+    summary="List what to choose",
+)
+def list_options(request: Request, who: CurrentPrincipal) -> Response:
+    """What may be chosen for a crawl of each job: names, kinds, bounds and defaults."""
+    names = ("name", "kind", "default", "least", "most", "values", "admin")
+    body = {
+        job: [{name: getattr(one, name) for name in names} | {"what": one.words} for one in choices]
+        for job, choices in CRAWL_OPTIONS.items()
+    }
+    return json_response(request, who, body)
+
+
+@router.post(
+    CRAWLS_PATH, status_code=201, response_model=models.CrawlOut, responses=problem_responses(409), summary="Add a crawl"
+)
+def add_crawl(request: Request, given: models.NewCrawl, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """A new crawl. It runs as soon as there is room, within its site and never at private addresses."""
+    crawl = control.add(
+        service, actor_of(request), name=given.name or "", job=given.job, starts=given.starts, options=given.options,
+        every=given.every, webhook=given.webhook, role=who.role,
+    )  # fmt: skip
+    return uncached_response(crawl_json(crawl), status=201, headers={"Location": f"{CRAWLS_PATH}/{crawl.id}"})
+
+
+@router.get(CRAWL_PATH, response_model=models.CrawlOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a crawl")
+def one_crawl(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """One crawl, and the last that was heard of its run."""
+    return json_response(request, who, crawl_json(get_crawl(service, crawl_id)))
+
+
+@router.patch(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(404, 409), summary="Change a crawl")
+def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, service: CurrentService) -> Response:
+    """Give a crawl another name, rhythm or webhook; what is not given stays."""
+    sent = given.model_fields_set
+    if not sent or (sent == {"name"} and given.name is None):
+        raise HttpProblem(422, "There is nothing to change: give a field.")
+    crawl = control.change(
+        service, actor_of(request), crawl_id, name=given.name, every=given.every,
+        repeats=False if "every" in sent and given.every is None else None,
+        webhook=(given.webhook or "") if "webhook" in sent else None,
+    )  # fmt: skip
+    return uncached_response(crawl_json(crawl))
+
+
+@router.delete(CRAWL_PATH, status_code=204, responses=problem_responses(404, 409), summary="Remove a crawl")
+def remove_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+    """Forget a crawl that does not run, with all that it found. Files that an operator added by their path stay."""
+    control.remove(service, actor_of(request), crawl_id)
+    return Response(status_code=204)
+
+
+_ACCEPTED: dict[str, Any] = {"status_code": 202, "response_model": models.CrawlOut, "responses": problem_responses(404, 409)}
+
+
+@router.post(CRAWL_PATH + "/run", summary="Run a crawl", **_ACCEPTED)
+def run_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+    """Go on with a crawl that was paused, stopped or failed; one that finished asks for everything again."""
+    return _accepted(control.run(service, actor_of(request), crawl_id))
+
+
+@router.post(CRAWL_PATH + "/resume", summary="Go on with a crawl", **_ACCEPTED)
+def resume_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+    """The same as run."""
+    return _accepted(control.run(service, actor_of(request), crawl_id))
+
+
+@router.post(CRAWL_PATH + "/pause", summary="Pause a crawl", **_ACCEPTED)
+def pause_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+    """Let a crawl rest: what is in flight is finished first."""
+    return _accepted(control.pause(service, actor_of(request), crawl_id))
+
+
+@router.post(CRAWL_PATH + "/stop", summary="Stop a crawl", **_ACCEPTED)
+def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
+    """End a crawl. What it found stays, and it can be gone on with."""
+    return _accepted(control.stop(service, actor_of(request), crawl_id))
+
+
+@router.get(
+    CRAWL_PATH + "/runs",
+    response_model=models.CrawlRunPageOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="List the runs of a crawl",
+)
+def list_runs(
+    request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: Before = None
+) -> Response:
+    """The runs of a crawl, the newest first, with numbers to see a trend by."""
+    get_crawl(service, crawl_id)
+    found = service.store.crawl_runs(crawl_id, limit=limit + 1, before=cursor)
+    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
+    return json_response(request, who, {"items": [_run_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    CRAWL_PATH + "/notices",
+    response_model=models.CrawlNoticesOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read what a crawl said",
+)
+def list_notices(
+    request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50
+) -> Response:
+    """The last that a crawl said about itself, the oldest first. It is kept for a while only; `/ws` tells it live."""
+    get_crawl(service, crawl_id)
+    found = service.store.notices_about(f"crawl/{crawl_id}", limit=limit)
+    items = [{"at": one.at, "level": one.body.get("level", "info"), "text": one.body.get("text", "")} for one in found]
+    return json_response(request, who, {"items": items})
+
+
+def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
+    """A crawl that is there. Raises Refused."""
+    try:
+        return service.store.crawl(crawl_id)
+    except CrawlNotFound as error:
+        raise HttpProblem(404, str(error)) from None
+
+
+def crawl_json(crawl: ServedCrawl) -> dict[str, Any]:
+    """A crawl without what is nobody's business: where its files are, and the address of its webhook, which may be a secret."""
+    return {
+        "id": crawl.id, "name": crawl.name, "job": crawl.job, "starts": crawl.starts, "options": crawl.options,
+        "state": crawl.state.value, "wanted": crawl.wanted, "error": crawl.error, "every": crawl.every, "next_at": crawl.next_at,
+        "has_webhook": bool(crawl.webhook), "has_own_files": crawl.is_ours, "created_at": crawl.created_at,
+        "created_by": crawl.created_by, "started_at": crawl.started_at, "ended_at": crawl.ended_at, "progress": crawl.progress,
+    }  # fmt: skip
+
+
+def _run_json(run: CrawlRun) -> dict[str, Any]:
+    names = ("id", "started_at", "ended_at", "outcome", "figures", "changes")
+    return {name: getattr(run, name) for name in names}
+
+
+def _accepted(crawl: ServedCrawl) -> Response:
+    return uncached_response(crawl_json(crawl), status=202, headers={"Location": f"{CRAWLS_PATH}/{crawl.id}"})

@@ -1,0 +1,331 @@
+"""Documentation sites over REST: which there are, their pages as JSON or Markdown, search, changes, files, and a new crawl."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import FileResponse
+
+from tadoru.serve.api import docs_models as models
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService
+from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.responses import (
+    NOT_MODIFIED,
+    cache_headers,
+    entity_tag,
+    is_not_modified,
+    json_response,
+    next_page_url,
+    problem_responses,
+    uncached_response,
+)
+from tadoru.serve.auth.principal import Principal
+from tadoru.serve.docs_sites import pages as reading
+from tadoru.serve.docs_sites.page_diff import PageComparison, compare_page
+from tadoru.serve.docs_sites.sites import (
+    SITE_FILES,
+    DocsSite,
+    SiteFile,
+    find_chunk,
+    find_file,
+    get_docs_site,
+    list_docs_sites,
+    list_files,
+    open_site_history,
+    start_refresh,
+)
+from tadoru.store.crawl.documents import DocumentRunChanges, DocumentVersion
+from tadoru.store.docs_search import IndexedPage
+
+router = APIRouter(tags=["docs-sites"])
+SITES_PATH = "/api/v1/docs-sites"
+MARKDOWN = "text/markdown"
+MAX_CHANGES = 1_000
+SiteId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The site's number.")]
+PageNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The page's number.")]
+Limit = Annotated[int, Query(ge=1, le=500, description="At most so many.")]
+SearchParam = Annotated[
+    str, Query(min_length=1, max_length=400, description='Words, "exact phrases", -without.', examples=["install"])
+]
+PositionParam = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+BeforeParam = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+HitLimit = Annotated[int, Query(ge=1, le=100, description="At most so many.")]
+
+
+@router.get(
+    SITES_PATH,
+    response_model=models.DocsSitePageOut,
+    responses=NOT_MODIFIED | problem_responses(),
+    summary="List documentation sites",
+)
+def list_sites(
+    request: Request, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: BeforeParam = None
+) -> Response:
+    """The documentation sites, the newest first."""
+    found = list_docs_sites(service, limit=limit + 1, before=cursor)
+    next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
+    return json_response(request, who, {"items": [site_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    SITES_PATH + "/search",
+    response_model=models.DocsHitsOut,
+    responses=NOT_MODIFIED | problem_responses(),
+    summary="Search all sites",
+)
+def search_all(
+    request: Request, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
+) -> Response:
+    """The sections of all sites that answer a query; the best of each site come first."""
+    return json_response(
+        request, who, _hits(reading.search_sites(list_docs_sites(service, limit=reading.MAX_SEARCHED_SITES), q, limit))
+    )
+
+
+@router.get(
+    SITES_PATH + "/{site_id}",
+    response_model=models.DocsSiteDetailOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read a site",
+)
+def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """One documentation site, and its files."""
+    site = get_docs_site(service, site_id)
+    files = [{"name": name, "bytes": size, "url": f"{SITES_PATH}/{site.id}/download/{name}"} for name, size in list_files(site)]
+    return json_response(request, who, site_json(site) | {"files": files})
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/pages",
+    response_model=models.DocsEntriesOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="List its pages",
+)
+def list_pages(
+    request: Request,
+    site_id: SiteId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    limit: Limit = 100,
+    cursor: PositionParam = 0,
+) -> Response:
+    """The pages of a site in reading order."""
+    found = reading.list_pages(get_docs_site(service, site_id), after=cursor, limit=limit + 1)
+    next_url = next_page_url(request, found[limit - 1].place if len(found) > limit else None)
+    return json_response(request, who, {"items": [page_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/pages/{number}",
+    response_model=models.DocsPageOut,
+    responses=NOT_MODIFIED | problem_responses(404) | {200: {"content": {MARKDOWN: {"schema": {"type": "string"}}}}},
+    summary="Read a page",
+)
+def one_page(request: Request, site_id: SiteId, number: PageNumber, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """One page as JSON with its Markdown; with `Accept: text/markdown` the Markdown itself."""
+    found = reading.get_page(get_docs_site(service, site_id), number)
+    if prefers_markdown(request):
+        return markdown_response(request, who, found.markdown)
+    headings = [{"level": one.level, "path": list(one.path), "anchor": one.anchor} for one in found.sections if one.level]
+    body = page_json(found.row) | {
+        "markdown": found.markdown, "headings": headings, "previous": found.before.number if found.before else None,
+        "next": found.after.number if found.after else None, "versions": [_version(one) for one in found.versions],
+    }  # fmt: skip
+    return json_response(request, who, body)
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/pages/{number}/diff",
+    response_model=models.DocsDifferenceOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Compare a page with what it was",
+)
+def page_diff(
+    request: Request,
+    site_id: SiteId,
+    number: PageNumber,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    version: BeforeParam = None,
+) -> Response:
+    """What became of a page since an earlier version of it; without `version`, since the newest. A page that is gone lost all."""
+    return json_response(request, who, _compared(compare_page(get_docs_site(service, site_id), number, version)))
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/search",
+    response_model=models.DocsHitsOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Search a site",
+)
+def search_one(
+    request: Request, site_id: SiteId, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
+) -> Response:
+    """The sections of a site that answer a query, the best first."""
+    return json_response(request, who, _hits(reading.search_sites([get_docs_site(service, site_id)], q, limit)))
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/changes",
+    response_model=models.DocsRunsOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read what changed",
+)
+def site_changes(
+    request: Request,
+    site_id: SiteId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    limit: Annotated[int, Query(ge=1, le=50, description="At most so many runs.")] = 10,
+    cursor: BeforeParam = None,
+) -> Response:
+    """What the last runs added, changed and removed, the newest first. The first crawl of a site changes nothing."""
+    site = get_docs_site(service, site_id)
+    with open_site_history(site) as history:
+        found = history.changes(runs=limit + 1, pages=MAX_CHANGES, before=cursor)
+    next_url = next_page_url(request, found[limit - 1].run if len(found) > limit else None)
+    body = {"items": [_run(site, one) for one in found[:limit]], "next": next_url}
+    return json_response(request, who, body, next_url=next_url)
+
+
+_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "content": {
+    kind: {"schema": {"type": "string"} if kind != "application/json" else {"type": "object"}}
+    for kind in ("text/markdown", "text/plain", "application/json")
+}}}  # fmt: skip
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/download/{file}",
+    response_class=Response,
+    responses=NOT_MODIFIED | problem_responses(404) | _FILE,
+    summary="Download a file",
+)
+def download_file(
+    request: Request,
+    site_id: SiteId,
+    file: Annotated[str, Path(max_length=40, description="One of " + ", ".join(SITE_FILES) + ".", examples=["full.md"])],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """A file of the site as the crawl wrote it."""
+    return file_response(request, who, find_file(get_docs_site(service, site_id), file))
+
+
+@router.get(
+    SITES_PATH + "/{site_id}/download/chunks/{number}",
+    response_class=Response,
+    responses=NOT_MODIFIED
+    | problem_responses(404)
+    | {200: {"description": "The piece.", "content": {MARKDOWN: {"schema": {"type": "string"}}}}},
+    summary="Download a chunk",
+)
+def download_chunk(
+    request: Request,
+    site_id: SiteId,
+    number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The chunk's number.")],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """A piece of the site, in the size that the crawl was asked for."""
+    return file_response(request, who, find_chunk(get_docs_site(service, site_id), number))
+
+
+@router.post(
+    SITES_PATH + "/{site_id}/refresh",
+    status_code=202,
+    response_model=models.DocsSiteOut,
+    responses=problem_responses(404, 409),
+    summary="Refresh it",
+)
+def refresh_site(request: Request, site_id: SiteId, service: CurrentService) -> Response:
+    """Crawl a site again, only for what changed, and do not wait for it."""
+    site = start_refresh(request, get_docs_site(service, site_id))
+    return uncached_response(site_json(site), status=202, headers={"Location": f"{SITES_PATH}/{site.id}"})
+
+
+# ---- what is told ------------------------------------------------------------------------------------------------------
+
+
+def site_json(site: DocsSite) -> dict[str, Any]:
+    """A site as programs are told of it."""
+    return {
+        "id": site.id, "name": site.name, "url": site.url, "title": site.title, "pages": site.pages, "tokens": site.tokens,
+        "crawledAt": site.crawled_at or None, "lastChecked": site.last_checked or None, "state": site.crawl.state.value,
+        "error": site.crawl.error,
+    }  # fmt: skip
+
+
+def page_json(row: IndexedPage) -> dict[str, Any]:
+    """A page in a list."""
+    return {
+        "number": row.number, "url": row.url, "title": row.title, "tokens": row.tokens, "crawledAt": row.crawled_at or None,
+        "hash": row.hash, "breadcrumbs": list(row.crumbs),
+    }  # fmt: skip
+
+
+def _version(one: DocumentVersion) -> dict[str, Any]:
+    return {"id": one.id, "title": one.title, "hash": one.hash, "since": one.since, "until": one.until}
+
+
+def _hits(found: reading.DocsSearchResult) -> dict[str, Any]:
+    items = [
+        {
+            "site": one.site.id, "number": one.hit.number, "url": one.hit.url, "title": one.hit.title, "path": list(one.hit.path),
+            "snippet": one.snippet,
+        }
+        for one in found.hits
+    ]  # fmt: skip
+    return {"how": found.how, "items": items}
+
+
+def _run(site: DocsSite, found: DocumentRunChanges) -> dict[str, Any]:
+    pages = [
+        {
+            "kind": one.kind, "number": one.number, "url": one.url, "title": one.title,
+            "diff": f"{SITES_PATH}/{site.id}/pages/{one.number}/diff" if one.has_earlier and one.number else None,
+        }
+        for one in found.pages
+    ]  # fmt: skip
+    counts = {kind: found.counts.get(kind, 0) for kind in ("added", "changed", "removed")}
+    return {"run": found.run, "at": found.at, "counts": counts, "pages": pages}
+
+
+def _compared(found: PageComparison) -> dict[str, Any]:
+    told = found.difference
+    hunks = [
+        {
+            "oldStart": hunk.old_start, "newStart": hunk.new_start,
+            "lines": [{"kind": one.kind, "old": one.old, "new": one.new, "text": one.text} for one in hunk.lines],
+        }
+        for hunk in told.hunks
+    ]  # fmt: skip
+    return {
+        "number": found.number, "title": found.title, "before": _version(found.before),
+        "after": _version(found.after) if found.after else None, "added": told.added, "removed": told.removed,
+        "isCut": told.is_cut, "hunks": hunks,
+    }  # fmt: skip
+
+
+def prefers_markdown(request: Request) -> bool:
+    """Does the caller name Markdown, and not JSON before it?"""
+    kinds = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
+    return MARKDOWN in kinds and ("application/json" not in kinds or kinds.index(MARKDOWN) < kinds.index("application/json"))
+
+
+def markdown_response(request: Request, who: Principal, markdown: str) -> Response:
+    """The Markdown of a page, or 304."""
+    data = markdown.encode("utf-8", "replace")
+    headers = cache_headers(who, entity_tag(data), None)
+    if is_not_modified(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type=f"{MARKDOWN}; charset=utf-8")
+
+
+def file_response(request: Request, who: Principal, found: SiteFile) -> Response:
+    """A file to keep, or 304."""
+    stat = found.path.stat()
+    headers = cache_headers(who, entity_tag(f"{stat.st_mtime_ns} {stat.st_size}".encode()), None)
+    if is_not_modified(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return FileResponse(found.path, media_type=found.media_type, filename=found.name, headers=headers, stat_result=stat)

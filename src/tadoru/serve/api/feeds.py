@@ -1,0 +1,212 @@
+"""Feeds: the calendar for programs that subscribe to it or take it away. ICS, RSS, CSV and JSON-LD, each with its sources.
+
+They are written while they are read, so that a calendar of any size costs no memory. Their entity tag is made of the last change
+in the database and of what was asked for: who has it is told so without a list being read. The parameters are those of the lists
+(`rest.asked`), and a parameter that we do not know is not minded: programs add their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, time
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import Field
+
+from tadoru.jobs.events.publish.csv_export import csv_rows
+from tadoru.jobs.events.publish.ics import ics_calendar
+from tadoru.jobs.events.publish.json_documents import schema_org_graph
+from tadoru.jobs.events.publish.rss import rss_feed
+from tadoru.model.event import EventStatus
+from tadoru.serve.api.event_queries import EventQuery, event_filter, local_today, resolve_city
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService, EventId, visible_event
+from tadoru.serve.api.responses import NOT_MODIFIED, StreamResponse, cache_headers, entity_tag, is_not_modified, problem_responses
+from tadoru.serve.auth.principal import ANONYMOUS, Principal
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.roles import Role
+from tadoru.serve.service import Service, request_origin
+from tadoru.store.calendar.drafts import zone_or_utc
+from tadoru.store.calendar.event_records import ZoneUse, iterate_events, zones_in_use
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.version import VERSION
+
+router = APIRouter(tags=["feeds"])
+KEPT_SECONDS = 300
+"""How long a program may show a feed without asking again."""
+PIECE = 16_384
+"""Characters that are sent at a time, about."""
+Lang = Literal["en", "ja"]
+ICS, RSS, CSV, JSON_LD = "text/calendar; charset=utf-8", "application/rss+xml; charset=utf-8", "text/csv; charset=utf-8", "application/ld+json"  # fmt: skip  # noqa: E501
+
+
+class FeedQuery(EventQuery):
+    """Which events, and in what language our own words are."""
+
+    lang: Lang | None = Field(None, description="The language of our own words; without it the installation's.")
+
+
+class RssQuery(FeedQuery):
+    """Which events, and how many."""
+
+    limit: int = Field(100, ge=1, le=500, description="At most so many.")
+
+
+class CsvQuery(EventQuery):
+    """Which events."""
+
+    bom: bool = Field(False, description="Begin with a byte order mark, which Excel needs.")
+
+
+def _feed_responses(media: str, words: str) -> dict[int | str, dict[str, Any]]:
+    name = media.partition(";")[0]
+    schema = {"type": "object" if name == JSON_LD else "string"}
+    return NOT_MODIFIED | problem_responses() | {200: {"description": words, "content": {name: {"schema": schema}}}}
+
+
+@router.get("/events.ics", response_class=Response, responses=_feed_responses(ICS, "A calendar (RFC 5545)."), summary="Subscribe")
+@router.get(
+    "/api/v1/events.ics", response_class=Response, responses=_feed_responses(ICS, "A calendar (RFC 5545)."), summary="Subscribe"
+)
+def events_ics(
+    request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
+) -> Response:
+    """The calendar for calendar programs. Each event keeps its UID; what was cancelled is there as cancelled."""
+    chosen, lang = _feed_filter(asked, service), _lang(asked, service)
+
+    def write() -> Iterator[str]:
+        zones = zones_in_use(service.store, chosen)
+        events = iterate_events(service.store, chosen)
+        return ics_calendar(events, zones, name=_name(chosen, service), lang=lang, since=chosen.since, until=chosen.until)
+
+    return _feed(request, who, service, ICS, "events.ics", write)
+
+
+@router.get("/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="Read as news")
+@router.get(
+    "/api/v1/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="Read as news"
+)
+def events_rss(request: Request, asked: Annotated[RssQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
+    """The next events for feed readers."""
+    chosen, lang = _feed_filter(asked, service), _lang(asked, service)
+    site = request_origin(request)
+    own = f"{site}{request.url.path}" + (f"?{request.url.query}" if request.url.query else "")
+
+    def write() -> Iterator[str]:
+        told, built = iterate_events(service.store, chosen, limit=asked.limit), service.store.last_change()
+        return rss_feed(told, name=_name(chosen, service), site=site, own=own, lang=lang, built=built)
+
+    return _feed(request, who, service, RSS, "events.rss", write)
+
+
+@router.get(
+    "/events.csv", response_class=Response, responses=_feed_responses(CSV, "A table (RFC 4180)."), summary="Take as a table"
+)
+@router.get(
+    "/api/v1/events.csv",
+    response_class=Response,
+    responses=_feed_responses(CSV, "A table (RFC 4180)."),
+    summary="Take as a table",
+)
+def events_csv(request: Request, asked: Annotated[CsvQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
+    """The events for spreadsheets, a row an event; its columns are the fields of the JSON."""
+    chosen = _feed_filter(asked, service)
+    return _feed(
+        request,
+        who,
+        service,
+        CSV,
+        "events.csv",
+        lambda: csv_rows(iterate_events(service.store, chosen), mark=asked.bom),
+        attached=True,
+    )
+
+
+@router.get(
+    "/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="Read as schema.org"
+)
+@router.get(
+    "/api/v1/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="Read as schema.org"
+)
+def events_json_ld(
+    request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
+) -> Response:
+    """The events in the words of schema.org."""
+    chosen, site = _feed_filter(asked, service), request_origin(request)
+    return _feed(
+        request, who, service, JSON_LD, "events.jsonld", lambda: schema_org_graph(iterate_events(service.store, chosen), site)
+    )
+
+
+@router.get(
+    "/events/{event_id}/calendar.ics", response_class=Response, summary="Add to a calendar",
+    responses=_feed_responses(ICS, "A calendar with one event.") | problem_responses(404),
+)  # fmt: skip
+def event_ics(
+    request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService, lang: Lang | None = None
+) -> Response:
+    """One event for a calendar program, with all of its times."""
+    told = visible_event(event_id, ANONYMOUS, service)
+    event = told.event
+    if event.starts_at is None:
+        raise HttpProblem(404, f"Event {event_id} has no time yet.")
+    use = ZoneUse(name=event.timezone, first=event.starts_at, last=event.last_day_over or event.starts_at)
+    words = lang or _language(service)
+
+    def write() -> Iterator[str]:
+        return ics_calendar([told], [use], name=event.title, lang=words)
+
+    return _feed(request, who, service, ICS, f"event-{event.id}.ics", write, attached=True, modified=event.updated_at)
+
+
+def _feed_filter(asked: EventQuery, service: Service) -> EventFilter:
+    """What a feed holds: always what everybody may see, whoever asks."""
+    if asked.status not in (None, EventStatus.ACTIVE.value):
+        raise HttpProblem(422, "A feed holds what everybody may see: leave out status.")
+    return resolve_city(service.store, event_filter(asked, ANONYMOUS, service))
+
+
+def _lang(asked: FeedQuery, service: Service) -> str:
+    return asked.lang or _language(service)
+
+
+def _language(service: Service) -> str:
+    return service.options.lang if service.options.lang in ("en", "ja") else "en"
+
+
+def _name(chosen: EventFilter, service: Service) -> str:
+    return " ".join([service.options.site_name, *(part for part in (chosen.city, chosen.category) if part)])
+
+
+def _feed(
+    request: Request, who: Principal, service: Service, media: str, name: str, write: Callable[[], Iterator[str]], *,
+    attached: bool = False, modified: datetime | None = None,
+) -> Response:  # fmt: skip
+    """A stream of pieces, or 304."""
+    store = service.store
+    changed, day = modified or store.last_change(), local_today(service)
+    if modified is None:
+        # A list that begins today is another one tomorrow.
+        midnight = datetime.combine(day, time(), zone_or_utc(service.options.timezone))
+        changed = max(changed, midnight) if changed else midnight
+    facts = (VERSION, str(changed), store.runs_state() if modified is None else "", str(day), str(request.url))
+    tag = f"W/{entity_tag(*(fact.encode() + b'|' for fact in facts))}"
+    headers = cache_headers(who, tag, changed)
+    if who.role is Role.PUBLIC:
+        headers["Cache-Control"] = f"public, max-age={KEPT_SECONDS}"
+    if is_not_modified(request, tag, changed):
+        return Response(status_code=304, headers=headers)
+    headers["Content-Disposition"] = f'{"attachment" if attached else "inline"}; filename="{name}"'
+    return StreamResponse(_in_chunks(write()), media_type=media, headers=headers)
+
+
+def _in_chunks(pieces: Iterator[str]) -> Iterator[bytes]:
+    """Some kilobytes at a time: a piece an event would cost more to send than to write."""
+    parts, size = [], 0
+    for piece in pieces:
+        parts.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            yield "".join(parts).encode()
+            parts, size = [], 0
+    yield "".join(parts).encode()

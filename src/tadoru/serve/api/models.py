@@ -1,0 +1,308 @@
+"""What goes in and out of the REST interface, described once: OpenAPI is made of these.
+
+Answers are written from plain objects (`jobs.events.publish`) and are not built from these classes, which would cost more than
+the query; the tests hold every answer to them instead. Every object says all of its fields.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
+
+LongText = Annotated[str, Field(max_length=20_000)]
+ShortText = Annotated[str, Field(max_length=1_000)]
+MAX_NUMBER = 2**53 - 1
+"""The largest number that every reader of JSON knows exactly."""
+
+
+def _a_number(value: Any) -> Any:
+    """36.0 is a whole number of JSON; false and "36" are none."""
+    if isinstance(value, bool | str):
+        raise ValueError("Write a whole number.")
+    return value
+
+
+WholeNumber = Annotated[int, BeforeValidator(_a_number)]
+RealNumber = Annotated[float, Strict()]
+Flag = Annotated[bool, Strict()]
+"""What a body says is taken as it is written: false is no number, and "yes" is a text."""
+IdNumber = Annotated[WholeNumber, Field(ge=1, le=MAX_NUMBER)]
+Json = dict[str, Any]
+
+
+class _Published(BaseModel):
+    """A model of the API. OpenAPI and GraphQL show it under `published`, or under its name without the suffix Out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def __init_subclass__(cls, published: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__qualname__ = cls.model_config["title"] = published or cls.__name__.removesuffix("Out")
+
+
+class ResponseModel(_Published):
+    """An object of a response: no field is missing, and none is unknown."""
+
+
+class RequestModel(_Published):
+    """An object of a request: an unknown field is an error."""
+
+
+class InvalidValueOut(ResponseModel, published="Wrong"):
+    """One value that does not fit."""
+
+    where: list[str] = Field(description="The way to it: body or query, then names and places.")
+    what: str
+
+
+class ProblemOut(BaseModel):
+    """What went wrong (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str | None = None
+    errors: list[InvalidValueOut] | None = Field(None, description="With 422: each value that does not fit.")
+
+    model_config = ConfigDict(title="Problem", json_schema_extra={"examples": [
+        {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "There is no event 12."},
+    ]})  # fmt: skip
+
+
+class EventTimeOut(ResponseModel, published="Time"):
+    """One time at which an event takes place."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    all_day: bool
+    has_time: bool
+
+
+class EventOut(ResponseModel):
+    """An event. `starts_at` and `ends_at` are local, with their offset; of whole days the end is the midnight after the last."""
+
+    id: int
+    title: str
+    description: str = Field(description="Sanitised HTML, or plain text.")
+    starts_at: datetime | None = Field(description="The first time that fits what was asked for; null only in quarantine.")
+    ends_at: datetime | None
+    all_day: bool
+    has_time: bool
+    timezone: str
+    venue: str
+    address: str
+    city: str
+    lat: float | None
+    lon: float | None
+    category: str
+    price: str
+    organizer: str
+    url: str
+    image: str
+    source_url: str = Field(description="Where it can be read: its own page, or else the source.")
+    source_id: int | None
+    licence: str
+    terms_url: str
+    dedupe_key: str
+    status: Literal["active", "hidden", "quarantine"]
+    created_at: datetime
+    updated_at: datetime
+    last_seen: datetime
+    cancelled_at: datetime | None
+    vanished_at: datetime | None
+    archived_at: datetime | None
+    recurrence: str
+    when_note: str
+    occurrences: list[EventTimeOut] = Field(description="All times of a series; empty for a single event.")
+    uid: str
+    sequence: int
+    extra: Json
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{
+        "id": 12, "title": "星まつり", "description": "", "starts_at": "2026-08-01T10:00:00+09:00",
+        "ends_at": "2026-08-01T12:00:00+09:00", "all_day": False, "has_time": True, "timezone": "Asia/Tokyo", "venue": "市民会館",
+        "address": "",
+        "city": "盛岡市", "lat": None, "lon": None, "category": "祭り", "price": "無料", "organizer": "", "url": "",
+        "image": "", "source_url": "https://town.example/events.ics", "source_id": 1, "licence": "CC BY 4.0", "terms_url": "",
+        "dedupe_key": "星まつり|2026-08-01|市民会館", "status": "active", "created_at": "2026-07-01T00:00:00Z",
+        "updated_at": "2026-07-01T00:00:00Z", "last_seen": "2026-07-02T00:00:00Z", "cancelled_at": None, "vanished_at": None,
+        "archived_at": None, "recurrence": "", "when_note": "", "occurrences": [], "uid": "5f0c", "sequence": 0, "extra": {},
+    }]})  # fmt: skip
+
+
+class TextMarkOut(ResponseModel, published="Mark"):
+    """A part of a text: its first character, and the one behind its last."""
+
+    start: int
+    end: int
+
+
+class EventMatchOut(ResponseModel, published="Match"):
+    """A field of an event in which words of `q` stand."""
+
+    field: Literal["title", "venue", "address", "city", "category", "organizer", "description"]
+    text: str = Field(description="The field or a part of it, as plain text: escape it where you show it.")
+    marks: list[TextMarkOut] = Field(description="Where the words stand in the text.")
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"field": "title", "text": "夏の花火大会", "marks": [{"start": 2, "end": 4}]},
+    ]})  # fmt: skip
+
+
+class ListedEventOut(EventOut):
+    """An event of a list."""
+
+    matches: list[EventMatchOut] = Field(description="Where the words of q stand; empty without q.")
+
+
+class EventPageOut(ResponseModel):
+    """A part of a list."""
+
+    items: list[ListedEventOut]
+    next: str | None = Field(description="Where the list goes on; null at its end.")
+
+
+class FieldOwnerOut(ResponseModel, published="Owner"):
+    """Who says what a field holds."""
+
+    owner: Literal["source", "person"]
+    source_id: int | None
+    who: str
+    at: datetime
+
+
+class SightingOut(ResponseModel):
+    """What one source says about an event."""
+
+    id: int
+    source_id: int | None
+    source: str | None
+    row_key: str
+    title: str | None
+    venue: str | None
+    city: str | None
+    starts_at: datetime | None
+    ends_at: datetime | None
+    url: str | None
+    raw: Any
+    first_seen: datetime
+    last_seen: datetime
+    gone_at: datetime | None
+
+
+class MergeOut(ResponseModel):
+    """Two events that were made one."""
+
+    id: int
+    kept_id: int
+    absorbed_id: int | None
+    score: float | None
+    reasons: list[Any]
+    at: datetime
+    by: str
+    undone_at: datetime | None
+    undone_by: str
+
+
+class ReviewOut(ResponseModel):
+    """A question for a person."""
+
+    id: int
+    candidate_ids: list[int]
+    reason: Literal["dedupe_conflict", "missing_required", "parse_error"]
+    created_at: datetime
+    resolved_at: datetime | None
+    resolution: str
+    by: str
+    source_id: int | None
+    detail: Json
+
+
+class ReviewPageOut(ResponseModel):
+    """A part of the queue."""
+
+    items: list[ReviewOut]
+    next: str | None
+
+
+class ReviewRowOut(ResponseModel):
+    """What a source says in the row that a question is about."""
+
+    id: int
+    source_id: int | None
+    title: str
+    venue: str
+    city: str
+    starts_at: datetime | None
+    url: str
+
+
+class ReviewDetailOut(ReviewOut, published="ReviewWhole"):
+    """A question with what it is about."""
+
+    events: list[EventOut]
+    rows: list[ReviewRowOut]
+
+
+class EventHistoryOut(ResponseModel, published="Change"):
+    """One change of an event."""
+
+    at: datetime
+    by: str
+    changes: Any
+
+
+class EventStoryOut(EventOut, published="Story"):
+    """An event, and where everything about it comes from."""
+
+    merged_into: int | None
+    owners: dict[str, FieldOwnerOut]
+    sightings: list[SightingOut]
+    merges: list[MergeOut]
+    reviews: list[ReviewOut]
+    history: list[EventHistoryOut]
+
+
+class NewEvent(RequestModel):
+    """An event of a person's own. Dates are read in any form that sources use."""
+
+    title: ShortText
+    starts_at: ShortText
+    ends_at: ShortText | None = None
+    description: LongText | None = None
+    venue: ShortText | None = None
+    address: ShortText | None = None
+    city: ShortText | None = None
+    lat: RealNumber | None = Field(None, ge=-90, le=90)
+    lon: RealNumber | None = Field(None, ge=-180, le=180)
+    category: ShortText | None = None
+    price: ShortText | None = None
+    organizer: ShortText | None = None
+    url: ShortText | None = None
+    image: ShortText | None = None
+    timezone: ShortText | None = None
+    when_note: ShortText | None = None
+    all_day: Flag | None = None
+    cancelled: Flag | None = None
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"title": "朝市", "starts_at": "2026-08-01 06:00", "ends_at": "2026-08-01 09:00", "venue": "駅前広場", "city": "盛岡市"},
+    ]})  # fmt: skip
+
+
+class EventChange(NewEvent):
+    """What is to be changed of an event: each field that is given is a person's from then on; null empties it."""
+
+    title: ShortText | None = None  # type: ignore[assignment]
+    starts_at: ShortText | None = None  # type: ignore[assignment]
+    release: list[ShortText] = Field(default=[], max_length=20, description="Fields that are given back to the sources.")
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"venue": "市民会館", "release": ["price"]}]})
+
+
+class NameListOut(ResponseModel, published="Names"):
+    """Names that a filter takes."""
+
+    items: list[str]

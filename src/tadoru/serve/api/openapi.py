@@ -1,0 +1,315 @@
+"""The description of the interface (OpenAPI): what FastAPI gathers, and what it can not know.
+
+Who may call an operation is read from the table of `roles`; every parameter, body and answer gets an example (`examples`); what
+an answer says in its headers is told once for all. `/api/docs` shows this document to people; the tests hold the service to it.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from tadoru.serve.api.event_queries import EventQuery, StrictQuery
+from tadoru.serve.api.models import ProblemOut
+from tadoru.serve.problems import MEDIA_TYPE
+from tadoru.version import VERSION
+
+_ABOUT = """Events, collected from many sources: cleaned, without duplicates, each with its source and licence.
+
+Lists have `items` and `next`; errors are `application/problem+json` (RFC 9457). Reads carry an ETag and answer If-None-Match.
+Reading events is open to anybody; everything else needs a key: `Authorization: Bearer tdr_…`."""
+_KEY = {"type": "http", "scheme": "bearer", "description": "A key that an admin made."}
+TAGS = {
+    "events": "The calendar: lists, one event, and what a person does to them.",
+    "feeds": "The calendar for programs that subscribe to it or take it away.",
+    "sources": "Where events are collected from.",
+    "runs": "The log of collecting, and how the sources do.",
+    "reviews": "Questions that only a person can answer.",
+    "crawls": "Crawls of sites: start, watch, stop and read them.",
+    "cluster": "Several machines that crawl together: workers, crawls, queue.",
+    "docs-sites": "Documentation sites that were made into Markdown.",
+    "search": "Finding things by their words.",
+}
+"""What each part of the interface is about. A tag that is not here is told without words."""
+_NO_WORDS = "Successful Response"
+"""What FastAPI says of an answer that nobody described."""
+LIST_PATHS = ("/events", "/api/v1/events")
+"""These read their parameters by themselves."""
+_LENIENT = frozenset({field.alias or name for name, field in EventQuery.model_fields.items()})
+"""Parameters of lists and feeds that may be left empty, as a form does."""
+
+
+def _header(words: str, example: str, **schema: Any) -> dict[str, Any]:
+    return {"description": words, "schema": {"type": "string", **schema}, "example": example}
+
+
+_TAG = _header("What this answer is; send it as If-None-Match.", '"5f0c2b7a9d1e4c30aa11bb22"')
+_NEXT = _header("Where the list goes on, with rel=next; not at its end.", '</api/v1/events?cursor=…>; rel="next"')
+_PLACE = _header("Where it is.", "/api/v1/events/12")
+_WAIT = _header("Seconds until it is worth trying again.", "5", pattern=r"^\d+$")
+_SIGN_IN = _header("How to say who you are.", "Bearer")
+
+
+def install_openapi(app: FastAPI) -> None:
+    """Let the application describe itself this way."""
+
+    def describe() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = build_openapi(app)
+        return app.openapi_schema
+
+    app.openapi = describe  # type: ignore[method-assign]
+
+
+def build_openapi(app: FastAPI) -> dict[str, Any]:
+    """The whole document."""
+    from tadoru.serve.roles import ROUTES
+
+    found = get_openapi(title=app.title, version=VERSION, description=_ABOUT, routes=app.routes)
+    parts = found.setdefault("components", {})
+    schemas: dict[str, Any] = parts.setdefault("schemas", {})
+    own = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update(own.pop("$defs", {}))
+    schemas["Problem"] = own
+    for unused in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(unused, None)
+    _name_bounds(schemas)
+    parts["securitySchemes"] = {"key": _KEY}
+    rows = {(row.method.lower(), row.path.replace(":int}", "}")): row for row in ROUTES}
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            if path in LIST_PATHS and method == "get":
+                operation["parameters"] = _list_parameters()
+            _say_who(operation, rows.get((method, path)))
+            _give_parameters(operation, schemas)
+            _give_answers(operation, method, schemas)
+    used = {tag for operations in found["paths"].values() for one in operations.values() for tag in one.get("tags", ())}
+    found["tags"] = [{"name": tag, "description": words} for tag, words in TAGS.items() if tag in used]
+    return found
+
+
+def _name_bounds(node: Any) -> None:
+    """Bounds of values that are looked at before they are read have the names of Python; here they get those of JSON Schema."""
+    if isinstance(node, dict):
+        if node.get("type") in ("integer", "number"):
+            node.update({new: node.pop(old) for old, new in (("ge", "minimum"), ("le", "maximum")) if old in node})
+        for inner in node.values():
+            _name_bounds(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            _name_bounds(inner)
+
+
+def _list_parameters() -> list[dict[str, Any]]:
+    """The parameters of a list of events, as FastAPI would write them."""
+    every = StrictQuery.model_json_schema(by_alias=True)["properties"]
+    return [
+        {"name": name, "in": "query", "required": False, "description": schema.pop("description", name), "schema": schema}
+        for name, schema in every.items()
+    ]
+
+
+def _say_who(operation: dict[str, Any], row: Any) -> None:
+    """Who may call it. What is open to anybody may still show more to who has a key."""
+    if row is None or not row.role:
+        operation["security"] = [{}, {"key": []}]
+        return
+    operation["security"] = [{"key": []}] if row.scope else []
+    operation["x-role"], operation["x-scope"] = row.role.label, row.scope
+
+
+def _give_parameters(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        if parameter["in"] == "query":
+            _without_null(schema)
+            if parameter["name"] in _LENIENT and {"events", "feeds"} & set(operation.get("tags", ())):
+                parameter["allowEmptyValue"] = True
+        parameter.setdefault("description", schema.get("title", parameter["name"]))
+        parameter.setdefault("example", example_of(schema, schemas, parameter["name"]))
+    for media, body in operation.get("requestBody", {}).get("content", {}).items():
+        if "examples" not in body:
+            body.setdefault("example", content_example(media, body.get("schema", {}), schemas))
+
+
+def _without_null(schema: dict[str, Any]) -> None:
+    """An address has no null: what is not said is left out. Its title is its name again."""
+    schema.pop("title", None)
+    if schema.get("default", "") is None:
+        del schema["default"]
+    said = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(said) == 1:
+        schema.pop("anyOf")
+        schema.update({**said[0], **schema})
+    elif said:
+        schema["anyOf"] = said
+
+
+def _give_answers(operation: dict[str, Any], method: str, schemas: dict[str, Any]) -> None:
+    for code, answer in operation["responses"].items():
+        status = int(code)
+        if answer["description"] == _NO_WORDS:
+            answer["description"] = schemas.get(_name(answer), {}).get("description", "Done.")
+        for media, body in answer.get("content", {}).items():
+            if media == MEDIA_TYPE:
+                body.setdefault("example", problem_example(status))
+            elif "examples" not in body:
+                body.setdefault("example", content_example(media, body.get("schema", {}), schemas))
+        headers = answer.setdefault("headers", {}) if status in _HEADERS or (status == 200 and method == "get") else {}
+        for name, words in (_HEADERS.get(status, {}) if status != 200 or method == "get" else {}).items():
+            if name != "Link" or _is_list(answer, schemas):
+                headers.setdefault(name, words)
+        if answer.get("headers") == {}:
+            del answer["headers"]
+
+
+_HEADERS: dict[int, dict[str, dict[str, Any]]] = {
+    200: {"ETag": _TAG, "Link": _NEXT}, 201: {"Location": _PLACE}, 202: {"Location": _PLACE}, 304: {"ETag": _TAG},
+    307: {"Location": _PLACE}, 401: {"WWW-Authenticate": _SIGN_IN}, 429: {"Retry-After": _WAIT}, 503: {"Retry-After": _WAIT},
+}  # fmt: skip
+"""What an answer says in its headers, by its status; of those with 200, what reading says."""
+
+
+def _is_list(answer: dict[str, Any], schemas: dict[str, Any]) -> bool:
+    fields: dict[str, Any] = schemas.get(_name(answer), {}).get("properties", {})
+    return {"items", "next"} <= fields.keys()
+
+
+def _name(answer: dict[str, Any]) -> str:
+    """What the model of a JSON answer is called."""
+    reference: str = answer.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+    return reference.rpartition("/")[2]
+
+
+Json = dict[str, Any]
+_DEEPEST = 8
+_MOMENT, _DAY, _WEB = "2026-08-01T00:00:00Z", "2026-08-01", "https://town.example/"
+_PLACE_IN_A_LIST = "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"
+_NAMED: dict[str, Any] = {
+    "name": "盛岡市の催し", "title": "星まつり", "url": f"{_WEB}events.ics", "source_url": f"{_WEB}events.ics", "q": "音楽",
+    "city": "盛岡市", "venue": "市民会館", "category": "祭り", "timezone": "Asia/Tokyo", "licence": "CC BY 4.0", "lang": "ja",
+    "by": "mia", "who": "mia", "position": "row 3", "row_key": "a1", "field": "frequency", "near": "39.70,141.15,10",
+    "cursor": _PLACE_IN_A_LIST, "release": ["price"], "event_ids": [12], "candidate_ids": [12, 13], "lat": 39.7, "lon": 141.15,
+    "score": 0.97, "failure_rate": 0.0, "duplicate_rate": 0.12,
+}  # fmt: skip
+"""By the name of a field; taken when it fits the field's kind."""
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,), "integer": (int,), "number": (int, float), "array": (list,), "boolean": (bool,), "object": (dict,),
+}  # fmt: skip
+_TEXTS = {
+    "text/calendar": "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nSUMMARY:星まつり\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+    "application/rss+xml": '<?xml version="1.0"?>\n<rss version="2.0"><channel><title>Tadoru</title></channel></rss>\n',
+    "text/csv": "id,title,starts_at\r\n12,星まつり,2026-08-01T10:00:00+09:00\r\n",
+    "application/ld+json": {"@context": "https://schema.org", "@graph": [{"@type": "Event", "name": "星まつり"}]},
+    "text/markdown": "# Title\n\nText.\n",
+    "text/html": "<!doctype html>",
+}  # fmt: skip
+_SAYS = {
+    400: "The request can not be carried out.",
+    401: "Sign in, or send a key as “Authorization: Bearer …”.",
+    403: "This key lacks the scope events:write: use one that has it.",
+    404: "There is no event 12.",
+    405: "This address does not take that method: see the header Allow.",
+    409: "Event 12 was merged into 11: use that one, or undo the merge.",
+    413: "The request is too large: at most 2,048 KiB are taken.",
+    415: "Send the body as application/json.",
+    422: "Some of the values do not fit: see errors.",
+    429: "That was too often: wait a little, then go on.",
+    500: "Something went wrong here. The log has more under 5f0c2b7a9d1e4c30.",
+    503: "The database does not answer just now: try again later.",
+}
+
+
+def problem_example(status: int) -> Json:
+    """What an answer with this status says."""
+    title = HTTPStatus(status).phrase
+    found: Json = {"type": "about:blank", "title": title, "status": status, "detail": _SAYS.get(status, f"{title}.")}
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
+        found["errors"] = [{"where": ["query", "limit"], "what": "Input should be less than or equal to 200"}]
+    return found
+
+
+def content_example(media: str, schema: Json, schemas: Json) -> Any:
+    """What a body of this type may look like."""
+    return example_of(schema, schemas) if media == "application/json" else _TEXTS.get(media, "…")
+
+
+def example_of(schema: Json, schemas: Json, name: str = "", depth: int = 0) -> Any:
+    """A value that fits a schema."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    for key in ("example", "const", "default"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if schema.get("examples"):
+        return _whole(schema["examples"][0], schema, schemas, depth)
+    if schema.get("enum"):
+        return schema["enum"][0]
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if schema.get(choice):
+            return _first_of(schema[choice], schemas, name, depth)
+    return _by_kind(schema, schemas, name, depth)
+
+
+def _whole(example: Any, schema: Json, schemas: Json, depth: int) -> Any:
+    """An example with what it lacks: nulls are lost on its way here, and a model that is made from another has more fields."""
+    missing = [name for name in schema.get("required", ()) if isinstance(example, dict) and name not in example]
+    if not missing:
+        return example
+    fields: Json = schema["properties"]
+    filled = example | {name: _lacking(fields[name], schemas, name, depth) for name in missing}
+    return {name: filled[name] for name in fields if name in filled}
+
+
+def _lacking(schema: Json, schemas: Json, name: str, depth: int) -> Any:
+    may_be_null = any(one.get("type") == "null" for one in schema.get("anyOf", ()))
+    return None if may_be_null else example_of(schema, schemas, name, depth + 1)
+
+
+def _first_of(choices: list[Json], schemas: Json, name: str, depth: int) -> Any:
+    said = [one for one in choices if one.get("type") != "null"] or choices
+    return example_of(said[0], schemas, name, depth)
+
+
+def _by_kind(schema: Json, schemas: Json, name: str, depth: int) -> Any:
+    kind = schema.get("type")
+    if isinstance(known := _NAMED.get(name), _KINDS.get(str(kind), ())) and "format" not in schema:
+        return known
+    match kind:
+        case "object":
+            return _object(schema, schemas, depth)
+        case "array":
+            return [] if depth > _DEEPEST else [example_of(schema.get("items", {}), schemas, name.removesuffix("s"), depth + 1)]
+        case "integer" | "number":
+            least = schema.get("minimum", 0)
+            return max(least, 12 if name.endswith("id") else 3) if schema.get("maximum", 12) >= 12 else least
+        case "boolean":
+            return True
+        case "string":
+            return _text(schema, name)
+    return None if kind == "null" else {}
+
+
+def _object(schema: Json, schemas: Json, depth: int) -> Json:
+    fields: Json = schema.get("properties", {})
+    if depth > _DEEPEST:
+        fields = {name: one for name, one in fields.items() if name in schema.get("required", ())}
+    return {name: example_of(one, schemas, name, depth + 1) for name, one in fields.items()}
+
+
+def _text(schema: Json, name: str) -> str:
+    match schema.get("format"):
+        case "date-time":
+            return _MOMENT
+        case "date":
+            return _DAY
+        case "uri" | "url":
+            return _WEB
+    if name == "next":
+        return f"/api/v1/events?cursor={_PLACE_IN_A_LIST}"
+    if name.endswith("_url"):
+        return f"{_WEB}terms"
+    return "x" * int(schema.get("minLength", 0))

@@ -1,0 +1,136 @@
+"""How the interface answers: JSON with an entity tag, 304 to who has it already, and the way to the next page.
+
+The tag is a hash of the very bytes, so that it never lies; to make it costs some microseconds. Streams (`feeds`) bring a tag of
+their own, which is known before they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import format_datetime, parsedate_to_datetime
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import urlencode
+
+import anyio
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
+from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
+
+from tadoru.errors import UsageError
+from tadoru.serve.auth.principal import Principal
+from tadoru.serve.problems import MEDIA_TYPE, HttpProblem
+from tadoru.serve.roles import Role
+
+VARY = "Accept, Authorization, Cookie"
+_PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
+_DESCRIPTIONS = {
+    400: "The request can not be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
+    404: "There is no such thing.", 405: "The address does not take that method.", 409: "Something stands against it.",
+    413: "The request is too large.", 415: "The body is not of a type that is read here.", 422: "Some of the values do not fit.",
+    429: "Too many requests.", 500: "Something failed in the service.", 503: "The service can not answer just now.",
+}  # fmt: skip
+
+
+def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems of an operation for OpenAPI; those that any may have are always there."""
+    content = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    every = sorted({400, 401, 403, 422, 429, 500, 503, *statuses})
+    return {status: {"description": _DESCRIPTIONS[status], **content} for status in every}
+
+
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "What the caller has is still right."}}
+
+
+def entity_tag(*parts: bytes) -> str:
+    """A tag for these bytes."""
+    digest = blake2b(digest_size=12)
+    for part in parts:
+        digest.update(part)
+    return f'"{digest.hexdigest()}"'
+
+
+def json_response(
+    request: Request, caller: Principal, body: Any, *, modified: datetime | None = None, next_url: str | None = None
+) -> Response:
+    """What was asked for, or 304."""
+    data = to_json(body)
+    headers = cache_headers(caller, entity_tag(data), modified)
+    if next_url is not None:
+        headers["Link"] = f'<{next_url}>; rel="next"'
+    if is_not_modified(request, headers["ETag"], None):
+        return Response(status_code=304, headers=headers)
+    return Response(data, headers=headers, media_type="application/json")
+
+
+def uncached_response(body: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """What became of a change."""
+    return Response(
+        to_json(body), status, headers={"Cache-Control": "no-store", **(headers or {})}, media_type="application/json"
+    )
+
+
+def cache_headers(caller: Principal, tag: str, modified: datetime | None) -> dict[str, str]:
+    """Headers for who keeps an answer: ask again each time, and do not hand on what somebody signed in was told."""
+    kept = "no-cache" if caller.role is Role.PUBLIC else "private, no-cache"
+    headers = {"ETag": tag, "Cache-Control": kept, "Vary": VARY}
+    if modified is not None:
+        headers["Last-Modified"] = format_datetime(modified.astimezone(UTC), usegmt=True)
+    return headers
+
+
+def is_not_modified(request: Request, tag: str, modified: datetime | None) -> bool:
+    """Has the caller this very thing? A tag is believed before a date (RFC 9110)."""
+    known = request.headers.get("if-none-match")
+    if known is not None:
+        tags = {one.strip().removeprefix("W/") for one in known.split(",")}
+        return tag.removeprefix("W/") in tags or "*" in tags
+    since = request.headers.get("if-modified-since")
+    if since is None or modified is None:
+        return False
+    try:
+        then = parsedate_to_datetime(since)
+    except ValueError:
+        return False
+    return modified.replace(microsecond=0) <= (then if then.tzinfo else then.replace(tzinfo=UTC))
+
+
+def next_page_url(request: Request, cursor: str | int | None) -> str | None:
+    """The same address, further on."""
+    if cursor is None:
+        return None
+    asked: str = request.scope["query_string"].decode("latin-1")
+    if "cursor" not in asked and _PLAIN.fullmatch(asked):  # Nothing in it has to be written anew.
+        return f"{request.scope['path']}?{asked}{'&' if asked else ''}cursor={cursor}"
+    rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
+    return f"{request.url.path}?{urlencode([*rest, ('cursor', str(cursor))])}"
+
+
+@contextmanager
+def usage_errors_as(status: int) -> Iterator[None]:
+    """What the store or a reader refuses, with this status."""
+    try:
+        yield
+    except UsageError as error:
+        raise HttpProblem(status, str(error)) from None
+
+
+class StreamResponse(StreamingResponse):
+    """A stream. Whoever listens may hang up, and the service may stop, in the middle of it."""
+
+    def __init__(self, pieces: Iterator[bytes], *, media_type: str, headers: Mapping[str, str]) -> None:
+        super().__init__(pieces, media_type=media_type, headers=headers)
+        self._pieces = pieces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            if isinstance(self._pieces, Generator):
+                with anyio.CancelScope(shield=True):
+                    await run_in_threadpool(self._pieces.close)

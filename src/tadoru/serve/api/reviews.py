@@ -1,0 +1,185 @@
+"""Questions for a person over REST, the five ways to answer them, and taking a merge back."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.event_input import parse_completed_row, source_rules
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
+from tadoru.jobs.events.publish.json_documents import review_document
+from tadoru.model.event import RawEvent, ReviewReason
+from tadoru.serve.api.admin_lists import ReviewState, reviews_page
+from tadoru.serve.api.admin_lists import get_review as the_review
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService, written_values
+from tadoru.serve.api.models import MAX_NUMBER, ReviewDetailOut, ReviewPageOut
+from tadoru.serve.api.responses import (
+    NOT_MODIFIED,
+    json_response,
+    next_page_url,
+    problem_responses,
+    uncached_response,
+    usage_errors_as,
+)
+from tadoru.serve.api.source_models import EventIdsOut, MergeIn, RowAnswerOut, RowFixIn
+from tadoru.serve.api.sources import Cursor, Limit
+from tadoru.serve.auth.principal import note_change
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service
+from tadoru.store.calendar import records
+
+router = APIRouter(tags=["reviews"])
+REVIEWS_PATH = "/api/v1/admin/reviews"
+ReviewId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The review's number.")]
+
+
+@router.get(REVIEWS_PATH, response_model=ReviewPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List reviews")
+def list_reviews(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    state: Annotated[ReviewState, Query(description="Those that wait, or others.")] = "open",
+    reason: Annotated[ReviewReason | None, Query(description="Only for this reason.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = 0,
+) -> Response:
+    """Questions for a person, the oldest first."""
+    found = reviews_page(service, state=state, reason=reason, limit=limit, cursor=cursor)
+    next_url = next_page_url(request, found.next_cursor)
+    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    REVIEWS_PATH + "/{review_id}",
+    response_model=ReviewDetailOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read a review",
+)
+def one_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """One question with the events it is about, and the rows when it is about rows."""
+    return json_response(request, who, review_document(service.store, the_review(service, review_id)))
+
+
+@router.post(
+    REVIEWS_PATH + "/{review_id}/merge",
+    response_model=EventIdsOut,
+    responses=problem_responses(404, 409),
+    summary="They are one event",
+)
+def merge_review(
+    request: Request, review_id: ReviewId, given: MergeIn, who: CurrentPrincipal, service: CurrentService
+) -> Response:
+    """They are one event. Nothing is lost: the merge can be undone."""
+    _open_review(service, review_id)
+    with usage_errors_as(409):
+        kept = service.store.review_merge(review_id, EventMatcher(), who.name, keep=given.keep)
+    note_change(request, f"review {review_id}", kept=kept)
+    return uncached_response({"event_ids": [kept]})
+
+
+@router.post(
+    REVIEWS_PATH + "/{review_id}/keep-apart",
+    response_model=EventIdsOut,
+    responses=problem_responses(404, 409),
+    summary="They are different",
+)
+def keep_apart(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """They are different events, whatever a comparison says."""
+    _open_review(service, review_id)
+    with usage_errors_as(409):
+        ids = service.store.review_keep_apart(review_id, EventMatcher(), who.name)
+    note_change(request, f"review {review_id}", events=list(ids))
+    return uncached_response({"event_ids": list(ids)})
+
+
+@router.post(
+    REVIEWS_PATH + "/{review_id}/fix",
+    response_model=RowAnswerOut,
+    responses=problem_responses(404, 409),
+    summary="Say what is missing",
+)
+def fix_review(
+    request: Request, review_id: ReviewId, given: RowFixIn, who: CurrentPrincipal, service: CurrentService
+) -> Response:
+    """Say what a row lacks; it becomes an event. What you say is yours, the rest stays the source's."""
+    raw = _review_row(service, review_id)
+    with usage_errors_as(422):
+        draft = parse_completed_row(raw, written_values(given), _source_rules(service, review_id))
+    with usage_errors_as(409):
+        event_id = service.store.review_fix(review_id, draft, EventMatcher(), who.name)
+    note_change(request, f"review {review_id}", event=event_id)
+    return uncached_response({"event_id": event_id, "is_event": True})
+
+
+@router.post(
+    REVIEWS_PATH + "/{review_id}/retry",
+    response_model=RowAnswerOut,
+    responses=problem_responses(404, 409),
+    summary="Read the row again",
+)
+def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Read a row again, with the settings that its source has now."""
+    raw = _review_row(service, review_id)
+    with usage_errors_as(409):
+        is_event = service.store.review_retry(
+            review_id, normalise(raw, _source_rules(service, review_id)), EventMatcher(), who.name
+        )
+    note_change(request, f"review {review_id}", is_event=is_event)
+    return uncached_response({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
+
+
+@router.post(
+    REVIEWS_PATH + "/{review_id}/dismiss", status_code=204, responses=problem_responses(404, 409), summary="Leave it as it is"
+)
+def dismiss_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Leave everything as it is, and do not ask again until something changes."""
+    _open_review(service, review_id)
+    with usage_errors_as(409):
+        service.store.review_dismiss(review_id, who.name)
+    note_change(request, f"review {review_id}")
+    return Response(status_code=204)
+
+
+@router.post(
+    "/api/v1/admin/merges/{merge_id}/undo",
+    response_model=EventIdsOut,
+    responses=problem_responses(404, 409),
+    summary="Undo a merge",
+)
+def undo_merge(
+    request: Request,
+    merge_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The merge's number.")],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """Take a merge back. The two are kept apart from now on."""
+    if not service.store.has_merge(merge_id):
+        raise HttpProblem(404, f"There is no merge {merge_id}.")
+    with usage_errors_as(409):
+        ids = service.store.undo_merge(merge_id, EventMatcher(), who.name)
+    note_change(request, f"merge {merge_id}", events=list(ids))
+    return uncached_response({"event_ids": list(ids)})
+
+
+def _open_review(service: Service, review_id: int) -> records.ReviewItem:
+    found = the_review(service, review_id)
+    if found.resolved_at is not None:
+        raise HttpProblem(409, f"Review {review_id} was answered already ({found.resolution}).")
+    return found
+
+
+def _review_row(service: Service, review_id: int) -> RawEvent:
+    """The row that a question is about. Raises Refused."""
+    _open_review(service, review_id)
+    raw = service.store.review_raw(review_id)
+    if raw is None:
+        raise HttpProblem(409, f"Review {review_id} is not about a row that lacks something: answer it with merge or keep-apart.")
+    return raw
+
+
+def _source_rules(service: Service, review_id: int) -> SourceRules:
+    store = service.store
+    source_id = store.review(review_id).source_id
+    return source_rules(store.source(source_id) if source_id is not None else None, service.options.timezone, store.now())

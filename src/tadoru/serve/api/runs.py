@@ -1,0 +1,59 @@
+"""The log of collecting, and how things are, over REST."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from tadoru.jobs.events.publish.json_documents import run_json
+from tadoru.serve.api import admin_lists
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService
+from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses
+from tadoru.serve.api.source_models import RunOut, RunPageOut, StatusOut
+from tadoru.serve.api.sources import Limit
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/api/v1/admin/runs", response_model=RunPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List runs")
+def list_runs(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    source: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Only of this source.")] = None,
+    limit: Limit = 50,
+    cursor: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")] = None,
+) -> Response:
+    """The log of collecting, the newest run first."""
+    found = admin_lists.runs_page(service, source_id=source, limit=limit, cursor=cursor)
+    next_url = next_page_url(request, found.next_cursor)
+    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+
+
+@router.get(
+    "/api/v1/admin/runs/{run_id}", response_model=RunOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a run"
+)
+def one_run(
+    request: Request,
+    run_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The run's number.")],
+    who: CurrentPrincipal,
+    service: CurrentService,
+) -> Response:
+    """One collection of one source."""
+    found = admin_lists.get_run(service, run_id)
+    return json_response(request, who, run_json(found), modified=found.finished_at or found.started_at)
+
+
+@router.get(
+    "/api/v1/admin/status", response_model=StatusOut, responses=NOT_MODIFIED | problem_responses(), summary="How things are"
+)
+def status(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    days: Annotated[int, Query(ge=1, le=90, description="Count runs of so many days.")] = 30,
+) -> Response:
+    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    return json_response(request, who, admin_lists.status_document(service, days))

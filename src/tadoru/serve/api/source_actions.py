@@ -1,0 +1,221 @@
+"""The register of sources for people who are not at the machine: less may be said over the network than on the command line.
+
+Somebody who signs in must not reach what only the machine reaches. So a private address is refused unless the operator allowed
+it (`--allow-private`, `--crawl-private`), when a source is saved and again when it is collected here; the variable that holds a
+secret is named on the command line only; and a source that has one, or that may reach a private address, does not change what is
+read. The values of a source's headers may be secrets too: they are shown only to those who may change them, and one that comes
+back hidden stays what it was. Routes and pages both come through here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any
+
+from tadoru.errors import TadoruError, UsageError
+from tadoru.jobs.events.collect import source_registry
+from tadoru.jobs.events.collect.trial import SourceTrial, try_source
+from tadoru.jobs.events.collect.worker_pool import WorkerPool
+from tadoru.jobs.events.publish.json_documents import change_json, source_json
+from tadoru.jobs.launch import run_loop
+from tadoru.rules.address import Exemptions
+from tadoru.serve.auth.principal import Principal
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.roles import Role
+from tadoru.serve.service import Service
+from tadoru.store.calendar.records import EventSource, SourceEdit
+from tadoru.store.files import FileStore, beside, open_files
+
+_LOCATION_FIELDS = frozenset({"url", "type", "settings"})
+_COMMAND_LINE_FIELDS = frozenset({"secret", "allow_private", "named_host"})
+HIDDEN = "***"
+"""What stands for a value that the caller may not see."""
+
+
+def visible_settings(settings: Mapping[str, Any], caller: Principal) -> dict[str, Any]:
+    """Settings as a caller may see them."""
+    if "headers" not in settings or caller.may(Role.EDITOR, "sources:write"):
+        return dict(settings)
+    headers = settings["headers"]
+    return {**settings, "headers": dict.fromkeys(headers, HIDDEN) if isinstance(headers, Mapping) else HIDDEN}
+
+
+def visible_source(source: EventSource, caller: Principal) -> dict[str, Any]:
+    """A source as a caller may see it."""
+    return source_json(source) | {"settings": visible_settings(source.settings, caller)}
+
+
+def visible_change(one: SourceEdit, caller: Principal) -> dict[str, Any]:
+    """A change of a source as a caller may see it."""
+    shown = change_json(one)
+    if one.field == "settings":
+        sides = {side: shown[side] for side in ("old", "new")}
+        shown |= {side: visible_settings(value, caller) if isinstance(value, Mapping) else value for side, value in sides.items()}
+    return shown
+
+
+def get_source(service: Service, source_id: int) -> EventSource:
+    """A source that is there. Raises Refused."""
+    try:
+        return service.store.source(source_id)
+    except UsageError:
+        raise HttpProblem(404, f"There is no source {source_id}.") from None
+
+
+def allowed_addresses(service: Service) -> Exemptions:
+    """The private addresses that sources may reach when they are collected here: not those that are stored with a source."""
+    return Exemptions.from_list(service.options.crawl_private) | Exemptions(allow_all=service.events.allow_private)
+
+
+def add_source(service: Service, values: Mapping[str, Any], by: str) -> EventSource:
+    """Save a new source. Raises Refused."""
+    return _saved(service, _with_hidden(values, {}), partial(source_registry.add_source, service.store, by=by))
+
+
+def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by: str) -> EventSource:
+    """Change a source. Raises Refused."""
+    before = get_source(service, source_id)
+    values = _with_hidden(values, before.settings)
+    changed = {name for name, value in values.items() if getattr(before, name, None) != value}
+    if before.secret and changed & _LOCATION_FIELDS:
+        raise HttpProblem(
+            409,
+            f"Source {source_id} sends a secret: where it is sent is changed on the command line, or its secret removed there.",
+        )
+    if (before.allow_private or before.named_host) and changed & _LOCATION_FIELDS and not allowed_addresses(service).allow_all:
+        raise HttpProblem(409, f"Source {source_id} may reach a private address: change what it reads on the command line.")
+    return _saved(service, values, partial(source_registry.edit_source, service.store, source_id, by=by))
+
+
+def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with the headers that came back hidden as they were. Raises Refused."""
+    given = dict(values)
+    headers = given["settings"].get("headers") if isinstance(given.get("settings"), Mapping) else None
+    if isinstance(headers, Mapping) and HIDDEN in headers.values():
+        known = before.get("headers", {})
+        for name, value in headers.items():
+            if value == HIDDEN and name not in known:
+                raise HttpProblem(422, f"The value of headers.{name} is hidden, and nothing is stored for it: enter the value.")
+        whole = {name: known[name] if value == HIDDEN else value for name, value in headers.items()}
+        given["settings"] = {**given["settings"], "headers": whole}
+    return given
+
+
+def remove_source(service: Service, source_id: int, by: str) -> None:
+    """Forget a source and its snapshots; its events stay. Raises Refused."""
+    get_source(service, source_id)
+    paths = service.store.remove_source(source_id, by)
+    source_files(service).delete(paths)
+
+
+def source_files(service: Service) -> FileStore:
+    """Where snapshots and run logs are kept: beside the database, unless it is said."""
+    return open_files(service.events.files or beside(service.store.database))
+
+
+def _saved(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
+    if refused := sorted(values.keys() & _COMMAND_LINE_FIELDS):
+        raise HttpProblem(422, f"{refused[0]} of a source is said on the command line: leave it out.")
+
+    given = dict(values)
+    try:
+        return run_loop(save(given, allowed=allowed_addresses(service)))
+    except UsageError as error:
+        raise HttpProblem(409 if isinstance(error, source_registry.DuplicateSource) else 422, str(error)) from None
+
+
+MAX_COLLECTIONS = 8
+"""Collections of one process at a time."""
+
+
+class SourceCollector:
+    """The collections that this process has under way."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._threads: dict[int, threading.Thread] = {}
+        self._crews: dict[int, tuple[asyncio.AbstractEventLoop, WorkerPool]] = {}
+        self._is_stopping = False
+
+    def start(self, source: EventSource) -> None:
+        """Begin to collect a source. Raises Refused when it is under way, or too many are."""
+        newest = self._service.store.runs(source_id=source.id, limit=1)
+        with self._lock:
+            if self._is_stopping:
+                raise HttpProblem(503, "The service is about to stop: try again when it is back.", {"Retry-After": "30"})
+            if source.id in self._threads or (newest and newest[0].finished_at is None):
+                raise HttpProblem(409, f"Source {source.id} is being collected already: see its runs.")
+            if len(self._threads) >= MAX_COLLECTIONS:
+                raise HttpProblem(
+                    503, f"{MAX_COLLECTIONS} sources are being collected already: try again later.", {"Retry-After": "30"}
+                )
+            thread = threading.Thread(target=self._work, args=(source,), name=f"collect {source.id}", daemon=True)
+            self._threads[source.id] = thread
+            thread.start()
+
+    def stop(self) -> None:
+        """Begin nothing more, and wait for what was begun."""
+        with self._lock:
+            self._is_stopping = True
+            crews, threads = list(self._crews.values()), list(self._threads.values())
+            for loop, crew in crews:
+                loop.call_soon_threadsafe(crew.stop)
+        for thread in threads:
+            thread.join()
+
+    def wait(self) -> None:
+        """Wait for what was begun; for tests."""
+        with self._lock:
+            threads = list(self._threads.values())
+        for thread in threads:
+            thread.join()
+
+    def _work(self, source: EventSource) -> None:
+        try:
+            run_loop(self._collect(source))
+        except TadoruError as error:
+            self._service.log.write("error", f"collecting {source.name} failed", source_id=source.id, error=str(error))
+        finally:
+            with self._lock:
+                self._threads.pop(source.id, None)
+
+    async def _collect(self, source: EventSource) -> None:
+        service = self._service
+        allowed = allowed_addresses(service)
+        crew = WorkerPool(service.store, source_files(service), service.clock, service.events, self._say, allowed=allowed)
+        with self._lock:
+            self._crews[source.id] = (asyncio.get_running_loop(), crew)
+            if self._is_stopping:
+                crew.stop()
+        try:
+            async with crew.at_work():
+                await crew.run([source])
+        finally:
+            with self._lock:
+                self._crews.pop(source.id, None)
+
+    def _say(self, stage: str, *, trace: bool = False, **fields: Any) -> None:
+        wrong = bool(fields.get("error")) and stage in ("fault", "notify", "worker")
+        self._service.log.write("error" if wrong else "debug", f"stage {stage}", stage=stage, **fields)
+
+
+_making = threading.Lock()
+
+
+def start_run(service: Service, source_id: int) -> None:
+    """Begin to collect a source, enabled or not, and do not wait for it. Raises Refused."""
+    with _making:
+        if service.collecting is None:
+            service.collecting = SourceCollector(service)
+            service.at_end.append(service.collecting.stop)
+    service.collecting.start(get_source(service, source_id))
+
+
+def preview_source(service: Service, source_id: int) -> SourceTrial:
+    """Fetch a source once and say what would be read. Raises Refused."""
+    get_source(service, source_id)
+    return run_loop(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))

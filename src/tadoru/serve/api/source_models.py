@@ -1,0 +1,256 @@
+"""What goes in and out of the part of the REST interface that is about collecting: sources, runs, answers to questions, the state
+of things. `models` has the rest, and the rules that hold for all of them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from tadoru.serve.api.models import (
+    EventChange,
+    Flag,
+    IdNumber,
+    Json,
+    LongText,
+    RequestModel,
+    ResponseModel,
+    ShortText,
+    WholeNumber,
+)
+
+
+class SourceStateOut(ResponseModel):
+    """What collecting a source has taught."""
+
+    last_attempt: datetime | None
+    last_success: datetime | None
+    next_run_at: datetime | None
+    failures: int
+    last_error: str
+    last_count: int | None
+    etag: str | None
+    last_modified: str | None
+
+
+class SourceOut(ResponseModel):
+    """A place that events are collected from."""
+
+    id: int
+    name: str
+    type: Literal["rss", "ics", "api", "html", "csv"]
+    url: str
+    city: str
+    frequency: Literal["high", "normal", "low"]
+    enabled: bool
+    notes: str
+    created_at: datetime
+    updated_at: datetime
+    settings: Json = Field(description="The values of `headers` are `***` for who may not change sources.")
+    timezone: str
+    priority: int
+    depends_on: int | None
+    licence: str
+    terms_url: str
+    allow_private: bool
+    low_hours: int
+    secret: str = Field(description="The name of the variable that holds its secret, never the secret.")
+    state: SourceStateOut
+
+
+class SourcePageOut(ResponseModel):
+    """A part of the register."""
+
+    items: list[SourceOut]
+    next: str | None
+
+
+class SourceFields(RequestModel):
+    """What can be said about a source."""
+
+    city: ShortText | None = None
+    frequency: Literal["high", "normal", "low"] | None = None
+    enabled: Flag | None = None
+    notes: LongText | None = None
+    settings: Json | None = Field(
+        None, description="For its reader: a mapping, selectors and so on. A header whose value is `***` stays as it is."
+    )
+    timezone: ShortText | None = None
+    priority: WholeNumber | None = Field(None, ge=-1000, le=1000)
+    depends_on: IdNumber | None = None
+    licence: ShortText | None = None
+    terms_url: ShortText | None = None
+    low_hours: WholeNumber | None = Field(None, ge=24, le=72)
+
+
+class NewSource(SourceFields):
+    """A new source."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    type: Literal["rss", "ics", "api", "html", "csv"]
+    url: ShortText
+
+    model_config = ConfigDict(json_schema_extra={"examples": [
+        {"name": "Town", "type": "ics", "url": "https://town.example/events.ics", "city": "盛岡市", "licence": "CC BY 4.0"},
+    ]})  # fmt: skip
+
+
+class SourceEdit(SourceFields):
+    """What is to be changed of a source; `depends_on: null` takes the dependency away."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    type: Literal["rss", "ics", "api", "html", "csv"] | None = None
+    url: ShortText | None = None
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"frequency": "high"}]})
+
+
+class SourceChangeOut(ResponseModel):
+    """One field of a source, changed once."""
+
+    at: datetime
+    by: str
+    field: str
+    old: Any
+    new: Any
+
+
+class SourceHistoryOut(ResponseModel):
+    """Every change of a source, the oldest first."""
+
+    items: list[SourceChangeOut]
+
+
+class TrialEventOut(ResponseModel):
+    """An event that would be read."""
+
+    position: str
+    title: str
+    starts_at: datetime
+    ends_at: datetime | None
+    all_day: bool
+    venue: str
+    city: str
+    url: str
+    occurrences: int
+
+
+class TrialRowOut(ResponseModel):
+    """A row that lacks something."""
+
+    position: str
+    title: str | None
+    reason: str
+    why: str
+
+
+class TrialOut(ResponseModel):
+    """What a source would give. Nothing of it is stored."""
+
+    source_id: int
+    error: str | None
+    documents: int
+    counts: dict[str, int]
+    events: list[TrialEventOut]
+    quarantined: list[TrialRowOut]
+    missing: list[str]
+
+
+class RunOut(ResponseModel):
+    """One collection of one source; without `status` it is under way."""
+
+    id: int
+    source_id: int
+    started_at: datetime
+    finished_at: datetime | None
+    status: Literal["success", "fail", "partial"] | None
+    fetched_count: int
+    parsed_count: int
+    upserted_count: int
+    error_summary: str
+    counts: dict[str, int]
+    snapshot_paths: list[str]
+
+
+class RunPageOut(ResponseModel):
+    """A part of the log, the newest run first."""
+
+    items: list[RunOut]
+    next: str | None
+
+
+class AcceptedOut(ResponseModel):
+    """A collection that was begun."""
+
+    source_id: int
+    runs: str = Field(description="Where its run appears.")
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"source_id": 3, "runs": "/api/v1/admin/runs?source=3"}]})
+
+
+class MergeIn(RequestModel, published="Keep"):
+    """How to merge."""
+
+    keep: IdNumber | None = Field(None, description="The event that stays; without it the oldest.")
+
+
+class EventIdsOut(ResponseModel, published="Kept"):
+    """Events, as they are after an answer."""
+
+    event_ids: list[int] = Field(description="After a merge the one that is kept; after keep-apart and undo all of them.")
+
+
+class RowFixIn(EventChange, published="Fix"):
+    """What a row should have said."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"starts_at": "2026-08-01 10:00"}]})
+
+
+class RowAnswerOut(ResponseModel, published="Answered"):
+    """What became of a row."""
+
+    event_id: int
+    is_event: bool = Field(description="False: it still lacks something, and the question stays open.")
+
+
+class SourceHealthOut(ResponseModel):
+    """How one source does."""
+
+    source_id: int
+    name: str
+    enabled: bool
+    state: Literal["disabled", "failing", "ok", "new"]
+    rows: int
+    runs: int
+    failed_runs: int
+    failure_rate: float | None
+    duplicate_rate: float | None
+    failures_in_a_row: int
+    last_success: datetime | None
+    next_run_at: datetime | None
+    lag_seconds: int
+    open_incidents: list[str]
+    last_error: str
+
+
+class TotalsOut(ResponseModel):
+    """The database in numbers."""
+
+    events: dict[str, int]
+    archived: int
+    vanished: int
+    rows: int
+    duplicate_rows: int
+    duplicate_rate: float | None
+    merges: int
+    open_reviews: int
+    sources: int
+
+
+class StatusOut(ResponseModel):
+    """How things are."""
+
+    totals: TotalsOut
+    sources: list[SourceHealthOut]

@@ -1,0 +1,172 @@
+"""The register of sources over REST. What may be said about a source over the network is in `register`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from tadoru.jobs.events.publish.json_documents import state_json
+from tadoru.serve.api import source_actions
+from tadoru.serve.api.admin_lists import sources_page
+from tadoru.serve.api.events import CurrentPrincipal, CurrentService
+from tadoru.serve.api.models import MAX_NUMBER
+from tadoru.serve.api.responses import NOT_MODIFIED, json_response, next_page_url, problem_responses, uncached_response
+from tadoru.serve.api.source_actions import preview_source, start_run
+from tadoru.serve.api.source_models import (
+    AcceptedOut,
+    NewSource,
+    SourceEdit,
+    SourceFields,
+    SourceHistoryOut,
+    SourceOut,
+    SourcePageOut,
+    TrialOut,
+)
+from tadoru.serve.auth.principal import Principal, note_change
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service
+from tadoru.store.calendar import records
+
+router = APIRouter(tags=["sources"])
+SOURCES_PATH = "/api/v1/admin/sources"
+SourceId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The source's number.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="At most so many.")]
+Cursor = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+
+
+@router.get(SOURCES_PATH, response_model=SourcePageOut, responses=NOT_MODIFIED | problem_responses(), summary="List sources")
+@router.get("/admin/sources", response_model=SourcePageOut, responses=NOT_MODIFIED | problem_responses(), summary="List sources")
+def list_sources(
+    request: Request,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    enabled: bool | None = None,
+    limit: Limit = 100,
+    cursor: Cursor = 0,
+) -> Response:
+    """The sources by their number, with what collecting them has taught."""
+    found = sources_page(service, who, enabled=enabled, limit=limit, cursor=cursor)
+    next_url = next_page_url(request, found.next_cursor)
+    return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
+
+
+@router.post(SOURCES_PATH, status_code=201, response_model=SourceOut, responses=problem_responses(409), summary="Add a source")
+@router.post(
+    "/admin/sources", status_code=201, response_model=SourceOut, responses=problem_responses(409), summary="Add a source"
+)
+def add_source(request: Request, given: NewSource, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """A new source. It is collected when its time comes, which is at once."""
+    source = source_actions.add_source(service, _sent_fields(given), who.name)
+    note_change(request, f"source {source.id}", name=source.name, url=source.url)
+    return uncached_response(_source_json(service, source, who), status=201, headers={"Location": f"{SOURCES_PATH}/{source.id}"})
+
+
+@router.get(
+    SOURCES_PATH + "/{source_id}",
+    response_model=SourceOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read a source",
+)
+def one_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """One source, with what collecting it has taught."""
+    found = source_actions.get_source(service, source_id)
+    return json_response(request, who, _source_json(service, found, who), modified=found.updated_at)
+
+
+@router.patch(
+    SOURCES_PATH + "/{source_id}", response_model=SourceOut, responses=problem_responses(404, 409), summary="Change a source"
+)
+def change_source(
+    request: Request, source_id: SourceId, given: SourceEdit, who: CurrentPrincipal, service: CurrentService
+) -> Response:
+    """Change fields of a source; those that are not given stay."""
+    changes = _sent_fields(given)
+    if not changes:
+        raise HttpProblem(422, "There is nothing to change: give a field.")
+    source = source_actions.edit_source(service, source_id, changes, who.name)
+    note_change(request, f"source {source_id}", fields=sorted(changes))
+    return uncached_response(_source_json(service, source, who))
+
+
+@router.delete(SOURCES_PATH + "/{source_id}", status_code=204, responses=problem_responses(404), summary="Remove a source")
+def remove_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Forget a source and its snapshots. Its events and its history stay."""
+    name = source_actions.get_source(service, source_id).name
+    source_actions.remove_source(service, source_id, who.name)
+    note_change(request, f"source {source_id}", name=name)
+    return Response(status_code=204)
+
+
+@router.post(
+    SOURCES_PATH + "/{source_id}/enable", response_model=SourceOut, responses=problem_responses(404), summary="Collect it again"
+)
+def enable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Collect a source again, beginning now."""
+    source_actions.get_source(service, source_id)
+    source = service.store.enable_source(source_id, who.name)
+    service.store.schedule(source_id, 0.0)
+    note_change(request, f"source {source_id}")
+    return uncached_response(_source_json(service, source, who))
+
+
+@router.post(
+    SOURCES_PATH + "/{source_id}/disable", response_model=SourceOut, responses=problem_responses(404), summary="Leave it alone"
+)
+def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Leave a source alone; its events stay."""
+    source_actions.get_source(service, source_id)
+    source = service.store.disable_source(source_id, who.name)
+    note_change(request, f"source {source_id}")
+    return uncached_response(_source_json(service, source, who))
+
+
+@router.get(
+    SOURCES_PATH + "/{source_id}/history",
+    response_model=SourceHistoryOut,
+    responses=NOT_MODIFIED | problem_responses(404),
+    summary="Read its history",
+)
+def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
+    """Who changed what about a source, and when; of a removed source too."""
+    changes = service.store.source_history(source_id)
+    if not changes:
+        raise HttpProblem(404, f"There never was a source {source_id}.")
+    return json_response(request, who, {"items": [source_actions.visible_change(one, who) for one in changes]})
+
+
+@router.post(
+    SOURCES_PATH + "/{source_id}/test", response_model=TrialOut, responses=problem_responses(404), summary="Try a source"
+)
+def try_out(request: Request, source_id: SourceId, service: CurrentService, limit: Limit = 20) -> Response:
+    """Fetch a source and tell what would be read, without storing it. The next run uses what was fetched, for an hour."""
+    trial = preview_source(service, source_id)
+    found = trial.to_dict()
+    counts = {name: len(found[name]) for name in ("events", "quarantined", "missing")}
+    note_change(request, f"source {source_id}", error=trial.error)
+    return uncached_response(found | {"counts": counts} | {name: found[name][:limit] for name in counts})
+
+
+@router.post(
+    SOURCES_PATH + "/{source_id}/run",
+    status_code=202,
+    response_model=AcceptedOut,
+    responses=problem_responses(404, 409),
+    summary="Collect it now",
+)
+def run_source(request: Request, source_id: SourceId, service: CurrentService) -> Response:
+    """Begin to collect a source, enabled or not, and do not wait for it."""
+    start_run(service, source_id)
+    note_change(request, f"source {source_id}")
+    runs = f"/api/v1/admin/runs?source={source_id}"
+    return uncached_response({"source_id": source_id, "runs": runs}, status=202, headers={"Location": runs})
+
+
+def _sent_fields(given: SourceFields) -> dict[str, Any]:
+    """The fields that were sent; null is nothing said, but of `depends_on`, which it empties."""
+    sent = given.model_dump(exclude_unset=True)
+    return {name: value for name, value in sent.items() if value is not None or name == "depends_on"}
+
+
+def _source_json(service: Service, source: records.EventSource, who: Principal) -> dict[str, Any]:
+    return source_actions.visible_source(source, who) | {"state": state_json(service.store.state(source.id))}

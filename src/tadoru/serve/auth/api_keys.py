@@ -1,0 +1,35 @@
+"""Making a key: only scopes that there are, and none that its owner has not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from tadoru.errors import UsageError
+from tadoru.serve.roles import SCOPES, Role, role_for_scopes
+from tadoru.store.accounts.audit_log import Actor, ApiKey
+from tadoru.store.service import ServiceStore
+
+
+def create_api_key(
+    store: ServiceStore,
+    name: str,
+    scopes: Iterable[str],
+    by: Actor,
+    *,
+    user: str | None = None,
+    expires_at: datetime | None = None,
+) -> tuple[ApiKey, str]:
+    """A new key, and the one time that the whole of it is seen."""
+    wanted = tuple(scopes)
+    for scope in wanted:
+        if scope not in SCOPES:
+            raise UsageError(f"There is no scope {scope}: it is one of {', '.join(SCOPES)}.")
+    owner = store.user(user) if user is not None else None
+    if owner is not None and role_for_scopes(frozenset(wanted)) > Role[owner.role.upper()]:
+        raise UsageError(f"{owner.name} is {_a(owner.role)} and may not do all of that: choose fewer scopes.")
+    return store.add_key(name, wanted, by, user=user, expires_at=expires_at)
+
+
+def _a(role: str) -> str:
+    return f"an {role}" if role[0] in "ae" else f"a {role}"

@@ -1,0 +1,171 @@
+"""Telling people that a crawl found a site worse than before, or well again: the operator's addresses, and the crawl's webhook.
+
+Each is told once: whoever takes a run upon itself (`mark_told`) tells it. The addresses of `--notify` are the operator's own. A
+webhook was typed by somebody who is not at this machine: it goes through the address guard, follows nothing and is signed when
+there is a secret. Its address may be a secret itself, and is in no message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+from tadoru.clock import iso
+from tadoru.config.resolve.options import USER_AGENT
+from tadoru.errors import StoreError, UsageError
+from tadoru.jobs.events.notify import Send, create_sender
+from tadoru.jobs.launch import NetworkAccess, build_fetcher, run_loop
+from tadoru.model.web import Failure, FailureKind, Headers, Request
+from tadoru.rules.address import Exemptions
+from tadoru.rules.url import parse_typed_url
+from tadoru.serve.crawl_runner.crawl_options import reject_private_url
+from tadoru.serve.service import Service
+from tadoru.store.served_crawls.register import CrawlNotFound
+from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
+
+BACKOFF = (2.0, 10.0, 60.0)
+"""Seconds before each further try."""
+TIMEOUT = 15.0
+SIGNATURE_HEADER, TIMESTAMP_HEADER = "X-Tadoru-Signature", "X-Tadoru-Timestamp"
+MAX_REASONS = 20
+
+
+def validate_webhook(service: Service, address: str | None) -> str:
+    """A webhook in its one spelling; empty for none. Raises UsageError."""
+    if not address or not address.strip():
+        return ""
+    if len(address) > 2000 or not address.strip().lower().startswith(("http://", "https://")):
+        raise UsageError("A webhook is an address that begins with https:// or http://.")
+    url = parse_typed_url(address)
+    try:
+        reject_private_url(url, Exemptions.from_list(service.options.crawl_private))
+    except UsageError:
+        raise UsageError("A webhook can not be at a private address, unless an operator allows it (--crawl-private).") from None
+    return url
+
+
+def webhook_message(service: Service, crawl: ServedCrawl, run: CrawlRun) -> dict[str, Any]:
+    """What is sent to a webhook."""
+    base = (service.options.base_url or "").rstrip("/")
+    return {
+        "event": "crawl.recovered" if run.changes.get("recovered") else "crawl.regression",
+        "crawl": {"id": crawl.id, "name": crawl.name, "job": crawl.job, "starts": list(crawl.starts[:MAX_REASONS])},
+        "run": {
+            "id": run.id, "outcome": run.outcome, "started_at": iso(run.started_at),
+            "ended_at": iso(run.ended_at) if run.ended_at else None,
+        },
+        "reasons": list(run.changes.get("reasons") or ())[:MAX_REASONS],
+        "figures": dict(run.figures),
+        "url": f"{base}/manage/crawls/{crawl.id}" if base else None,
+    }  # fmt: skip
+
+
+def sign_message(secret: str, moment: str, body: bytes) -> str:
+    """The signature of a message: HMAC-SHA-256 of its moment, a dot, and its bytes."""
+    return "sha256=" + hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+
+
+def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tuple[bool, str]:
+    """Send a message to a webhook once: whether trying again can not help, and why it was not taken (empty when it was)."""
+    body = json.dumps(message, ensure_ascii=False).encode()
+    headers: Headers = (("Content-Type", "application/json"),)
+    if service.options.webhook_secret:
+        moment = str(round(service.clock.now()))
+        headers = (
+            *headers,
+            (TIMESTAMP_HEADER, moment),
+            (SIGNATURE_HEADER, sign_message(service.options.webhook_secret, moment, body)),
+        )
+    request = Request(url=address, method="POST", headers=headers, body=body, timeout=TIMEOUT, max_bytes=64 * 1024)
+
+    async def send() -> tuple[bool, str]:
+        fetcher = build_fetcher(
+            NetworkAccess(user_agent=USER_AGENT, exemptions=Exemptions.from_list(service.options.crawl_private)), 1
+        )
+        try:
+            answer = await fetcher.fetch(request)
+        finally:
+            await fetcher.close()
+        if isinstance(answer, Failure):
+            is_final = answer.kind is FailureKind.BLOCKED_ADDRESS
+            return is_final, f"{urlsplit(address).hostname} gave no answer ({answer.kind.replace('_', ' ')})"
+        if 200 <= answer.status < 300:
+            return True, ""
+        return answer.status < 500 and answer.status not in (408, 429), f"it answered {answer.status}"
+
+    return run_loop(send())
+
+
+class WebhookNotifier:
+    """Tells what is to be told, in threads of its own."""
+
+    def __init__(self, service: Service, backoff: tuple[float, ...] = BACKOFF) -> None:
+        self._service, self._backoff = service, backoff
+        self._over = threading.Event()
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="telling")
+        self._send: Send | None = None
+        try:
+            self._send = create_sender(service.options.notify)
+        except UsageError as error:
+            service.log.write("error", "nobody can be notified", error=str(error))
+
+    def look(self) -> None:
+        """Take upon us what nobody has told yet."""
+        store = self._service.store
+        for run in store.unnotified_runs():
+            if not self._over.is_set() and store.mark_notified(run.id):
+                self._threads.submit(self._tell, run)
+
+    def stop(self) -> None:
+        """What is under way is finished; what waits to be tried again is left to the next start."""
+        self._over.set()
+        self._threads.shutdown()
+
+    def _tell(self, run: CrawlRun) -> None:
+        service = self._service
+        try:
+            crawl = service.store.crawl(run.crawl_id)
+            if self._send is not None:
+                self._notify(self._send, crawl, run)
+            if crawl.webhook:
+                self._post(crawl, run)
+        except CrawlNotFound:
+            return
+        except StoreError as error:
+            service.log.write("error", "telling of a crawl failed", crawl_id=run.crawl_id, error=str(error))
+
+    def _notify(self, send: Send, crawl: ServedCrawl, run: CrawlRun) -> None:
+        is_well = bool(run.changes.get("recovered"))
+        title = f"{crawl.name}: {'well again' if is_well else 'worse than before'}"
+        where = crawl.starts[0] if crawl.starts else ""
+        text = " ".join([f"Crawl {crawl.id} of {where}.", *map(str, run.changes.get("reasons") or ())][: MAX_REASONS + 1])
+        try:
+            is_sent = send(title, text, "success" if is_well else "warning")
+        except Exception as error:  # Whatever a library of many services raises, crawls go on.
+            self._service.log.write("error", "a notice could not be sent", crawl_id=crawl.id, error=type(error).__name__)
+            is_sent = False
+        self._say(crawl, is_sent, "People were notified." if is_sent else "The notice to people could not be sent.")
+
+    def _post(self, crawl: ServedCrawl, run: CrawlRun) -> None:
+        message = webhook_message(self._service, crawl, run)
+        why = ""
+        for pause in (*self._backoff, None):
+            is_final, why = post_webhook(self._service, crawl.webhook, message)
+            if not why:
+                self._say(crawl, True, "The webhook was told.")
+                return
+            if is_final or pause is None:
+                break
+            if self._over.wait(pause):
+                self._service.store.mark_unnotified(run.id)
+                return
+        self._say(crawl, False, f"The webhook could not be told: {why}.")
+
+    def _say(self, crawl: ServedCrawl, is_well: bool, text: str) -> None:
+        body = {"crawl_id": crawl.id, "level": "info" if is_well else "warning", "text": text}
+        self._service.store.tell("crawl.notice", f"crawl/{crawl.id}", body)

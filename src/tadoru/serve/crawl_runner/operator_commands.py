@@ -1,0 +1,143 @@
+"""Crawls that were made on the command line, added to a service by their path: it shows them, and can go on with them.
+
+Only somebody at the machine, or an admin, may say a path. The files stay where they are, also when the crawl is removed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tadoru.clock import SystemClock
+from tadoru.errors import StoreError, UsageError
+from tadoru.jobs.docs.run import crawl_database_path
+from tadoru.serve.crawl_runner.crawl_files import crawl_path_in, data_folder
+from tadoru.serve.crawl_runner.process_messages import progress_counts
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.copy_crawl import copy_crawl
+from tadoru.store.crawl.interface import CrawlCounts
+from tadoru.store.crawl.open import open_existing
+from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
+from tadoru.store.service import ServiceStore
+
+IMPORTABLE_JOBS = ("audit", "links", "docs")
+MAX_KNOWN_CRAWLS = 10_000
+
+
+def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> ServedCrawl:
+    """Add the crawl at a path: a database of `audit` or `links`, or the folder of a documentation site. Raises UsageError."""
+    path = Path(given).absolute()
+    file = crawl_database_path(path) if path.is_dir() else path
+    if path.is_dir() and not file.is_file():
+        raise UsageError(
+            f"{path} is no folder that `tadoru docs` wrote: give the folder of one site, or the database of a crawl."
+        )
+    job, starts, counts = asyncio.run(_read_crawl(file))
+    if job not in IMPORTABLE_JOBS or (job == "docs") != path.is_dir():
+        raise UsageError(f"{path} holds no crawl that can be added: give a database of `tadoru audit` or `tadoru links`.")
+    if any(one.place == str(path) for one in store.crawls(limit=MAX_KNOWN_CRAWLS)):
+        raise UsageError(f"{path} is among the crawls already: `tadoru serve crawls list` shows them.")
+    state = CrawlState.STOPPED if counts.queued + counts.processing else CrawlState.FINISHED
+    return store.add_crawl(name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts))
+
+
+async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
+    """The job of a crawl, its starts, and how far it came."""
+    store = open_existing(str(file), SystemClock())
+    try:
+        job, starts = await store.get_meta("job"), json.loads(await store.get_meta("starts") or "[]")
+        counts = await store.counts()
+    finally:
+        await store.close()
+    if not job or not starts:
+        raise UsageError(f"{file} holds no crawl yet: let it begin with `tadoru audit` first.")
+    return job, starts, counts
+
+
+EVENT_FOLDERS = ("snapshots", "runlogs")
+DATABASE_FILE = "tadoru.db"
+NOTE_FILE = "RESTORE.txt"
+MAX_COPY_ATTEMPTS = 5
+RESTORE_NOTE = """A backup of a Tadoru service, made at {moment}.
+
+To serve it as it is:          tadoru serve -d var/tadoru.db
+To put it back on SQLite:      stop the service, move its var folder away, and copy this var folder to its place.
+To put it back on PostgreSQL:  tadoru events -d postgresql://… restore var/tadoru.db  (into an empty database), and copy
+                               var/crawls, var/docs, var/snapshots and var/runlogs into the var folder where the service runs.
+
+A crawl that ran when the backup was made is queued, and is gone on with by the service that starts on it.
+{left_out}"""
+
+
+def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> None:
+    """Write a backup into a new folder. Raises UsageError or StoreError."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not empty: give another folder, one that is new.")
+    to = folder / "var"
+    try:
+        to.mkdir(parents=True, mode=0o700)
+        store.backup(str(to / DATABASE_FILE))
+        say("the database")
+        left_out = [text for crawl in _all_crawls(store) if (text := _copy_crawl_files(store, crawl, to, say))]
+        for name in EVENT_FOLDERS:
+            if (source := data_folder(store.database) / name).is_dir():
+                shutil.copytree(source, to / name, symlinks=True)
+        note = f"\nNot in this backup, because they are kept elsewhere:\n{''.join(left_out)}" if left_out else ""
+        (folder / NOTE_FILE).write_text(
+            RESTORE_NOTE.format(moment=store.now().isoformat(timespec="seconds"), left_out=note), "utf-8"
+        )
+    except OSError as error:
+        raise StoreError(
+            f"{folder} could not be written ({error.strerror}): free some disk space, or give another folder."
+        ) from error
+
+
+def _all_crawls(store: ServiceStore) -> list[ServedCrawl]:
+    """Every crawl, the newest first."""
+    found: list[ServedCrawl] = []
+    while page := store.crawls(limit=500, before=found[-1].id if found else None):
+        found += page
+    return found
+
+
+def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Callable[[str], None]) -> str:
+    """Copy the files of a crawl; a line about it when they are not ours to copy."""
+    if not crawl.is_ours:
+        return f"  crawl {crawl.id}: {crawl.place}\n"
+    since, target = crawl_path_in(store.database, crawl), to / crawl.place
+    if crawl.job == "docs":
+        if since.is_dir():
+            _copy_site(since, target)
+    elif since.is_file():
+        target.parent.mkdir(parents=True)
+        copy_crawl(since, target)
+        if (result := since.with_name("result.json")).is_file():
+            shutil.copy2(result, target.with_name("result.json"))
+    say(f"crawl {crawl.id}")
+    return ""
+
+
+def _copy_site(since: Path, to: Path) -> None:
+    """Its list of pages is written last: when it is the same before and after, everything else belongs to it."""
+    for _ in range(MAX_COPY_ATTEMPTS):
+        before = _index(since)
+        shutil.rmtree(to, ignore_errors=True)
+        try:
+            shutil.copytree(since, to, symlinks=True, ignore=shutil.ignore_patterns("crawl.db*"))
+        except shutil.Error:  # A file went while it was copied.
+            continue
+        if _index(since) == before:
+            break
+    else:
+        raise StoreError(f"{since} is written to again and again: pause its crawl, and make the backup anew.")
+    if (file := crawl_database_path(since)).is_file():
+        crawl_database_path(to).parent.mkdir(parents=True, exist_ok=True)
+        copy_crawl(file, crawl_database_path(to))
+
+
+def _index(folder: Path) -> bytes:
+    file = folder / "index.json"
+    return file.read_bytes() if file.is_file() else b""

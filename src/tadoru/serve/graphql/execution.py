@@ -1,0 +1,174 @@
+"""A failure as GraphQL tells it: a sentence, and under `extensions` a code and the status that REST would answer with.
+
+What nobody foresaw is told without a word about the inside, and logged without its words, which may hold what somebody typed.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import strawberry
+from graphql import DocumentNode, GraphQLError, GraphQLSchema, OperationDefinitionNode, build_schema, parse
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from strawberry.types import ExecutionContext
+
+from tadoru.errors import StoreError, TadoruError
+from tadoru.log import Log
+from tadoru.serve.graphql.context import GraphqlContext
+from tadoru.serve.graphql.limits import MAX_QUERY_LENGTH, MAX_TOKENS, QueryTooLarge, check_query_limits
+from tadoru.serve.graphql.schema import Query
+from tadoru.serve.graphql.types import CONFIG
+
+ERROR_CODES = {
+    400: "BAD_REQUEST", 401: "UNAUTHENTICATED", 403: "FORBIDDEN", 404: "NOT_FOUND", 409: "CONFLICT", 422: "BAD_VALUE",
+    500: "INTERNAL", 503: "UNAVAILABLE",
+}  # fmt: skip
+TOO_MUCH, INVALID = "TOO_MUCH", "INVALID_QUERY"
+"""The codes of queries that are not begun: they ask for too much, or do not fit the schema."""
+_OWN = "Value error, "
+_ARGUMENTS = {"limit": "first", "cursor": "after", "updated_since": "updatedSince"}
+"""What REST calls a parameter, and what it is called here."""
+
+
+def format_error(error: GraphQLError, log: Log) -> dict[str, Any]:
+    """One error of an answer."""
+    status, sentence = _status_and_message(error, log)
+    found: dict[str, Any] = {
+        "message": sentence,
+        "extensions": {"code": ERROR_CODES.get(status, "BAD_REQUEST"), "status": status},
+    }
+    if error.locations:
+        found["locations"] = [{"line": one.line, "column": one.column} for one in error.locations]
+    if error.path:
+        found["path"] = error.path
+    return found
+
+
+def rejected_query(message: str, code: str, locations: list[dict[str, int]] | None = None) -> dict[str, Any]:
+    """An error of a query that was not begun."""
+    found: dict[str, Any] = {"message": message, "extensions": {"code": code, "status": 400}}
+    return found | ({"locations": locations} if locations else {})
+
+
+def _status_and_message(error: GraphQLError, log: Log) -> tuple[int, str]:
+    match error.original_error:
+        case None:
+            return 400, error.message
+        case GraphQLError() as inner:
+            return _status_and_message(inner, log)
+        case HTTPException(status_code=status, detail=detail):
+            return status, detail
+        case ValidationError() as wrong:
+            return 422, _validation_message(wrong)
+        case StoreError():
+            return 503, "The database does not answer just now: try again later."
+        case TadoruError() as known:
+            return 400, str(known)
+        case unforeseen:
+            _log(unforeseen, log)
+            return 500, "Something went wrong here. The log has more."
+
+
+def _validation_message(wrong: ValidationError) -> str:
+    first = wrong.errors(include_url=False, include_context=False)[0]
+    where = ".".join(_ARGUMENTS.get(str(part), str(part)) for part in first["loc"])
+    words = first["msg"].removeprefix(_OWN)
+    return f"The argument {where} does not fit: {words}" if where else words
+
+
+def _log(error: BaseException, log: Log) -> None:
+    where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
+    place = f"{where.filename.rpartition('/')[2]}:{where.lineno}" if where else ""
+    log.write("error", f"A field failed: {type(error).__name__}", path="/graphql", where=place)
+
+
+MAX_ERRORS = 50
+"""Errors that an answer tells."""
+
+
+class _Schema(strawberry.Schema):
+    """The library writes what failed into a log of its own, with all that was typed; `faults` writes ours."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Nothing."""
+
+
+@cache
+def graphql_schema() -> strawberry.Schema:
+    """The schema, made once."""
+    return _Schema(Query, config=CONFIG)
+
+
+@cache
+def _core_schema() -> GraphQLSchema:
+    """The schema as the counter reads it."""
+    return build_schema(graphql_schema().as_str())
+
+
+@dataclass(frozen=True, slots=True)
+class GraphqlRequest:
+    """What a request asks for."""
+
+    query: str
+    variables: dict[str, Any]
+    operation: str | None = None
+
+
+def execute_query(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, dict[str, Any]]:
+    """The status and the body of the answer."""
+    try:
+        document = _parse_query(wanted.query)
+        _check_operation(document, wanted.operation)
+        check_query_limits(_core_schema(), document, wanted.variables)
+    except QueryTooLarge as error:
+        return 400, {"errors": [rejected_query(str(error), TOO_MUCH)]}
+    except GraphQLError as error:
+        return 400, {"errors": [_invalid(error)]}
+    except RecursionError:
+        return 400, {"errors": [rejected_query("The query is nested too deeply: ask for less at a time.", TOO_MUCH)]}
+    return _execute(wanted, asking)
+
+
+def _parse_query(query: str) -> DocumentNode:
+    if len(query) > MAX_QUERY_LENGTH:
+        raise QueryTooLarge(
+            f"The query has {len(query):,} characters, at most {MAX_QUERY_LENGTH:,} are taken: ask in several requests."
+        )
+    try:
+        return parse(query, max_tokens=MAX_TOKENS)
+    except GraphQLError as error:
+        if "token" in error.message and str(MAX_TOKENS) in error.message:
+            raise QueryTooLarge(f"The query has more than {MAX_TOKENS:,} words and signs: ask in several requests.") from None
+        raise
+
+
+def _check_operation(document: DocumentNode, name: str | None) -> None:
+    found = [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
+    chosen = [one for one in found if name is None or (one.name is not None and one.name.value == name)]
+    if not chosen:
+        raise GraphQLError("There is no such operation in the query: give it, or leave out operationName.")
+    if len(chosen) > 1:
+        raise GraphQLError("The query has several operations: say with operationName which is meant.")
+    if chosen[0].operation.value != "query":
+        raise GraphQLError("Here is only reading: changes are made over REST, see /api/docs.")
+
+
+def _execute(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, dict[str, Any]]:
+    result = graphql_schema().execute_sync(
+        wanted.query, variable_values=wanted.variables, context_value=asking, operation_name=wanted.operation
+    )
+    errors = result.errors or []
+    if result.data is None and not any(error.path for error in errors):
+        return 400, {"errors": [_invalid(error) for error in errors[:MAX_ERRORS]]}
+    body: dict[str, Any] = {"data": result.data}
+    if errors:
+        body["errors"] = [format_error(error, asking.service.log) for error in errors[:MAX_ERRORS]]
+    return 200, body
+
+
+def _invalid(error: GraphQLError) -> dict[str, Any]:
+    return rejected_query(error.message, INVALID, [{"line": one.line, "column": one.column} for one in error.locations or ()])

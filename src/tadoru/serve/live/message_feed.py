@@ -1,0 +1,168 @@
+"""The news of one process: one reader of the database for all who listen, and the newest messages in memory.
+
+Nobody has a queue of messages. Who listens remembers the last message that was sent, and takes what came since from here, or from
+the database when that was long ago; so a crowd of listeners, or a slow one, takes no memory. A message is made into text once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.concurrency import run_in_threadpool
+
+from tadoru.errors import TadoruError
+from tadoru.serve.live.messages import PROGRESS_KIND, serialize_message
+from tadoru.serve.service import Service
+from tadoru.store.served_crawls.schema import LiveMessage
+
+CACHED_MESSAGES = 2000
+"""Messages in memory."""
+READ_BATCH = 500
+"""Messages of one query."""
+MAX_BACKLOG = 5000
+"""Messages that are gone back for somebody who was away."""
+WAKE_BATCH = 25
+"""Listeners that are woken together: in between requests have their turn."""
+RETRY_SECONDS = 5.0
+"""Seconds until a database that does not answer is asked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """A message as it is sent."""
+
+    id: int
+    kind: str
+    subject: str
+    every: str
+    """All subjects of its sort, such as `crawl/*`."""
+    text: str
+
+    @property
+    def is_progress(self) -> bool:
+        return self.kind == PROGRESS_KIND
+
+
+class FeedListener(Protocol):
+    """Somebody to be woken when there is something new."""
+
+    def wake(self) -> None: ...
+
+
+class MessageFeed:
+    """What was told lately."""
+
+    def __init__(self, service: Service, *, every: float, upkeep: Callable[[], Awaitable[None]]) -> None:
+        self._service = service
+        self.every = every
+        """Seconds from one look into the database to the next, while somebody listens."""
+        self._upkeep = upkeep
+        self._listeners: set[FeedListener] = set()
+        self._lines: deque[OutgoingMessage] = deque(maxlen=CACHED_MESSAGES)
+        self._known_from = self.last = 0
+        """Every message after the one, up to the other, is in memory, unless there are more than fit."""
+        self._reader: asyncio.Task[None] | None = None
+        self._looking = asyncio.Lock()
+        self._has_begun = False
+
+    @property
+    def listening(self) -> int:
+        return len(self._listeners)
+
+    async def join(self, listener: FeedListener) -> None:
+        """Listen from now on."""
+        if not self._listeners:
+            await self.look()  # First: what is old by now need not be passed on.
+        self._listeners.add(listener)
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._read())
+
+    def leave(self, listener: FeedListener) -> None:
+        """Listen no longer. With the last listener the reader rests."""
+        self._listeners.discard(listener)
+        if not self._listeners and self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    async def look(self) -> None:
+        """Read what is new, now."""
+        async with self._looking:
+            if not self._has_begun:
+                await self._begin()
+            while True:
+                found = await run_in_threadpool(self._service.store.messages, self.last, limit=READ_BATCH)
+                if found:
+                    self._add(found)
+                    await self._wake()
+                if len(found) < READ_BATCH:
+                    return
+
+    async def since(self, after: int, until: int) -> list[OutgoingMessage] | None:
+        """What came after a message, up to another; nothing when it is no longer kept, or too much."""
+        if after >= self._known_from:
+            return [line for line in self._lines if after < line.id <= until]
+        first, last = await run_in_threadpool(self._service.store.message_span)
+        if after < first - 1 or until - after > MAX_BACKLOG or last < after:
+            return None
+        lines: list[OutgoingMessage] = []
+        while after < until:
+            found = await run_in_threadpool(self._service.store.messages, after, limit=READ_BATCH)
+            lines += (line for one in found if one.id <= until and (line := self._line(one)) is not None)
+            if len(found) < READ_BATCH:
+                break
+            after = found[-1].id
+        return lines
+
+    def newer(self, after: int) -> list[OutgoingMessage] | None:
+        """What came after a message, the oldest first, from memory alone; None when the memory does not go back so far."""
+        if after < self._known_from:
+            return None
+        found: list[OutgoingMessage] = []
+        for line in reversed(self._lines):
+            if line.id <= after:
+                break
+            found.append(line)
+        found.reverse()
+        return found
+
+    async def _begin(self) -> None:
+        first, last = await run_in_threadpool(self._service.store.message_span)
+        self._known_from = self.last = max(0, first - 1, last - CACHED_MESSAGES)
+        self._has_begun = True
+
+    def _add(self, found: tuple[LiveMessage, ...]) -> None:
+        for one in found:
+            self.last = one.id
+            line = self._line(one)
+            if line is not None:
+                if len(self._lines) == CACHED_MESSAGES:
+                    self._known_from = self._lines[0].id
+                self._lines.append(line)
+
+    async def _wake(self) -> None:
+        for number, listener in enumerate(list(self._listeners), 1):
+            listener.wake()
+            if number % WAKE_BATCH == 0:
+                await asyncio.sleep(0)
+
+    def _line(self, one: LiveMessage) -> OutgoingMessage | None:
+        text = serialize_message(one)
+        if text is None:
+            self._service.log.write("warning", "A live message was not understood", kind=one.kind, message=one.id)
+            return None
+        return OutgoingMessage(one.id, one.kind, one.subject, f"{one.subject.partition('/')[0]}/*", text)
+
+    async def _read(self) -> None:
+        while self._listeners:
+            try:
+                await self.look()
+                await self._upkeep()
+            except Exception as error:  # Whatever it is: those who listen wait for this loop.
+                why = str(error) if isinstance(error, TadoruError) else type(error).__name__
+                self._service.log.write("error", "live messages can not be read", why=why)
+                await asyncio.sleep(RETRY_SECONDS)
+            await asyncio.sleep(self.every)

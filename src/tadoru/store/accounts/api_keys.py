@@ -1,0 +1,110 @@
+"""The keys of programs: shown once, kept as a hash, limited to scopes, with an end, and with the time of their last use."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, insert, select, update
+
+from tadoru.errors import UsageError
+from tadoru.store.accounts.audit_log import Actor, ApiKey, AuditLog
+from tadoru.store.accounts.schema import api_keys, users
+from tadoru.store.accounts.secrets import hash_token, matches_token, new_key, split_key
+from tadoru.store.accounts.users import normalize_user_name
+
+LAST_USE_PRECISION = timedelta(minutes=1)
+"""How exactly the last use is known."""
+_NOBODYS = hash_token("")
+
+
+class ApiKeys(AuditLog):
+    """Making, checking and revoking."""
+
+    def keys(self) -> tuple[ApiKey, ...]:
+        """Every key, the newest first; also those that are revoked or over."""
+        with self.read() as sql:
+            return tuple(_key(dict(row)) for row in sql.execute(_with_owner().order_by(api_keys.c.id.desc())).mappings())
+
+    def add_key(
+        self, name: str, scopes: tuple[str, ...], by: Actor, *, user: str | None = None, expires_at: datetime | None = None
+    ) -> tuple[ApiKey, str]:
+        """A new key, and the one time that its secret is seen."""
+        name = " ".join(name.split())[:100]
+        if not name or not name.isprintable():
+            raise UsageError("A key needs a name that says what it is for.")
+        if not scopes:
+            raise UsageError("A key needs at least one scope, such as events:read.")
+        if expires_at is not None and expires_at <= self.now():
+            raise UsageError("That key would be over already: give a later time.")
+        prefix, secret, whole = new_key()
+        with self.write() as sql:
+            owner = None
+            if user is not None:
+                query = select(users.c.id).where(users.c.name == normalize_user_name(user), users.c.revoked_at.is_(None))
+                owner = sql.execute(query).scalar_one_or_none()
+                if owner is None:
+                    raise UsageError(f"There is no user {user}: `tadoru serve users list` lists them.")
+            about = {"name": name, "prefix": prefix, "secret_hash": hash_token(secret), "scopes": sorted(set(scopes))}
+            times = {"created_at": self.now(), "created_by": by.who, "expires_at": expires_at}
+            sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
+            until = expires_at.isoformat(timespec="seconds") if expires_at else None
+            detail = {"name": name, "scopes": sorted(set(scopes)), "owner": user, "expires_at": until}
+            self.recorded(sql, by, "key.add", f"tdr_{prefix}", **detail)
+            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one()
+            return _key(dict(row)), whole
+
+    def revoke_key(self, key: int | str, by: Actor) -> ApiKey:
+        """End a key, by its id or by what it begins with."""
+        prefix = str(key).removeprefix("tdr_").partition("_")[0]
+        is_id = isinstance(key, int) or (key.isascii() and key.isdigit() and len(key) < 19)
+        is_it = api_keys.c.id == int(key) if is_id else api_keys.c.prefix == prefix
+        with self.write() as sql:
+            row = sql.execute(_with_owner().where(is_it)).mappings().one_or_none()
+            if row is None:
+                raise UsageError(f"There is no key {prefix}: `tadoru serve keys list` lists them.")
+            if row["revoked_at"] is None:
+                sql.execute(update(api_keys).where(is_it).values(revoked_at=self.now()))
+                self.recorded(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])
+            return _key(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
+
+    def key_of(self, text: str) -> ApiKey | None:
+        """The key that somebody showed, while it holds. Its use is noted."""
+        now, key = self.now(), self._shown(text)
+        if key is None or not key.is_valid(now):
+            return None
+        if key.last_used_at is None or now - key.last_used_at >= LAST_USE_PRECISION:
+            with self.write() as sql:
+                sql.execute(update(api_keys).where(api_keys.c.id == key.id).values(last_used_at=now))
+        return key
+
+    def expiry_of(self, text: str) -> datetime | None:
+        """When a key that somebody showed expired, if that is all that is wrong with it."""
+        key = self._shown(text)
+        return key.expires_at if key is not None and key.revoked_at is None and not key.is_valid(self.now()) else None
+
+    def _shown(self, text: str) -> ApiKey | None:
+        """The key of this secret, valid or not; none of a revoked user. A wrong secret takes as long as an unknown key."""
+        parts = split_key(text)
+        if parts is None:
+            return None
+        prefix, secret = parts
+        with self.read() as sql:
+            row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
+        fits = matches_token(secret, row["secret_hash"] if row else _NOBODYS)
+        if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
+            return None
+        return _key(dict(row))
+
+
+def _with_owner() -> Select[Any]:
+    owner = (users.c.name.label("user_name"), users.c.role.label("user_role"), users.c.revoked_at.label("owner_revoked"))
+    return select(api_keys, *owner).outerjoin(users, users.c.id == api_keys.c.user_id)
+
+
+_OWN = ("id", "name", "prefix", "user_id", "created_at", "created_by", "expires_at", "last_used_at", "revoked_at")
+
+
+def _key(row: dict[str, Any]) -> ApiKey:
+    kept: dict[str, Any] = {name: row[name] for name in _OWN}
+    return ApiKey(**kept, user_name=row["user_name"] or "", user_role=row["user_role"] or "", scopes=tuple(row["scopes"]))

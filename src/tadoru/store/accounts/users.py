@@ -1,0 +1,294 @@
+"""Users: added with a role, signed in by a password or by a link that works once, and revoked."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, or_, select, update
+
+from tadoru.errors import UsageError
+from tadoru.store.accounts.audit_log import Actor, AuditLog, User, UserSession
+from tadoru.store.accounts.schema import api_keys, audit_log, sessions, users
+from tadoru.store.accounts.secrets import (
+    COST,
+    MAX_PASSWORD_LENGTH,
+    MIN_PASSWORD_LENGTH,
+    hash_password,
+    hash_token,
+    matches_password,
+    new_token,
+)
+
+ROLES = ("viewer", "editor", "admin")
+LINK_LIFETIME = timedelta(hours=1)
+MAX_USER_NAME = 64
+
+
+def normalize_user_name(text: str) -> str:
+    """A name as it is stored and compared: Ａnna and anna are one."""
+    name = unicodedata.normalize("NFKC", text).casefold().strip()
+    if not name or len(name) > MAX_USER_NAME or not name.isprintable() or any(char.isspace() for char in name):
+        raise UsageError(f"A user's name has 1 to {MAX_USER_NAME} characters and no spaces: choose another one.")
+    return name
+
+
+def validate_password(password: str) -> None:
+    """Refuse a password that is too short to be one."""
+    if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
+        raise UsageError(f"A password has at least {MIN_PASSWORD_LENGTH} characters: choose a longer one, such as four words.")
+
+
+class Users(AuditLog):
+    """The people."""
+
+    password_cost = COST
+    """Of scrypt, for passwords that are set from now on."""
+
+    def users(self) -> tuple[User, ...]:
+        """Everybody, by name; also those whose access was revoked."""
+        with self.read() as sql:
+            return tuple(user_from_row(row) for row in sql.execute(select(users).order_by(users.c.name)).mappings())
+
+    def user(self, name: str) -> User | None:
+        with self.read() as sql:
+            row = sql.execute(select(users).where(users.c.name == normalize_user_name(name))).mappings().one_or_none()
+            return user_from_row(row) if row else None
+
+    def has_users(self) -> bool:
+        """Can anybody sign in at all?"""
+        with self.read() as sql:
+            return bool(sql.execute(select(func.count()).where(users.c.revoked_at.is_(None))).scalar_one())
+
+    def add_user(self, name: str, role: str, by: Actor, *, password: str | None = None) -> User:
+        """Somebody new, or somebody who had been revoked, who gets in again with nothing of what was."""
+        name = normalize_user_name(name)
+        _check_role(role)
+        if password is not None:
+            validate_password(password)
+        secret = hash_password(password, self.password_cost) if password is not None else ""
+        with self.write() as sql:
+            found = sql.execute(select(users.c.id, users.c.revoked_at).where(users.c.name == name)).one_or_none()
+            if found is not None and found.revoked_at is None:
+                raise UsageError(f"There is a user {name} already: choose another name.")
+            values = {"role": role, "password": secret, "created_at": self.now(), "revoked_at": None, "last_sign_in": None}
+            if found is None:
+                sql.execute(insert(users).values(name=name, **values))
+            else:
+                sql.execute(update(users).where(users.c.id == found.id).values(values))
+                self._revoke_keys(sql, found.id)
+            self.recorded(sql, by, "user.add", name, role=role)
+            return _by_name(sql, name)
+
+    def set_role(self, name: str, role: str, by: Actor) -> User:
+        """Let somebody do more, or less. The last admin stays one."""
+        _check_role(role)
+        with self.write_events() as sql:
+            user = _by_name(sql, normalize_user_name(name))
+            if user.role == "admin" and role != "admin":
+                _keep_one_admin(sql, user)
+            sql.execute(update(users).where(users.c.id == user.id).values(role=role))
+            self.recorded(sql, by, "user.role", user.name, before=user.role, role=role)
+            return _by_name(sql, user.name)
+
+    def set_password(self, name: str, password: str, by: Actor) -> None:
+        """A new password; every session of the user ends."""
+        validate_password(password)
+        secret = hash_password(password, self.password_cost)
+        with self.write() as sql:
+            user = _by_name(sql, normalize_user_name(name))
+            sql.execute(update(users).where(users.c.id == user.id).values(password=secret, link_hash=None, link_until=None))
+            sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
+            self.recorded(sql, by, "user.password", user.name)
+
+    def revoke_user(self, name: str, by: Actor) -> User:
+        """Nobody gets in by this name any more: no session, no key, no link, no password. The last admin can not be revoked."""
+        with self.write_events() as sql:
+            user = _by_name(sql, normalize_user_name(name))
+            if user.role == "admin":
+                _keep_one_admin(sql, user)
+            gone = {"revoked_at": self.now(), "password": "", "link_hash": None, "link_until": None}
+            sql.execute(update(users).where(users.c.id == user.id).values(gone))
+            sql.execute(delete(sessions).where(sessions.c.user_id == user.id))
+            self.recorded(sql, by, "user.revoke", user.name, keys=self._revoke_keys(sql, user.id))
+            return user
+
+    def _revoke_keys(self, sql: Connection, user_id: int) -> list[str]:
+        """End every key of a user; what they begin with."""
+        held = (api_keys.c.user_id == user_id) & api_keys.c.revoked_at.is_(None)
+        ended = sql.execute(update(api_keys).where(held).values(revoked_at=self.now()).returning(api_keys.c.prefix)).scalars()
+        return sorted(f"tdr_{prefix}" for prefix in ended)
+
+    def make_link(self, name: str, by: Actor, holds: timedelta = LINK_LIFETIME) -> str:
+        """The token of a link that signs a user in, once; an earlier one is void."""
+        token = new_token()
+        with self.write() as sql:
+            user = _by_name(sql, normalize_user_name(name))
+            values = {"link_hash": hash_token(token), "link_until": self.now() + holds}
+            sql.execute(update(users).where(users.c.id == user.id).values(values))
+            self.recorded(sql, by, "user.link", user.name)
+        return token
+
+    def user_of_link(self, token: str) -> User | None:
+        """Whose link this is, while it holds. It is not used up by asking."""
+        with self.read() as sql:
+            row = sql.execute(select(users).where(users.c.link_hash == hash_token(token))).mappings().one_or_none()
+            return user_from_row(row) if row and row["link_until"] > self.now() else None
+
+    def user_with_password(self, name: str, password: str) -> User | None:
+        """The user whose name and password these are. It takes as long when there is no such user."""
+        try:
+            name = normalize_user_name(name)
+        except UsageError:
+            name = ""
+        with self.read() as sql:
+            row = sql.execute(select(users).where(users.c.name == name)).mappings().one_or_none()
+        stored = row["password"] if row and row["revoked_at"] is None else ""
+        return user_from_row(row) if matches_password(password, stored, self.password_cost) and row else None
+
+
+def _check_role(role: str) -> None:
+    if role not in ROLES:
+        raise UsageError(f"There is no role {role}: it is one of {', '.join(ROLES)}.")
+
+
+def _by_name(sql: Connection, name: str) -> User:
+    """A user who is not revoked."""
+    row = sql.execute(select(users).where(users.c.name == name, users.c.revoked_at.is_(None))).mappings().one_or_none()
+    if row is None:
+        raise UsageError(f"There is no user {name}: `tadoru serve users list` lists them.")
+    return user_from_row(row)
+
+
+def _keep_one_admin(sql: Connection, user: User) -> None:
+    others = (users.c.role == "admin") & users.c.revoked_at.is_(None) & (users.c.id != user.id)
+    if not sql.execute(select(func.count()).where(others)).scalar_one():
+        raise UsageError(f"{user.name} is the only admin: make somebody else an admin first.")
+
+
+def user_from_row(row: RowMapping | dict[str, Any]) -> User:
+    """A row of the table as a value, without its secrets."""
+    kept = {name: row[name] for name in ("id", "name", "role", "created_at", "last_sign_in", "revoked_at")}
+    return User(**kept, has_password=bool(row["password"]))
+
+
+SESSION_LIFETIME = timedelta(days=30)
+SESSION_IDLE_LIMIT = timedelta(days=7)
+LAST_SEEN_PRECISION = timedelta(minutes=5)
+"""How exactly the last use is known: a write for every page would be too many."""
+
+
+class Sessions(Users):
+    """Signing in, being signed in, signing out."""
+
+    def start_session(self, user: User, by: Actor, *, replaces: str | None = None, agent: str = "") -> str:
+        """Sign a user in; the new session's token. The session that the browser had before ends: its token is worth nothing."""
+        with self.write() as sql:
+            return self._started(sql, user, by, replaces, agent)
+
+    def start_by_link(self, token: str, by: Actor, *, replaces: str | None = None, agent: str = "") -> tuple[User, str] | None:
+        """Sign in by a link, and use it up. Of two who use it at once only one gets in."""
+        now = self.now()
+        with self.write() as sql:
+            used = update(users).where(
+                users.c.link_hash == hash_token(token), users.c.link_until > now, users.c.revoked_at.is_(None)
+            )
+            row = sql.execute(used.values(link_hash=None, link_until=None).returning(users)).mappings().one_or_none()
+            if row is None:
+                return None
+            user = user_from_row(row)
+            return user, self._started(sql, user, by, replaces, agent)
+
+    def _started(self, sql: Connection, user: User, by: Actor, replaces: str | None, agent: str) -> str:
+        now, token = self.now(), new_token()
+        old = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
+        if replaces is not None:
+            old = or_(old, sessions.c.token_hash == hash_token(replaces))
+        sql.execute(delete(sessions).where(old))
+        times = {"created_at": now, "last_seen_at": now, "expires_at": now + SESSION_LIFETIME}
+        about = {"address": by.address, "agent": agent[:200]}
+        sql.execute(insert(sessions).values(token_hash=hash_token(token), user_id=user.id, **times, **about))
+        sql.execute(update(users).where(users.c.id == user.id).values(last_sign_in=now))
+        who = Actor(who=user.name, user_id=user.id, address=by.address)
+        self.recorded(sql, who, "session.start", user.name)
+        return token
+
+    def session(self, token: str) -> UserSession | None:
+        """The session of a cookie, with its user as they are now. Its use is noted."""
+        now = self.now()
+        with self.read() as sql:
+            found = _valid_session(sql, token, now)
+        if found is not None and now - found.last_seen_at >= LAST_SEEN_PRECISION:
+            with self.write() as sql:
+                sql.execute(update(sessions).where(sessions.c.id == found.id).values(last_seen_at=now))
+        return found
+
+    def sessions_of(self, user_id: int) -> tuple[UserSession, ...]:
+        """Where a user is signed in, the newest first."""
+        with self.read() as sql:
+            query = _with_user().where(sessions.c.user_id == user_id).order_by(sessions.c.id.desc())
+            return tuple(_session(dict(row)) for row in sql.execute(query).mappings())
+
+    def end_session(self, token: str, by: Actor) -> None:
+        """Sign out."""
+        with self.write() as sql:
+            gone = sql.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
+            if gone.rowcount:
+                self.recorded(sql, by, "session.end", by.who)
+
+
+_SESSION_COLUMNS = ("id", "created_at", "last_seen_at", "expires_at", "address", "agent")
+
+
+def _with_user() -> Select[Any]:
+    own = [sessions.c[name].label(f"session_{name}") for name in _SESSION_COLUMNS]
+    return select(users, *own).join(sessions, sessions.c.user_id == users.c.id)
+
+
+def _valid_session(sql: Connection, token: str, now: datetime) -> UserSession | None:
+    holds = (sessions.c.expires_at > now) & (sessions.c.last_seen_at > now - SESSION_IDLE_LIMIT) & users.c.revoked_at.is_(None)
+    row = sql.execute(_with_user().where(sessions.c.token_hash == hash_token(token), holds)).mappings().one_or_none()
+    return _session(dict(row)) if row else None
+
+
+def _session(row: dict[str, Any]) -> UserSession:
+    return UserSession(user=user_from_row(row), **{name: row[f"session_{name}"] for name in _SESSION_COLUMNS})
+
+
+SERVICE_ACTOR = Actor(who="service")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneResult:
+    """How much was taken away."""
+
+    lines: int = 0
+    sessions: int = 0
+    links: int = 0
+
+
+class AccountCleanup(AuditLog):
+    """Taking away."""
+
+    def prune_access(self, keep: timedelta | None) -> PruneResult:
+        """Take away what is over; of the audit log what is older than so long, unless it is kept for ever. That lines went is a
+        line itself."""
+        now = self.now()
+        ended = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
+        unused = users.c.link_until <= now
+        old = audit_log.c.at < now - keep if keep is not None else None
+        with self.read() as sql:  # Mostly there is nothing to do, and nobody has to wait for it.
+            wanted = [select(func.count()).select_from(sessions).where(ended), select(func.count()).where(unused)]
+            if old is not None:
+                wanted.append(select(func.count()).select_from(audit_log).where(old))
+            if not any(sql.execute(query).scalar_one() for query in wanted):
+                return PruneResult()
+        with self.write() as sql:
+            gone = sql.execute(delete(sessions).where(ended)).rowcount
+            links = sql.execute(update(users).where(unused).values(link_hash=None, link_until=None)).rowcount
+            lines = sql.execute(delete(audit_log).where(old)).rowcount if old is not None else 0
+            if lines:
+                self.recorded(sql, SERVICE_ACTOR, "audit.prune", "", lines=lines)
+        return PruneResult(lines=lines, sessions=gone, links=links)

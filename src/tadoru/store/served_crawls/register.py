@@ -1,0 +1,216 @@
+"""The crawls of the service, as people keep them: add, list, ask for a run, a pause or an end, repeat, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from tadoru.errors import UsageError
+from tadoru.store.accounts.audit_log import Actor, AuditLog
+from tadoru.store.served_crawls.live_messages import LiveMessages
+from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
+
+CLAIM_LOCK = 0x7AD0_0006
+"""The advisory lock of those who queue and take crawls, on PostgreSQL."""
+_COLUMNS = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
+
+
+class CrawlNotFound(UsageError):
+    """There is no crawl of that number."""
+
+
+class CrawlBusy(UsageError):
+    """The crawl is in a state in which it can not be done."""
+
+
+class CrawlQueueFull(UsageError):
+    """One account has as many crawls in the queue as it may."""
+
+
+class CrawlRegister(AuditLog, LiveMessages):
+    """Keeping crawls."""
+
+    def add_crawl(  # noqa: PLR0913 - a crawl is made of so much
+        self,
+        name: str,
+        job: str,
+        starts: Sequence[str],
+        options: Mapping[str, Any],
+        by: Actor,
+        *,
+        place: str = "",
+        every: int | None = None,
+        webhook: str = "",
+        state: CrawlState = CrawlState.QUEUED,
+        progress: Mapping[str, Any] | None = None,
+        most_queued: int | None = None,
+    ) -> ServedCrawl:
+        """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller.
+        Raises QueueFull."""
+        now = self.now()
+        with self.write() as sql:
+            self._check_queue(sql, by, most_queued)
+            row = {
+                "name": name, "job": job, "starts": list(starts), "options": dict(options), "place": place, "state": state.value,
+                "every": every, "webhook": webhook, "created_at": now, "created_by": by.who, "progress": dict(progress or {}),
+                "owner": by.account, "queued_by": by.account,
+            }  # fmt: skip
+            number: int = sql.execute(insert(crawls).values(row).returning(crawls.c.id)).scalar_one()
+            if not place:
+                own = f"docs/{number}" if job == "docs" else f"crawls/{number}/crawl.db"
+                sql.execute(update(crawls).where(crawls.c.id == number).values(place=own))
+            self.recorded(sql, by, "crawl.add", f"crawl/{number}", name=name, job=job, starts=list(starts))
+            self._tell_state(sql, number)
+            return self._crawl(sql, number)
+
+    def crawls(self, *, job: str | None = None, limit: int = 100, before: int | None = None) -> tuple[ServedCrawl, ...]:
+        """The newest first; `before` is the id of the last one seen."""
+        query = select(*_COLUMNS).order_by(crawls.c.id.desc()).limit(limit)
+        if job is not None:
+            query = query.where(crawls.c.job == job)
+        if before is not None:
+            query = query.where(crawls.c.id < before)
+        with self.read() as sql:
+            return tuple(_crawl(row) for row in sql.execute(query).mappings())
+
+    def crawl(self, number: int) -> ServedCrawl:
+        """One crawl. Raises NoSuchCrawl."""
+        with self.read() as sql:
+            return self._crawl(sql, number)
+
+    def run_crawl(self, number: int, by: Actor, *, again: bool | None = None, most_queued: int | None = None) -> ServedCrawl:
+        """Ask for a run: one that was paused or stopped goes on, one that finished or failed begins anew; what was not finished
+        when it failed is finished first, by the job itself. Raises CrawlBusy and QueueFull."""
+        with self.write() as sql:
+            self._check_queue(sql, by, most_queued)
+            found = self._crawl(sql, number, lock=True)
+            if found.is_busy and not found.wanted:
+                raise CrawlBusy(f"Crawl {number} is {found.state.value} already.")
+            if found.state is CrawlState.RUNNING:
+                raise CrawlBusy(f"Crawl {number} is just ending: ask again in a moment.")
+            anew = found.state in (CrawlState.FINISHED, CrawlState.FAILED) if again is None else again
+            queued = {"state": CrawlState.QUEUED.value, "queued_by": by.account, "again": int(anew)}
+            self._change(sql, number, by, "crawl.run", **queued, wanted="", error="")
+            return self._crawl(sql, number)
+
+    def pause_crawl(self, number: int, by: Actor) -> ServedCrawl:
+        """Ask for a pause: what is in flight is finished first. Raises CrawlBusy when it does not run."""
+        return self._end(number, by, "pause", CrawlState.PAUSED)
+
+    def stop_crawl(self, number: int, by: Actor) -> ServedCrawl:
+        """Ask for an end. What was found stays. Raises CrawlBusy when it does not run and is not paused."""
+        return self._end(number, by, "stop", CrawlState.STOPPED)
+
+    def _end(self, number: int, by: Actor, wanted: str, state: CrawlState) -> ServedCrawl:
+        with self.write() as sql:
+            found = self._crawl(sql, number, lock=True)
+            if found.state is CrawlState.RUNNING:
+                self._change(sql, number, by, f"crawl.{wanted}", wanted=wanted)
+            elif found.state is CrawlState.QUEUED or (found.state is CrawlState.PAUSED and wanted == "stop"):
+                self._change(sql, number, by, f"crawl.{wanted}", state=state.value, wanted="")
+            else:
+                raise CrawlBusy(f"Crawl {number} is {found.state.value}: there is nothing to {wanted}.")
+            return self._crawl(sql, number)
+
+    def change_crawl(
+        self,
+        number: int,
+        by: Actor,
+        *,
+        name: str | None = None,
+        every: int | None = None,
+        repeats: bool | None = None,
+        webhook: str | None = None,
+    ) -> ServedCrawl:
+        """Give it another name, another rhythm (`repeats=False`: none) or another webhook (empty: none)."""
+        values: dict[str, Any] = {key: value for key, value in (("name", name), ("webhook", webhook)) if value is not None}
+        if repeats is False:
+            values |= {"every": None, "next_at": None}
+        elif every is not None:
+            values |= {"every": every, "next_at": self.now() + timedelta(seconds=every), "owner": by.account}
+        with self.write() as sql:
+            self._crawl(sql, number)
+            if values:
+                self._change(sql, number, by, "crawl.change", **values)
+            return self._crawl(sql, number)
+
+    def remove_crawl(self, number: int, by: Actor) -> ServedCrawl:
+        """Forget a crawl; its files are the caller's to remove. Raises CrawlBusy while it runs."""
+        with self.write() as sql:
+            found = self._crawl(sql, number, lock=True)
+            if found.state is CrawlState.RUNNING:
+                raise CrawlBusy(f"Crawl {number} is running: stop it first.")
+            sql.execute(delete(crawls).where(crawls.c.id == number))
+            self.recorded(sql, by, "crawl.remove", f"crawl/{number}", name=found.name)
+            self.add_live_message(sql, "crawl.removed", f"crawl/{number}", {"crawl_id": number})
+            return found
+
+    def crawl_runs(self, number: int, *, limit: int = 50, before: int | None = None) -> tuple[CrawlRun, ...]:
+        """The runs of a crawl, the newest first."""
+        query = select(crawl_runs).where(crawl_runs.c.crawl_id == number).order_by(crawl_runs.c.id.desc()).limit(limit)
+        if before is not None:
+            query = query.where(crawl_runs.c.id < before)
+        with self.read() as sql:
+            return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
+
+    def busy_crawls(self, *, limit: int = 20) -> tuple[ServedCrawl, ...]:
+        """Those that run or are to be run, the oldest first."""
+        query = select(*_COLUMNS).where(crawls.c.state.in_(("running", "queued"))).order_by(crawls.c.id).limit(limit)
+        with self.read() as sql:
+            return tuple(_crawl(row) for row in sql.execute(query).mappings())
+
+    def finished_runs(self, numbers: Sequence[int]) -> dict[int, CrawlRun]:
+        """The newest finished run of each of these crawls that has one."""
+        if not numbers:
+            return {}
+        newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id.in_(numbers), crawl_runs.c.outcome == "finished")
+        query = select(crawl_runs).where(crawl_runs.c.id.in_(newest.group_by(crawl_runs.c.crawl_id)))
+        with self.read() as sql:
+            return {row["crawl_id"]: CrawlRun(**row) for row in sql.execute(query).mappings()}
+
+    def crawl_runs_since(self, since: datetime, *, limit: int = 1000) -> tuple[CrawlRun, ...]:
+        """The runs of all crawls that ended since then, the newest first."""
+        query = select(crawl_runs).where(crawl_runs.c.ended_at >= since).order_by(crawl_runs.c.id.desc()).limit(limit)
+        with self.read() as sql:
+            return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
+
+    def _check_queue(self, sql: Connection, by: Actor, most: int | None) -> None:
+        """Refuse one more crawl of an account that has so many in the queue. Raises QueueFull."""
+        if most is None:
+            return
+        self._claiming_alone(sql)  # Or two that ask at the same time would both find room for one.
+        mine = crawls.c.state == CrawlState.QUEUED.value, crawls.c.queued_by == by.account
+        if sql.execute(select(func.count()).where(*mine)).scalar_one() >= most:
+            raise CrawlQueueFull(
+                f"You have {most:,} crawls in the queue, the maximum for one user: wait until some have run, or stop some."
+            )
+
+    def _claiming_alone(self, sql: Connection) -> None:
+        """One at a time decides who runs what."""
+        if not self.is_sqlite:
+            sql.execute(select(func.pg_advisory_xact_lock(CLAIM_LOCK)))
+
+    def _crawl(self, sql: Connection, number: int, *, lock: bool = False) -> ServedCrawl:
+        query = select(*_COLUMNS).where(crawls.c.id == number)
+        row = sql.execute(query.with_for_update() if lock else query).mappings().one_or_none()
+        if row is None:
+            raise CrawlNotFound(f"There is no crawl {number}.")
+        return _crawl(row)
+
+    def _change(self, sql: Connection, number: int, by: Actor, what: str, **values: Any) -> None:
+        sql.execute(update(crawls).where(crawls.c.id == number).values(values))
+        self.recorded(sql, by, what, f"crawl/{number}")
+        self._tell_state(sql, number)
+
+    def _tell_state(self, sql: Connection, number: int) -> None:
+        found = self._crawl(sql, number)
+        body = {"crawl_id": number, "job": found.job, "name": found.name, "state": found.state.value, "wanted": found.wanted}
+        self.add_live_message(sql, "crawl.state", f"crawl/{number}", body | {"error": found.error})
+
+
+def _crawl(row: Mapping[Any, Any]) -> ServedCrawl:
+    kept: dict[str, Any] = dict(row)
+    return ServedCrawl(**kept | {"starts": tuple(row["starts"]), "state": CrawlState(row["state"]), "again": bool(row["again"])})

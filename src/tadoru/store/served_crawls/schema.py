@@ -1,0 +1,178 @@
+"""What the rooms of the service's crawls give and take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, Connection, ForeignKey, Index, Table, case, func, select, text, update
+
+from tadoru.store.calendar.schema import Int64, JsonValue, SafeText, UtcDateTime, metadata
+
+
+class CrawlState(StrEnum):
+    """How a crawl of the service stands."""
+
+    QUEUED = "queued"
+    """It is to be run as soon as there is room."""
+    RUNNING = "running"
+    PAUSED = "paused"
+    """Somebody paused it; it goes on where it was."""
+    STOPPED = "stopped"
+    """Somebody ended it; what it found is there, and it can be gone on with."""
+    FINISHED = "finished"
+    FAILED = "failed"
+    """It could not be run; `error` says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedCrawl:
+    """A crawl that the service knows."""
+
+    id: int
+    name: str
+    job: str
+    """`audit`, `links` or `docs`."""
+    starts: tuple[str, ...]
+    options: Mapping[str, Any]
+    """What was chosen, by the names of the job's options."""
+    place: str
+    """Its database, or its folder for `docs`: below the service's own folder as `crawls/…` or `docs/…`, or a path that an
+    operator named, which is never removed from the disk."""
+    state: CrawlState
+    wanted: str
+    """`pause` or `stop`, when somebody asked a running crawl for it."""
+    again: bool
+    """Its next run asks for everything again."""
+    error: str
+    webhook: str
+    """Where it is told that a run found the site worse than before; empty for nowhere."""
+    every: int | None
+    """Seconds from one run to the next, of a crawl that repeats itself."""
+    next_at: datetime | None
+    created_at: datetime
+    created_by: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    beat_at: datetime | None
+    progress: Mapping[str, Any]
+    """The last that was heard of its run: `pages`, `errors`, `queued`, `known`, `rate` (pages a second), `seconds`."""
+
+    @property
+    def is_ours(self) -> bool:
+        """Its files are below the service's own folder."""
+        return self.place.startswith(("crawls/", "docs/"))
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state in (CrawlState.QUEUED, CrawlState.RUNNING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRun:
+    """One run of a crawl, as trends know it."""
+
+    id: int
+    crawl_id: int
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str
+    """`finished`, `paused`, `stopped`, `failed`; empty while it runs."""
+    figures: Mapping[str, Any]
+    """Numbers to compare runs by, such as `pages`, `errors`, `score`, `findings.error`."""
+    changes: Mapping[str, Any]
+    """What is different from the run before, and whether that is a regression."""
+    told_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveMessage:
+    """What is told to those who watch."""
+
+    id: int
+    """Grows with every message: who was away asks for what came after the last one they saw."""
+    at: datetime
+    kind: str
+    """Such as `crawl.progress`; the kinds are in `serve.live`."""
+    subject: str
+    """What it is about, such as `crawl/12` or `source/3`."""
+    body: Mapping[str, Any]
+
+
+def _table(name: str, *parts: Any) -> Table:
+    return Table(name, metadata, *parts, sqlite_strict=True, sqlite_autoincrement=True)
+
+
+def _id() -> Column[Any]:
+    return Column("id", Int64, primary_key=True)
+
+
+def _text(name: str, *parts: Any) -> Column[Any]:
+    return Column(name, SafeText, *parts, nullable=False, server_default=text("''"))
+
+
+crawls = _table(
+    "crawls",
+    _id(),
+    Column("name", SafeText, nullable=False),
+    Column("job", SafeText, CheckConstraint("job IN ('audit','links','docs')", name="crawl_job"), nullable=False),
+    Column("starts", JsonValue, nullable=False),
+    Column("options", JsonValue, nullable=False),
+    Column("place", SafeText, nullable=False),
+    Column("state", SafeText, CheckConstraint(
+        "state IN ('queued','running','paused','stopped','finished','failed')", name="crawl_state"), nullable=False),
+    _text("wanted", CheckConstraint("wanted IN ('','pause','stop')", name="crawl_wanted")),
+    Column("again", Int64, nullable=False, server_default=text("0")),
+    _text("error"),
+    _text("webhook"),
+    Column("every", Int64),
+    Column("next_at", UtcDateTime),
+    Column("created_at", UtcDateTime, nullable=False),
+    _text("created_by"),
+    Column("started_at", UtcDateTime),
+    Column("ended_at", UtcDateTime),
+    _text("machine"),
+    Column("pid", Int64),
+    _text("process_start"),
+    Column("beat_at", UtcDateTime),
+    Column("deaths", Int64, nullable=False, server_default=text("0")),
+    Column("progress", JsonValue, nullable=False),
+    _text("owner"),
+    _text("queued_by"),
+    Index("crawls_by_state", "state"),
+)  # fmt: skip
+
+crawl_runs = _table(
+    "crawl_runs",
+    _id(),
+    Column("crawl_id", Int64, ForeignKey("crawls.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("started_at", UtcDateTime, nullable=False),
+    Column("ended_at", UtcDateTime),
+    _text("outcome"),
+    Column("figures", JsonValue, nullable=False),
+    Column("changes", JsonValue, nullable=False),
+    Column("told_at", UtcDateTime),
+)
+
+live_messages = _table(
+    "live_messages",
+    _id(),
+    Column("at", UtcDateTime, nullable=False, index=True),
+    Column("kind", SafeText, nullable=False),
+    Column("subject", SafeText, nullable=False),
+    Column("body", JsonValue, nullable=False),
+)
+
+
+def release_running_crawls(sql: Connection) -> None:
+    """Take every crawl of a copy from the process that runs the original."""
+    heard = select(crawls.c.beat_at).where(crawls.c.id == crawl_runs.c.crawl_id).scalar_subquery()
+    ended = func.coalesce(heard, crawl_runs.c.started_at)
+    open_runs = update(crawl_runs).where(crawl_runs.c.ended_at.is_(None))
+    sql.execute(open_runs.values(ended_at=ended, told_at=ended, outcome="stopped"))
+    state = case((crawls.c.wanted == "pause", "paused"), (crawls.c.wanted == "stop", "stopped"), else_="queued")
+    mine = {"state": state, "wanted": "", "machine": "", "pid": None, "process_start": ""}
+    sql.execute(update(crawls).where(crawls.c.state == "running").values(mine))

@@ -1,0 +1,90 @@
+"""A service with a small calendar: two sources in two cities, a series, something hidden, something that lacks its date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.serve.api.crawl_desk import CrawlDesk
+from tests.support.calendar import row
+from tests.support.crawled import crawl_links, crawl_twice
+from tests.support.serving import Desk
+
+TITLES = ["星まつり", "朝市", "写真展", "音楽会", "夜の音楽会"]
+
+
+def fill(desk: Desk) -> None:
+    """What the tests know: events 1 to 5 are active (3 lasts four days), 6 is hidden, 7 is in quarantine."""
+    calendar = desk.calendar
+    town = calendar.source("盛岡市", licence="CC BY 4.0", terms_url="https://town.example/terms")
+    other = calendar.source("花巻市", city="花巻市", url="https://other.example/feed")
+    calendar.say(
+        town,
+        row("星まつり", "2050-08-01 10:00", end="2050-08-01 12:00", uid="a", latitude=39.70, longitude=141.15, category="祭り"),
+        row("朝市", "2050-08-02 06:00", uid="b", venue="駅前広場", description="<p>野菜と<b>魚</b></p>", price="無料"),
+        row("写真展", "2050-08-02", end="2050-08-05", uid="c", venue="美術館", category="展示"),
+    )
+    calendar.say(
+        other,
+        row("音楽会", "2050-08-10 18:00", uid="d", venue="花巻ホール", category="music"),
+        row("夜の音楽会", "2050-09-01 19:00", uid="e", venue="花巻ホール", category="music"),
+        row("内覧会", "2050-08-03 19:00", uid="f", venue="花巻ホール"),
+        row("日時のない会", "", uid="g", venue="花巻ホール"),
+    )
+    hidden = next(one.event.id for one in desk.store.events(limit=50).items if one.event.title == "内覧会")
+    desk.store.hide_event(hidden, "test")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path / "events.db")
+    fill(desk)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+    """The same for tests that only read."""
+    desk = Desk(tmp_path_factory.mktemp("shown") / "events.db")
+    fill(desk)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def near_desk(tmp_path: Path) -> Iterator[Desk]:
+    """One that may collect from this machine, without events."""
+    desk = Desk(tmp_path / "events.db", private=True)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="session")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a site that was audited twice."""
+    return crawl_twice(tmp_path_factory.mktemp("audited"))
+
+
+@pytest.fixture(scope="session")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of the same site as a crawl of links sees it."""
+    return crawl_links(tmp_path_factory.mktemp("linked"))
+
+
+@pytest.fixture
+def crawl_desk(tmp_path: Path, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+    """A service with crawls."""
+    desk = CrawlDesk(tmp_path, audited, linked)
+    yield desk
+    desk.close()
+
+
+@pytest.fixture(scope="module")
+def read_desk(tmp_path_factory: pytest.TempPathFactory, audited: Path, linked: Path) -> Iterator[CrawlDesk]:
+    """The same for tests that only read."""
+    desk = CrawlDesk(tmp_path_factory.mktemp("read"), audited, linked)
+    yield desk
+    desk.close()

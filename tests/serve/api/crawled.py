@@ -1,0 +1,33 @@
+"""A small site that was crawled by each job, in this process: something to read for tests that run no crawls."""
+
+from __future__ import annotations
+
+from tadoru.serve.crawl_runner.crawl_process import StopRequest, run_crawl
+from tadoru.serve.crawl_runner.process_messages import CrawlRequest
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.crawl.workers import current
+from tests.support.serving import Desk
+from tests.support.site import Site
+
+BY = Actor(who="test")
+JOBS = ("audit", "docs", "links")
+"""Crawls 1, 2 and 3."""
+
+
+def crawl_a_site(desk: Desk) -> None:
+    """Three pages, of which one has no title, and a link to a fourth that is not there."""
+    with Site() as site:
+        site.page("/", title="Home", links=["/a", "/b", "/gone"])
+        site.page("/a", title="A", links=["/"])
+        site.page("/b", title="", links=["/a"])
+        for job in JOBS:
+            _crawled(desk, site, job)
+
+
+def _crawled(desk: Desk, site: Site, job: str) -> None:
+    desk.store.add_crawl(f"{job} of it", job, [site.url("/")], {"delay": 0.0}, BY)
+    found = desk.store.claim_crawl(current(), at_once=99)
+    assert found is not None
+    private = (site.base.partition("//")[2],)
+    errand = CrawlRequest(database=desk.service.options.database, crawl_id=found.id, operators={}, private=private)
+    run_crawl(errand, desk.store, StopRequest(), desk.service.log)
