@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.audit.site_checks.duplicates import _normalise_all, _without_index, _without_slash
 from tadoru.jobs.audit.site_checks.fragments import is_missing
-from tadoru.jobs.audit.site_checks.resources import fits
+from tadoru.jobs.audit.site_checks.resources import is_accepted_type
 from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _lastmod_fault
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC).timestamp()
@@ -73,7 +73,7 @@ FITTING = [
 
 @pytest.mark.parametrize("kind, media_type, expected", FITTING)
 def test_a_file_fits_what_it_is_used_for(kind: str, media_type: str, expected: bool) -> None:
-    assert fits(kind, media_type) is expected
+    assert is_accepted_type(kind, media_type) is expected
 
 
 MISSING = [

@@ -1,1 +1,1 @@
-"""The page checks, one module for each group: what is looked for, and the function that looks. `catalogue` puts them together."""
+"""Checks of a single page, one module for each group: the definitions and the function that runs them. See `catalogue`."""

@@ -1,4 +1,4 @@
-"""Canonical links: which of several URLs a page wants to be known by. Whether its target is good takes the whole site."""
+"""Checks of the canonical links of a page. The pages they point to are checked in `site_checks.canonicals`."""
 
 from __future__ import annotations
 
@@ -115,14 +115,14 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield HEADER_MISMATCH.on(page.url, in_header[0], html=stated[0])
     if "canonical" in page.outside_head:
         yield OUTSIDE_HEAD.on(page.url, page.canonical_references[0])
-    yield from _references(page)
+    yield from _check_syntax(page)
     targets = {*stated, *in_header}
     if len(targets) == 1 and targets != {page.url}:
-        yield from _elsewhere(context, page, targets.pop())
+        yield from _check_target(context, page, targets.pop())
 
 
-def _references(page: PageView) -> Iterator[Finding]:
-    """How they are written."""
+def _check_syntax(page: PageView) -> Iterator[Finding]:
+    """Findings about how the canonical URLs are written."""
     references = page.canonical_references
     incomplete = [one for one in references if canonical(one) is None]
     if broken := [one for one in incomplete if not one or canonical(one, page.url) is None]:
@@ -133,7 +133,7 @@ def _references(page: PageView) -> Iterator[Finding]:
         yield FRAGMENT.among(page.url, with_fragment)
 
 
-def _elsewhere(context: PageContext, page: PageView, target: str) -> Iterator[Finding]:
+def _check_target(context: PageContext, page: PageView, target: str) -> Iterator[Finding]:
     if page.url.startswith("https:") and target == "http:" + page.url[6:]:
         yield TO_HTTP.on(page.url, target)
     elif any(one.name in ("noindex", "none") for one in context.directives):

@@ -1,4 +1,4 @@
-"""What a page says: too little, nothing of its own, or that it does not exist."""
+"""Checks of the text of a page: too little of it, placeholder text, soft 404s."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ _NOT_FOUND = re.compile(
     r"|ページが?(?:は)?見つかりません|お探しのページ|存在しないページ|ページは存在しません",
     re.IGNORECASE,
 )
-_LONGEST_NOT_FOUND = 150
-"""Words: a page about errors is longer than an error page."""
-_LONGEST_PLACEHOLDER = 60
+_MAX_NOT_FOUND_WORDS = 150
+"""In words. A page about errors is longer than an error page."""
+_MAX_PLACEHOLDER_WORDS = 60
 _CONSTRUCTION = re.compile(r"\bcoming soon\b|\bunder construction\b|工事中|準備中|近日公開", re.IGNORECASE)
 _DUMMY = (SAMPLE_TEXT + b" dolor", "これはダミーテキスト".encode(), "テキストが入ります".encode())
 
@@ -84,31 +84,31 @@ def run(context: PageContext) -> Iterator[Finding]:
     page = context.document
     if page is None:
         return
-    text = _searchable(page)
+    text = _searchable_text(page)
     dummies = _DUMMY if page.content.characters else _DUMMY[:1]
-    # In code it is a value of an example, as in a manual of string functions.
+    # In code it is an example, as in the documentation of string functions.
     if dummy := next((dummy for dummy in dummies if text.count(dummy) > page.code.count(dummy)), None):
         yield LOREM_IPSUM.on(page.url, dummy.decode())
     if context.is_indexable:
-        yield from _amount(context, page)
+        yield from _check_amount(context, page)
 
 
-def _searchable(page: PageView) -> bytes:
-    """The normalised text; when some of it is Japanese, once more without the spaces that were put between its characters."""
+def _searchable_text(page: PageView) -> bytes:
+    """The normalised text. If it contains Japanese, it is repeated without the spaces between characters."""
     normal = page.content.normal
     return normal if page.content.characters < 2 else normal + b" " + normal.replace(b" ", b"")
 
 
-def _amount(context: PageContext, page: PageView) -> Iterator[Finding]:
+def _check_amount(context: PageContext, page: PageView) -> Iterator[Finding]:
     words = page.content.words
     names = " | ".join(filter(None, (page.head.title, *(heading.text for heading in page.headings if heading.level == 1))))
     if page.app_root and words < 20 and _has_scripts(context, page):
         yield NEEDS_SCRIPT.on(page.url, page.app_root, words=words)
     elif not words and not page.images:
         yield EMPTY.on(page.url)
-    elif words < _LONGEST_NOT_FOUND and any(_NOT_FOUND.search(name) for name in names.split(" | ")):
+    elif words < _MAX_NOT_FOUND_WORDS and any(_NOT_FOUND.search(name) for name in names.split(" | ")):
         yield SOFT_404.on(page.url, names, words=words)
-    elif words < _LONGEST_PLACEHOLDER and _CONSTRUCTION.search(f"{names} {_searchable(page).decode('utf-8', 'replace')}"):
+    elif words < _MAX_PLACEHOLDER_WORDS and _CONSTRUCTION.search(f"{names} {_searchable_text(page).decode('utf-8', 'replace')}"):
         yield PLACEHOLDER.on(page.url, names, words=words)
     elif words < (limit := context.limits[THIN]):
         yield THIN.on(page.url, words=words, limit=limit)

@@ -1,4 +1,4 @@
-"""Cookies that a page sets. Their values are never looked at."""
+"""Checks of the cookies that a page sets. Their values are never read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_SAME_SITE = _define(
 
 _SESSION = re.compile(r"sess|(?:^|[._-])sid(?:$|[._-])|auth|jwt|login|remember", re.IGNORECASE)
 _FOR_SCRIPTS = re.compile(r"csrf|xsrf", re.IGNORECASE)
-"""Scripts are meant to read these."""
+"""Cookies that scripts have to read."""
 
 
 def run(context: PageContext) -> Iterator[Finding]:

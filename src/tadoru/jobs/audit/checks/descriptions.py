@@ -1,4 +1,4 @@
-"""Meta descriptions, the lines under the title in search results; and meta keywords, which nobody reads."""
+"""Checks of meta descriptions, which search results show as snippets, and of meta keywords."""
 
 from __future__ import annotations
 

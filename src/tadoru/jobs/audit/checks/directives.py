@@ -1,4 +1,4 @@
-"""Robots directives, of the page and of `X-Robots-Tag`: most are meant, so most are told for information only."""
+"""Checks of robots directives in the page and in `X-Robots-Tag`. Most are intended, so most findings are informational."""
 
 from __future__ import annotations
 

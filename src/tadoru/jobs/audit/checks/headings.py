@@ -1,4 +1,4 @@
-"""Headings: the outline of a page, for readers and for search engines."""
+"""Checks of the headings of a page."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     url, headings = page.url, page.headings
     main = [heading for heading in headings if heading.level == 1]
     texts = [heading.text for heading in main if heading.text]
-    # A page without any text lacks more than a heading, and is found for that.
+    # A page without any text is reported as empty.
     if not main and page.content.words:
         yield H1_MISSING.on(url)
     if main and not texts:
@@ -98,11 +98,11 @@ def run(context: PageContext) -> Iterator[Finding]:
         heading.level in (2, 3) and not heading.is_aside for heading in headings
     ):
         yield H2_MISSING.on(url, words=page.content.words, limit=limit)
-    yield from _outline(url, headings)
+    yield from _check_outline(url, headings)
 
 
-def _outline(url: str, headings: Sequence[Heading]) -> Iterator[Finding]:
-    """Levels are judged from the h1 on, and without menus and asides, which have headings of their own."""
+def _check_outline(url: str, headings: Sequence[Heading]) -> Iterator[Finding]:
+    """Findings about heading levels after the h1. Menus and asides have headings of their own and are ignored."""
     headings = [heading for heading in headings if not heading.is_aside]
     start = next((at for at, heading in enumerate(headings) if heading.level == 1), None)
     if start is None:

@@ -1,4 +1,4 @@
-"""Alternates in other languages, as one page states them. Whether they link back is a matter of the whole site."""
+"""Checks of the hreflang entries of a page. The pages they point to are checked in `site_checks.hreflang`."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ _LANGUAGES = frozenset(
     "nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv "
     "sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
 )
-_NO_REGIONS = frozenset({"uk", "en", "eu", "ap", "xx", "ja", "zh"})
-"""Two letters that are written for a region but are none."""
+_INVALID_REGIONS = frozenset({"uk", "en", "eu", "ap", "xx", "ja", "zh"})
+"""Codes that are mistaken for regions."""
 
 
 def run(context: PageContext) -> Iterator[Finding]:
@@ -94,7 +94,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     urls: dict[str, set[str]] = {}
     for code, url in alternates:
         urls.setdefault(code, set()).add(url)
-    if invalid := [code for code in urls if not is_code(code)]:
+    if invalid := [code for code in urls if not is_valid_code(code)]:
         yield INVALID.among(page.url, invalid)
     if several := [code for code, targets in urls.items() if len(targets) > 1]:
         yield MULTIPLE.among(page.url, several)
@@ -102,11 +102,11 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield OUTSIDE_HEAD.on(page.url, page.hreflang_references[0])
     if relative := [one for one in page.hreflang_references if canonical(one) is None and canonical(one, page.url) is not None]:
         yield RELATIVE.among(page.url, relative)
-    yield from _set(page, urls)
+    yield from _check_set(page, urls)
 
 
-def _set(page: PageView, urls: dict[str, set[str]]) -> Iterator[Finding]:
-    """The entries together, against the page they stand on."""
+def _check_set(page: PageView, urls: dict[str, set[str]]) -> Iterator[Finding]:
+    """Findings about the entries as a set, compared with the page that contains them."""
     if page.head.canonical not in (None, page.url):
         yield NOT_CANONICAL.on(page.url, page.head.canonical or "")
         return
@@ -117,18 +117,18 @@ def _set(page: PageView, urls: dict[str, set[str]]) -> Iterator[Finding]:
         yield NO_DEFAULT.on(page.url, ", ".join(urls))
     spoken = (page.head.lang or "").lower().partition("-")[0]
     languages = {code.partition("-")[0] for code in own if code != "x-default"}
-    if is_code(spoken) and languages and spoken not in languages:
+    if is_valid_code(spoken) and languages and spoken not in languages:
         yield LANG_MISMATCH.on(page.url, f"{spoken} / {', '.join(sorted(languages))}")
 
 
-def is_code(code: str) -> bool:
-    """Whether a code, in lower case, is a language with or without a script and a region, or x-default."""
+def is_valid_code(code: str) -> bool:
+    """Whether a code in lower case is x-default or a language, optionally with a script and a region."""
     if code == "x-default":
         return True
     if not _CODE.fullmatch(code):
         return False
     language, *rest = code.split("-")
-    return (len(language) == 3 or language in _LANGUAGES) and not (rest and rest[-1] in _NO_REGIONS)
+    return (len(language) == 3 or language in _LANGUAGES) and not (rest and rest[-1] in _INVALID_REGIONS)
 
 
 GROUP = CheckGroup((INVALID, NO_SELF, NO_DEFAULT, MULTIPLE, NOT_CANONICAL, OUTSIDE_HEAD, RELATIVE, LANG_MISMATCH), run)

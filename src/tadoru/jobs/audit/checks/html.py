@@ -1,4 +1,4 @@
-"""Faults of the HTML that browsers have to guess around."""
+"""Checks of the HTML itself: doctype, language, charset, viewport, structure."""
 
 from __future__ import annotations
 
@@ -121,10 +121,10 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield VIEWPORT.on(url)
     elif _NO_ZOOM.search(head.viewport):
         yield ZOOM.on(url, head.viewport)
-    yield from _structure(page)
+    yield from _check_structure(page)
 
 
-def _structure(page: PageView) -> Iterator[Finding]:
+def _check_structure(page: PageView) -> Iterator[Finding]:
     if page.duplicate_ids:
         yield DUPLICATE_IDS.among(page.url, page.duplicate_ids)
     if page.deprecated:

@@ -1,4 +1,4 @@
-"""Images: their words for those who do not see them, and their size before they have arrived."""
+"""Checks of images: alt text, dimensions, sources."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield ALT_TOO_LONG.among(url, found, limit=limit)
     if found := [image.alt for image in images if image.alt and _FILE_NAME.fullmatch(image.alt)]:
         yield ALT_FILE_NAME.among(url, found)
-    if found := [image.src for image in images if _jumps(image)]:
+    if found := [image.src for image in images if _shifts_layout(image)]:
         yield SIZE_MISSING.among(url, found)
     if found := [nameless.href for nameless in page.nameless if nameless.has_image]:
         yield LINK_WITHOUT_TEXT.among(url, found)
@@ -89,8 +89,8 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield EMPTY_PICTURE.on(url, count=page.empty_pictures)
 
 
-def _jumps(image: Image) -> bool:
-    """An inline image is there at once; a small one without a size can not be told from a large one."""
+def _shifts_layout(image: Image) -> bool:
+    """Whether the layout shifts when the image loads. An inline image (data: URL) is there immediately."""
     return bool(image.src) and not (image.width and image.height) and not image.src.startswith("data:")
 
 

@@ -1,4 +1,4 @@
-"""The links of a page, as far as it shows them itself. Whether they work is a matter of the whole site."""
+"""Checks of the links of a page. Their targets are checked in `site_checks.links`."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ _GENERIC = frozenset(
         "クリック",
     }
 )
-_AROUND = " .…»>›→[]。"
-_LOCAL = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]", "https://[::1]")
+_DECORATION = " .…»>›→[]。"
+_LOCAL_PREFIXES = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]", "https://[::1]")
 _TOP = frozenset({"", "top"})
-"""Fragments every page has."""
+"""Fragments that are valid on every page."""
 
 
 def run(context: PageContext) -> Iterator[Finding]:
@@ -140,10 +140,10 @@ def run(context: PageContext) -> Iterator[Finding]:
     if not internal and not page.script_references:
         yield NO_OUTGOING.on(url)
     if len(internal) > context.limits[TOO_MANY] or len(others) - len(internal) > context.limits[TOO_MANY_EXTERNAL]:
-        yield from _numbers(context, page, {link.url for link in internal}, {link.url for link in others})
+        yield from _check_counts(context, page, {link.url for link in internal}, {link.url for link in others})
     if nameless := [one.href for one in page.nameless if not one.has_image]:
         yield EMPTY.among(url, nameless)
-    if generic := {text for text in {link.text for link in others} if text.lower().strip(_AROUND) in _GENERIC}:
+    if generic := {text for text in {link.text for link in others} if text.lower().strip(_DECORATION) in _GENERIC}:
         yield GENERIC.among(url, [f"{link.text}: {link.url}" for link in others if link.text in generic])
     if unfollowed := [link.url for link in internal if "nofollow" in link.rel]:
         yield NOFOLLOW.among(url, unfollowed)
@@ -151,22 +151,22 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield SCRIPT.among(url, page.script_references)
     if page.malformed_references:
         yield MALFORMED.among(url, page.malformed_references)
-    yield from _targets(page, anchors, internal)
+    yield from _check_targets(page, anchors, internal)
 
 
-def _numbers(context: PageContext, page: PageView, internal: set[str], others: set[str]) -> Iterator[Finding]:
-    """Each target is counted once."""
+def _check_counts(context: PageContext, page: PageView, internal: set[str], others: set[str]) -> Iterator[Finding]:
+    """Findings about the number of links. Each target is counted once."""
     if len(internal) > (limit := context.limits[TOO_MANY]):
         yield TOO_MANY.on(page.url, count=len(internal), limit=limit)
     if len(others - internal) > (limit := context.limits[TOO_MANY_EXTERNAL]):
         yield TOO_MANY_EXTERNAL.on(page.url, count=len(others - internal), limit=limit)
 
 
-def _targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Iterator[Finding]:
-    """Where links lead. A site that itself runs on this machine may link to itself."""
+def _check_targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Iterator[Finding]:
+    """Findings about link targets. A site on localhost may link to localhost."""
     site = host_key(page.url)
     if not _is_local(site):
-        suspects = [link.url for link in anchors if link.url.startswith(_LOCAL)]
+        suspects = [link.url for link in anchors if link.url.startswith(_LOCAL_PREFIXES)]
         if local := [url for url in suspects if _is_local(host_key(url))]:
             yield LOCALHOST.among(page.url, local)
     if page.url.startswith("https:") and (plain := [link.url for link in internal if link.url.startswith("http:")]):
@@ -178,10 +178,10 @@ def _targets(page: PageView, anchors: list[Link], internal: list[Link]) -> Itera
         if link.fragment and link.url == page.url and link.fragment not in known and link.fragment.lower() not in _TOP
     ]
     if lost:
-        # An id may itself be written with escapes, and is then meant by the same letters.
+        # An id may itself be percent-encoded.
         written = {unquote(name) for name in known if "%" in name}
         lost = [fragment for fragment in lost if fragment not in written]
-    # What begins with these is for scripts and for text search, not the name of a place.
+    # Fragments for scripts and text fragments are not the ids of elements.
     if lost := [fragment for fragment in lost if not fragment.startswith(("!", "/", ":~:")) and "=" not in fragment]:
         yield BOOKMARK.among(page.url, [f"#{fragment}" for fragment in lost])
 

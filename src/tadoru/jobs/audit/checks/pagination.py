@@ -1,4 +1,4 @@
-"""`rel=next` and `rel=prev`: the order of a series of pages."""
+"""Checks of `rel=next` and `rel=prev`. The order of a series is checked in `site_checks.pagination`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a page lets its visitors wait, as far as one request shows it."""
+"""Checks of the speed and size of a page. Comparisons with the rest of the site are in `site_checks.performance`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     page, response, limits = context.document, context.response, context.limits
     if page is None or response is None:
         return
-    yield from _answer(context, response)
+    yield from _check_response(context, response)
     if page.size > (limit := limits[LARGE]):
         yield LARGE.on(page.url, size=page.size, limit=limit)
     if len(page.blocking_scripts) > limits[BLOCKING]:
@@ -92,11 +92,11 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield INLINE.on(page.url, characters=inline, limit=limit)
     if page.elements > (limit := limits[DOM]):
         yield DOM.on(page.url, count=page.elements, limit=limit)
-    if (count := _resources(context)) > (limit := limits[RESOURCES]):
+    if (count := _count_resources(context)) > (limit := limits[RESOURCES]):
         yield RESOURCES.on(page.url, count=count, limit=limit)
 
 
-def _answer(context: PageContext, response: Response) -> Iterator[Finding]:
+def _check_response(context: PageContext, response: Response) -> Iterator[Finding]:
     limits, headers = context.limits, context.headers
     ttfb = response.timings.ttfb
     if ttfb is not None and ttfb > (limit := limits[TTFB]):
@@ -107,7 +107,7 @@ def _answer(context: PageContext, response: Response) -> Iterator[Finding]:
         yield NO_CACHING.on(context.url)
 
 
-def _resources(context: PageContext) -> int:
+def _count_resources(context: PageContext) -> int:
     styles = {link.url for link in context.links[LinkKind.LINK] if "stylesheet" in link.rel}
     return len({link.url for link in context.links[LinkKind.SCRIPT]} | styles)
 

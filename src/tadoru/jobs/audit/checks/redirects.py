@@ -1,4 +1,4 @@
-"""Redirects, as one page shows them. Chains across pages are a matter of the whole site."""
+"""Checks of a single redirect. Chains and loops are checked in `site_checks.redirects`."""
 
 from __future__ import annotations
 

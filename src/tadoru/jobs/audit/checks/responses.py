@@ -1,4 +1,4 @@
-"""Answers that are no page: errors, refusals, silence."""
+"""Checks of responses: errors, denied access, no response, blocked by robots.txt."""
 
 from __future__ import annotations
 

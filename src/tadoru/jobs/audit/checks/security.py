@@ -1,4 +1,4 @@
-"""Safety of visitors: headers, mixed content, forms. Cookies are in `cookies`."""
+"""Checks of security headers, mixed content and forms. Cookies are checked in `cookies`."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ def run(context: PageContext) -> Iterator[Finding]:
     page = context.document
     if page is None:
         return
-    yield from _headers(context, page)
+    yield from _check_headers(context, page)
     if page.url.startswith("https:"):
-        yield from _encrypted(context, page)
+        yield from _check_https_page(context, page)
     else:
         if any(form.method == "post" for form in page.forms):
             yield FORM_ON_HTTP.on(page.url)
@@ -127,7 +127,7 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield PROTOCOL_RELATIVE.among(page.url, page.protocol_relative)
 
 
-def _headers(context: PageContext, page: PageView) -> Iterator[Finding]:
+def _check_headers(context: PageContext, page: PageView) -> Iterator[Finding]:
     headers = context.headers
     policy = headers.get("content-security-policy", "").lower()
     if not policy and not page.csp:
@@ -138,13 +138,13 @@ def _headers(context: PageContext, page: PageView) -> Iterator[Finding]:
         yield FRAMES.on(page.url)
     if "referrer-policy" not in headers and not page.referrer:
         yield REFERRER.on(page.url)
-    said = [f"{name}: {headers[name]}" for name in ("server", "x-powered-by", "x-aspnet-version") if name in headers]
-    if leaked := [text for text in said if _VERSION.search(text.partition(": ")[2])]:
+    exposed = [f"{name}: {headers[name]}" for name in ("server", "x-powered-by", "x-aspnet-version") if name in headers]
+    if leaked := [text for text in exposed if _VERSION.search(text.partition(": ")[2])]:
         yield VERSION.among(page.url, leaked)
 
 
-def _encrypted(context: PageContext, page: PageView) -> Iterator[Finding]:
-    """What matters on a page that came over HTTPS."""
+def _check_https_page(context: PageContext, page: PageView) -> Iterator[Finding]:
+    """Findings on a page that was served over HTTPS."""
     hsts = context.headers.get("strict-transport-security")
     if hsts is None:
         yield HSTS.on(page.url)

@@ -1,4 +1,4 @@
-"""Structured data: what search engines would have to throw away."""
+"""Checks of structured data (JSON-LD, microdata, RDFa)."""
 
 from __future__ import annotations
 

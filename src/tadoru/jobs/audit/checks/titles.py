@@ -1,4 +1,4 @@
-"""Titles: the line people click in search results."""
+"""Checks of the titles of pages."""
 
 from __future__ import annotations
 
@@ -113,16 +113,16 @@ def run(context: PageContext) -> Iterator[Finding]:
     if _is_placeholder(page, head.title):
         yield PLACEHOLDER.on(page.url, head.title)
     elif context.is_indexable:
-        yield from _length(context, page, head.title)
+        yield from _check_length(context, page, head.title)
 
 
 def _is_placeholder(page: PageView, title: str) -> bool:
     plain = title.lower().strip(" .!|-")
-    # The index of a book is called so, and says so in its heading.
+    # The index of a book is really called "Index", and its heading says so.
     return plain in _PLACEHOLDERS and not (plain == "index" and any(heading.text.lower() == plain for heading in page.headings))
 
 
-def _length(context: PageContext, page: PageView, title: str) -> Iterator[Finding]:
+def _check_length(context: PageContext, page: PageView, title: str) -> Iterator[Finding]:
     length, width = columns(title), pixels(title, TITLE_SIZE)
     if length > (limit := context.limits[TOO_LONG]):
         yield TOO_LONG.on(page.url, title, length=length, limit=limit)

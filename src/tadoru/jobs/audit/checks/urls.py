@@ -1,4 +1,4 @@
-"""The form of URLs. Most of these cost a little each; a URL that works is rarely worth changing for one of them alone."""
+"""Checks of the URLs of pages. Most are minor: a working URL is rarely worth changing for one of them alone."""
 
 from __future__ import annotations
 
@@ -116,14 +116,14 @@ _SEARCH_NAMES = frozenset({"q", "s", "query", "search", "keyword", "keywords"})
 
 def run(context: PageContext) -> Iterator[Finding]:
     response = context.response
-    # An address that is only passed through, or leads nowhere, is judged as such.
+    # Redirects and errors have checks of their own.
     if response is None or not 200 <= response.status < 300:
         return
     url = context.url
     scheme, _, _, path, query = split_url(url)
     names = [pair.partition("=")[0] for pair in query.split("&")] if query else []
-    yield from _path(url, path)
-    if repeated := _repeated(context, path):
+    yield from _check_path(url, path)
+    if repeated := _find_repeated_segment(context, path):
         yield REPETITIVE.on(url, repeated)
     if len(names) > (limit := context.limits[PARAMETERS]):
         yield PARAMETERS.on(url, query, count=len(names), limit=limit)
@@ -140,7 +140,7 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield HTTP.on(url)
 
 
-def _path(url: str, path: str) -> Iterator[Finding]:
+def _check_path(url: str, path: str) -> Iterator[Finding]:
     if "%" in path:
         if _NON_ASCII_ESCAPE.search(path):
             yield NON_ASCII.on(url, path)
@@ -157,10 +157,10 @@ def _path(url: str, path: str) -> Iterator[Finding]:
         yield MULTIPLE_SLASHES.on(url, path)
 
 
-def _repeated(context: PageContext, path: str) -> str | None:
-    """The segment that a path repeats for ever: three times in a row, or twice on a page that links to it once more.
+def _find_repeated_segment(context: PageContext, path: str) -> str | None:
+    """The segment that a path repeats: three times in a row, or twice on a page that links to a third repetition.
 
-    Twice alone is a name within a thing of that name, as the module `alloc` of the library `alloc`.
+    Two repetitions alone are legitimate, as in the module `alloc` of the library `alloc`.
     """
     segments = path.strip("/").split("/")
     for at, (one, other) in enumerate(pairwise(segments)):

@@ -1,4 +1,4 @@
-"""Checks that need more than one page. They run when a crawl has ended, over arrays of the whole site (`store.crawl.site`)."""
+"""Checks that need more than one page. They run after a crawl over arrays of the whole site (`store.crawl.site`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tadoru.jobs.audit.site_checks.check_set import SiteCheckSet
 from tadoru.model.finding import Check
 
 GROUPS: tuple[SiteCheckSet, ...] = (
-    duplicates.GROUP,  # First: what only it needs is dropped before the links are read.
+    duplicates.GROUP,  # First: it releases memory that only it needs before the links are read.
     links.GROUP,
     fragments.GROUP,
     redirects.GROUP,

@@ -1,4 +1,4 @@
-"""Canonicals in the light of the pages they name. What one page shows by itself is in `checks.canonicals`."""
+"""Checks of the pages that canonicals point to. Canonicals of a single page are checked in `checks.canonicals`."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             target = int(pages.canonical[page])
             yield page_finding(check, page, site.url(target), status=int(pages.status[target]))
     if pages.is_complete:
-        yield from _unlinked(site)
+        yield from _check_unlinked(site)
 
 
-def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
-    """Also where the target was never met: then nothing but this canonical names it."""
+def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:
+    """Also reports targets that were never crawled: nothing else refers to them."""
     pages = site.pages
     targets = pages.canonical
     for page in site.ids(pages.documents & (targets != 0)):

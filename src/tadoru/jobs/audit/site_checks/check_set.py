@@ -1,4 +1,4 @@
-"""What a set of site checks is, and how their findings are made. Words and thresholds are those of `model.finding.Check`."""
+"""The type of a set of site checks, and functions that make their findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SiteCheckSet:
-    """A set of site checks made of a function, which yields at most one finding for each check and page."""
+    """Site checks and the function that runs them. It yields at most one finding for each check and page."""
 
     name: str
     checks: tuple[Check, ...]
@@ -24,16 +24,16 @@ class SiteCheckSet:
 
 
 def page_finding(check: Check, page: int, detail: str = "", **data: Value) -> SiteFinding:
-    """The check applies to a page."""
+    """The finding that a check applies to a page, given by its id."""
     return SiteFinding(check.id, page, detail, data)
 
 
 def site_finding(check: Check, subject: str, detail: str = "", **data: Value) -> SiteFinding:
-    """The check applies to something that is no page: the site, a sitemap, robots.txt."""
+    """The finding that a check applies to something other than a page: the site, a sitemap, robots.txt."""
     return SiteFinding(check.id, 0, detail, data, subject)
 
 
 def example_findings(check: Check, rows: Iterable[NamedUrls], **data: Value) -> Iterator[SiteFinding]:
-    """The check applies to pages because of others: the first of these is the detail, some are named, and all are counted."""
+    """Findings on pages that other URLs cause. The first URL is the detail, some are examples, and all are counted."""
     for page, count, examples in rows:
         yield SiteFinding(check.id, page, examples[0] if examples else "", {"count": count, "examples": examples, **data})

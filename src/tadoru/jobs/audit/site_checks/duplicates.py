@@ -1,7 +1,6 @@
-"""Pages that say what others say: the same title, description, heading or text, or nearly the same text; one page under two URLs.
+"""Checks for duplicates: the same title, description, heading or text, nearly the same text, or one page at two URLs.
 
-Only pages that search engines may show are compared. Translations of one page are kin, not copies; the pages of a series may
-share a title.
+Only indexable pages are compared. Translations of one page are not duplicates, and the pages of a series may share a title.
 """
 
 from __future__ import annotations
@@ -96,38 +95,38 @@ _INDEX_NAMES = ("/index.html", "/index.htm", "/index.php", "/default.aspx", "/de
 
 
 _MAX_COMPARED_URLS = 20_000
-"""So many copies are no matter of spelling."""
+"""With more copies than this, their URLs are not compared."""
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
     opening = pages.candidates & (pages.prev == 0)
-    yield from _equal(site, TITLE, site.equals(pages.title, opening), "title")
-    yield from _equal(site, DESCRIPTION, site.equals(pages.description, opening), "meta_description")
-    yield from _equal(site, H1, site.equals(pages.h1, opening), "h1")
+    yield from _check_equal_values(site, TITLE, site.equals(pages.title, opening), "title")
+    yield from _check_equal_values(site, DESCRIPTION, site.equals(pages.description, opening), "meta_description")
+    yield from _check_equal_values(site, H1, site.equals(pages.h1, opening), "h1")
     for group in site.equals(pages.content, pages.candidates & site.wordy):
-        yield from _copies(site, group)
+        yield from _check_copies(site, group)
     for group in site.near_groups():
-        yield from _others(site, NEAR, group, site.copies_among(group), limit=limits[NEAR])
+        yield from _report_others(site, NEAR, group, site.copies_among(group), limit=limits[NEAR])
 
 
-def _equal(site: SiteView, check: Check, groups: Iterable[list[int]], column: str) -> Iterator[SiteFinding]:
+def _check_equal_values(site: SiteView, check: Check, groups: Iterable[list[int]], column: str) -> Iterator[SiteFinding]:
     for group in groups:
-        yield from _others(site, check, group, detail=site.value(group[0], column))
+        yield from _report_others(site, check, group, detail=site.value(group[0], column))
 
 
-def _others(
+def _report_others(
     site: SiteView, check: Check, group: list[int], kin: list[int] | None = None, detail: str = "", **data: Value
 ) -> Iterator[SiteFinding]:
-    """A finding on each page of a group; it names those that are not its kin."""
+    """A finding on each page of a group that lists the others. Pages with the same `kin` do not count as duplicates."""
     for page, count, examples in site.named(site.others(group, kin)):
         yield page_finding(check, page, detail or examples[0], count=count, examples=examples, **data)
 
 
-def _copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
-    """Exact copies. Where their addresses differ in a way that has a name, it is called so, and not a copy."""
+def _check_copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
+    """Findings on exact copies. Where a check exists for the way in which their URLs differ, that check is reported instead."""
     if len(group) > _MAX_COMPARED_URLS:
-        yield from _others(site, CONTENT, group)
+        yield from _report_others(site, CONTENT, group)
         return
     urls = site.urls(group)
     for check, simpler in _NORMALISERS.items():
@@ -135,8 +134,8 @@ def _copies(site: SiteView, group: list[int]) -> Iterator[SiteFinding]:
         for page, url in urls.items():
             alike.setdefault(simpler(url), []).append(page)
         for some in alike.values():
-            yield from _others(site, check, some)
-    yield from _others(site, CONTENT, group, [hash(_normalise_all(urls[page])) for page in group])
+            yield from _report_others(site, check, some)
+    yield from _report_others(site, CONTENT, group, [hash(_normalise_all(urls[page])) for page in group])
 
 
 def _without_slash(url: str) -> str:

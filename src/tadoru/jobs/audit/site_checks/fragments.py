@@ -1,4 +1,4 @@
-"""Links to a place within another page that is not there. Needs the places of pages, which a crawl keeps on request."""
+"""Checks for links to fragments (#) that do not exist on the target page. Needs a crawl with `--fragments`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BOOKMARK = define(
 )
 
 _TOP = frozenset({"", "top"})
-"""Fragments every page has."""
+"""Fragments that are valid on every page."""
 _FOR_SCRIPTS = ("!", "/", ":~:")
-"""How fragments begin that are for scripts and for text search."""
+"""Prefixes of fragments for scripts and of text fragments."""
 
 
 def is_missing(fragment: str, anchors: frozenset[str]) -> bool:
-    """Whether a fragment that should name a place of a page names none. An id may itself be written with escapes."""
+    """Whether a fragment is not the id of any element of a page. An id may itself be percent-encoded."""
     if fragment in anchors or fragment.lower() in _TOP or fragment.startswith(_FOR_SCRIPTS) or "=" in fragment:
         return False
     return not any(fragment == unquote(name) for name in anchors if "%" in name)

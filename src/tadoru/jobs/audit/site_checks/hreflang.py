@@ -1,4 +1,4 @@
-"""Translations that should name each other. What one page states by itself is in `checks.hreflang`."""
+"""Checks of hreflang across pages. The entries of a single page are checked in `checks.hreflang`."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     ):
         yield from example_findings(check, site.named(languages.towards(verdicts).rows()))
     if site.pages.is_complete:
-        yield from _unlinked(site)
+        yield from _check_unlinked(site)
 
 
-def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
-    """Known pages that nothing links to; then URLs that only hreflang names, on pages that name no such page."""
-    told: set[int] = set()
+def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:
+    """Reports crawled pages without inlinks first, then URLs that were never crawled, on pages that are not reported yet."""
+    reported: set[int] = set()
     for row in site.named(site.languages.unlinked(site.linked).rows()):
-        told.add(row.page)
+        reported.add(row.page)
         yield from example_findings(UNLINKED, [row])
     for page, group in groupby(site.unknown_alternates(), key=itemgetter(0)):
         urls = [url for _, url in group if site.is_ours(url)]
-        if urls and page not in told and site.pages.candidates[page]:
+        if urls and page not in reported and site.pages.candidates[page]:
             yield page_finding(UNLINKED, page, urls[0], count=len(urls), examples=tuple(urls[:MAX_EXAMPLES]))
 
 

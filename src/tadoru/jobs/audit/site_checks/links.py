@@ -1,7 +1,6 @@
-"""Links in the light of where they lead, and pages in the light of who leads to them.
+"""Checks of link targets and of inlinks.
 
-That something is missing (nobody links here, only such links lead here) is said only when every page of the site was seen: the
-link may be on one that was not.
+Missing inlinks are reported only if every page of the site was crawled: the link may be on a page that was not.
 """
 
 from __future__ import annotations
@@ -107,13 +106,13 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     yield from example_findings(MOVED, site.linking("moved"))
     yield from example_findings(EXTERNAL_BROKEN, site.linking("external broken"))
     yield from example_findings(EXTERNAL_MOVED, site.linking("external moved"))
-    yield from _inlinks(site)
+    yield from _check_inlinks(site)
     limit = limits[DEEP]
     for page in site.ids(site.pages.candidates & site.reached & (site.depth > limit)):
         yield page_finding(DEEP, page, str(int(site.depth[page])), clicks=int(site.depth[page]), limit=limit)
 
 
-def _inlinks(site: SiteView) -> Iterator[SiteFinding]:
+def _check_inlinks(site: SiteView) -> Iterator[SiteFinding]:
     pages, links = site.pages, site.links
     elsewhere = pages.candidates & ~pages.seed
     for page in site.ids(pages.candidates & links.has_followed & links.has_unfollowed):

@@ -1,4 +1,4 @@
-"""Series of pages that name the next and the one before. What one page shows by itself is in `checks.pagination`."""
+"""Checks of `rel=next` and `rel=prev` across pages. A single page is checked in `checks.pagination`."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for page in site.ids(series & (after | before)):
         target = int(pages.next[page] if after[page] else pages.prev[page])
         yield page_finding(NON_200, page, site.url(target), status=int(pages.status[target]))
-    yield from _order(site)
+    yield from _check_order(site)
     for page in site.ids(series & ((pages.why == UrlVerdict.NOINDEX) | (pages.why == UrlVerdict.CANONICALISED))):
         yield page_finding(NONINDEXABLE, page, site.value(page, "indexability"))
     if pages.is_complete:
-        yield from _unlinked(site)
+        yield from _check_unlinked(site)
 
 
-def _order(site: SiteView) -> Iterator[SiteFinding]:
+def _check_order(site: SiteView) -> Iterator[SiteFinding]:
     pages = site.pages
     for page in site.ids(pages.documents & site.on_loop(pages.next)):
         yield page_finding(LOOP, page, site.url(int(pages.next[page])))
@@ -81,7 +81,7 @@ def _order(site: SiteView) -> Iterator[SiteFinding]:
             yield page_finding(SEQUENCE, page, site.url(after))
 
 
-def _unlinked(site: SiteView) -> Iterator[SiteFinding]:
+def _check_unlinked(site: SiteView) -> Iterator[SiteFinding]:
     pages = site.pages
     for page in site.ids(pages.documents & ((pages.next != 0) | (pages.prev != 0))):
         for target, column in ((int(pages.next[page]), "next_url"), (int(pages.prev[page]), "prev_url")):

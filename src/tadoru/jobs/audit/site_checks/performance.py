@@ -1,4 +1,4 @@
-"""Speed and size in the light of the whole site: what a single request shows is in `checks.performance`."""
+"""Checks of speed and size compared with the whole site. A single page is checked in `checks.performance`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LARGE = _define(
 )
 
 _FEWEST = 20
-"""Of fewer pages there is no telling what is usual."""
+"""With fewer pages, a typical value cannot be determined."""
 _TIMES = 3
 
 

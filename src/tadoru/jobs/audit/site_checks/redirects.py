@@ -1,4 +1,4 @@
-"""Redirects from beginning to end: chains, loops, and what waits at their end."""
+"""Checks of redirects across pages: chains, loops, targets."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     for page in site.ids(moved & ~ends.looping & (pages.verdict == UrlVerdict.BROKEN)[ends.end]):
         end = int(ends.end[page])
         yield page_finding(TO_ERROR, page, site.url(end), status=int(pages.status[end]))
-    yield from _to_home(site, limits)
+    yield from _check_redirects_to_home(site, limits)
 
 
-def _to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
-    """Pages of any depth that redirect to the root of their host. Other spellings of the root do so rightly."""
+def _check_redirects_to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+    """Pages that redirect to the root of their host. Other URLs of the root may do so."""
     counts: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
     for page in site.ids(site.pages.internal & site.moved_for_good):
@@ -88,7 +88,7 @@ def _to_home(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
 
 
 def _is_root(url: str) -> bool:
-    """The start of a site under another name: the bare host, an index file, the folder of a language."""
+    """Whether a URL is the home page: the bare host, an index file, the folder of a language."""
     path = split_url(url).path.strip("/")
     return len(path) <= 5 or path.rpartition("/")[2].partition(".")[0] in ("index", "default", "home")
 

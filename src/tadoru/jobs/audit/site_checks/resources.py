@@ -1,4 +1,4 @@
-"""What pages are made of: images, scripts, styles, frames, media. Said on the pages that use them."""
+"""Checks of images, scripts, stylesheets, frames and media. The findings are on the pages that use them."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ WRONG_TYPE = _define(
 )
 
 _SCRIPTS = ("javascript", "ecmascript", "json", "wasm")
-"""Parts of the media types a script element loads: import maps and speculation rules are JSON."""
+"""Parts of media types that a script element may load: import maps and speculation rules are JSON."""
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     marks: dict[Check, list[int]] = {check: [] for check in GROUP.checks}
     for one in site.resources():
-        for check in _faults(one, limits):
+        for check in _find_problems(one, limits):
             marks[check].append(one.number)
     for check, rows in site.using(marks).items():
         data = {"limit": limits[check]} if check.threshold else {}
         yield from example_findings(check, rows, **data)
 
 
-def _faults(one: SiteResource, limits: Limits) -> Iterator[Check]:
+def _find_problems(one: SiteResource, limits: Limits) -> Iterator[Check]:
     image = one.kind == LinkKind.IMAGE
     if _is_broken(one):
         yield IMAGE_BROKEN if image else BROKEN
@@ -83,7 +83,7 @@ def _faults(one: SiteResource, limits: Limits) -> Iterator[Check]:
         yield REDIRECTED
     if image and (one.content_length or 0) > limits[IMAGE_LARGE]:
         yield IMAGE_LARGE
-    if one.content_type and not fits(one.kind, one.content_type.partition(";")[0].strip().lower()):
+    if one.content_type and not is_accepted_type(one.kind, one.content_type.partition(";")[0].strip().lower()):
         yield WRONG_TYPE
 
 
@@ -94,8 +94,8 @@ def _is_broken(one: SiteResource) -> bool:
     return code >= 400 and code not in REFUSED_CODES
 
 
-def fits(kind: str, media_type: str) -> bool:
-    """Whether something may be sent as this type for what it is used as. What browsers put up with is let pass."""
+def is_accepted_type(kind: str, media_type: str) -> bool:
+    """Whether browsers accept a media type for a kind of resource."""
     if kind == LinkKind.FRAME or media_type in ("", "application/octet-stream", "binary/octet-stream"):
         return True
     if kind == LinkKind.SCRIPT:

@@ -1,4 +1,4 @@
-"""The site as a whole: robots.txt, several addresses for one site, a site that hides itself or never answers with 404."""
+"""Checks of the site as a whole: robots.txt, duplicate hosts and schemes, site-wide noindex, site-wide soft 404."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ _REDIRECTED_AWAY = frozenset({FailureKind.BAD_REDIRECT, FailureKind.TOO_MANY_RED
 
 
 def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
-    yield from _robots(site)
-    yield from _hidden(site, limits)
-    yield from _doubles(site)
-    yield from _mixed(site)
-    yield from _soft_404(site, limits)
+    yield from _check_robots(site)
+    yield from _check_noindex(site, limits)
+    yield from _check_duplicate_hosts(site)
+    yield from _check_mixed_protocols(site)
+    yield from _check_soft_404(site, limits)
 
 
-def _robots(site: SiteView) -> Iterator[SiteFinding]:
+def _check_robots(site: SiteView) -> Iterator[SiteFinding]:
     for origin, status, failure, body in site.robots():
         url = f"{origin}/robots.txt"
         kind = FailureKind(failure) if failure else None
@@ -103,20 +103,20 @@ def _robots(site: SiteView) -> Iterator[SiteFinding]:
             yield site_finding(ROBOTS_MISSING, url, str(status))
         elif rules.unreachable or (kind is not None and kind not in _REDIRECTED_AWAY):
             yield site_finding(ROBOTS_UNAVAILABLE, url, str(status or failure))
-        # A site that shuts its root only may still be open below it.
+        # A site that blocks only its root may allow other paths.
         elif rules.blanket is None and not any(rules.allows(f"{origin}{path}").allowed for path in ("/", "/a/page")):
             yield site_finding(ROBOTS_BLOCKS, url, rules.allows(f"{origin}/").line)
 
 
-def _hidden(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+def _check_noindex(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
     total, hidden = int(pages.documents.sum()), int((pages.documents & (pages.why == UrlVerdict.NOINDEX)).sum())
     if total >= _MIN_PAGES and 100 * hidden >= limits[NOINDEX] * total:
         yield site_finding(NOINDEX, site.start, f"{hidden} / {total}", count=hidden, pages=total, limit=limits[NOINDEX])
 
 
-def _doubles(site: SiteView) -> Iterator[SiteFinding]:
-    """Pages whose addresses differ by the scheme or by www only, and which search engines may show both."""
+def _check_duplicate_hosts(site: SiteView) -> Iterator[SiteFinding]:
+    """Indexable pages whose URLs differ only in the scheme or in www."""
     pages = site.pages
     found = {SCHEMES: [0, 0], WWW: [0, 0]}
     for group in site.equals(pages.address, pages.candidates):
@@ -129,8 +129,8 @@ def _doubles(site: SiteView) -> Iterator[SiteFinding]:
             yield site_finding(check, site.start, site.url(example), count=count)
 
 
-def _mixed(site: SiteView) -> Iterator[SiteFinding]:
-    """Only where the start is encrypted; also when a redirect leads back to encryption."""
+def _check_mixed_protocols(site: SiteView) -> Iterator[SiteFinding]:
+    """Only if the start URL is encrypted. Links that redirect to HTTPS are reported too."""
     if not site.start.startswith("https:"):
         return
     pages = site.pages
@@ -141,7 +141,7 @@ def _mixed(site: SiteView) -> Iterator[SiteFinding]:
         yield site_finding(MIXED, site.start, urls[0], count=len(insecure), examples=urls)
 
 
-def _soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
+def _check_soft_404(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     pages = site.pages
     if (pages.internal & ((pages.status == 404) | (pages.status == 410))).any():
         return

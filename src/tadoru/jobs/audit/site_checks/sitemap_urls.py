@@ -1,4 +1,4 @@
-"""What sitemaps name against what the crawl found: pages that should not be in one, and pages that should."""
+"""Checks of the URLs in sitemaps against the crawled pages."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
             yield page_finding(check, page, str(int(pages.status[page])) if verdict is UrlVerdict.BROKEN else "")
     for page in site.ids(named & (site.in_full_sitemaps > 1)):
         yield page_finding(IN_SEVERAL, page, count=int(site.in_full_sitemaps[page]))
-    if site.in_full_sitemaps.any() and _were_read(site):
+    if site.in_full_sitemaps.any() and _are_sitemaps_complete(site):
         opening = pages.candidates & (pages.prev == 0) & ~pages.with_query
         for page in site.ids(opening & site.reached & (site.in_sitemaps == 0)):
             yield page_finding(LEFT_OUT, page)
 
 
-def _were_read(site: SiteView) -> bool:
-    """All of them, to their ends: what could not be read may name anything."""
+def _are_sitemaps_complete(site: SiteView) -> bool:
+    """Whether all sitemaps were read completely: one that was not may contain any URL."""
     present = [one for one in site.sitemaps() if not is_absent(one)]
     return all(one.status == "read" and not any(map(is_truncated, read_problems(one))) for one in present)
 

@@ -1,4 +1,4 @@
-"""Sitemaps as files: whether they are there, whether they can be read, what is wrong in them. What they name: `sitemap_urls`."""
+"""Checks of sitemap files: missing, unreadable, too large, invalid. Their URLs are checked in `sitemap_urls`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ _LARGER = "Larger than"
 _OTHER_SITE = "URLs of another site"
 _OUR_LIMIT = re.compile(r"More than \d+ sitemaps|More URLs than are read")
 _TWICE = "is named more than once"
-"""What the sentences of `parse.sitemap` say that have a check of their own, or are no fault of the sitemap."""
+"""Parts of messages of `parse.sitemap` that have checks of their own or are not errors of the sitemap."""
 _ONE_DAY = 86_400.0
 _DATE = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01])(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?)?")
 
@@ -110,12 +110,12 @@ def run(site: SiteView, limits: Limits) -> Iterator[SiteFinding]:
     if roots and all(one.named_by == "guess" for one in roots):
         yield site_finding(NOT_IN_ROBOTS, roots[0].url)
     for one in present:
-        yield from _file(one, limits)
-    yield from _entries(site, {one.number: one for one in present})
+        yield from _check_file(one, limits)
+    yield from _check_entries(site, {one.number: one for one in present})
 
 
 def is_absent(one: SiteSitemap) -> bool:
-    """Nobody said that there is a sitemap, and what is there is none: an error page, say."""
+    """Whether no sitemap is declared and the guessed URL has none, but an error page, for example."""
     return one.status == "absent" or (one.named_by == "guess" and (one.status == "failed" or _is_no_sitemap(one)))
 
 
@@ -128,7 +128,7 @@ def read_problems(one: SiteSitemap) -> list[str]:
     return found
 
 
-def _file(one: SiteSitemap, limits: Limits) -> Iterator[SiteFinding]:
+def _check_file(one: SiteSitemap, limits: Limits) -> Iterator[SiteFinding]:
     problems = read_problems(one)
     if one.status == "failed" or _is_no_sitemap(one):
         yield site_finding(UNREADABLE, one.url, problems[0] if problems else str(one.status_code or ""), named_by=one.named_by)
@@ -143,12 +143,12 @@ def _file(one: SiteSitemap, limits: Limits) -> Iterator[SiteFinding]:
 
 
 def is_truncated(text: str) -> bool:
-    """Whether a problem means that not everything was read."""
+    """Whether a problem means that the file was not read completely."""
     return text.startswith(_LARGER) or bool(_TOO_MANY_URLS.match(text) or _OUR_LIMIT.match(text))
 
 
 class _EntryProblems:
-    """Entries of one sitemap to which a check applies: how many, and some of them."""
+    """The entries of one sitemap to which a check applies: their number and examples."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -162,26 +162,26 @@ class _EntryProblems:
             self.values.append(value)
 
 
-def _entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator[SiteFinding]:
-    """Said once for each file: it is one generator that writes them all."""
-    told: dict[tuple[int, str], _EntryProblems] = {}
+def _check_entries(site: SiteView, sitemaps: dict[int, SiteSitemap]) -> Iterator[SiteFinding]:
+    """Findings about the entries, one for each file and check: one generator writes all entries."""
+    problems: dict[tuple[int, str], _EntryProblems] = {}
     checks = {check.id: check for check in (LASTMOD_INVALID, LASTMOD_FUTURE, OTHER_HOST)}
     internal = site.pages.internal
     for number, page, lastmod in site.sitemap_entries():
         if number not in sitemaps:
             continue
         if not internal[page]:
-            told.setdefault((number, OTHER_HOST.id), _EntryProblems()).add(page, "")
-        check = _lastmod_fault(lastmod, sitemaps[number].kind, site.now) if lastmod else None
+            problems.setdefault((number, OTHER_HOST.id), _EntryProblems()).add(page, "")
+        check = _check_lastmod(lastmod, sitemaps[number].kind, site.now) if lastmod else None
         if check is not None:
-            told.setdefault((number, check.id), _EntryProblems()).add(page, lastmod or "")
-    for (number, check_id), one in sorted(told.items(), key=lambda item: (sitemaps[item[0][0]].url, item[0][1])):
+            problems.setdefault((number, check.id), _EntryProblems()).add(page, lastmod or "")
+    for (number, check_id), one in sorted(problems.items(), key=lambda item: (sitemaps[item[0][0]].url, item[0][1])):
         urls = site.urls(one.pages)
         shown = tuple(f"{urls[page]} {value}".strip() for page, value in zip(one.pages, one.values, strict=True))
         yield site_finding(checks[check_id], sitemaps[number].url, shown[0], count=one.count, examples=shown)
 
 
-def _lastmod_fault(text: str, kind: str | None, now: float) -> Check | None:
+def _check_lastmod(text: str, kind: str | None, now: float) -> Check | None:
     when = _parse_date(text, kind == "feed")
     if when is None:
         return LASTMOD_INVALID
@@ -190,7 +190,7 @@ def _lastmod_fault(text: str, kind: str | None, now: float) -> Check | None:
 
 @lru_cache(maxsize=10_000)
 def _parse_date(text: str, feed: bool) -> float | None:
-    """A date as sitemaps have it (W3C), or as feeds have it; None when it is none."""
+    """The timestamp of a date in the format of sitemaps (W3C) or of feeds; None if it is invalid."""
     try:
         if _DATE.fullmatch(text):
             when = datetime.fromisoformat(text if len(text) > 7 else f"{text}-01-01"[:10])
