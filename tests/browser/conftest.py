@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tadoru.fetch.browser import Browser
+from tadoru.fetch.browser.browser import Browser
 from tadoru.rules.address import Exemptions
 from tests.support.programs import needs_browser
 from tests.support.site import Site

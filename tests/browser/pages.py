@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from tadoru.fetch.browser import Browser
-from tadoru.model.web import Failure, FailureKind, Rendered
+from tadoru.fetch.browser.browser import Browser
+from tadoru.model.web import Failure, FailureKind, RenderedPage
 
 
-def rendered(answer: Rendered | Failure) -> Rendered:
+def rendered(answer: RenderedPage | Failure) -> RenderedPage:
     """The page, which must have been rendered."""
-    assert isinstance(answer, Rendered), answer
+    assert isinstance(answer, RenderedPage), answer
     return answer
 
 
-def shown(answer: Rendered | Failure) -> str:
+def shown(answer: RenderedPage | Failure) -> str:
     """Its HTML."""
     return rendered(answer).html.decode()
 
 
-def kind(answer: Rendered | Failure) -> FailureKind:
+def kind(answer: RenderedPage | Failure) -> FailureKind:
     """Why there is none."""
     assert isinstance(answer, Failure), answer
     return answer.kind
 
 
-async def render(browser: Browser, url: str, **options: Any) -> Rendered | Failure:
+async def render(browser: Browser, url: str, **options: Any) -> RenderedPage | Failure:
     """Render a page that is simple enough to be done soon."""
     return await browser.render(url, **{"wait": 0.2, **options})

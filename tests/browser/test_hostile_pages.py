@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tadoru.fetch.browser import Browser, Window
-from tadoru.fetch.observed import LONGEST, MOST
-from tadoru.fetch.sieve import MOST_NAVIGATIONS, MOST_REQUESTS
-from tadoru.model.web import Failure, FailureKind, Rendered
+from tadoru.fetch.browser.browser import Browser, BrowserOptions
+from tadoru.fetch.browser.page_report import MAX_MESSAGE_LENGTH, MAX_MESSAGES
+from tadoru.fetch.browser.request_filter import MAX_NAVIGATIONS, MAX_REQUESTS
+from tadoru.model.web import Failure, FailureKind, RenderedPage
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import kind, render, rendered, shown
 from tests.support.exchange import Exchange
@@ -84,7 +84,7 @@ async def test_a_page_that_sends_on_for_ever(site: Site, browser: Browser, scrip
     site.html("/on", f"<script>{script}</script>")
     before = len(site.paths)
     assert kind(await render(browser, site.url("/on"))) == FailureKind.TOO_MANY_REDIRECTS
-    assert len(site.paths) - before <= MOST_NAVIGATIONS
+    assert len(site.paths) - before <= MAX_NAVIGATIONS
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ async def test_a_flood_of_messages_ends_the_wait(site: Site, browser: Browser, s
     site.html("/flood", f"<p>text<script>for (let i = 0; i < 5; i++) setInterval(() => {{ {script} }}, 0)</script>")
     page = rendered(await render(browser, site.url("/flood"), timeout=60))
     assert "<p>text" in page.html.decode()
-    assert len(page.console_errors) <= MOST
-    assert len(page.page_errors) <= MOST
-    assert all(len(text) <= LONGEST for text in (*page.console_errors, *page.page_errors))
+    assert len(page.console_errors) <= MAX_MESSAGES
+    assert len(page.page_errors) <= MAX_MESSAGES
+    assert all(len(text) <= MAX_MESSAGE_LENGTH for text in (*page.console_errors, *page.page_errors))
 
 
 @pytest.mark.usefixtures("next_page")
@@ -144,7 +144,7 @@ async def test_a_part_of_the_browser_that_crashes_is_a_failure_of_its_page(site:
 
 async def test_a_page_loads_no_more_than_it_may(site: Site, browser: Browser) -> None:
     site.html("/greedy", "<p>text<script src=/bad/endless></script><script>document.title = 'after'</script>")
-    small = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), window=Window(max_bytes=1_000_000))
+    small = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), window=BrowserOptions(max_bytes=1_000_000))
     page = rendered(await render(small, site.url("/greedy")))
     assert "<title>after</title>" in page.html.decode()
     assert [failed.split(" ")[1] for failed in page.failed_resources] == [site.url("/bad/endless")]
@@ -161,5 +161,5 @@ async def test_a_page_that_requests_without_end_is_stopped(site: Site, browser: 
     more_and_more = "let n = 0; setInterval(() => { for (let i = 0; i < 50; i++) fetch('/more/' + n++) }, 5)"
     site.html("/asks", f"<p>text<script>{more_and_more}</script>")
     answer = await render(browser, site.url("/asks"), timeout=60)
-    assert isinstance(answer, Rendered)
-    assert 0 < sum(path.startswith("/more/") for path in site.paths) <= MOST_REQUESTS
+    assert isinstance(answer, RenderedPage)
+    assert 0 < sum(path.startswith("/more/") for path in site.paths) <= MAX_REQUESTS

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.browser import Browser, Window
-from tadoru.fetch.sieve import Manners
+from tadoru.fetch.browser.browser import Browser, BrowserOptions
+from tadoru.fetch.browser.request_filter import BrowserPolicy
 from tadoru.model.web import Failure
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import kind, render, rendered
@@ -98,7 +98,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
     listener = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: Packets("here", arrived), ("127.0.0.1", elsewhere.port)
     )
-    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=Manners(pictures=True))
+    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=BrowserPolicy(pictures=True))
     answer = rendered(await render(browser, site.url("/try"), timeout=5))
     await browser.close()
     listener[0].close()
@@ -192,7 +192,11 @@ async def inside() -> dict[str, Any]:
         title = ""
         for exemptions in (Exemptions(), Exemptions(allow_all=True)):
             browser = Browser(
-                user_agent="x", exemptions=exemptions, manners=Manners(pictures=True), window=Window(pages=1), resolver=resolver
+                user_agent="x",
+                exemptions=exemptions,
+                manners=BrowserPolicy(pictures=True),
+                window=BrowserOptions(pages=1),
+                resolver=resolver,
             )
             answer = rendered(await render(browser, f"http://{PUBLIC}/", timeout=5))
             await browser.close()

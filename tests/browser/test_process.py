@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tadoru.errors import BrowserMissing
-from tadoru.fetch import browser as browser_module
-from tadoru.fetch.browser import Browser, Window
+from tadoru.fetch.browser import browser as browser_module
+from tadoru.fetch.browser.browser import Browser, BrowserOptions
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import render, rendered, shown
 from tests.support.site import Site
@@ -112,7 +112,7 @@ async def test_a_browser_that_dies_is_started_again_and_the_page_gets_a_second_c
 
 
 async def test_after_many_pages_another_process_takes_over(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser_module, "RECYCLE", 2)
+    monkeypatch.setattr(browser_module, "PAGES_PER_PROCESS", 2)
     site.html("/", "<p>text")
     before = descendants(os.getpid())
     running = browser_for(site)
@@ -135,8 +135,8 @@ async def test_a_driver_that_dies_is_started_again_too(site: Site) -> None:
 
 
 async def test_a_browser_that_hangs_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser_module, "MARGIN", 0.5)
-    monkeypatch.setattr(browser_module, "ENDING", 1.0)
+    monkeypatch.setattr(browser_module, "HANG_MARGIN", 0.5)
+    monkeypatch.setattr(browser_module, "CLOSE_TIMEOUT", 1.0)
     gate = site.hold("/stuck.js")
     site.html("/stuck", "<p id=p><script src=/stuck.js></script>")
     site.reply("/stuck.js", body="p.textContent = 'done'", content_type="text/javascript")
@@ -148,7 +148,7 @@ async def test_a_browser_that_hangs_is_given_up(site: Site, monkeypatch: pytest.
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     gate.release()
-    monkeypatch.setattr(browser_module, "MARGIN", PATIENCE)
+    monkeypatch.setattr(browser_module, "HANG_MARGIN", PATIENCE)
     await rendering
     await running.close()
     gone(stopped)
@@ -158,7 +158,7 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
     script = "p.textContent = document.cookie || 'new'; document.cookie = 'seen=1; max-age=9999'"
     site.html("/session", f"<p id=p><script>{script}</script>")
     for expected in ("new", "seen=1"):
-        running = browser_for(site, window=Window(profile=tmp_path / "profile"))
+        running = browser_for(site, window=BrowserOptions(profile=tmp_path / "profile"))
         assert f'<p id="p">{expected}</p>' in shown(await render(running, site.url("/session")))
         assert '<p id="p">seen=1</p>' in shown(await render(running, site.url("/session")))
         await running.close()
@@ -167,7 +167,7 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
 async def test_a_kept_session_survives_the_end_of_its_browser(site: Site, tmp_path: Path) -> None:
     site.html("/", "<p>text")
     before = descendants(os.getpid())
-    running = browser_for(site, window=Window(profile=tmp_path / "profile"))
+    running = browser_for(site, window=BrowserOptions(profile=tmp_path / "profile"))
     for _ in range(2):
         assert "<p>text" in shown(await render(running, site.url()))
         kill(before, "chrom")

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tadoru.fetch.browser import Browser
+from tadoru.fetch.browser.browser import Browser
 from tadoru.model.web import FailureKind
 from tests.browser.pages import kind, render, rendered, shown
 from tests.support.site import Site

@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Page, async_playwright
 
-from tadoru.fetch.chromium import NAMES
+from tadoru.fetch.browser.chromium import PROGRAM_NAMES
 from tests.jobs.audit_crawls import hostile, large, told
 
 
@@ -18,7 +18,7 @@ from tests.jobs.audit_crawls import hostile, large, told
 async def page() -> AsyncIterator[Page]:
     """A window that remembers what was requested and what the console said."""
     async with async_playwright() as playwright:
-        path = next(filter(None, map(shutil.which, NAMES)))
+        path = next(filter(None, map(shutil.which, PROGRAM_NAMES)))
         browser = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield await browser.new_page()
         await browser.close()

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest_asyncio
 
-from tadoru.fetch.browser import Browser
+from tadoru.fetch.browser.browser import Browser
+from tadoru.fetch.browser.request_filter import BrowserPolicy
 from tadoru.fetch.credentials import Credentials
-from tadoru.fetch.sieve import Manners
 from tadoru.rules.address import Exemptions
 from tests.browser.pages import render, rendered, shown
 from tests.support.site import Site
@@ -24,7 +24,7 @@ async def browser(site: Site, elsewhere: Site) -> AsyncIterator[Browser]:
     running = Browser(
         user_agent="x",
         exemptions=Exemptions.for_urls([site.url(), elsewhere.url()]),
-        manners=Manners(credentials=credentials),
+        manners=BrowserPolicy(credentials=credentials),
     )
     yield running
     await running.close()

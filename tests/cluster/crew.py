@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.cluster.queue import Timing, prepare
-from tadoru.cluster.worker import Duty, Worker
+from tadoru.cluster.queue import ClusterTiming, prepare_schema
+from tadoru.cluster.worker import Worker, WorkerSettings
 from tadoru.log import Log
-from tadoru.store.postgres.cluster import Cluster
+from tadoru.store.cluster.registry import ClusterRegistry
 from tests.acceptance.command import CHECKOUT, Tadoru
 from tests.support.exchange import Seen
 from tests.support.planted_crowd import everything
@@ -47,8 +47,8 @@ class Crew:
     def __init__(self, tadoru: Tadoru, database: str, environment: dict[str, str] | None = None) -> None:
         self.tadoru, self.database = tadoru, database
         self.environment = environment or {}
-        self.cluster = Cluster(database)
-        prepare(self.cluster)
+        self.cluster = ClusterRegistry(database)
+        prepare_schema(self.cluster)
         self._started: list[subprocess.Popen[str]] = []
         self._numbers = count(1)
 
@@ -58,7 +58,7 @@ class Crew:
     def reconnect(self) -> None:
         """The database was restarted."""
         self.cluster.close()
-        self.cluster = Cluster(self.database)
+        self.cluster = ClusterRegistry(self.database)
 
     # ---- workers
     def worker(self, *arguments: str, database: str = "") -> subprocess.Popen[str]:
@@ -124,7 +124,7 @@ def kept(file: Path) -> dict[str, list[tuple[Any, ...]]]:
 def hired(database: str, *, workers: int = 1, hosts: int = 4, seconds: float = 5.0) -> Iterator[list[Worker]]:
     """Workers in threads of this process: cheap, for what needs no process of its own. They are drained at the end."""
     clock = SystemClock()
-    duty = Duty(database=database, hosts=hosts, seconds=seconds, timing=Timing(**BRISK))
+    duty = WorkerSettings(database=database, hosts=hosts, seconds=seconds, timing=ClusterTiming(**BRISK))
     made: list[Worker] = []
     loops: list[asyncio.AbstractEventLoop] = []
 

@@ -17,8 +17,8 @@ from datetime import timedelta
 from procrastinate import utils
 
 from tadoru.clock import SystemClock
-from tadoru.cluster.queue import Timing, speak_through
-from tadoru.cluster.worker import Duty, Worker
+from tadoru.cluster.queue import ClusterTiming, log_engine_messages
+from tadoru.cluster.worker import Worker, WorkerSettings
 from tadoru.jobs import launch
 from tadoru.log import Log
 
@@ -31,10 +31,10 @@ def put_clock_off(seconds: float) -> None:
     utils.utcnow = lambda: moment() + timedelta(seconds=seconds)
 
 
-async def work(duty: Duty) -> None:
+async def work(duty: WorkerSettings) -> None:
     clock = SystemClock()
     log = Log(sys.stderr, clock, form="text", level="info")
-    speak_through(log)
+    log_engine_messages(log)
     worker = Worker(duty, clock, log)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
     await worker.run()
@@ -43,8 +43,8 @@ async def work(duty: Duty) -> None:
 def main() -> None:
     given = json.loads(sys.argv[1])
     put_clock_off(given.pop("clock_off", 0.0))
-    timing = Timing(**{one.name: given.pop(one.name) for one in fields(Timing) if one.name in given})
-    launch.run_loop(work(Duty(timing=timing, **given)))
+    timing = ClusterTiming(**{one.name: given.pop(one.name) for one in fields(ClusterTiming) if one.name in given})
+    launch.run_loop(work(WorkerSettings(timing=timing, **given)))
 
 
 if __name__ == "__main__":

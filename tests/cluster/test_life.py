@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.store.open import open_existing
-from tadoru.store.postgres.cluster_view import ClusterView
+from tadoru.store.cluster.status_reader import ClusterStatusReader
+from tadoru.store.crawl.open import open_existing
 from tests.acceptance.command import Tadoru, finished
 from tests.cluster.crew import Crew, hired, until
 from tests.cluster.hamlets import build
@@ -88,7 +88,7 @@ def test_a_crawl_that_is_stopped_rests_until_it_is_resumed(town: Town, crew: Cre
     [start] = build(town, hosts=1, pages=9)
     last = f"{start}8"
     crew.hand_over("site", "--proxy", town.proxy, "--allow-private", "--delay", "0.5", *BARE, start)
-    with closing(ClusterView(crew.database)) as view, hired(crew.database, seconds=600.0):
+    with closing(ClusterStatusReader(crew.database)) as view, hired(crew.database, seconds=600.0):
         town.wait_for(lambda town: town.hits(f"{start}1") > 0)
         view.stop("site")
         until(lambda: crew.sql(SLICES) == [(0,)], "the end of its slice")

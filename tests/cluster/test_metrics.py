@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.cluster.metrics import WorkerMetrics
-from tadoru.cluster.metrics_door import LARGEST_HEAD, address_in, answering, serve_metrics
-from tadoru.engine.notices import HostSlowed, PageDone, PageFailed, PageRefused, PageRetried, SitemapRead
+from tadoru.cluster.metrics import MAX_HEAD_BYTES, WorkerMetrics, metrics_endpoint, parse_listen_address, serve_metrics
+from tadoru.engine.notifications import HostSlowed, PageDone, PageFailed, PageRefused, PageRetried, SitemapRead
 from tadoru.errors import UsageError
-from tadoru.jobs.exposition import metric
+from tadoru.jobs.prometheus import format_metric
 from tests.support.clock import FakeClock
 
 _SAMPLE = re.compile(r'([a-z_]+)((?:\{(?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)+\})?) (-?[0-9.]+(?:e-?[0-9]+)?)')
@@ -140,7 +139,7 @@ async def test_the_lag_of_the_loop_is_the_worst_of_late(metrics: WorkerMetrics, 
 
 @given(st.text(), st.text())
 def test_no_text_of_a_label_leaves_its_quotes(name: str, value: str) -> None:
-    lines = list(metric("m", "Words.", [({"a": name, "b": value}, 1)]))
+    lines = list(format_metric("m", "Words.", [({"a": name, "b": value}, 1)]))
     assert len(lines) == 3
     escaped = r'((?:[^"\\\n]|\\[\\"n])*)'
     match = re.fullmatch(rf'm\{{a="{escaped}",b="{escaped}"\}} 1', lines[2], re.DOTALL)
@@ -157,19 +156,19 @@ def test_no_text_of_a_label_leaves_its_quotes(name: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_an_address_has_a_host_and_a_port(text: str, expected: tuple[str, int]) -> None:
-    assert address_in(text) == expected
+    assert parse_listen_address(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "*", "9464", "a:0", "a:65536", "a:x", "::1:9", "a:９", "a:" + "9" * 5000])
 def test_an_address_that_is_none_is_one_sentence(text: str) -> None:
     with pytest.raises(UsageError, match=r"such as 127.0.0.1:9464\.$"):
-        address_in(text)
+        parse_listen_address(text)
 
 
 @given(st.text())
 def test_any_text_is_an_address_or_one_sentence(text: str) -> None:
     try:
-        host, port = address_in(text)
+        host, port = parse_listen_address(text)
     except UsageError:
         return
     assert host
@@ -221,7 +220,7 @@ async def test_a_name_that_is_not_this_machine_is_turned_away_on_loopback(door: 
     [
         (b"GET /metrics\r\n\r\n", b"400"), (b"\x16\x03\x01\r\n\r\n", b"400"), (b"get /metrics HTTP/1.1\r\n\r\n", b"400"),
         (b"GET /metrics HTTP/2\r\n\r\n", b"400"), (b"DELETE /metrics HTTP/1.1\r\n\r\n", b"405"),
-        (b"GET /metrics HTTP/1.1\r\nA: " + b"x" * 4 * LARGEST_HEAD + b"\r\n\r\n", b"431"),
+        (b"GET /metrics HTTP/1.1\r\nA: " + b"x" * 4 * MAX_HEAD_BYTES + b"\r\n\r\n", b"431"),
     ],
 )  # fmt: skip
 async def test_what_is_no_request_for_metrics_is_refused(door: int, said: bytes, status: bytes) -> None:
@@ -253,10 +252,10 @@ async def test_a_worker_answers_as_long_as_it_works_and_only_where_it_was_told_t
     port = free.sockets[0].getsockname()[1]
     free.close()
     await free.wait_closed()
-    async with answering(metrics, None):
+    async with metrics_endpoint(metrics, None):
         with pytest.raises(ConnectionRefusedError):
             await talk(port, b"")
-    async with answering(metrics, f"127.0.0.1:{port}"):
+    async with metrics_endpoint(metrics, f"127.0.0.1:{port}"):
         assert (await talk(port, b"GET /healthz HTTP/1.1\r\n\r\n")).endswith(b"ok\n")
     with pytest.raises(ConnectionRefusedError):
         await talk(port, b"")

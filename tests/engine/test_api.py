@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import tadoru
-from tadoru.engine.notices import Notice, PageDone
+from tadoru.engine.notifications import CrawlNotification, PageDone
 from tadoru.errors import StoreError, UsageError
 from tests.support.crawling import UNHURRIED
 from tests.support.site import Site
@@ -37,7 +37,7 @@ async def test_links_inside_a_running_loop_says_what_to_call_instead() -> None:
 
 
 async def test_notices_come_while_the_crawl_runs() -> None:
-    notices: list[Notice] = []
+    notices: list[CrawlNotification] = []
     async with Site() as site:
         await tadoru.links_async(site.url("/tree/5/2/0"), notify=notices.append, **UNHURRIED)
     assert sorted(notice.depth for notice in notices if isinstance(notice, PageDone)) == [0, 1, 1, 2, 2]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.engine.crawl import Crawl
+from tadoru.engine.crawl import Crawler
 from tests.support.auditing import Audit
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -281,11 +281,11 @@ async def test_sitemaps_are_read_again(tmp_path: Path) -> None:
     assert audit.statuses() == {"/": "completed", "/old": "completed", "/new": "completed"}
 
 
-def stopped_after(site: Site, count: int) -> Callable[[Crawl], None]:
+def stopped_after(site: Site, count: int) -> Callable[[Crawler], None]:
     """Stops a crawl once so many more requests were seen."""
     limit = len(site.requests) + count
 
-    def steer(crawl: Crawl) -> None:
+    def steer(crawl: Crawler) -> None:
         async def watch() -> None:
             while len(site.requests) < limit:
                 await site.news()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.engine.notices import HostSlowed
+from tadoru.engine.notifications import HostSlowed
 from tests.support.auditing import Audit
 from tests.support.crawling import FastClock
 from tests.support.exchange import Exchange, Reply

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.engine.crawl import Crawl
+from tadoru.engine.crawl import Crawler
 from tests.support.crawling import by_path, crawl, set_up
 from tests.support.site import Site
 
@@ -138,7 +138,7 @@ async def test_a_crawl_can_run_twice_over_the_same_file_without_asking_again(tmp
         setup = await set_up(site, tmp_path, "/tree/10/2/0")
         await setup.run()
         before = len(site.requests)
-        held: list[Crawl] = []
+        held: list[Crawler] = []
         (ended,) = await setup.run(steer=held.append)
     assert len(site.requests) == before
     assert not ended.stopped

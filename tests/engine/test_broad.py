@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tadoru.config.resolve.options import AuditOptions
 
 from tadoru.engine import crawl as engine
-from tadoru.engine.crawl import Crawl
-from tadoru.jobs.audit.run import prepare, rejoin
+from tadoru.engine.crawl import Crawler
+from tadoru.jobs.audit.run import join_audit, prepare
 from tadoru.model.web import Answer, Request, Response
-from tadoru.options import AuditOptions
-from tadoru.store.base import HOST_SPENT, TRAPPED_HOST
-from tadoru.store.sqlite import SqliteStore
+from tadoru.store.crawl.interface import HOST_SPENT, TRAPPED_HOST
+from tadoru.store.crawl.sqlite import SqliteStore
 from tests.support.crawling import FastClock
 from tests.support.worlds import document
 
@@ -59,7 +59,7 @@ async def crawl(folder: Path, links: Links, *starts: str, **options: Any) -> tup
     world, clock = World(links), FastClock()
     store = SqliteStore(chosen.database, clock)
     plan = prepared.plan
-    work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
+    work = Crawler(job=plan.job, policy=plan.policy, store=store, fetcher=world, clock=clock, notify=lambda _: None)
     await work.run()
     skipped = {row.url: row.skip_reason async for row in store.pages() if row.status == "skipped"}
     await store.close()
@@ -109,7 +109,7 @@ async def test_a_queue_that_was_full_loses_nothing(tmp_path: Path) -> None:
 
 
 async def test_hosts_take_turns_when_there_are_more_of_them_than_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "LANES", 4)
+    monkeypatch.setattr(engine, "MAX_HOSTS", 4)
 
     def links(host: str, path: str) -> Sequence[str]:
         return [f"/{number}" for number in range(400 if host.startswith("big") else 2)]
@@ -125,5 +125,5 @@ async def test_the_scope_of_very_many_starts_stays_small_and_all_of_them_are_ask
     starts = [f"https://93.184.{number // 250}.{number % 250 + 1}/" for number in range(251)]
     world, _ = await crawl(tmp_path, lambda host, path: (), *starts, include=("/only-this",))
     assert len(world.asked) == 251
-    joined = await rejoin(AuditOptions(database=str(tmp_path / "crawl.db"), follow_external_hosts=True))
+    joined = await join_audit(AuditOptions(database=str(tmp_path / "crawl.db"), follow_external_hosts=True))
     assert (len(joined.plan.job.scope.sites), len(joined.starts)) == (100, 251)

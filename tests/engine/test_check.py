@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tadoru.config.resolve.options import LinksOptions
+
 from tadoru.jobs import launch
-from tadoru.jobs.links.api import links_async
-from tadoru.jobs.links.run import prepare, read_result
-from tadoru.options import LinksOptions
+from tadoru.jobs.links.run import links_async, prepare, read_result
 from tests.support.crawling import UNHURRIED, FastClock, by_path, crawl, set_up
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tadoru.config.resolve.options import LinksOptions
 
 from tadoru.jobs.explain import explain_url
-from tadoru.options import LinksOptions
 from tests.support.crawling import set_up
 from tests.support.site import Site
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Crawl
-from tadoru.engine.notices import LeasesRecovered
+from tadoru.engine.crawl import Crawler
+from tadoru.engine.notifications import LeasesRecovered
 from tadoru.errors import StoreError
-from tadoru.store.base import Completed, PageFacts
+from tadoru.store.crawl.interface import CompletedOutcome, PageFacts
 from tests.support.crawling import by_path, set_up
 from tests.support.site import Site
 
@@ -36,7 +36,7 @@ async def test_the_pages_of_an_engine_that_stopped_renewing_are_taken_over(tmp_p
         clock.ahead = 61.0
         await setup.run(clock=clock)
         assert [notice.count for notice in setup.told(LeasesRecovered)] == [1]
-        late = Completed(lease=lease, facts=PageFacts(status_code=418))
+        late = CompletedOutcome(lease=lease, facts=PageFacts(status_code=418))
         assert await lost.finish(worker, [late], max_depth=None) == 0
         await lost.close()
         pages = by_path(site, await setup.result())
@@ -110,7 +110,7 @@ async def test_an_engine_that_was_declared_dead_joins_again_and_records_nothing_
 async def test_a_paced_crawl_holds_no_more_pages_than_it_is_about_to_request(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/links/200", ignore_robots=True, delay=0.02)
-        crawls: list[Crawl] = []
+        crawls: list[Crawler] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested("/leaf/9")
         store = setup.store(SystemClock())

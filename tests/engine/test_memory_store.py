@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Crawl
-from tadoru.engine.gate import Gate
-from tadoru.engine.job import Policy
-from tadoru.jobs.launch import Access, build_fetcher
+from tadoru.engine.crawl import Crawler
+from tadoru.engine.job import CrawlPolicy
+from tadoru.engine.url_filter import UrlFilter
+from tadoru.jobs.launch import NetworkAccess, build_fetcher
 from tadoru.jobs.links.job import LinksJob
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import Budget
 from tadoru.rules.scope import Scope
-from tadoru.store.base import CrawlStore
-from tadoru.store.open import open_store
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.open import open_store
 from tests.support.site import Site
 
 Found = list[tuple[str, str, int, int | None, str | None, str | None]]
@@ -22,12 +22,12 @@ Found = list[tuple[str, str, int, int | None, str | None, str | None]]
 
 async def _crawl(site: Site, start: str, store: CrawlStore) -> Found:
     scope = Scope(sites=(start,))
-    job, policy = LinksJob(scope=scope), Policy(delay=0.0, concurrency=4, budget=Budget(max_depth=3))
-    await store.add([Gate(scope, check_external=False, follow=True, trap_cap=0).seed(start)], seed=True)
-    fetcher = build_fetcher(Access(user_agent="Tadoru/test", exemptions=Exemptions.for_urls([start])), 4)
+    job, policy = LinksJob(scope=scope), CrawlPolicy(delay=0.0, concurrency=4, budget=Budget(max_depth=3))
+    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).seed(start)], seed=True)
+    fetcher = build_fetcher(NetworkAccess(user_agent="Tadoru/test", exemptions=Exemptions.for_urls([start])), 4)
     try:
         clock = SystemClock()
-        await Crawl(job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=lambda _: None).run()
+        await Crawler(job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=lambda _: None).run()
         await store.settle()
         return [
             (page.url, page.status, page.depth, page.status_code, page.title, page.parent_url) async for page in store.pages()

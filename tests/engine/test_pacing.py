@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.engine.notices import HostSlowed
+from tadoru.engine.notifications import HostSlowed
 from tests.support.crawling import FastClock, crawl, set_up
 from tests.support.site import Site
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.jobs.links.job import LinksJob
 from tests.support.crawling import by_path, crawl, set_up
 from tests.support.site import Site
@@ -65,7 +65,7 @@ async def test_images_scripts_and_styles_are_not_pages() -> None:
 class Recorder(LinksJob):
     """Remembers what it was given to read."""
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         SEEN[page.url] = (page.response.body_read, len(page.response.body))
         return super().handle(page)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.engine.notices import SiteMoved
+from tadoru.engine.notifications import SiteMoved
 from tadoru.model.web import FailureKind
 from tadoru.rules.budget import Budget
 from tests.support.crawling import FastClock, by_path, crawl, set_up

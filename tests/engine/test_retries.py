@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tadoru.engine.notices import HostSlowed, PageFailed, PageRetried
+from tadoru.engine.notifications import HostSlowed, PageFailed, PageRetried
 from tadoru.model.web import FailureKind
 from tests.support.crawling import FastClock, Setup, set_up
 from tests.support.exchange import Exchange, Reply

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.engine.notices import PageRefused
+from tadoru.engine.notifications import PageRefused
 from tests.support.crawling import FastClock, by_path, crawl, set_up
 from tests.support.site import Site
 

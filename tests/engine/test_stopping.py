@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Crawl
-from tadoru.engine.job import Found, Page
-from tadoru.engine.notices import Notice, PageBroke, PageDone
+from tadoru.engine.crawl import Crawler
+from tadoru.engine.job import FetchedPage, PageResult
+from tadoru.engine.notifications import CrawlNotification, PageDone, PageHandlerFailed
 from tadoru.jobs import launch
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import FailureKind
-from tadoru.store.base import Counts
+from tadoru.store.crawl.interface import CrawlCounts
 from tests.support.crawling import FastClock, Setup, by_path, set_up
 from tests.support.site import Site
 
 
-async def counts(setup: Setup) -> Counts:
+async def counts(setup: Setup) -> CrawlCounts:
     store = setup.store(SystemClock())
     try:
         return await store.counts()
@@ -41,7 +41,7 @@ async def test_stopping_lets_requests_in_flight_finish_and_gives_the_rest_back(t
         setup = await set_up(site, tmp_path, "/tree/60/3/0", concurrency=3, ignore_robots=True)
         held = [f"/tree/60/3/{page}" for page in (1, 2, 3)]
         gates = [site.hold(path) for path in held]
-        crawls: list[Crawl] = []
+        crawls: list[Crawler] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         for path in held:
             await site.requested(path)
@@ -61,11 +61,11 @@ async def test_stopping_does_not_wait_for_a_turn_that_is_far_off(tmp_path: Path)
     async with Site() as site:
         site.robots("User-agent: *\nCrawl-delay: 50\n")
         setup = await set_up(site, tmp_path, "/tree/5/2/0")
-        crawls: list[Crawl] = []
+        crawls: list[Crawler] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested("/robots.txt")
         async with asyncio.timeout(45):
-            while not crawls[0]._visit._waiting:  # noqa: ASYNC110 - nothing announces that a visit waits for its turn
+            while not crawls[0]._page_fetch._waiting:  # noqa: ASYNC110 - nothing announces that a visit waits for its turn
                 await asyncio.sleep(0)
             crawls[0].stop()
             (ended,) = await running
@@ -78,7 +78,7 @@ async def test_stopping_does_not_wait_for_a_slow_robots_txt(tmp_path: Path) -> N
     async with Site() as site:
         gate = site.hold("/robots.txt")
         setup = await set_up(site, tmp_path, "/tree/5/2/0", timeout=60.0)
-        crawls: list[Crawl] = []
+        crawls: list[Crawler] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested("/robots.txt")
         crawls[0].stop()
@@ -119,7 +119,7 @@ async def test_cancelling_after_stopping_ends_it_at_once(tmp_path: Path, held: s
     async with Site() as site:
         site.hold(held)
         setup = await set_up(site, tmp_path, "/tree/9/2/0", timeout=60.0)
-        crawls: list[Crawl] = []
+        crawls: list[Crawler] = []
         running = asyncio.create_task(setup.run(steer=crawls.append))
         await site.requested(held)
         crawls[0].stop()
@@ -147,7 +147,7 @@ async def test_nothing_is_left_running_after_a_crawl_that_was_cancelled(tmp_path
 class Clumsy(LinksJob):
     """A job with a bug."""
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         if page.url.endswith("/3"):
             raise ZeroDivisionError("our own fault")
         return super().handle(page)
@@ -160,7 +160,7 @@ async def test_a_job_that_fails_on_a_page_is_told_and_the_crawl_goes_on(tmp_path
         setup.prepared = replace(setup.prepared, plan=replace(setup.prepared.plan, job=job))
         await setup.run()
         result = await setup.result()
-    (broke,) = setup.told(PageBroke)
+    (broke,) = setup.told(PageHandlerFailed)
     assert broke.url == site.url("/tree/20/3/3")
     assert "our own fault" in broke.trace
     (failed,) = result.failed_urls
@@ -169,7 +169,7 @@ async def test_a_job_that_fails_on_a_page_is_told_and_the_crawl_goes_on(tmp_path
 
 
 async def test_a_listener_that_fails_ends_the_crawl_with_its_error_and_loses_nothing(tmp_path: Path) -> None:
-    def listen(notice: Notice) -> None:
+    def listen(notice: CrawlNotification) -> None:
         if isinstance(notice, PageDone) and notice.depth == 1:
             raise LookupError("the listener's own fault")
 
@@ -188,5 +188,5 @@ async def test_a_page_beyond_its_bounds_is_unparsable_and_no_fault_of_ours(tmp_p
         setup = await set_up(site, tmp_path)
         await setup.run(clock=FastClock())
         pages = by_path(site, await setup.result())
-    assert setup.told(PageBroke) == []
+    assert setup.told(PageHandlerFailed) == []
     assert pages["/leaf/1"].status_code == 200

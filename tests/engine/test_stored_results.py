@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError
-from tadoru.jobs.links.report import LinksReport, write
+from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result import CrawlResult
+from tadoru.jobs.links.result_reader import stored_edges
 from tadoru.jobs.links.run import read_result
-from tadoru.jobs.links.stream import stored_edges
 from tests.support.crawling import FastClock, Setup, crawl, set_up
 from tests.support.site import Site
 
@@ -60,7 +60,7 @@ def test_every_form_is_the_same_from_the_store(crawled: Setup, form: str) -> Non
     for result in both(crawled):
         out = StringIO()
         edges = lambda: stored_edges(crawled.database)  # noqa: E731 - one line, used once
-        write(LinksReport(result, edges, result.bad_links, show_external=True, checked=True), form, out)
+        write_links_report(LinksReport(result, edges, result.bad_links, show_external=True, checked=True), form, out)
         written.append(out.getvalue())
     assert written[0] == written[1]
     assert written[0]

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Crawl
-from tadoru.engine.gate import Gate
-from tadoru.engine.job import Found, Page, Policy
+from tadoru.engine.crawl import Crawler
+from tadoru.engine.job import CrawlPolicy, FetchedPage, PageResult
+from tadoru.engine.url_filter import UrlFilter
 from tadoru.jobs.links.job import LinksJob
 from tadoru.model.web import Answer, Request, Response
 from tadoru.rules.scope import Scope
-from tadoru.store.base import Outcome
-from tadoru.store.memory import MemoryStore
+from tadoru.store.crawl.interface import Outcome
+from tadoru.store.crawl.memory import MemoryStore
 
 START = "http://site.example/"
 TOGETHER = 8
@@ -51,7 +51,7 @@ class Reading(LinksJob):
 
     recorder: Recorder = field(default_factory=Recorder)
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         if page.url != START:
             self.recorder.events.append("read")
         return super().handle(page)
@@ -71,10 +71,10 @@ async def crawled() -> Recorder:
     recorder, scope = Recorder(), Scope(sites=(START,))
     store = Writing(SystemClock())
     store.recorder = recorder
-    await store.add([Gate(scope, check_external=False, follow=True, trap_cap=0).seed(START)], seed=True)
-    policy = Policy(delay=0.0, concurrency=TOGETHER, obey_robots=False)
+    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).seed(START)], seed=True)
+    policy = CrawlPolicy(delay=0.0, concurrency=TOGETHER, obey_robots=False)
     job = Reading(scope=scope, recorder=recorder)
-    await Crawl(job=job, policy=policy, store=store, fetcher=Burst(recorder), clock=SystemClock(), notify=lambda _: None).run()
+    await Crawler(job=job, policy=policy, store=store, fetcher=Burst(recorder), clock=SystemClock(), notify=lambda _: None).run()
     return recorder
 
 

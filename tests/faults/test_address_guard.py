@@ -26,10 +26,9 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tadoru.clock import SystemClock
-from tadoru.fetch.chain import build
-from tadoru.fetch.connect import CURRENT, GuardedConnector, Visit
-from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, named_privately
-from tadoru.fetch.http import HttpFetcher
+from tadoru.fetch.connection import CURRENT_ATTEMPT, GuardedConnector, RequestAttempt
+from tadoru.fetch.guard import DNS_SECONDS, AddressGuard, BlockedAddress, DnsCache, private_exemptions
+from tadoru.fetch.http import HttpFetcher, build_http_fetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import canonical
@@ -46,7 +45,7 @@ async def trap() -> AsyncIterator[Site]:
 
 
 async def fetched(url: str, **options: Any) -> Answer:
-    fetcher = build(**{"user_agent": "x", "exemptions": NOBODY_NAMED, **options})
+    fetcher = build_http_fetcher(**{"user_agent": "x", "exemptions": NOBODY_NAMED, **options})
     try:
         return await fetcher.fetch(Request(url=url, timeout=5))
     finally:
@@ -141,10 +140,10 @@ async def test_a_public_name_that_the_person_typed_can_not_become_a_private_addr
         return ["127.0.0.1"]
 
     url = f"http://typed.example:{trap.port}/"
-    then, private = Names(SystemClock(), public), Names(SystemClock(), loopback)
-    assert blocked(await fetched(url, exemptions=await named_privately([url], then), resolver=loopback))
+    then, private = DnsCache(SystemClock(), public), DnsCache(SystemClock(), loopback)
+    assert blocked(await fetched(url, exemptions=await private_exemptions([url], then), resolver=loopback))
     assert trap.connections == 0
-    assert isinstance(await fetched(url, exemptions=await named_privately([url], private), resolver=loopback), Response)
+    assert isinstance(await fetched(url, exemptions=await private_exemptions([url], private), resolver=loopback), Response)
 
 
 class UncheckedResolver(AbstractResolver):
@@ -159,8 +158,8 @@ class UncheckedResolver(AbstractResolver):
 
 async def test_the_address_is_checked_again_at_the_moment_of_connecting(trap: Site) -> None:
     url = f"http://public.example:{trap.port}/"
-    CURRENT.set(visit := Visit(Request(url=url), None, SystemClock(), fresh=False))
-    connector = GuardedConnector(Guard(NOBODY_NAMED), resolver=UncheckedResolver(), use_dns_cache=False)
+    CURRENT_ATTEMPT.set(visit := RequestAttempt(Request(url=url), None, SystemClock(), fresh=False))
+    connector = GuardedConnector(AddressGuard(NOBODY_NAMED), resolver=UncheckedResolver(), use_dns_cache=False)
     async with visit.deadline, aiohttp.ClientSession(connector=connector) as session:
         with pytest.raises(BlockedAddress):
             await session.get(url)
@@ -236,12 +235,12 @@ async def inside() -> dict[str, Any]:
         site = await stack.enter_async_context(Site(host=PUBLIC, port=80))
         traps = [await stack.enter_async_context(Site(host=address, port=80)) for address in FORBIDDEN]
         site.page("/", links=hostile_links())
-        guarded = build(user_agent="x", exemptions=NOBODY_NAMED, resolver=resolver)
+        guarded = build_http_fetcher(user_agent="x", exemptions=NOBODY_NAMED, resolver=resolver)
         answers = [await follow(guarded, target) for target in await links_of(guarded)]
         reached = sum(trap.connections for trap in traps)
         mixed = await guarded.fetch(Request(url="http://mixed.example/"))
         await guarded.close()
-        unguarded = build(user_agent="x", exemptions=Exemptions(allow_all=True), resolver=resolver)
+        unguarded = build_http_fetcher(user_agent="x", exemptions=Exemptions(allow_all=True), resolver=resolver)
         control = [await follow(unguarded, target) for target in await links_of(unguarded)]
         await unguarded.close()
         return {

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.fetch.chain import build
-from tadoru.fetch.cookies import MOST_PER_HOST, CookieJar
+from tadoru.fetch.cookies import MAX_PER_HOST, CookieJar
 from tadoru.fetch.credentials import Credentials
+from tadoru.fetch.http import build_http_fetcher
 from tadoru.model.web import Request, Response
 from tadoru.rules.address import Exemptions
 from tests.support.site import Site
@@ -121,10 +121,10 @@ def test_the_longer_path_comes_first() -> None:
 
 
 def test_a_host_can_not_fill_the_memory() -> None:
-    jar = jar_after(SHOP, *(f"c{number}=1" for number in range(MOST_PER_HOST + 5)))
+    jar = jar_after(SHOP, *(f"c{number}=1" for number in range(MAX_PER_HOST + 5)))
     kept = jar.header(SHOP).split("; ")
-    assert len(kept) == MOST_PER_HOST
-    assert kept[-1] == f"c{MOST_PER_HOST + 4}=1"
+    assert len(kept) == MAX_PER_HOST
+    assert kept[-1] == f"c{MAX_PER_HOST + 4}=1"
 
 
 @given(line=st.text(max_size=80))
@@ -143,7 +143,9 @@ async def test_the_built_door_keeps_a_session_only_when_asked_and_the_newer_cook
     async with Site() as site:
         site.reply("/", headers={"Set-Cookie": "id=7; Path=/"})
         given_too = Credentials().with_cookies([site.base], ["given=1", "id=old"])
-        fetcher = build(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), credentials=given_too, keep_cookies=keep)
+        fetcher = build_http_fetcher(
+            user_agent="x", exemptions=Exemptions.for_urls([site.url()]), credentials=given_too, keep_cookies=keep
+        )
         for _ in range(2):
             await fetcher.fetch(Request(url=site.url()))
         await fetcher.close()

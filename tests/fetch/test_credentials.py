@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.fetch.chain import build
 from tadoru.fetch.credentials import Credentials
+from tadoru.fetch.http import build_http_fetcher
 from tadoru.model.web import Headers, Request, Response
 from tadoru.rules.address import Exemptions
 from tests.support.site import Site
@@ -159,7 +159,7 @@ def test_cookies_of_a_file_go_where_the_file_says(url: str, expected: str) -> No
 
 
 async def fetched(site: Site, path: str, credentials: Credentials, headers: Headers = ()) -> dict[str, str]:
-    fetcher = build(user_agent="x", exemptions=Exemptions(allow_all=True), credentials=credentials)
+    fetcher = build_http_fetcher(user_agent="x", exemptions=Exemptions(allow_all=True), credentials=credentials)
     answer = await fetcher.fetch(Request(url=site.url(path), headers=headers))
     await fetcher.close()
     assert isinstance(answer, Response)

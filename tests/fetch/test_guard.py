@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tadoru.fetch.guard import DNS_SECONDS, BlockedAddress, Guard, Names, Unresolved, named_privately
+from tadoru.fetch.guard import DNS_SECONDS, AddressGuard, BlockedAddress, DnsCache, UnresolvedHost, private_exemptions
 from tadoru.rules.address import Exemptions
 
 PUBLIC = "93.184.216.34"
@@ -50,12 +50,12 @@ class Answers:
 
 def test_public_addresses_pass_and_the_others_are_left_out() -> None:
     mixed = ["127.0.0.1", PUBLIC, "10.0.0.1", "2606:2800:220:1::1", "::1"]
-    assert Guard(Exemptions()).allowed("a.example", 80, mixed) == [PUBLIC, "2606:2800:220:1::1"]
+    assert AddressGuard(Exemptions()).allowed("a.example", 80, mixed) == [PUBLIC, "2606:2800:220:1::1"]
 
 
 def test_no_public_address_is_a_refusal_that_says_why() -> None:
     with pytest.raises(BlockedAddress, match=r"a\.example: 10\.0\.0\.1 is a private address"):
-        Guard(Exemptions()).allowed("a.example", 80, ["10.0.0.1", "127.0.0.1"])
+        AddressGuard(Exemptions()).allowed("a.example", 80, ["10.0.0.1", "127.0.0.1"])
 
 
 EXEMPT = Exemptions.for_urls(["http://dev.example:8000/"])
@@ -67,7 +67,7 @@ EXEMPT = Exemptions.for_urls(["http://dev.example:8000/"])
     ids=["what was named", "another port", "a subdomain", "the same address by another name"],
 )
 def test_an_exemption_is_for_exactly_the_host_and_port_that_were_named(host: str, port: int, passes: bool) -> None:
-    guard = Guard(EXEMPT)
+    guard = AddressGuard(EXEMPT)
     assert guard.exempt(host, port) is passes
     if passes:
         assert guard.allowed(host, port, ["127.0.0.1"]) == ["127.0.0.1"]
@@ -77,8 +77,8 @@ def test_an_exemption_is_for_exactly_the_host_and_port_that_were_named(host: str
 
 
 def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
-    assert Guard(Exemptions(), proxy=("127.0.0.1", 3128)).exempt("127.0.0.1", 3128)
-    assert not Guard(Exemptions()).exempt("127.0.0.1", 3128)
+    assert AddressGuard(Exemptions(), proxy=("127.0.0.1", 3128)).exempt("127.0.0.1", 3128)
+    assert not AddressGuard(Exemptions()).exempt("127.0.0.1", 3128)
 
 
 @pytest.mark.parametrize(
@@ -96,16 +96,16 @@ def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
 async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     answer: list[str] | Exception, is_exempt: bool
 ) -> None:
-    names = Names(HandClock(), Answers(answer))
-    exempt = await named_privately(["http://dev.example:8000/"], names)
+    names = DnsCache(HandClock(), Answers(answer))
+    exempt = await private_exemptions(["http://dev.example:8000/"], names)
     assert exempt.covers("dev.example", 8000) is is_exempt
     await names.close()
 
 
 @pytest.mark.parametrize("first", [OSError("NXDOMAIN"), []], ids=["unknown", "without an address"])
 async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public_then(first: list[str] | Exception) -> None:
-    names = Names(HandClock(), Answers(first))
-    guard = Guard(Exemptions.from_list((await named_privately(["http://dev.example:8000/"], names)).to_list()))
+    names = DnsCache(HandClock(), Answers(first))
+    guard = AddressGuard(Exemptions.from_list((await private_exemptions(["http://dev.example:8000/"], names)).to_list()))
     assert guard.allowed("dev.example", 8000, [PUBLIC]) == [PUBLIC]
     with pytest.raises(BlockedAddress):
         guard.allowed("dev.example", 8000, ["127.0.0.1"])
@@ -114,8 +114,8 @@ async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public
 
 async def test_addresses_that_a_person_named_need_no_lookup() -> None:
     server = Answers([PUBLIC])
-    names = Names(HandClock(), server)
-    exempt = await named_privately(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], names)
+    names = DnsCache(HandClock(), server)
+    exempt = await private_exemptions(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], names)
     assert exempt.to_list() == ["127.0.0.1:80", "[::1]:8000"]
     assert server.asked == []
     await names.close()
@@ -124,15 +124,15 @@ async def test_addresses_that_a_person_named_need_no_lookup() -> None:
 async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = Names(HandClock(), server)
-    exempt = await named_privately(["http://slow.example/"], names, patience=0.01)
+    names = DnsCache(HandClock(), server)
+    exempt = await private_exemptions(["http://slow.example/"], names, patience=0.01)
     assert not exempt.covers("slow.example", 80)
     await names.close()
 
 
 async def test_an_answer_is_kept_for_a_short_while() -> None:
     clock = HandClock()
-    names = Names(clock, Answers([PUBLIC], ["10.0.0.1"]))
+    names = DnsCache(clock, Answers([PUBLIC], ["10.0.0.1"]))
     assert names.known("a.example") == ()
     assert await names.ask("a.example") == [PUBLIC]
     clock.seconds += DNS_SECONDS - 1
@@ -146,7 +146,7 @@ async def test_an_answer_is_kept_for_a_short_while() -> None:
 async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = Names(HandClock(), server)
+    names = DnsCache(HandClock(), server)
     first, second = (asyncio.create_task(names.ask("a.example")) for _ in range(2))
     await server.was_asked.wait()
     first.cancel()
@@ -158,8 +158,8 @@ async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> Non
 
 @pytest.mark.parametrize("answer", [[], OSError("SERVFAIL"), UnicodeError("label too long")], ids=["empty", "failure", "no name"])
 async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: list[str] | Exception) -> None:
-    names = Names(HandClock(), Answers(answer, [PUBLIC]))
-    with pytest.raises(Unresolved):
+    names = DnsCache(HandClock(), Answers(answer, [PUBLIC]))
+    with pytest.raises(UnresolvedHost):
         await names.ask("a.example")
     assert await names.ask("a.example") == [PUBLIC]
     await names.close()
@@ -168,7 +168,7 @@ async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: lis
 async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = Names(HandClock(), server)
+    names = DnsCache(HandClock(), server)
     waiting = asyncio.create_task(names.ask("slow.example"))
     await server.was_asked.wait()
     await names.close()
@@ -177,6 +177,6 @@ async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
 
 
 async def test_the_system_resolves_localhost() -> None:
-    names = Names(HandClock())
+    names = DnsCache(HandClock())
     assert set(await names.ask("localhost")) & {"127.0.0.1", "::1"}
     await names.close()

@@ -15,8 +15,8 @@ import trustme
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.fetch.connect import IDLE_HOSTS
-from tadoru.fetch.guard import Names, named_privately
+from tadoru.fetch.connection import MAX_IDLE_HOSTS
+from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.fetch.http import HttpFetcher
 from tadoru.model.web import Answer, Failure, FailureKind, Request, Response
 from tadoru.rules.address import Exemptions
@@ -377,12 +377,12 @@ async def test_connections_are_kept_open_to_a_bounded_number_of_hosts(site: Site
         return ["127.0.0.1"]
 
     site.reply("/", body=b"ok")
-    urls = [f"http://{number}.example:{site.port}/" for number in range(IDLE_HOSTS + 3)]
+    urls = [f"http://{number}.example:{site.port}/" for number in range(MAX_IDLE_HOSTS + 3)]
     async with fetching(site, resolver=loopback, exemptions=Exemptions.for_urls(urls)) as fetcher:
         for url in (*urls, urls[0], urls[-1]):
             good(await fetcher.fetch(Request(url=url)))
     # The first ones had to go, and were connected to again; the last one was still there.
-    assert site.connections == IDLE_HOSTS + 4
+    assert site.connections == MAX_IDLE_HOSTS + 4
 
 
 async def test_a_pooled_connection_that_the_server_closes_is_replaced_by_a_new_one_and_the_request_repeated(
@@ -573,8 +573,8 @@ async def test_a_name_that_a_person_typed_and_that_only_the_proxy_knows_is_hande
         return later
 
     site.handle("http://far.example/*", answer_ok)
-    names = Names(SystemClock(), nothing)
-    typed = Exemptions.from_list((await named_privately(["http://far.example/"], names)).to_list())
+    names = DnsCache(SystemClock(), nothing)
+    typed = Exemptions.from_list((await private_exemptions(["http://far.example/"], names)).to_list())
     async with fetching(site, proxy=proxy, resolver=answers, exemptions=typed) as fetcher:
         answer = await fetcher.fetch(Request(url="http://far.example/"))
     assert (failed(answer).kind if kind else good(answer).body) == (kind or b"ok")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.fetch.limits import STEP, BadEncoding, Body, TooLarge
+from tadoru.fetch.limits import STEP, BadContentEncoding, BodyDecoder, BodyTooLarge
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -50,7 +50,7 @@ COMPRESSED = ["gzip", "deflate", "raw deflate", "br", "zstd", "gzip, then br"]
 
 
 def decode(encoding: str, packed: bytes, cap: int = 100 * MEBIBYTE, step: int = MEBIBYTE) -> bytes:
-    body = Body(encoding, cap)
+    body = BodyDecoder(encoding, cap)
     for start in range(0, len(packed), step):
         body.feed(packed[start : start + step])
     assert body.transferred == len(packed)
@@ -76,7 +76,7 @@ def test_the_cap_is_exact(case: str) -> None:
     encoding, encode = ENCODINGS[case]
     data = b"ab" * 5000
     assert decode(encoding, encode(data), cap=10_000) == data
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         decode(encoding, encode(data), cap=9_999)
 
 
@@ -86,7 +86,7 @@ def test_a_bomb_never_expands_past_the_cap(case: str) -> None:
     bomb = encode(bytes(64 * MEBIBYTE))
     tracemalloc.start()
     try:
-        with pytest.raises(TooLarge):
+        with pytest.raises(BodyTooLarge):
             decode(encoding, bomb, cap=MEBIBYTE)
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -97,12 +97,12 @@ def test_a_bomb_never_expands_past_the_cap(case: str) -> None:
 def test_layers_that_grow_and_shrink_again_are_cut_off_in_between() -> None:
     # Endless empty blocks of deflate: a huge layer in the middle that holds nothing.
     hollow = b"\x00\x00\x00\xff\xff" * (4 * MEBIBYTE)
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         decode("deflate, gzip", gzip.compress(hollow), cap=MEBIBYTE)
 
 
 def test_compressed_data_that_yields_nothing_ends_at_the_cap_too() -> None:
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         decode("deflate", b"\x00\x00\x00\xff\xff" * MEBIBYTE, cap=MEBIBYTE)
 
 
@@ -110,7 +110,7 @@ def test_a_frame_that_asks_for_much_memory_is_refused() -> None:
     options = {zstd.CompressionParameter.window_log: 27, zstd.CompressionParameter.enable_long_distance_matching: 1}
     packer = zstd.ZstdCompressor(options=options)
     packed = packer.compress(bytes(9 * MEBIBYTE)) + packer.flush()
-    with pytest.raises(BadEncoding):
+    with pytest.raises(BadContentEncoding):
         decode("zstd", packed)
 
 
@@ -120,7 +120,7 @@ def test_a_frame_that_asks_for_much_memory_is_refused() -> None:
 )
 def test_a_body_that_is_not_what_it_says_is_named(case: str, damage: Callable[[bytes], bytes]) -> None:
     encoding, encode = ENCODINGS[case]
-    with pytest.raises(BadEncoding):
+    with pytest.raises(BadContentEncoding):
         decode(encoding, damage(encode(b"some text" * 100)))
 
 
@@ -128,15 +128,15 @@ def test_a_body_that_is_not_what_it_says_is_named(case: str, damage: Callable[[b
 @given(junk=st.binary(min_size=1, max_size=400), step=st.integers(1, 100))
 def test_junk_raises_nothing_else(case: str, junk: bytes, step: int) -> None:
     encoding, _ = ENCODINGS[case]
-    with suppress(BadEncoding, TooLarge):
+    with suppress(BadContentEncoding, BodyTooLarge):
         decode(encoding, junk, cap=10 * MEBIBYTE, step=step)
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
 def test_an_empty_body_needs_no_decoding(encoding: str) -> None:
-    assert Body(encoding, 10).finish() == b""
+    assert BodyDecoder(encoding, 10).finish() == b""
 
 
 def test_too_many_layers_are_refused() -> None:
-    with pytest.raises(BadEncoding):
-        Body("gzip, gzip, gzip, gzip, gzip", 10)
+    with pytest.raises(BadContentEncoding):
+        BodyDecoder("gzip, gzip, gzip, gzip, gzip", 10)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from tadoru.clock import SystemClock
 from tadoru.errors import UsageError
-from tadoru.fetch import proxy as proxy_module
-from tadoru.fetch.guard import Guard, Names
-from tadoru.fetch.proxy import GuardingProxy, Guest
-from tadoru.fetch.relay import Dialer, Upstream, read_head
+from tadoru.fetch.browser import proxy as proxy_module
+from tadoru.fetch.browser.proxy import GuardedProxy, ProxyClient
+from tadoru.fetch.browser.relay import Dialer, UpstreamProxy, read_head
+from tadoru.fetch.guard import AddressGuard, DnsCache
 from tadoru.model.web import FailureKind
 from tadoru.rules.address import Exemptions
 from tests.support.site import Site
@@ -44,12 +44,12 @@ async def trap() -> AsyncIterator[Site]:
 class World:
     """A proxy that knows a few names, and a client that speaks to it byte by byte."""
 
-    def __init__(self, named: Site, answers: dict[str, list[str]] | None = None, upstream: Upstream | None = None) -> None:
+    def __init__(self, named: Site, answers: dict[str, list[str]] | None = None, upstream: UpstreamProxy | None = None) -> None:
         self.asked: list[str] = []
         self.answers = answers or {}
-        self.names = Names(SystemClock(), self._resolve)
-        guard = Guard(Exemptions.for_urls([named.url()]))
-        self.proxy = GuardingProxy(Dialer(guard, self.names, upstream, timeout=5))
+        self.names = DnsCache(SystemClock(), self._resolve)
+        guard = AddressGuard(Exemptions.for_urls([named.url()]))
+        self.proxy = GuardedProxy(Dialer(guard, self.names, upstream, timeout=5))
 
     async def _resolve(self, host: str) -> list[str]:
         self.asked.append(host)
@@ -66,10 +66,10 @@ class World:
         await self.names.close()
         assert not [task for task in asyncio.all_tasks() if "fetch/proxy" in repr(task) or "fetch/relay" in repr(task)]
 
-    def guest(self, **options: Any) -> Guest:
+    def guest(self, **options: Any) -> ProxyClient:
         return self.proxy.invite(**{"admit": anybody, **options})
 
-    async def say(self, data: bytes, guest: Guest | None = None) -> bytes:
+    async def say(self, data: bytes, guest: ProxyClient | None = None) -> bytes:
         """Everything that comes back until the proxy closes."""
         if guest is not None:
             data = data.replace(b"\r\n", f"\r\nProxy-Authorization: {guest.authorization}\r\n".encode(), 1)
@@ -119,7 +119,7 @@ async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with World(site) as world:
-        world.proxy._dialer._guard = Guard(Exemptions(allow_all=True))
+        world.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
         guest = world.guest()
         request = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody".encode()
         assert (await world.say(request, guest)).endswith(b"\r\n\r\nok")
@@ -336,9 +336,9 @@ async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
     async with World(site) as world:
         greedy, other = world.guest(), world.guest()
         asking = [asyncio.create_task(world.say(get(site.url("/held")), greedy)) for _ in range(40)]
-        await site.requested("/held", proxy_module.GUEST_CONNECTIONS)
+        await site.requested("/held", proxy_module.CLIENT_CONNECTIONS)
         assert (await world.say(get(site.url("/free")), other)).endswith(b"free")
-        assert site.hits("/held") == proxy_module.GUEST_CONNECTIONS
+        assert site.hits("/held") == proxy_module.CLIENT_CONNECTIONS
         gate.release()
         assert all(answer.endswith(b"x") for answer in await asyncio.gather(*asking))
 
@@ -368,9 +368,9 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
     """The second proxy is one of ours, which lets everything through and asks for a password."""
     site.reply("/", body="seen")
     async with World(site) as outer:
-        outer.proxy._dialer._guard = Guard(Exemptions(allow_all=True))
+        outer.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
         door = outer.guest()
-        upstream = Upstream.parse(f"http://{door.name}:{door.password}@{outer.proxy.address}")
+        upstream = UpstreamProxy.parse(f"http://{door.name}:{door.password}@{outer.proxy.address}")
         async with World(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
             guest = inner.guest()
             assert (await inner.say(get(site.url("/")), guest)).endswith(b"seen")
@@ -381,7 +381,7 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
             assert guest.faults["private.example"].kind == FailureKind.BLOCKED_ADDRESS
         assert site.connections == 2
         assert all("proxy-authorization" not in seen.headers for seen in site.requests)
-        wrong = Upstream.parse(f"http://{door.name}:wrong@{outer.proxy.address}")
+        wrong = UpstreamProxy.parse(f"http://{door.name}:wrong@{outer.proxy.address}")
         async with World(site, upstream=wrong) as inner:
             for request in (get(site.url("/")), connect):
                 guest = inner.guest()
@@ -396,12 +396,12 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
 @pytest.mark.parametrize("text", ["socks5://me:pw@h:1", "http://:pw@", "http://me:pw@h:port", "me:pw@h:80", "http://me:pw@[::1"])
 def test_a_proxy_that_can_not_be_used_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(UsageError, match="http://host:port") as raised:
-        Upstream.parse(text)
+        UpstreamProxy.parse(text)
     assert "pw" not in str(raised.value)
 
 
 def test_the_password_of_a_proxy_is_not_shown() -> None:
-    upstream = Upstream.parse("http://me:s%40cret@proxy.example:8080")
+    upstream = UpstreamProxy.parse("http://me:s%40cret@proxy.example:8080")
     assert base64.b64decode(upstream.authorization.removeprefix("Basic ")) == b"me:s@cret"
     assert repr(upstream) == "Upstream(proxy.example:8080)"
 

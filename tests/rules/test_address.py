@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.rules.address import Exemptions, refusal
+from tadoru.rules.address import Exemptions, block_reason
 
 REFUSED = [
     ("0.0.0.0", "unspecified"),
@@ -79,7 +79,7 @@ REFUSED = [
 
 @pytest.mark.parametrize("address, kind", REFUSED, ids=[address for address, _ in REFUSED])
 def test_an_address_that_is_not_public_is_refused_by_name(address: str, kind: str) -> None:
-    assert kind in (refusal(address) or "")
+    assert kind in (block_reason(address) or "")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_address_that_is_not_public_is_refused_by_name(address: str, kind: st
      "3ffe:ffff::1"],
 )  # fmt: skip
 def test_a_public_address_is_not_refused(address: str) -> None:
-    assert refusal(address) is None
+    assert block_reason(address) is None
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_public_address_is_not_refused(address: str) -> None:
     ["", "localhost", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "127.1", "1.2.3.4.5", "1.2.3.4%eth0", "[::1]", "::g", " 8.8.8.8"],
 )
 def test_what_is_not_an_address_is_refused(text: str) -> None:
-    assert "not an IP address" in (refusal(text) or "")
+    assert "not an IP address" in (block_reason(text) or "")
 
 
 V4_NETWORKS = [
@@ -137,7 +137,7 @@ V6_NETWORKS = [
 def test_every_address_of_a_v4_network_is_refused(network: str, data: st.DataObject) -> None:
     net = IPv4Network(network)
     number = data.draw(st.integers(int(net.network_address), int(net.broadcast_address)))
-    assert refusal(str(IPv4Address(number)))
+    assert block_reason(str(IPv4Address(number)))
 
 
 @pytest.mark.parametrize("network", V6_NETWORKS)
@@ -145,27 +145,27 @@ def test_every_address_of_a_v4_network_is_refused(network: str, data: st.DataObj
 def test_every_address_of_a_v6_network_is_refused(network: str, data: st.DataObject) -> None:
     net = IPv6Network(network)
     number = data.draw(st.integers(int(net.network_address), int(net.broadcast_address)))
-    assert refusal(str(IPv6Address(number)))
+    assert block_reason(str(IPv6Address(number)))
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
 def test_a_v4_address_inside_a_v6_one_gets_its_own_verdict(inner: IPv4Address) -> None:
-    verdict = refusal(str(inner))
-    assert refusal(f"::ffff:{inner}") == verdict
-    assert refusal(str(IPv6Address(0xFFFF << 32 | int(inner)))) == verdict
-    assert refusal(f"64:ff9b::{inner}") == verdict
+    verdict = block_reason(str(inner))
+    assert block_reason(f"::ffff:{inner}") == verdict
+    assert block_reason(str(IPv6Address(0xFFFF << 32 | int(inner)))) == verdict
+    assert block_reason(f"64:ff9b::{inner}") == verdict
 
 
 @given(st.integers(0, 2**32 - 1).map(IPv4Address))
 def test_nothing_that_python_knows_to_be_local_passes(address: IPv4Address) -> None:
     if address.is_private or address.is_multicast or address.is_reserved:
-        assert refusal(str(address))
+        assert block_reason(str(address))
 
 
 @given(st.integers(0, 2**128 - 1).map(IPv6Address))
 def test_no_v6_address_outside_global_unicast_passes(address: IPv6Address) -> None:
     if int(address) >> 125 != 1 and address.ipv4_mapped is None:
-        assert refusal(str(address)) or address in IPv6Network("64:ff9b::/96")
+        assert block_reason(str(address)) or address in IPv6Network("64:ff9b::/96")
 
 
 # --- exemptions -----------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.rules.scope import Admission, Mode, Scope, Verdict, domain_key
+from tadoru.rules.scope import Admission, Scope, ScopeDecision, ScopeMode, domain_key
 
 FOLLOW, EXTERNAL, REFUSED = Admission.FOLLOW, Admission.EXTERNAL, Admission.REFUSED
 HOST = Scope("host", ("https://www.example.com/start",))
@@ -147,7 +147,7 @@ def test_the_scope_all_follows_every_host() -> None:
         (HOST, "https://www.example.com/x", (FOLLOW, "in scope")),
     ],
 )
-def test_each_verdict_gives_its_reason(scope: Scope, url: str, verdict: Verdict) -> None:
+def test_each_verdict_gives_its_reason(scope: Scope, url: str, verdict: ScopeDecision) -> None:
     assert scope.decide(url) == verdict
 
 
@@ -210,7 +210,7 @@ def test_a_start_that_moves_to_another_host_takes_the_site_with_it() -> None:
     ],
     ids=["same host", "same domain", "below the path", "every host", "not a start"],
 )
-def test_a_move_that_stays_in_scope_or_is_not_of_a_start_changes_nothing(mode: Mode, old: str, new: str) -> None:
+def test_a_move_that_stays_in_scope_or_is_not_of_a_start_changes_nothing(mode: ScopeMode, old: str, new: str) -> None:
     scope = Scope(mode, ("http://a.example/",))
     assert scope.moved(old, new) is scope
 
@@ -232,13 +232,13 @@ def test_two_starts_that_move_to_one_place_become_one() -> None:
 
 
 @given(
-    st.sampled_from(get_args(Mode)),
+    st.sampled_from(get_args(ScopeMode)),
     st.lists(st.sampled_from(["http://a.example/", "http://[::1]:81/x/y.html", "https://b.co.uk/d"]), max_size=3).map(tuple),
     st.lists(st.sampled_from(["/docs/", r"\.pdf$"]), max_size=2).map(tuple),
     st.lists(st.sampled_from(["/x", "é"]), max_size=2).map(tuple),
 )
 def test_a_scope_survives_being_stored_as_json_and_sent_to_another_process(
-    mode: Mode, sites: tuple[str, ...], include: tuple[str, ...], exclude: tuple[str, ...]
+    mode: ScopeMode, sites: tuple[str, ...], include: tuple[str, ...], exclude: tuple[str, ...]
 ) -> None:
     scope = Scope(mode, sites, include, exclude)
     urls = ["http://a.example/docs/", "http://a.example/x", "https://b.co.uk/d/e", "http://[::1]:81/x/"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.rules.traps import MAX_URL_LENGTH, SESSION_CAP, Trap, pattern, shape_refusal
+from tadoru.rules.traps import MAX_URL_LENGTH, SESSION_CAP, TrapPattern, pattern, shape_refusal
 from tadoru.rules.url import canonical
 
 SITE = "https://a.example"
@@ -125,16 +125,16 @@ def test_an_endless_class_has_one_key(path: str, key: str, why: str, cap: int) -
 @pytest.mark.parametrize(
     "path, outer",
     [
-        ("/p?page=7&sid=8", Trap(f"{SITE}/p?page={{number}}&sid={{session}}", "session id", 5000)),
-        ("/p.jsp;jsessionid=0A1B?page=7", Trap(f"{SITE}/p.jsp;{{session}}?page={{number}}", "session id", 5000)),
-        ("/cal?day=2027-01-01&page=7", Trap(f"{SITE}/cal?day={{date}}&page={{number}}", "calendar", 5000)),
+        ("/p?page=7&sid=8", TrapPattern(f"{SITE}/p?page={{number}}&sid={{session}}", "session id", 5000)),
+        ("/p.jsp;jsessionid=0A1B?page=7", TrapPattern(f"{SITE}/p.jsp;{{session}}?page={{number}}", "session id", 5000)),
+        ("/cal?day=2027-01-01&page=7", TrapPattern(f"{SITE}/cal?day={{date}}&page={{number}}", "calendar", 5000)),
         ("/p?sid=8&sort=name", None),
         ("/cal?day=2027-01-01", None),
         ("/list?page=7", None),
     ],
     ids=["session", "session in the path", "calendar", "session without number", "calendar without number", "pages alone"],
 )
-def test_numbered_pages_of_an_endless_class_are_a_class_themselves(path: str, outer: Trap | None) -> None:
+def test_numbered_pages_of_an_endless_class_are_a_class_themselves(path: str, outer: TrapPattern | None) -> None:
     trap = pattern(SITE + path)
     assert trap is not None
     assert trap.outer == outer
@@ -245,7 +245,7 @@ def test_every_date_of_a_calendar_has_the_same_key(form: str, day: date) -> None
 @given(st.from_regex(r"[0-9a-f]{12,40}", fullmatch=True))
 def test_every_token_that_mixes_letters_and_digits_is_a_session(token: str) -> None:
     trap = pattern(f"{SITE}/p?t=f00d{token}")
-    assert trap == Trap(f"{SITE}/p?t={{session}}", "session id", SESSION_CAP)
+    assert trap == TrapPattern(f"{SITE}/p?t={{session}}", "session id", SESSION_CAP)
 
 
 @given(st.text(alphabet="/?&=;-.%aA1290T_[]", max_size=60))

@@ -9,20 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.rules.url import (
-    Cleaning,
-    Resolver,
+    UrlCleaner,
     UrlParts,
+    UrlResolver,
     canonical,
     host_key,
     origin,
-    parts,
+    split_url,
     with_parameter,
     without_parameters,
 )
 
-TRACKING = Cleaning(strip_tracking=True)
-SESSIONS = Cleaning(strip_sessions=True)
-BOTH = Cleaning(strip_tracking=True, strip_sessions=True)
+TRACKING = UrlCleaner(strip_tracking=True)
+SESSIONS = UrlCleaner(strip_sessions=True)
+BOTH = UrlCleaner(strip_tracking=True, strip_sessions=True)
 
 ABSOLUTE = {
     # scheme, slashes and case
@@ -246,12 +246,12 @@ def test_what_is_not_an_http_url_has_no_canonical_form(text: str) -> None:
         (SESSIONS, "http://;jsessionid=1/b;jsessionid=2", "http://;jsessionid=1/b"),
         (SESSIONS, "http://a.example/?side=1&utm_source=2", "http://a.example/?side=1&utm_source=2"),
         (BOTH, "http://a.example/;jsessionid=1?sid=2&utm_id=3", "http://a.example/"),
-        (Cleaning(), "http://a.example/;jsessionid=1?sid=2&utm_id=3", "http://a.example/;jsessionid=1?sid=2&utm_id=3"),
+        (UrlCleaner(), "http://a.example/;jsessionid=1?sid=2&utm_id=3", "http://a.example/;jsessionid=1?sid=2&utm_id=3"),
     ],
 )
-def test_cleaning_removes_only_what_it_was_asked_to(cleaning: Cleaning, url: str, expected: str) -> None:
+def test_cleaning_removes_only_what_it_was_asked_to(cleaning: UrlCleaner, url: str, expected: str) -> None:
     assert canonical(url, cleaning=cleaning) == expected
-    assert Resolver(cleaning).resolve(url, "http://b.example/") == (expected, "")
+    assert UrlResolver(cleaning).resolve(url, "http://b.example/") == (expected, "")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_cleaning_removes_only_what_it_was_asked_to(cleaning: Cleaning, url: str
     ],
 )
 def test_a_canonical_url_falls_into_parts(url: str, expected: UrlParts, key: str, start: str) -> None:
-    assert parts(url) == expected
+    assert split_url(url) == expected
     assert host_key(url) == key
     assert origin(url) == start
 
@@ -280,11 +280,11 @@ WORDS = ["http:", "https:", "//", "..", "%2e", "%%", "%4", "%41", "%7e", "41", "
 PARAMETERS = ["utm_a=1", "sid=2", ";jsessionid=3"]
 PIECES = st.lists(st.sampled_from([*"/\\.%?#&=:@ \t;~aé\ud800", *WORDS, *PARAMETERS]), max_size=10).map("".join)
 TEXTS = st.one_of(URLISH, PIECES, st.text(max_size=12))
-CLEANINGS = st.sampled_from([Cleaning(), TRACKING, SESSIONS, BOTH])
+CLEANINGS = st.sampled_from([UrlCleaner(), TRACKING, SESSIONS, BOTH])
 
 
 @given(TEXTS, CLEANINGS)
-def test_the_canonical_form_of_a_canonical_url_is_itself(text: str, cleaning: Cleaning) -> None:
+def test_the_canonical_form_of_a_canonical_url_is_itself(text: str, cleaning: UrlCleaner) -> None:
     for start in ("http://a.example/", "http://", "http://a.example/?", "http://a.example/a/b;"):
         url = canonical(start + text, cleaning=cleaning)
         if url is not None:
@@ -295,10 +295,10 @@ def test_the_canonical_form_of_a_canonical_url_is_itself(text: str, cleaning: Cl
 
 
 @given(TEXTS, CLEANINGS)
-def test_the_parts_of_a_canonical_url_make_it_up_again(text: str, cleaning: Cleaning) -> None:
+def test_the_parts_of_a_canonical_url_make_it_up_again(text: str, cleaning: UrlCleaner) -> None:
     url = canonical("http://" + text, cleaning=cleaning)
     if url is not None:
-        scheme, _, _, path, query = parts(url)
+        scheme, _, _, path, query = split_url(url)
         assert f"{scheme}://{host_key(url)}{path}{'?' if query else ''}{query}" == url
 
 

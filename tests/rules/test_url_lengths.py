@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.rules.url import LONGEST_BASE, LONGEST_KEPT, LONGEST_URL, Resolver, canonical, canonical_base, typed
+from tadoru.rules.url import LONGEST_BASE, LONGEST_URL, MAX_CACHED_LENGTH, UrlResolver, canonical, canonical_base, parse_typed_url
 
 PAGE = "https://site.example/docs/page"
 ROOT = "https://site.example/"
@@ -30,7 +30,7 @@ def test_the_longest_url_is_one_and_a_longer_one_is_none() -> None:
     ],
 )
 def test_a_reference_that_becomes_too_long_is_refused_and_counted(reference: str) -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     assert resolver.resolve(reference, PAGE) is None
     assert resolver.too_long == 1
     assert canonical(reference.partition("#")[0], PAGE) is None or "#" in reference
@@ -39,7 +39,7 @@ def test_a_reference_that_becomes_too_long_is_refused_and_counted(reference: str
 
 
 def test_neither_an_image_within_the_page_nor_what_is_no_url_counts_as_too_long() -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     assert resolver.resolve("data:image/png;base64," + "A" * 20_000, PAGE) is None
     assert resolver.resolve("mailto:somebody@site.example", PAGE) is None
     assert resolver.too_long == 0
@@ -61,8 +61,8 @@ def test_bases_that_each_lengthen_the_one_before_stay_below_the_limit() -> None:
 
 
 def test_long_urls_are_resolved_and_not_remembered() -> None:
-    resolver = Resolver()
-    long = "/" + "b" * LONGEST_KEPT + "?x"
+    resolver = UrlResolver()
+    long = "/" + "b" * MAX_CACHED_LENGTH + "?x"
     assert resolver.resolve(long, PAGE) == resolver.resolve(long, PAGE) == (f"https://site.example{long}", "")
     tables = len(resolver)
     base = of_length(LONGEST_BASE - 1) + "/"
@@ -73,4 +73,4 @@ def test_long_urls_are_resolved_and_not_remembered() -> None:
 
 def test_a_start_url_that_is_too_long_is_named_so() -> None:
     with pytest.raises(UsageError, match=r"has 8,001 characters: give one of at most 8,000\."):
-        typed(of_length(LONGEST_URL + 1))
+        parse_typed_url(of_length(LONGEST_URL + 1))

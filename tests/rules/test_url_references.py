@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tadoru.rules.url import Cleaning, Resolver, canonical
+from tadoru.rules.url import UrlCleaner, UrlResolver, canonical
 
 BASE = "http://a.example/b/c/d;p?q=1"
 RELATIVE = {
@@ -91,12 +91,12 @@ def test_a_reference_resolves_as_in_a_browser(reference: str, expected: str) -> 
 )
 def test_a_name_replaces_the_last_segment_of_the_base(base: str, expected: str) -> None:
     assert canonical("g", base) == expected
-    assert Resolver().resolve("g", base) == (expected, "")
+    assert UrlResolver().resolve("g", base) == (expected, "")
 
 
 @pytest.mark.parametrize("reference,fragment", FRAGMENTS.values(), ids=FRAGMENTS)
 def test_the_resolver_hands_over_the_decoded_fragment(reference: str, fragment: str) -> None:
-    resolved = Resolver().resolve(reference, BASE)
+    resolved = UrlResolver().resolve(reference, BASE)
     assert resolved is not None
     assert resolved[1] == fragment
 
@@ -105,7 +105,7 @@ def test_the_resolver_hands_over_the_decoded_fragment(reference: str, fragment: 
     "reference", ["mailto:a@b.example", "javascript:void(0)", "data:,x", "tel:1", "http://[", "//", "ftp:/x", "#\ud800"]
 )
 def test_the_resolver_follows_nothing_but_http(reference: str) -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     assert resolver.resolve(reference, BASE) is None
     assert resolver.resolve(reference, BASE) is None
 
@@ -124,7 +124,7 @@ BASES = [
 
 @pytest.mark.parametrize("reference", [reference for reference, _ in RELATIVE.values()], ids=RELATIVE)
 def test_what_the_resolver_remembers_holds_for_every_base(reference: str) -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     for base in BASES * 2:
         resolved = resolver.resolve(reference, base)
         assert (resolved and resolved[0]) == canonical(reference, base)
@@ -134,27 +134,27 @@ WORDS = ["http:", "https:", "//", "..", "%2e", "%%", "%4", "%41", "%7e", "41", "
 PARAMETERS = ["utm_a=1", "sid=2", ";jsessionid=3"]
 PIECES = st.lists(st.sampled_from([*"/\\.%?#&=:@ \t;~aé\ud800", *WORDS, *PARAMETERS]), max_size=10).map("".join)
 TEXTS = st.one_of(PIECES, st.text(max_size=12))
-CLEANINGS = st.builds(Cleaning, strip_tracking=st.booleans(), strip_sessions=st.booleans())
+CLEANINGS = st.builds(UrlCleaner, strip_tracking=st.booleans(), strip_sessions=st.booleans())
 
 
-@example([("g #s", BASE), ("/ #", BASE), (" #s", BASE)], Cleaning(), 1)
+@example([("g #s", BASE), ("/ #", BASE), (" #s", BASE)], UrlCleaner(), 1)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from(BASES)), max_size=12), CLEANINGS, st.integers(1, 20))
-def test_the_resolver_always_equals_joining_directly(pairs: list[tuple[str, str]], cleaning: Cleaning, capacity: int) -> None:
-    resolver = Resolver(cleaning, capacity)
+def test_the_resolver_always_equals_joining_directly(pairs: list[tuple[str, str]], cleaning: UrlCleaner, capacity: int) -> None:
+    resolver = UrlResolver(cleaning, capacity)
     for reference, base in pairs * 2:
         resolved = resolver.resolve(reference, base)
         assert (resolved and resolved[0]) == canonical(reference, base, cleaning=cleaning)
 
 
-@pytest.mark.parametrize("cleaning", [Cleaning(), Cleaning(strip_tracking=True)], ids=["none", "tracking"])
-def test_what_a_page_says_of_itself_can_be_resolved_without_cleaning(cleaning: Cleaning) -> None:
-    resolver = Resolver(cleaning)
+@pytest.mark.parametrize("cleaning", [UrlCleaner(), UrlCleaner(strip_tracking=True)], ids=["none", "tracking"])
+def test_what_a_page_says_of_itself_can_be_resolved_without_cleaning(cleaning: UrlCleaner) -> None:
+    resolver = UrlResolver(cleaning)
     assert resolver.uncleaned.resolve("g?utm_source=x", BASE) == ("http://a.example/b/c/g?utm_source=x", "")
     assert resolver.uncleaned is resolver.uncleaned
 
 
 def test_the_resolver_stays_within_its_capacity() -> None:
-    resolver = Resolver(capacity=100)
+    resolver = UrlResolver(capacity=100)
     for number in range(1_000):
         base = f"http://a.example/{number // 7}/"
         assert resolver.resolve(f"{number}.html", base) == (f"{base}{number}.html", "")
@@ -163,14 +163,14 @@ def test_the_resolver_stays_within_its_capacity() -> None:
 
 
 def test_pages_that_only_exist_to_fill_the_cache_with_directories_do_not() -> None:
-    resolver = Resolver(capacity=100)
+    resolver = UrlResolver(capacity=100)
     for number in range(1_000):
         resolver.resolve("#top", f"http://a.example/{number}/")
     assert 0 < len(resolver) <= 102
 
 
 def test_very_long_references_are_resolved_but_not_kept() -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     reference = "a" * 5_000
     assert resolver.resolve(reference, BASE) == (f"http://a.example/b/c/{reference}", "")
     before = len(resolver)
@@ -179,7 +179,7 @@ def test_very_long_references_are_resolved_but_not_kept() -> None:
 
 
 def test_a_remembered_reference_is_not_joined_again() -> None:
-    resolver = Resolver()
+    resolver = UrlResolver()
     first = resolver.resolve("g?h", "http://a.example/b/c")
     assert resolver.resolve("g?h", "http://a.example/b/d?x") is first
     rooted = resolver.resolve("/g?h", "http://a.example/b/c")
@@ -192,4 +192,4 @@ def test_a_remembered_reference_is_not_joined_again() -> None:
 )
 def test_a_plain_reference_joins_as_the_parser_joins_it(reference: str, depth: int) -> None:
     base = f"http://a.example/{'f/' * depth}page?q=/x/"
-    assert Resolver().resolve(reference, base) == (canonical(reference, base), "")
+    assert UrlResolver().resolve(reference, base) == (canonical(reference, base), "")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.rules.url import canonical, typed
+from tadoru.rules.url import canonical, parse_typed_url
 
 TEXTS = st.text(max_size=12) | st.text(alphabet=string.ascii_letters + string.digits + "/\\.:?#%@[]- é\udcff", max_size=24)
 
@@ -44,7 +44,7 @@ TEXTS = st.text(max_size=12) | st.text(alphabet=string.ascii_letters + string.di
     ],
 )
 def test_a_typed_url_gets_the_scheme_the_person_means(text: str, expected: str) -> None:
-    assert typed(text) == expected
+    assert parse_typed_url(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_typed_url_gets_the_scheme_the_person_means(text: str, expected: str) 
 )
 def test_a_typed_url_that_can_not_be_used_is_refused_in_one_sentence(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
-        typed(text)
+        parse_typed_url(text)
     message = str(caught.value)
     assert says in message
     assert "secret" not in message
@@ -94,7 +94,7 @@ def test_a_typed_url_that_can_not_be_used_is_refused_in_one_sentence(text: str, 
 @given(TEXTS)
 def test_a_typed_url_is_canonical_or_refused(text: str) -> None:
     try:
-        url = typed(text)
+        url = parse_typed_url(text)
     except UsageError:
         return
     assert canonical(url) == url

@@ -6,26 +6,26 @@ import asyncio
 from contextlib import suppress
 
 from tadoru.clock import Clock
-from tadoru.cluster.desk import Desk
-from tadoru.cluster.worker import Side
+from tadoru.cluster.tasks import WorkerTasks
+from tadoru.cluster.worker import BackgroundTask
+from tadoru.config.resolve.options import EventsOptions
 from tadoru.errors import StoreError
-from tadoru.jobs.events.work import Crew
+from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.log import Log
-from tadoru.options import EventsOptions
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import beside, open_files
 
-LOOK_AGAIN = 30.0
+CHECK_INTERVAL = 30.0
 """Seconds until a database that has no calendar, or one that can not be used, is looked at again."""
 
 
-def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
+def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundTask:
     """Collect what is due, as long as the worker works."""
 
     def say(stage: str, **fields: object) -> None:
         log.write("debug", stage, **fields)
 
-    async def collect(desk: Desk, stop: asyncio.Event) -> None:
+    async def collect(desk: WorkerTasks, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
                 if desk.cluster.has_calendar():
@@ -34,13 +34,13 @@ def collecting(options: EventsOptions, clock: Clock, log: Log) -> Side:
                 # The crawls go on: that the database is gone they notice themselves.
                 log.write("warning", str(error))
             with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_AGAIN):
+                async with asyncio.timeout(CHECK_INTERVAL):
                     await stop.wait()
 
     async def _collect(stop: asyncio.Event) -> None:
-        store = await asyncio.to_thread(open_events, options.database, clock)
+        store = await asyncio.to_thread(open_calendar, options.database, clock)
         try:
-            crew = Crew(store, open_files(options.files or beside(options.database)), clock, options, say)
+            crew = WorkerPool(store, open_files(options.files or beside(options.database)), clock, options, say)
             async with crew.at_work():
                 working = asyncio.create_task(crew.run_due(forever=True))
                 asked = asyncio.create_task(stop.wait())

@@ -7,13 +7,18 @@ most are told apart, and only so many are kept. Numbers live as long as the proc
 
 from __future__ import annotations
 
+import asyncio
+import ipaddress
+import re
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from tadoru.clock import Clock
-from tadoru.engine.notices import HostSlowed, Notice, PageDone, PageFailed, PageRefused, PageRetried
-from tadoru.jobs.exposition import metric
+from tadoru.engine.notifications import CrawlNotification, HostSlowed, PageDone, PageFailed, PageRefused, PageRetried
+from tadoru.errors import UsageError, quoted
+from tadoru.jobs.prometheus import MEDIA_TYPE, format_metric
 from tadoru.rules.url import host_key
 from tadoru.version import VERSION
 
@@ -22,9 +27,9 @@ KEPT_HOSTS = 2_000
 """When so many are known, the half that was asked least is forgotten."""
 WINDOW = 30
 """Seconds over which pages a second are told."""
-LOOKED_BACK = 15
+LAG_SAMPLES = 15
 """How many measures of the loop the worst is told of."""
-MEASURED_EVERY = 1.0
+LAG_INTERVAL = 1.0
 
 
 @dataclass(slots=True)
@@ -49,7 +54,7 @@ class WorkerMetrics:
         self._held: Counter[str] = Counter()
         self._hosts: dict[str, HostTally] = {}
         self._lately: deque[tuple[int, int]] = deque()
-        self._lags: deque[float] = deque([0.0], maxlen=LOOKED_BACK)
+        self._lags: deque[float] = deque([0.0], maxlen=LAG_SAMPLES)
         self._trips, self._trip_seconds, self._last_trip = 0, 0.0, 0.0
         self._is_connected = False
 
@@ -59,7 +64,7 @@ class WorkerMetrics:
         return self._pages
 
     # ---- what happens
-    def hear(self, notice: Notice) -> None:
+    def hear(self, notice: CrawlNotification) -> None:
         """What an engine announces."""
         match notice:
             case PageDone():
@@ -121,8 +126,8 @@ class WorkerMetrics:
         """Measure the loop for ever: run it as a task of the worker."""
         while True:
             before = self._clock.monotonic()
-            await self._clock.sleep(MEASURED_EVERY)
-            self.lag(self._clock.monotonic() - before - MEASURED_EVERY)
+            await self._clock.sleep(LAG_INTERVAL)
+            self.lag(self._clock.monotonic() - before - LAG_INTERVAL)
 
     # ---- what is told
     @property
@@ -147,9 +152,9 @@ class WorkerMetrics:
         outcomes = [({"outcome": name}, count) for name, count in sorted(self._requests.items())]
         slices = [({"outcome": name}, self._slices[name]) for name in ("done", "failed")]
         info = {"name": self._name, "version": VERSION}
-        yield from metric("tadoru_worker_info", "Which worker this is.", [(info, 1)])
-        yield from metric("tadoru_worker_requests_total", "Requests by what became of them.", outcomes, "counter")
-        yield from metric("tadoru_worker_slices_total", "Slices by how they ended.", slices, "counter")
+        yield from format_metric("tadoru_worker_info", "Which worker this is.", [(info, 1)])
+        yield from format_metric("tadoru_worker_requests_total", "Requests by what became of them.", outcomes, "counter")
+        yield from format_metric("tadoru_worker_slices_total", "Slices by how they ended.", slices, "counter")
         for name, words, value in (
             ("pages_total", "Pages that were settled.", self._pages),
             ("refused_total", "URLs that were not requested.", self._refused),
@@ -157,7 +162,7 @@ class WorkerMetrics:
             ("database_round_trips_total", "Questions to the database that were measured.", self._trips),
             ("database_seconds_total", "Seconds that these took.", round(self._trip_seconds, 6)),
         ):
-            yield from metric(f"tadoru_worker_{name}", words, [({}, value)], "counter")
+            yield from format_metric(f"tadoru_worker_{name}", words, [({}, value)], "counter")
         for name, words, gauge in (
             ("pages_per_second", "Pages a second over the last half minute.", round(self.rate, 3)),
             ("hosts_held", "Hosts that are asked now.", len(self._held)),
@@ -166,7 +171,7 @@ class WorkerMetrics:
             ("database_connected", "Whether the database answers.", int(self._is_connected)),
             ("start_timestamp_seconds", "When the worker started.", round(self._started)),
         ):
-            yield from metric(f"tadoru_worker_{name}", words, [({}, gauge)])
+            yield from format_metric(f"tadoru_worker_{name}", words, [({}, gauge)])
 
     def _of_hosts(self) -> Iterator[str]:
         shown = [({"host": host}, tally) for host, tally in self._most_asked(self._shown_hosts)]
@@ -175,4 +180,128 @@ class WorkerMetrics:
             ("failures_total", "Requests to them that failed.", [(host, one.failures) for host, one in shown]),
             ("seconds_total", "Seconds that their answers took.", [(host, round(one.seconds, 3)) for host, one in shown]),
         ):
-            yield from metric(f"tadoru_worker_host_{name}", words, rows, "counter")
+            yield from format_metric(f"tadoru_worker_host_{name}", words, rows, "counter")
+
+
+MAX_HEAD_BYTES = 8192
+REQUEST_TIMEOUT = 5.0
+"""Seconds that a caller has to say what it wants, and to take the answer."""
+MAX_CONNECTIONS = 16
+PLAIN_TEXT = "text/plain; charset=utf-8"
+_LINE = re.compile(rb"([A-Z]{1,16}) ([!-~]{1,2048}) HTTP/1\.[01]")
+_REASON_PHRASES = {
+    200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request",
+    431: "Request Header Fields Too Large",
+}  # fmt: skip
+HttpAnswer = tuple[int, str, str]
+
+
+def parse_listen_address(text: str) -> tuple[str, int]:
+    """Host and port of `127.0.0.1:9464`, `[::1]:9464`, `:9464` (loopback). Raises UsageError."""
+    host, colon, port = text.strip().rpartition(":")
+    is_port = port.isascii() and port.isdigit() and len(port) < 6 and 1 <= int(port) <= 65535
+    if not colon or not is_port or (":" in host and host[0] != "["):
+        raise UsageError(f"Metrics can not be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+async def serve_metrics(metrics: WorkerMetrics, host: str, port: int) -> asyncio.Server:
+    """Answer from now on, until the server that comes back is closed. Raises UsageError where nobody can listen."""
+    door = _MetricsServer(metrics, is_private=_is_loopback(host))
+    try:
+        return await asyncio.start_server(door.call, host, port, limit=MAX_HEAD_BYTES)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise UsageError(f"Metrics can not be served at {host}:{port} ({why}): choose another place with --metrics.") from None
+
+
+@asynccontextmanager
+async def metrics_endpoint(metrics: WorkerMetrics, place: str | None) -> AsyncIterator[None]:
+    """Measure the loop and answer at a place for as long as this lasts; without a place nothing is done."""
+    if place is None:
+        yield
+        return
+    server = await serve_metrics(metrics, *parse_listen_address(place))
+    measuring = asyncio.create_task(metrics.measure())
+    try:
+        yield
+    finally:
+        measuring.cancel()
+        server.close()
+
+
+class _MetricsServer:
+    """Who calls, and what they are told."""
+
+    def __init__(self, metrics: WorkerMetrics, *, is_private: bool) -> None:
+        self._metrics, self._is_private = metrics, is_private
+        self._callers = 0
+
+    async def call(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._callers += 1
+        try:
+            if self._callers <= MAX_CONNECTIONS:
+                async with asyncio.timeout(REQUEST_TIMEOUT):
+                    await self._talk(reader, writer)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError):
+            pass  # They have gone, or never said what they want.
+        finally:
+            self._callers -= 1
+            writer.close()
+            with suppress(OSError, asyncio.CancelledError):
+                await writer.wait_closed()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except asyncio.LimitOverrunError:
+            head, (status, kind, body) = b"", (431, PLAIN_TEXT, "The request is too long.\n")
+        else:
+            status, kind, body = self._answer(head)
+        content = body.encode()
+        lines = [
+            f"HTTP/1.1 {status} {_REASON_PHRASES[status]}", f"Content-Type: {kind}", f"Content-Length: {len(content)}",
+            "Cache-Control: no-store", "X-Content-Type-Options: nosniff", "Connection: close",
+            *(["Allow: GET, HEAD"] if status == 405 else []),
+        ]  # fmt: skip
+        writer.write("\r\n".join([*lines, "", ""]).encode() + (b"" if head.startswith(b"HEAD ") else content))
+        await writer.drain()
+
+    def _answer(self, head: bytes) -> HttpAnswer:
+        line, *fields = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
+        asked = _LINE.fullmatch(line)
+        if asked is None:
+            return 400, PLAIN_TEXT, "This is no request of HTTP/1.1.\n"
+        if asked[1] not in (b"GET", b"HEAD"):
+            return 405, PLAIN_TEXT, "There is nothing to change here: use GET.\n"
+        if self._is_private and not _is_local_name(_host_header(fields)):
+            return 421, PLAIN_TEXT, "This worker answers to this machine only, by its address or as localhost.\n"
+        match asked[2].partition(b"?")[0]:
+            case b"/metrics":
+                return 200, MEDIA_TYPE, self._metrics.text()
+            case b"/healthz":
+                return 200, PLAIN_TEXT, "ok\n"
+        return 404, PLAIN_TEXT, "There is only /metrics here, and /healthz.\n"
+
+
+def _host_header(fields: list[bytes]) -> str:
+    """Whom the caller believes to talk to."""
+    for field in fields:
+        name, _, value = field.partition(b":")
+        if name.strip().lower() == b"host":
+            return value.strip().decode("latin-1")
+    return "localhost"
+
+
+def _is_local_name(name: str) -> bool:
+    host = re.sub(r":\d*$", "", name).removeprefix("[").removesuffix("]")
+    return _is_loopback(host)
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

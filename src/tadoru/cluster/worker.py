@@ -16,23 +16,23 @@ from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.cluster import queue
-from tadoru.cluster.desk import Desk
 from tadoru.cluster.metrics import WorkerMetrics
-from tadoru.cluster.queue import Timing
+from tadoru.cluster.queue import ClusterTiming
+from tadoru.cluster.tasks import WorkerTasks
 from tadoru.errors import StoreError
 from tadoru.log import Log
-from tadoru.store.postgres.address import address_of
-from tadoru.store.postgres.cluster import Cluster
+from tadoru.store.cluster.registry import ClusterRegistry
+from tadoru.store.crawl.postgres.crawl_url import address_of
 from tadoru.version import VERSION
 
-BEAT = 2.0
+HEARTBEAT_INTERVAL = 2.0
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 15.0
-Side = Callable[[Desk, asyncio.Event], Coroutine[Any, Any, None]]
+BackgroundTask = Callable[[WorkerTasks, asyncio.Event], Coroutine[Any, Any, None]]
 """Something to do beside the crawls, until the event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duty:
+class WorkerSettings:
     """What a worker is asked to do."""
 
     database: str
@@ -41,7 +41,7 @@ class Duty:
     seconds: float
     """For how long it asks one, before others have their turn."""
     name: str = ""
-    timing: Timing = Timing()
+    timing: ClusterTiming = ClusterTiming()
 
     @property
     def full_name(self) -> str:
@@ -51,7 +51,7 @@ class Duty:
 class Worker:
     """One worker."""
 
-    def __init__(self, duty: Duty, clock: Clock, log: Log, sides: tuple[Side, ...] = ()) -> None:
+    def __init__(self, duty: WorkerSettings, clock: Clock, log: Log, sides: tuple[BackgroundTask, ...] = ()) -> None:
         self._duty, self._clock, self._log, self._sides = duty, clock, log, sides
         self.metrics = WorkerMetrics(clock, duty.full_name)
         self._stop = asyncio.Event()
@@ -67,9 +67,9 @@ class Worker:
         queue_ready = False
         while not self._stop.is_set():
             try:
-                cluster = Cluster(self._duty.database)
+                cluster = ClusterRegistry(self._duty.database)
                 try:
-                    queue.prepare(cluster)
+                    queue.prepare_schema(cluster)
                     queue_ready = True
                     await self._connected(cluster)
                 finally:
@@ -84,10 +84,10 @@ class Worker:
                         await self._stop.wait()
                 self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
-    async def _connected(self, cluster: Cluster) -> None:
+    async def _connected(self, cluster: ClusterRegistry) -> None:
         """Work for as long as the database is there."""
         duty = self._duty
-        desk = Desk(
+        desk = WorkerTasks(
             lambda crawl: address_of(duty.database, crawl), cluster, hosts=duty.hosts, seconds=duty.seconds, clock=self._clock,
             log=self._log, timing=duty.timing, metrics=self.metrics,
         )  # fmt: skip
@@ -99,7 +99,7 @@ class Worker:
             with suppress(StoreError):
                 await desk.queue.close()
 
-    async def _at_work(self, cluster: Cluster, desk: Desk) -> None:
+    async def _at_work(self, cluster: ClusterRegistry, desk: WorkerTasks) -> None:
         doing = asyncio.create_task(desk.queue.run(self._duty.full_name, self._duty.hosts))
         tasks = [doing, asyncio.create_task(self._beat(cluster, desk)), asyncio.create_task(desk.watch())]
         tasks += [asyncio.create_task(side(desk, self._stop)) for side in self._sides]
@@ -115,9 +115,9 @@ class Worker:
             ended = await asyncio.gather(*tasks, return_exceptions=True)
         for error in ended:
             if isinstance(error, BaseException) and not isinstance(error, asyncio.CancelledError):
-                raise lost(error)
+                raise root_error(error)
 
-    async def _drain(self, desk: Desk, doing: asyncio.Task[None]) -> None:
+    async def _drain(self, desk: WorkerTasks, doing: asyncio.Task[None]) -> None:
         """Everything that was begun is written and given back before the worker leaves."""
         desk.stop()
         doing.cancel()
@@ -125,7 +125,7 @@ class Worker:
         with suppress(StoreError):
             await desk.end()
 
-    async def _beat(self, cluster: Cluster, desk: Desk) -> None:
+    async def _beat(self, cluster: ClusterRegistry, desk: WorkerTasks) -> None:
         """Be seen by `tadoru cluster status`; the queue has heartbeats of its own."""
         number = 0
         try:
@@ -136,15 +136,15 @@ class Worker:
                 if not is_known:
                     number = cluster.register(self._duty.full_name, platform.node(), os.getpid(), VERSION)
                 self._pause = SHORTEST_PAUSE
-                await self._clock.sleep(BEAT)
+                await self._clock.sleep(HEARTBEAT_INTERVAL)
         finally:
             with suppress(StoreError):
                 cluster.leave(number)
 
 
-def lost(error: BaseException) -> BaseException:
+def root_error(error: BaseException) -> BaseException:
     """The first of what several tasks at once ended with; that of the database, if it is among them."""
     if not isinstance(error, BaseExceptionGroup):
         return error
-    inner = [lost(one) for one in error.exceptions]
+    inner = [root_error(one) for one in error.exceptions]
     return next((one for one in inner if isinstance(one, StoreError)), inner[0])

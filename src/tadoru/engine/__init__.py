@@ -1,1 +1,1 @@
-"""The crawl loop and what surrounds it: lanes, gates, robots, redirects, flows, processes. Knows no job and no library."""
+"""The crawl loop and what surrounds it: queues, URL filter, robots, redirects, flows, processes. Knows no job and no library."""

@@ -6,15 +6,14 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from tadoru.model.web import Answer, Link, Rendered, Response
-from tadoru.rules.bounds import Bounds
-from tadoru.rules.budget import Budget
+from tadoru.model.web import Answer, Link, RenderedPage, Response
+from tadoru.rules.budget import BreadthLimits, Budget
 from tadoru.rules.scope import Scope
-from tadoru.store.records import PageRecords
+from tadoru.store.crawl.records import PageRecords
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class CrawlPolicy:
     """How to crawl, whatever the job."""
 
     delay: float = 1.0
@@ -26,7 +25,7 @@ class Policy:
     max_redirects: int = 10
     trap_cap: int = 500
     """How many URLs of one endless-looking class are requested; 0 switches traps off."""
-    bounds: Bounds = Bounds()
+    bounds: BreadthLimits = BreadthLimits()
     """Of hosts, domains and the queue: what a crawl of many hosts is kept within."""
     lease_ttl: float = 60.0
     revalidate: bool = False
@@ -41,7 +40,7 @@ class Policy:
     """Only what begins so is taken from sitemaps."""
 
 
-class Ask(NamedTuple):
+class ExtraRequest(NamedTuple):
     """A request that a job wants to be made, beside those for pages."""
 
     url: str
@@ -51,20 +50,20 @@ class Ask(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class FetchedPage:
     """An answer with what the crawl knows about its URL."""
 
     url: str
     depth: int
     response: Response
-    rendered: Rendered | None = None
+    rendered: RenderedPage | None = None
     """What a browser made of it, when one was used."""
     twin: Answer | None = None
     """What came of `Found.twin`, when it was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class PageResult:
     """What a job read from a page."""
 
     links: Sequence[Link] = ()
@@ -79,13 +78,13 @@ class Found:
     records: PageRecords | None = None
     render: str = ""
     """Why the page should be read again after a browser has rendered it; empty when it need not."""
-    twin: Ask | None = None
+    twin: ExtraRequest | None = None
     """Where the same page may be had in another form: to be asked for, and the page to be read again with the answer."""
     left_out: Sequence[str] = ()
     """What of the page is over a limit and therefore not read (`Document.left_out`)."""
 
 
-class Job(Protocol):
+class CrawlJob(Protocol):
     """One of the things Tadoru does with a site."""
 
     @property
@@ -106,7 +105,7 @@ class Job(Protocol):
         """False in list mode: only the given URLs."""
         ...
 
-    def handle(self, page: Page) -> Found:
+    def handle(self, page: FetchedPage) -> PageResult:
         """Read one page. Pure: no I/O, no state that matters."""
         ...
 
@@ -116,14 +115,14 @@ class Job(Protocol):
 
 
 @runtime_checkable
-class Surveyor(Protocol):
+class SiteProbingJob(Protocol):
     """A job that has to know a few things about the site before it can crawl it."""
 
-    def survey(self) -> Generator[Ask, Answer, dict[str, object]]:
+    def survey(self) -> Generator[ExtraRequest, Answer, dict[str, object]]:
         """Ask, and return what was learnt, as JSON. What robots.txt forbids is answered by a failure. Pure, like `handle`."""
         ...
 
-    def surveyed(self, found: Mapping[str, object]) -> Job:
+    def surveyed(self, found: Mapping[str, object]) -> CrawlJob:
         """The job that knows it."""
         ...
 

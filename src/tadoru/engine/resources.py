@@ -4,74 +4,74 @@ from __future__ import annotations
 
 import asyncio
 
-from tadoru.engine.drive import follow
-from tadoru.engine.share import Share
-from tadoru.engine.visit import Visit
+from tadoru.engine.context import CrawlContext
+from tadoru.engine.page_fetch import PageFetch
+from tadoru.engine.request_flow import follow_redirects
 from tadoru.model.web import Answer, Request, Response
 from tadoru.rules import retry
 from tadoru.rules.url import origin
-from tadoru.store.base import ResourceLease, ResourceResult
+from tadoru.store.crawl.interface import ResourceLease, ResourceResult
 
 LONGEST_WAIT = 0.25
 
 
-class _Refused(Exception):
+class _RobotsRefusal(Exception):
     """robots.txt says no; the argument is why."""
 
 
-class ResourceRound:
+class ResourceChecker:
     """This process's share of the resources."""
 
-    def __init__(self, share: Share, visit: Visit) -> None:
-        self._share = share
-        self._policy = share.policy
-        self._store = share.store
-        self._clock = share.clock
-        self._visit = visit
+    def __init__(self, context: CrawlContext, page_fetch: PageFetch) -> None:
+        self._context = context
+        self._policy = context.policy
+        self._store = context.store
+        self._clock = context.clock
+        self._page_fetch = page_fetch
 
     async def run(self) -> None:
         budget = self._policy.resource_budget
-        while budget and not self._share.stopping:
-            leases = await self._store.lease_resources(self._share.worker, self._policy.concurrency, budget=budget)
+        while budget and not self._context.stopping:
+            leases = await self._store.lease_resources(self._context.worker, self._policy.concurrency, budget=budget)
             if leases:
                 results = await asyncio.gather(*[self._try(lease) for lease in leases])
-                await self._store.finish_resources(self._share.worker, results)
+                await self._store.finish_resources(self._context.worker, results)
                 continue
             wait = await self._store.resources_wait(budget=budget)
             if wait is None:
                 return
-            await self._store.recover(self._share.worker)
+            await self._store.recover(self._context.worker)
             await self._clock.sleep(min(wait, LONGEST_WAIT))
 
     async def _try(self, lease: ResourceLease) -> ResourceResult:
         try:
             return self._result(lease, await self._ask(lease))
-        except _Refused as refused:
+        except _RobotsRefusal as refused:
             return ResourceResult(resource_id=lease.resource_id, status="skipped", skip_reason=str(refused))
         except asyncio.CancelledError:
-            if not self._share.stopping:
+            if not self._context.stopping:
                 raise
             return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=0.0)
 
     async def _ask(self, lease: ResourceLease) -> Answer:
-        if self._share.stopping:
+        if self._context.stopping:
             raise asyncio.CancelledError
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         head = Request(url=lease.url, method="HEAD", timeout=timeout)
-        answer = await follow(self._send, lease.url, head)
+        answer = await follow_redirects(self._send, lease.url, head)
         # Some servers know no HEAD; one that is too busy for it wants to be left alone.
         if not isinstance(answer, Response) or (answer.status >= 400 and answer.status not in (429, 503)):
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
-            answer = await follow(self._send, lease.url, get)
+            answer = await follow_redirects(self._send, lease.url, get)
         return answer
 
     async def _send(self, request: Request) -> Answer:
         """One request, if robots.txt allows it: redirects may lead to another host, or to what is forbidden on this one."""
         if self._policy.obey_robots:
-            verdict = (await self._visit.robots.ask(origin(request.url))).rules.allows(request.url)
+            verdict = (await self._page_fetch.robots.ask(origin(request.url))).rules.allows(request.url)
             if not verdict.allowed:
-                raise _Refused(verdict.reason)
-        return await self._visit.send_politely(request)
+                raise _RobotsRefusal(verdict.reason)
+        return await self._page_fetch.send_politely(request)
 
     def _result(self, lease: ResourceLease, answer: Answer) -> ResourceResult:
         status, failure, after = None, None, None

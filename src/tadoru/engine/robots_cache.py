@@ -7,18 +7,18 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from tadoru.clock import Clock
-from tadoru.engine.drive import Send, follow
+from tadoru.engine.request_flow import Send, follow_redirects
 from tadoru.model.web import Failure, FailureKind, Request, Response
 from tadoru.rules import retry, robots
 from tadoru.rules.url import host_key
-from tadoru.store.base import RobotsRecord
-from tadoru.store.recent import Recent
+from tadoru.store.crawl.caches import BoundedCache
+from tadoru.store.crawl.interface import RobotsRecord
 
 POLL = 0.02
 """How often to look whether a sibling process has the answer."""
 
 
-class Asked(NamedTuple):
+class CachedRobots(NamedTuple):
     """What became of asking for a robots.txt."""
 
     rules: robots.Robots
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     """What is wrong with the host, as a sentence; empty when robots.txt redirects to another host, and that one fails."""
 
 
-class Shelf(Protocol):
+class RobotsStore(Protocol):
     """Where the answers are kept, for all workers."""
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
@@ -41,21 +41,21 @@ class Shelf(Protocol):
 class RobotsCache:
     """Rules by origin. Many pages may wait for one robots.txt: it is one task."""
 
-    def __init__(self, store: Shelf, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
+    def __init__(self, store: RobotsStore, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
         self._store = store
         self._send = send
         self._clock = clock
         self._worker = worker
         self._timeout = timeout
-        self._rules: Recent[str, tuple[Asked, float]] = Recent(2_000)
-        self._asking: dict[str, asyncio.Task[Asked]] = {}
+        self._rules: BoundedCache[str, tuple[CachedRobots, float]] = BoundedCache(2_000)
+        self._asking: dict[str, asyncio.Task[CachedRobots]] = {}
 
-    def known(self, origin: str) -> Asked | None:
+    def known(self, origin: str) -> CachedRobots | None:
         """The rules, when they are at hand and fresh: the fast way."""
         held = self._rules.get(origin)
         return held[0] if held is not None and held[1] > self._clock.now() else None
 
-    async def ask(self, origin: str) -> Asked:
+    async def ask(self, origin: str) -> CachedRobots:
         """The rules of an origin, asked for when nobody has them."""
         held = self.known(origin)
         if held is not None:
@@ -73,7 +73,7 @@ class RobotsCache:
             task.cancel()
         await asyncio.gather(*asking, return_exceptions=True)
 
-    async def _find(self, origin: str) -> Asked:
+    async def _find(self, origin: str) -> CachedRobots:
         hold = self._timeout * 4 + 30
         while (claim := await self._store.claim_robots(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
             await self._clock.sleep(POLL)
@@ -84,7 +84,7 @@ class RobotsCache:
             assert isinstance(claim, RobotsRecord)
             record = claim
         failure = FailureKind(record.failure) if record.failure else None
-        asked = Asked(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
+        asked = CachedRobots(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
         keep = robots.MAX_AGE if record.is_settled else 60.0
         self._rules[origin] = (asked, self._clock.now() + keep - min(record.age, keep))
         return asked
@@ -94,7 +94,7 @@ class RobotsCache:
         template = Request(url=origin, timeout=self._timeout, max_bytes=robots.MAX_BYTES, truncate=True)
         attempt = 0
         while True:
-            answer = await follow(self._send, f"{origin}/robots.txt", template, robots.MAX_REDIRECTS)
+            answer = await follow_redirects(self._send, f"{origin}/robots.txt", template, robots.MAX_REDIRECTS)
             if isinstance(answer, Response):
                 after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
                 decision = retry.decide(status=answer.status, failure=None, attempt=attempt, retry_after=after, jitter=0.5)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from tadoru.model.web import Answer, Failure, Rendered, Request
+from tadoru.model.web import Answer, Failure, RenderedPage, Request
 
-Before = Callable[[str], Awaitable[None]]
+WaitForTurn = Callable[[str], Awaitable[None]]
 """Returns when a request may be sent to a host (`rules.url.host_key`)."""
-Allow = Callable[[str], Awaitable[bool]]
+MayRequest = Callable[[str], Awaitable[bool]]
 """Whether a URL may be requested."""
 
 
@@ -29,7 +29,7 @@ class Fetcher(Protocol):
 class Renderer(Protocol):
     """A browser."""
 
-    async def render(self, url: str, *, timeout: float) -> Rendered | Failure:
+    async def render(self, url: str, *, timeout: float) -> RenderedPage | Failure:
         """The page as a visitor sees it. Raises BrowserMissing."""
         ...
 

@@ -16,20 +16,20 @@ from typing import Any
 
 from tadoru.clock import Clock
 from tadoru.fetch.base import Fetcher
-from tadoru.fetch.credentials import path_fits
+from tadoru.fetch.credentials import path_matches
 from tadoru.model.web import Answer, Headers, Request, Response
 from tadoru.rules.scope import domain_key
-from tadoru.rules.url import parts
+from tadoru.rules.url import split_url
 
-MOST_PER_HOST = 50
-MOST_HOSTS = 1_000
-LONGEST = 4096
+MAX_PER_HOST = 50
+MAX_HOSTS = 1_000
+MAX_LENGTH = 4096
 _LONGEST_AGE = 400 * 24 * 3600
 _SECONDS = re.compile(r"-?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredCookie:
     value: str
     host: str
     host_only: bool
@@ -43,18 +43,18 @@ class CookieJar:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._hosts: dict[str, dict[tuple[str, str], _Kept]] = {}
+        self._hosts: dict[str, dict[tuple[str, str], _StoredCookie]] = {}
 
     def header(self, url: str) -> str:
         """What to send as Cookie with a request for this canonical URL; empty when there is nothing."""
-        target = parts(url)
+        target = split_url(url)
         now = self._clock.now()
         found = [
             (-len(kept.path), f"{name}={kept.value}")
             for host in _domains(target.host)
             for (name, _), kept in self._hosts.get(host, {}).items()
             if (host == target.host or not kept.host_only)
-            and path_fits(target.path, kept.path)
+            and path_matches(target.path, kept.path)
             and (target.scheme == "https" or not kept.secure)
             and (kept.expires is None or kept.expires > now)
         ]
@@ -69,7 +69,7 @@ class CookieJar:
     def _keep(self, url: str, line: str) -> None:
         pair, _, rest = line.partition(";")
         name, equals, value = (text.strip() for text in pair.partition("="))
-        if not equals or not name or len(line) > LONGEST or not line.isprintable():
+        if not equals or not name or len(line) > MAX_LENGTH or not line.isprintable():
             return
         attributes = _attributes(rest)
         kept = self._place(url, value, attributes)
@@ -79,12 +79,12 @@ class CookieJar:
         jar.pop((name, kept.path), None)
         if kept.expires is None or kept.expires > self._clock.now():
             jar[name, kept.path] = kept
-        _shed(jar, MOST_PER_HOST)
-        _shed(self._hosts, MOST_HOSTS)
+        _drop_oldest(jar, MAX_PER_HOST)
+        _drop_oldest(self._hosts, MAX_HOSTS)
 
-    def _place(self, url: str, value: str, attributes: dict[str, str]) -> _Kept | None:
+    def _place(self, url: str, value: str, attributes: dict[str, str]) -> _StoredCookie | None:
         """Where the cookie belongs; None when its Domain is not the host's to speak for, or Secure comes over plain HTTP."""
-        source = parts(url)
+        source = split_url(url)
         domain = attributes.get("domain", "").removeprefix(".").lower()
         if domain and domain not in _domains(source.host):
             return None
@@ -93,7 +93,7 @@ class CookieJar:
         path = attributes.get("path", "")
         if not path.startswith("/"):
             path = source.path.rpartition("/")[0] or "/"
-        return _Kept(value, domain or source.host, not domain, path, "secure" in attributes, self._expiry(attributes))
+        return _StoredCookie(value, domain or source.host, not domain, path, "secure" in attributes, self._expiry(attributes))
 
     def _expiry(self, attributes: dict[str, str]) -> float | None:
         age = attributes.get("max-age", "")
@@ -107,7 +107,7 @@ class CookieJar:
             return None
 
 
-class WithCookies:
+class CookieFetcher:
     """A fetcher that keeps a session: it sends back what sites set."""
 
     def __init__(self, inner: Fetcher, jar: CookieJar) -> None:
@@ -118,7 +118,7 @@ class WithCookies:
         """Send the request with the cookies of its site, and keep what the answer sets."""
         cookie = self._jar.header(request.url)
         if cookie:
-            request = replace(request, headers=_joined(request.headers, cookie))
+            request = replace(request, headers=_with_cookie_header(request.headers, cookie))
         answer = await self._inner.fetch(request, sent)
         if isinstance(answer, Response):
             self._jar.remember(answer)
@@ -144,7 +144,7 @@ def _attributes(text: str) -> dict[str, str]:
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _joined(headers: Headers, cookie: str) -> Headers:
+def _with_cookie_header(headers: Headers, cookie: str) -> Headers:
     """One Cookie header; where the site has set a cookie that the person gave too, the site's is the newer."""
     names = {pair.partition("=")[0] for pair in cookie.split("; ")}
     given = [pair for name, value in headers if name.lower() == "cookie" for pair in value.split("; ")]
@@ -153,6 +153,6 @@ def _joined(headers: Headers, cookie: str) -> Headers:
     return (*others, ("Cookie", "; ".join([*pairs, cookie])))
 
 
-def _shed(table: dict[Any, Any], most: int) -> None:
+def _drop_oldest(table: dict[Any, Any], most: int) -> None:
     while len(table) > most:
         del table[next(iter(table))]

@@ -1,6 +1,6 @@
 """Secrets and the origins they were given for: authentication, keys in the query, custom headers, cookies a person brings along.
 
-Crawls and event sources use the same mechanism: `WithCredentials` sees every request, each hop of a redirect too, and adds a
+Crawls and event sources use the same mechanism: `CredentialsFetcher` sees every request, each hop of a redirect too, and adds a
 secret only to a request for the origin that it was given for. Cookies that a site sets during the crawl are `fetch.cookies`.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from tadoru.errors import UsageError, quoted
 from tadoru.fetch.base import Fetcher
 from tadoru.model.web import Answer, Failure, Headers, Request
-from tadoru.rules.url import origin, parts, with_parameter, without_parameters
+from tadoru.rules.url import origin, split_url, with_parameter, without_parameters
 
 TRANSPORT_HEADERS = frozenset({"host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "trailer"})
 """What belongs to the connection: setting it by hand would break the framing or speak for another host."""
@@ -25,7 +25,7 @@ _HTTP_ONLY = "#HttpOnly_"
 
 
 @dataclass(frozen=True, slots=True)
-class Cookie:
+class FileCookie:
     """A cookie from a file; `domain` with a leading dot reaches its subdomains."""
 
     domain: str
@@ -36,10 +36,10 @@ class Cookie:
 
     def reaches(self, url: str) -> bool:
         """Whether it goes with a request for this canonical URL."""
-        target = parts(url)
+        target = split_url(url)
         exact = self.domain.removeprefix(".")
         host_fits = target.host == exact or (self.domain.startswith(".") and target.host.endswith(self.domain))
-        return host_fits and path_fits(target.path, self.path) and (target.scheme == "https" or not self.secure)
+        return host_fits and path_matches(target.path, self.path) and (target.scheme == "https" or not self.secure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Credentials:
     """Headers and query parameters for some origins, and cookies with their domains. Every `with_…` returns a richer copy."""
 
     by_origin: tuple[tuple[str, Headers], ...] = ()
-    cookies: tuple[Cookie, ...] = ()
+    cookies: tuple[FileCookie, ...] = ()
     parameters: tuple[SecretParameter, ...] = ()
 
     def for_url(self, url: str) -> Headers:
@@ -158,7 +158,7 @@ class Credentials:
 NO_CREDENTIALS = Credentials()
 
 
-class WithCredentials:
+class CredentialsFetcher:
     """A fetcher that adds to each request what was given for its origin."""
 
     def __init__(self, inner: Fetcher, credentials: Credentials) -> None:
@@ -174,7 +174,7 @@ class WithCredentials:
         await self._inner.close()
 
 
-def path_fits(path: str, prefix: str) -> bool:
+def path_matches(path: str, prefix: str) -> bool:
     """RFC 6265, 5.1.4: the same path, or one below it."""
     return path == prefix or (path.startswith(prefix) and (prefix.endswith("/") or path[len(prefix)] == "/"))
 
@@ -198,7 +198,7 @@ def _cookie_pair(text: str) -> str:
     return f"{name}={value}"
 
 
-def _read_cookie_file(text: str, now: float) -> Iterable[Cookie]:
+def _read_cookie_file(text: str, now: float) -> Iterable[FileCookie]:
     for number, line in enumerate(text.splitlines(), 1):
         content = line.removeprefix(_HTTP_ONLY)
         if not content.strip() or (content.startswith("#") and content is line):
@@ -211,4 +211,6 @@ def _read_cookie_file(text: str, now: float) -> Iterable[Cookie]:
             continue
         _cookie_pair(f"{name}={value}")
         domain = domain.lower().removeprefix(".")
-        yield Cookie(f".{domain}" if subdomains.upper() == "TRUE" else domain, path or "/", secure.upper() == "TRUE", name, value)
+        yield FileCookie(
+            f".{domain}" if subdomains.upper() == "TRUE" else domain, path or "/", secure.upper() == "TRUE", name, value
+        )

@@ -14,16 +14,16 @@ from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 
 from tadoru.clock import Clock
-from tadoru.rules.address import Exemptions, refusal
+from tadoru.rules.address import Exemptions, block_reason
 
-Resolver = Callable[[str], Awaitable[Sequence[str]]]
+ResolveHost = Callable[[str], Awaitable[Sequence[str]]]
 """Host name to addresses; raises OSError when there are none."""
 
 DNS_SECONDS = 60.0
 """How long an answer is reused. Every use is checked again."""
-DNS_NAMES = 10_000
+DNS_CACHE_SIZE = 10_000
 DNS_THREADS = 16
-DNS_PATIENCE = 5.0
+DNS_TIMEOUT = 5.0
 """How long a crawl waits, before it begins, to learn whether the hosts it was given are public."""
 
 
@@ -31,11 +31,11 @@ class BlockedAddress(Exception):
     """No address of the host may be connected to; the text says why."""
 
 
-class Unresolved(OSError):
+class UnresolvedHost(OSError):
     """The name has no address that we can find."""
 
 
-class Guard:
+class AddressGuard:
     """Decides on addresses, given the hosts the person named themselves."""
 
     def __init__(self, exemptions: Exemptions, proxy: tuple[str, int] | None = None) -> None:
@@ -46,7 +46,7 @@ class Guard:
         """Whether the person named this host and port themselves, as a place to crawl or as their proxy."""
         return (host, port) == self._proxy or self._exemptions.covers(host, port)
 
-    def may_hand_over(self, host: str, port: int) -> bool:
+    def may_pass_to_proxy(self, host: str, port: int) -> bool:
         """Whether a proxy may be asked for a name that has no address here: only when the person named it themselves."""
         return (host, port) in self._exemptions.unresolved
 
@@ -54,7 +54,7 @@ class Guard:
         """The addresses of `host` that may be connected to; BlockedAddress when none may."""
         if self.exempt(host, port):
             return list(addresses)
-        reasons = {address: refusal(address) for address in addresses}
+        reasons = {address: block_reason(address) for address in addresses}
         allowed = [address for address, reason in reasons.items() if reason is None]
         if not allowed:
             reason = next(iter(reasons.values()), "it has no address")
@@ -62,7 +62,7 @@ class Guard:
         return allowed
 
 
-async def named_privately(urls: Iterable[str], names: Names, patience: float = DNS_PATIENCE) -> Exemptions:
+async def private_exemptions(urls: Iterable[str], names: DnsCache, patience: float = DNS_TIMEOUT) -> Exemptions:
     """The hosts of these URLs, which a person named, as far as each of their addresses is private now.
 
     A name that is public, or that has no address yet, must not become a private address later, by another answer of its DNS.
@@ -73,20 +73,20 @@ async def named_privately(urls: Iterable[str], names: Names, patience: float = D
     for task in late:
         task.cancel()
     answers = {asking[task]: task.result() for task in done}
-    private = {host for host, addresses in answers.items() if addresses and all(refusal(address) for address in addresses)}
+    private = {host for host, addresses in answers.items() if addresses and all(block_reason(address) for address in addresses)}
     return Exemptions(
         named=frozenset(pair for pair in every if pair[0] in private),
         unresolved=frozenset(pair for pair in every if not answers.get(pair[0])),
     )
 
 
-async def _addresses(host: str, names: Names) -> Sequence[str]:
+async def _addresses(host: str, names: DnsCache) -> Sequence[str]:
     """The addresses of a host; none when it cannot be resolved."""
     if is_literal(host):
         return (host,)
     try:
         return await names.ask(host)
-    except Unresolved:
+    except UnresolvedHost:
         return ()
 
 
@@ -99,10 +99,10 @@ def is_literal(host: str) -> bool:
     return True
 
 
-class Names:
+class DnsCache:
     """DNS answers, asked once for everybody who waits and kept for a short time."""
 
-    def __init__(self, clock: Clock, resolver: Resolver | None = None) -> None:
+    def __init__(self, clock: Clock, resolver: ResolveHost | None = None) -> None:
         self._clock = clock
         self._threads = None if resolver else ThreadPoolExecutor(DNS_THREADS, thread_name_prefix="dns")
         self._resolver = resolver or self._ask_system
@@ -127,14 +127,14 @@ class Names:
         try:
             answer = await self._resolver(host)
         except (OSError, UnicodeError) as error:
-            raise Unresolved(f"{host} can not be resolved") from error
+            raise UnresolvedHost(f"{host} can not be resolved") from error
         finally:
             del self._asking[host]
         if not answer:
-            raise Unresolved(f"{host} has no address")
+            raise UnresolvedHost(f"{host} has no address")
         self._known.pop(host, None)
         self._known[host] = (self._clock.monotonic() + DNS_SECONDS, answer)
-        if len(self._known) > DNS_NAMES:
+        if len(self._known) > DNS_CACHE_SIZE:
             del self._known[next(iter(self._known))]
         return answer
 

@@ -29,7 +29,7 @@ ZSTD_WINDOW_LOG = 23
 """8 MiB, what RFC 9659 allows for HTTP: a frame that asks for more memory is refused."""
 
 
-class TooLarge(Exception):
+class BodyTooLarge(Exception):
     """The body passed its cap."""
 
 
@@ -37,7 +37,7 @@ class HeadersTooLarge(Exception):
     """The response headers together passed `HEADER_TOTAL_BYTES`."""
 
 
-class BadEncoding(Exception):
+class BadContentEncoding(Exception):
     """The body is not what its Content-Encoding says."""
 
 
@@ -144,11 +144,11 @@ def _layers(content_encoding: str) -> list[_Layer]:
         elif name == "zstd":
             layers.append(_Zstd())
     if len(layers) > MAX_LAYERS:
-        raise BadEncoding(f"the body is compressed {len(layers)} times over")
+        raise BadContentEncoding(f"the body is compressed {len(layers)} times over")
     return layers
 
 
-class Body:
+class BodyDecoder:
     """Collects a body as it comes in, decoded, and refuses to pass `cap` bytes before, between or after the decodings."""
 
     def __init__(self, content_encoding: str, cap: int) -> None:
@@ -167,12 +167,12 @@ class Body:
         try:
             self._push(data, 0)
         except (zlib.error, brotli.error, zstd.ZstdError) as error:
-            raise BadEncoding("the body is not what its Content-Encoding says") from error
+            raise BadContentEncoding("the body is not what its Content-Encoding says") from error
 
     def finish(self) -> bytes:
         """The whole decoded body; BadEncoding when the compressed data stops in the middle."""
         if self.transferred and not all(layer.complete() for layer in self._layers):
-            raise BadEncoding("the compressed body ends in the middle")
+            raise BadContentEncoding("the compressed body ends in the middle")
         return b"".join(self._pieces)
 
     def beginning(self) -> bytes:
@@ -185,11 +185,11 @@ class Body:
             over = self._sizes[depth] - self._cap
             if over > 0:
                 self._pieces.append(data[: max(0, len(data) - over)])
-                raise TooLarge
+                raise BodyTooLarge
             self._pieces.append(data)
             return
         # Compressed data can be larger than what it holds, by a little; data that never yields anything must still end.
         if self._sizes[depth] > self._cap + STEP:
-            raise TooLarge
+            raise BodyTooLarge
         for piece in self._layers[depth].feed(data):
             self._push(piece, depth + 1)

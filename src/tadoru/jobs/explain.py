@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.engine.drive import follow
-from tadoru.engine.survey import META as SURVEY
-from tadoru.fetch.guard import Names, named_privately
-from tadoru.jobs.access import access_for
+from tadoru.config.resolve.options import AuditOptions, DocsOptions, LinksOptions
+from tadoru.engine.request_flow import follow_redirects
+from tadoru.engine.site_probe import META_KEY as SURVEY
+from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.audit.run import build_scope as audit_scope
-from tadoru.jobs.docs.content.variants import wanted_from
+from tadoru.jobs.crawl_setup import access_for
+from tadoru.jobs.docs.content.variants import detect_edition
 from tadoru.jobs.docs.run import build_job as docs_job
 from tadoru.jobs.docs.run import build_scope as docs_scope
-from tadoru.jobs.docs.run import database_in, folder_of
+from tadoru.jobs.docs.run import crawl_database_path, site_folder
 from tadoru.jobs.launch import build_fetcher
 from tadoru.jobs.links.run import build_scope as links_scope
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.web import Request, Response
-from tadoru.options import AuditOptions, DocsOptions, LinksOptions
 from tadoru.rules import address, robots, traps
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Admission, Scope
-from tadoru.rules.url import Cleaning, canonical, host_key, is_address, origin, parts, typed
-from tadoru.store.open import open_store
+from tadoru.rules.url import UrlCleaner, canonical, host_key, is_ip_address, origin, parse_typed_url, split_url
+from tadoru.store.crawl.open import open_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,27 +42,27 @@ class Explanation:
         return {"url": self.url, "crawled": self.crawled, "because": self.because, **self.rows}
 
 
-Asked = LinksOptions | AuditOptions | DocsOptions
+CrawlingOptions = LinksOptions | AuditOptions | DocsOptions
 WANTED = "a page of the documentation"
 
 
-async def explain_url(text: str, start: str | None, options: Asked) -> Explanation:
+async def explain_url(text: str, start: str | None, options: CrawlingOptions) -> Explanation:
     """Ask every rule. Only robots.txt is requested, and only if the URL gets that far."""
-    url = typed(text)
-    url = canonical(url, cleaning=Cleaning(options.strip_tracking, options.strip_sessions)) or url
-    starts: tuple[str, ...] = (typed(start) if start else f"{origin(url)}/",)
+    url = parse_typed_url(text)
+    url = canonical(url, cleaning=UrlCleaner(options.strip_tracking, options.strip_sessions)) or url
+    starts: tuple[str, ...] = (parse_typed_url(start) if start else f"{origin(url)}/",)
     rows = {"url": url, "start": starts[0]}
     sites = starts
-    database = stored_in(options, starts[0])
+    database = stored_crawl(options, starts[0])
     if database is not None:
         starts, sites = await _stored(url, database, starts, rows)
     if isinstance(options, DocsOptions):
         rows["variant"] = await _variant(url, starts, options, database) or WANTED
-    verdict = await _ask_all(url, _scope(options, sites), starts, options, rows)
+    verdict = await _apply_rules(url, _scope(options, sites), starts, options, rows)
     return Explanation(url=url, crawled=verdict is None, because=verdict or "every rule allows it", rows=rows)
 
 
-def _scope(options: Asked, sites: tuple[str, ...]) -> Scope:
+def _scope(options: CrawlingOptions, sites: tuple[str, ...]) -> Scope:
     if isinstance(options, LinksOptions):
         return links_scope(options, sites)
     if isinstance(options, DocsOptions):
@@ -70,11 +70,11 @@ def _scope(options: Asked, sites: tuple[str, ...]) -> Scope:
     return audit_scope(options, sites)
 
 
-def stored_in(options: Asked, start: str) -> str | None:
+def stored_crawl(options: CrawlingOptions, start: str) -> str | None:
     """The crawl that is asked too, when there is one."""
     if isinstance(options, LinksOptions):
         return options.state
-    database = database_in(folder_of(options, start)) if isinstance(options, DocsOptions) else Path(options.database)
+    database = crawl_database_path(site_folder(options, start)) if isinstance(options, DocsOptions) else Path(options.database)
     return str(database) if database.is_file() else None
 
 
@@ -93,7 +93,9 @@ async def _stored(
         async for page in store.pages():
             if page.url == url:
                 reason = page.skip_reason or page.error_message or (f"answered {page.status_code}" if page.status_code else "")
-                rows["known"] = f"{page.status}, {counted(page.depth, 'link')} from the start" + (f": {reason}" if reason else "")
+                rows["known"] = f"{page.status}, {format_count(page.depth, 'link')} from the start" + (
+                    f": {reason}" if reason else ""
+                )
                 rows["found on"] = page.parent_url or "given as a start"
                 break
     finally:
@@ -101,7 +103,9 @@ async def _stored(
     return starts, sites
 
 
-async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Asked, rows: dict[str, str]) -> str | None:
+async def _apply_rules(
+    url: str, scope: Scope, starts: tuple[str, ...], options: CrawlingOptions, rows: dict[str, str]
+) -> str | None:
     """The reason of the first rule that refuses."""
     verdict = scope.decide(url)
     rows["scope"] = verdict.reason
@@ -117,21 +121,21 @@ async def _ask_all(url: str, scope: Scope, starts: tuple[str, ...], options: Ask
         rows["traps"] = shape or (f"{trap.why}: at most {trap.cap} such URLs ({trap.key})" if trap else "an ordinary URL")
         if shape:
             return f"trap: {shape}"
-    names = Names(SystemClock())
+    names = DnsCache(SystemClock())
     try:
-        exemptions = await named_privately(starts, names) | Exemptions(allow_all=options.allow_private)
+        exemptions = await private_exemptions(starts, names) | Exemptions(allow_all=options.allow_private)
     finally:
         await names.close()
-    where = parts(url)
-    is_open = not is_address(where.host) or exemptions.covers(where.host, where.port)
-    refusal = None if is_open else address.refusal(where.host.strip("[]"))
+    where = split_url(url)
+    is_open = not is_ip_address(where.host) or exemptions.covers(where.host, where.port)
+    refusal = None if is_open else address.block_reason(where.host.strip("[]"))
     rows["address"] = refusal or "allowed as far as the name tells; checked again when connecting"
     if refusal:
         return refusal
-    return await _ask_robots(url, exemptions, starts, options, rows)
+    return await _apply_robots(url, exemptions, starts, options, rows)
 
 
-def _checks(options: Asked) -> bool:
+def _checks(options: CrawlingOptions) -> bool:
     if isinstance(options, DocsOptions):
         return False
     return options.check if isinstance(options, LinksOptions) else options.check_external
@@ -141,7 +145,7 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
     """Why a page says only what another one says: by what a crawl learnt of the site, else as the start's address tells."""
     if url in starts:
         return None
-    known = asdict(wanted_from(starts[0], ()))
+    known = asdict(detect_edition(starts[0], ()))
     if database is not None:
         store = open_store(database, SystemClock())
         try:
@@ -151,8 +155,8 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
     return docs_job(options, docs_scope(options, starts[0]), starts[0]).surveyed(known).refusal(url)
 
 
-async def _ask_robots(
-    url: str, exemptions: Exemptions, starts: tuple[str, ...], options: Asked, rows: dict[str, str]
+async def _apply_robots(
+    url: str, exemptions: Exemptions, starts: tuple[str, ...], options: CrawlingOptions, rows: dict[str, str]
 ) -> str | None:
     crawl_delay = None
     refusal = None
@@ -162,7 +166,7 @@ async def _ask_robots(
         fetcher = build_fetcher(access_for(options, exemptions, starts), 1)
         try:
             template = Request(url=url, timeout=options.timeout, max_bytes=robots.MAX_BYTES, truncate=True)
-            answer = await follow(fetcher.fetch, f"{origin(url)}/robots.txt", template, robots.MAX_REDIRECTS)
+            answer = await follow_redirects(fetcher.fetch, f"{origin(url)}/robots.txt", template, robots.MAX_REDIRECTS)
         finally:
             await fetcher.close()
         if isinstance(answer, Response):

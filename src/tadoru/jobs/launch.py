@@ -22,27 +22,27 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import Clock, SystemClock
-from tadoru.engine.crawl import Crawl, Ended
-from tadoru.engine.job import Job, Policy
-from tadoru.engine.notices import Notice, Notify
-from tadoru.engine.roster import Roster
+from tadoru.engine.crawl import Crawler, CrawlOutcome
+from tadoru.engine.host_queues import HostAssignment
+from tadoru.engine.job import CrawlJob, CrawlPolicy
+from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import TadoruError
-from tadoru.fetch.base import Allow, Before, Fetcher, Renderer
+from tadoru.fetch.base import Fetcher, MayRequest, Renderer, WaitForTurn
 from tadoru.fetch.credentials import Credentials
 from tadoru.rules.address import Exemptions
 from tadoru.signals import stop_signals
-from tadoru.store.base import CrawlStore
-from tadoru.store.metrics import Metrics
-from tadoru.store.open import open_store
+from tadoru.store.crawl.interface import CrawlStore
+from tadoru.store.crawl.metrics import CrawlMetrics
+from tadoru.store.crawl.open import open_store
 
 T = TypeVar("T")
-Watch = Callable[[Metrics, float], None]
+ProgressCallback = Callable[[CrawlMetrics, float], None]
 """Told now and then how the crawl stands, and how busy this process is, from 0 to 1."""
-WATCH_EVERY = 0.25
+PROGRESS_INTERVAL = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class NetworkAccess:
     """How the crawl presents itself to servers, and where it may connect."""
 
     user_agent: str
@@ -53,7 +53,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendering:
+class RenderOptions:
     """How a browser is used, where one is."""
 
     quiet: float = 0.5
@@ -66,20 +66,20 @@ class Rendering:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CrawlPlan:
     """A crawl, ready to run. Picklable, so that a sibling can be given it."""
 
-    job: Job
-    policy: Policy
-    access: Access
+    job: CrawlJob
+    policy: CrawlPolicy
+    access: NetworkAccess
     database: str
     durable: bool = True
     processes: int = 1
     render: bool = False
     """Whether pages may be given to a browser."""
-    rendering: Rendering = Rendering()
+    rendering: RenderOptions = RenderOptions()
 
-    def share(self) -> Plan:
+    def share(self) -> CrawlPlan:
         """One process's part: its share of the places for requests in flight."""
         return replace(self, policy=replace(self.policy, concurrency=max(1, -(-self.policy.concurrency // self.processes))))
 
@@ -102,16 +102,16 @@ def run_loop(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-def build_renderer(access: Access, rendering: Rendering, before: Before, allow: Allow) -> Renderer:
+def build_renderer(access: NetworkAccess, rendering: RenderOptions, before: WaitForTurn, allow: MayRequest) -> Renderer:
     # Late: only a crawl that renders needs it.
-    from tadoru.fetch.browser import Browser, Window
-    from tadoru.fetch.sieve import Manners
+    from tadoru.fetch.browser.browser import Browser, BrowserOptions
+    from tadoru.fetch.browser.request_filter import BrowserPolicy
 
     return Browser(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
-        manners=Manners(before=before, allow=allow, credentials=access.credentials),
-        window=Window(
+        manners=BrowserPolicy(before=before, allow=allow, credentials=access.credentials),
+        window=BrowserOptions(
             pages=rendering.places,
             headed=rendering.headed,
             profile=Path(rendering.profile) if rendering.profile else None,
@@ -122,10 +122,10 @@ def build_renderer(access: Access, rendering: Rendering, before: Before, allow: 
     )
 
 
-def build_fetcher(access: Access, concurrency: int) -> Fetcher:
-    from tadoru.fetch import chain  # Late: the HTTP client takes 0.3 s to import, and a mistake in the command needs none.
+def build_fetcher(access: NetworkAccess, concurrency: int) -> Fetcher:
+    from tadoru.fetch import http  # Late: the HTTP client takes 0.3 s to import, and a mistake in the command needs none.
 
-    return chain.build(
+    return http.build_http_fetcher(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
         credentials=access.credentials,
@@ -136,14 +136,14 @@ def build_fetcher(access: Access, concurrency: int) -> Fetcher:
 
 
 async def crawl(
-    plan: Plan,
+    plan: CrawlPlan,
     notify: Notify,
     *,
-    watch: Watch | None = None,
-    steer: Callable[[Crawl], None] | None = None,
+    watch: ProgressCallback | None = None,
+    steer: Callable[[Crawler], None] | None = None,
     clock: Clock | None = None,
-    roster: Roster | None = None,
-) -> Ended:
+    assignment: HostAssignment | None = None,
+) -> CrawlOutcome:
     """This process's share. `steer` is handed the crawl before it starts, to be able to stop it; a roster says which hosts it
     may ask, when somebody else decides that."""
     clock = clock or SystemClock()
@@ -151,12 +151,14 @@ async def crawl(
     fetcher = build_fetcher(plan.access, plan.policy.concurrency)
     renderer: Renderer | None = None
     try:
-        work = Crawl(job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify, roster=roster)
+        work = Crawler(
+            job=plan.job, policy=plan.policy, store=store, fetcher=fetcher, clock=clock, notify=notify, assignment=assignment
+        )
         if plan.render:
             renderer = work.render_with(partial(build_renderer, plan.access, plan.rendering))
         if steer is not None:
             steer(work)
-        async with _watched(store, work, watch, clock):
+        async with _report_progress(store, work, watch, clock):
             return await work.run()
     finally:
         if renderer is not None:
@@ -166,7 +168,7 @@ async def crawl(
 
 
 @asynccontextmanager
-async def _watched(store: CrawlStore, work: Crawl, watch: Watch | None, clock: Clock) -> AsyncIterator[None]:
+async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCallback | None, clock: Clock) -> AsyncIterator[None]:
     if watch is None:
         yield
         return
@@ -174,7 +176,7 @@ async def _watched(store: CrawlStore, work: Crawl, watch: Watch | None, clock: C
     async def look() -> None:
         while True:
             watch(await store.metrics(), work.use)
-            await clock.sleep(WATCH_EVERY)
+            await clock.sleep(PROGRESS_INTERVAL)
 
     looking = asyncio.create_task(look())
     try:
@@ -186,36 +188,36 @@ async def _watched(store: CrawlStore, work: Crawl, watch: Watch | None, clock: C
         watch(await store.metrics(), work.use)
 
 
-def run(plan: Plan, notify: Notify, watch: Watch | None = None) -> Ended:
+def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) -> CrawlOutcome:
     """The whole crawl from a command: siblings, signals, this process's share. The main thread only."""
-    import_module("tadoru.fetch.chain")  # Before the fork: siblings must not import it once more each.
-    siblings = Siblings(plan, notify)
-    hold_signals()
+    import_module("tadoru.fetch.http")  # Before the fork: siblings must not import it once more each.
+    siblings = SiblingProcesses(plan, notify)
+    block_stop_signals()
     try:
         siblings.start()
-        tune()
+        tune_process()
         return run_loop(_run_with_signals(plan.share(), notify, watch, siblings))
     except BaseException:
         siblings.stop(now=True)
         raise
     finally:
-        let_signals_through()
+        unblock_stop_signals()
         siblings.join()
-        _give_back()
+        _release_memory()
 
 
-def hold_signals() -> None:
+def block_stop_signals() -> None:
     """Signals that ask to stop wait until there is a crawl to answer them: a sibling may be at work before this process is."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *stop_signals()})
 
 
-def let_signals_through() -> None:
+def unblock_stop_signals() -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, *stop_signals()})
 
 
-def tune() -> None:
+def tune_process() -> None:
     """Settings for a process that does nothing but crawl: both were measured, parsing takes half the time with them.
 
     glibc gives the memory of each parsed page back to the system and faults it in again for the next one, unless told to keep it.
@@ -230,7 +232,7 @@ def tune() -> None:
             libc.mallopt(_M_TOP_PAD, 8 << 20)
 
 
-def _give_back() -> None:
+def _release_memory() -> None:
     """The crawl is over: its memory is the system's again before a report is written."""
     gc.collect()
     if sys.platform == "linux":
@@ -242,9 +244,11 @@ def _give_back() -> None:
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3
 
 
-async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, siblings: Siblings) -> Ended:
+async def _run_with_signals(
+    plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None, siblings: SiblingProcesses
+) -> CrawlOutcome:
     """Ctrl-C or SIGTERM once: finish what is in flight. Twice: stop now; leases are given back either way."""
-    held: list[Crawl] = []
+    held: list[Crawler] = []
     task = asyncio.create_task(crawl(plan, notify, watch=watch, steer=held.append))
     asked = 0
 
@@ -257,21 +261,21 @@ async def _run_with_signals(plan: Plan, notify: Notify, watch: Watch | None, sib
         else:
             task.cancel()
 
-    with on_signals(asked_to_stop):
-        let_signals_through()
+    with handle_stop_signals(asked_to_stop):
+        unblock_stop_signals()
         try:
             ended = await task
         except asyncio.CancelledError:
             if not asked:
                 raise
-            ended = Ended(stopped=True)
+            ended = CrawlOutcome(stopped=True)
         # With the loop still there to hear it: a second signal is for those that are still at work.
         await siblings.ended()
         return ended
 
 
 @contextmanager
-def on_signals(call: Callable[[], None]) -> Iterator[None]:
+def handle_stop_signals(call: Callable[[], None]) -> Iterator[None]:
     """Call it for every signal that asks to stop."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *stop_signals())}
@@ -292,13 +296,13 @@ _Fork = multiprocessing.get_context("fork").Process if sys.platform == "linux" e
 _Process = _Fork or multiprocessing.get_context("spawn").Process
 
 
-class Siblings:
+class SiblingProcesses:
     """The other processes of this crawl. They end by themselves when the work is done, or when this process is gone."""
 
-    def __init__(self, plan: Plan, notify: Notify) -> None:
+    def __init__(self, plan: CrawlPlan, notify: Notify) -> None:
         # Only a fork can hand over the caller's own notify; a spawned sibling shows in the shared counts alone.
-        told = notify if _Process is _Fork else _silent
-        self._processes = [_Process(target=_sibling, args=(plan, told), name=f"tadoru-{n}") for n in range(1, plan.processes)]
+        told = notify if _Process is _Fork else _ignore
+        self._processes = [_Process(target=_run_sibling, args=(plan, told), name=f"tadoru-{n}") for n in range(1, plan.processes)]
 
     def start(self) -> None:
         for process in self._processes:
@@ -326,19 +330,19 @@ class Siblings:
             process.join()
 
 
-def _sibling(plan: Plan, notify: Notify) -> None:
+def _run_sibling(plan: CrawlPlan, notify: Notify) -> None:
     """The main function of a sibling."""
     for number in {signal.SIGINT, *stop_signals()} - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)  # The parent tells when to stop; what a terminal sends reaches both.
-    tune()
+    tune_process()
     # What is wrong with the store or the options the parent meets too, and says.
     with suppress(TadoruError, KeyboardInterrupt):
-        run_loop(_sibling_share(plan.share(), notify))
+        run_loop(_crawl_as_sibling(plan.share(), notify))
 
 
-async def _sibling_share(plan: Plan, notify: Notify) -> None:
+async def _crawl_as_sibling(plan: CrawlPlan, notify: Notify) -> None:
     loop = asyncio.get_running_loop()
-    held: list[Crawl] = []
+    held: list[Crawler] = []
     task = asyncio.create_task(crawl(plan, notify, steer=held.append))
     asked = 0
 
@@ -352,7 +356,7 @@ async def _sibling_share(plan: Plan, notify: Notify) -> None:
 
     with suppress(NotImplementedError):
         loop.add_signal_handler(signal.SIGTERM, asked_to_stop)
-    let_signals_through()
+    unblock_stop_signals()
     parent = multiprocessing.parent_process()
     if parent is not None:
         loop.add_reader(parent.sentinel, task.cancel)
@@ -360,5 +364,5 @@ async def _sibling_share(plan: Plan, notify: Notify) -> None:
         await task
 
 
-def _silent(notice: Notice) -> None:
+def _ignore(notice: CrawlNotification) -> None:
     """Nobody is told."""

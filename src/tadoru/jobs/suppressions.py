@@ -20,7 +20,7 @@ from tadoru.errors import UsageError
 T = TypeVar("T")
 
 
-class Line(NamedTuple):
+class SuppressionLine(NamedTuple):
     """One entry as it stands in the file."""
 
     number: int
@@ -29,7 +29,7 @@ class Line(NamedTuple):
     reason: str
 
 
-def read_file(name: str) -> str:
+def read_suppression_file(name: str) -> str:
     """The text of a suppression file. Raises UsageError."""
     try:
         return Path(name).read_text(encoding="utf-8")
@@ -39,7 +39,7 @@ def read_file(name: str) -> str:
         raise UsageError(f"The suppression file {name} can not be read ({error.strerror}): check its name.") from None
 
 
-def parse_lines(text: str, name: str, parse: Callable[[Line], T]) -> tuple[T, ...]:
+def parse_suppressions(text: str, name: str, parse: Callable[[SuppressionLine], T]) -> tuple[T, ...]:
     """Every entry as `parse` reads it. What that raises becomes a UsageError with the line's number."""
     entries = []
     for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
@@ -47,7 +47,7 @@ def parse_lines(text: str, name: str, parse: Callable[[Line], T]) -> tuple[T, ..
         if line and not line.startswith("#"):
             body, _, reason = line.partition(" # ")
             try:
-                entries.append(parse(Line(number, line, body.strip(), reason.strip())))
+                entries.append(parse(SuppressionLine(number, line, body.strip(), reason.strip())))
             except (ValueError, re.error) as problem:
                 raise UsageError(f"{name}, line {number}: {problem}.") from None
     return tuple(entries)

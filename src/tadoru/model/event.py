@@ -1,7 +1,7 @@
 """A calendar event on its way: as a source wrote it (`RawEvent`), and as the product keeps it (`EventDraft`).
 
 Readers (`parse`) make raw events and decide nothing; the normaliser makes drafts, or says why it can not. What the database adds
-to a draft (id, owner of each field, when it was seen) lives in `store.events`.
+to a draft (id, owner of each field, when it was seen) lives in `store.calendar`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class RawEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadProblem:
+class ParseProblem:
     """Something in a source that could not be read; the rest of the source is read all the same."""
 
     position: str
@@ -114,11 +114,11 @@ class ReadProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ParsedSource:
     """What a reader made of one body."""
 
     events: tuple[RawEvent, ...] = ()
-    problems: tuple[ReadProblem, ...] = ()
+    problems: tuple[ParseProblem, ...] = ()
     next_url: str | None = None
     """The next page of a paginated source."""
     details: tuple[str, ...] = ()
@@ -167,7 +167,7 @@ class EventDraft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantined:
+class QuarantinedEvent:
     """A raw event that lacks what every event must have, with the reason; nothing downstream runs on it."""
 
     raw: RawEvent

@@ -137,7 +137,7 @@ Answer = Response | Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class RenderedPage:
     """A page as a browser shows it."""
 
     url: str

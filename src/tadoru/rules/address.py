@@ -72,7 +72,7 @@ _UNRESOLVED = "?"
 _PORTS = {"http": 80, "https": 443}
 
 
-def refusal(address: str) -> str | None:
+def block_reason(address: str) -> str | None:
     """Why this address (IPv4 or IPv6 text, a zone id allowed) must not be connected to; None when it is public."""
     try:
         parsed = ip_address(address)

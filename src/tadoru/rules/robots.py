@@ -45,7 +45,7 @@ _ODD_IN_RULE = re.compile(r"%[0-9A-Fa-f]{2}|[^!-~]|[%$]")
 _ODD_IN_URL = re.compile(r"%[0-9A-Fa-f]{2}|[^!-~]|[%$*]")
 
 
-class RobotsVerdict(NamedTuple):
+class RobotsDecision(NamedTuple):
     """Whether a URL may be requested, in words, and the rule that decided (empty when none did)."""
 
     allowed: bool
@@ -54,7 +54,7 @@ class RobotsVerdict(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RobotsRule:
     """One Allow or Disallow, its path in normal form and cut at the wildcards."""
 
     allow: bool
@@ -86,11 +86,11 @@ class Rule:
 class Robots:
     """What one robots.txt means for one product token."""
 
-    blanket: RobotsVerdict | None = None
+    blanket: RobotsDecision | None = None
     """The verdict on every URL, when the status and not the body decides."""
     unreachable: bool = False
     """The rules could not be learnt (server error, 429 or no answer), so everything is disallowed for now."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RobotsRule, ...] = ()
     """Those that apply to us, in deciding order: longest first, Allow before Disallow."""
     forbidden_starts: tuple[str, ...] = ()
     """How every Disallow begins, up to its first wildcard: most URLs start with none of them and are done."""
@@ -104,21 +104,21 @@ class Robots:
         """The crawl-delay that is honoured."""
         return None if self.crawl_delay is None else min(self.crawl_delay, MAX_CRAWL_DELAY)
 
-    def allows(self, url: str) -> RobotsVerdict:
+    def allows(self, url: str) -> RobotsDecision:
         """The verdict on an absolute URL of this robots.txt's origin."""
         target = _target(url)
         if target == "/robots.txt":
-            return RobotsVerdict(True, "robots.txt itself may always be requested", "")
+            return RobotsDecision(True, "robots.txt itself may always be requested", "")
         if self.blanket is not None:
             return self.blanket
         if target.startswith(self.forbidden_starts):
             for rule in self.rules:
                 if rule.matches(target):
-                    return RobotsVerdict(rule.allow, f"robots.txt line {rule.number}: {rule.text}", rule.text)
+                    return RobotsDecision(rule.allow, f"robots.txt line {rule.number}: {rule.text}", rule.text)
         return _NO_RULE
 
 
-_NO_RULE = RobotsVerdict(True, "no rule of robots.txt forbids it", "")
+_NO_RULE = RobotsDecision(True, "no rule of robots.txt forbids it", "")
 
 
 def read(*, status: int | None, failure: FailureKind | None, body: bytes, token: str = PRODUCT_TOKEN) -> Robots:
@@ -137,7 +137,7 @@ def read(*, status: int | None, failure: FailureKind | None, body: bytes, token:
 
 def _everything(allowed: bool, cause: str) -> Robots:
     meaning = "allowed" if allowed else "disallowed"
-    verdict = RobotsVerdict(allowed, f"{cause}, which means everything is {meaning}", "")
+    verdict = RobotsDecision(allowed, f"{cause}, which means everything is {meaning}", "")
     return Robots(blanket=verdict, unreachable=not allowed)
 
 
@@ -148,7 +148,7 @@ class _Group:
     named: bool = False
     open: bool = False
     """The lines being read belong to it."""
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[RobotsRule] = field(default_factory=list)
     delay: float | None = None
 
 
@@ -213,12 +213,12 @@ def _product_token(value: bytes) -> bytes:
     return found[0].lower() if found else b""
 
 
-def _rule(allow: bool, value: bytes, number: int) -> Rule:
+def _rule(allow: bool, value: bytes, number: int) -> RobotsRule:
     path = value.decode("latin-1")  # One character an octet, whatever encoding the file is in.
     anchored = path.endswith("$")
     normal = _normal(path.removesuffix("$"), _ODD_IN_RULE)
     text = f"{'Allow' if allow else 'Disallow'}: {_shown(value)[:_LONGEST_TEXT]}"
-    return Rule(allow, tuple(normal.split("*")), anchored, len(normal) + anchored, number, text)
+    return RobotsRule(allow, tuple(normal.split("*")), anchored, len(normal) + anchored, number, text)
 
 
 def _shown(value: bytes) -> str:

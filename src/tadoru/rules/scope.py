@@ -13,12 +13,12 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from tadoru.errors import UsageError, quoted
-from tadoru.rules.url import host_key, is_address, parts, split_port
+from tadoru.rules.url import host_key, is_ip_address, split_port, split_url
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
-Mode = Literal["host", "domain", "path", "all"]
+ScopeMode = Literal["host", "domain", "path", "all"]
 
 
 class Admission(StrEnum):
@@ -31,23 +31,23 @@ class Admission(StrEnum):
     """This site, but not wanted."""
 
 
-class Verdict(NamedTuple):
+class ScopeDecision(NamedTuple):
     """A decision and its reason."""
 
     admission: Admission
     reason: str
 
 
-_FOLLOW = Verdict(Admission.FOLLOW, "in scope")
-_START = Verdict(Admission.FOLLOW, "a start URL")
-_NOT_INCLUDED = Verdict(Admission.REFUSED, "not matched by any --include pattern")
+_FOLLOW = ScopeDecision(Admission.FOLLOW, "in scope")
+_START = ScopeDecision(Admission.FOLLOW, "a start URL")
+_NOT_INCLUDED = ScopeDecision(Admission.REFUSED, "not matched by any --include pattern")
 
 
 @dataclass(frozen=True)
 class Scope:
     """The sites of a crawl. All URLs, those of `sites` too, are canonical (`rules.url`)."""
 
-    mode: Mode = "host"
+    mode: ScopeMode = "host"
     sites: tuple[str, ...] = ()
     """The start URLs: hosts, domains and paths follow from them."""
     include: tuple[str, ...] = ()
@@ -56,8 +56,8 @@ class Scope:
     """Regular expressions searched in the whole URL; none may match, whatever else holds."""
 
     def __post_init__(self) -> None:
-        if self.mode not in get_args(Mode):
-            raise UsageError(f"{quoted(self.mode)} is not a scope: use one of {', '.join(get_args(Mode))}.")
+        if self.mode not in get_args(ScopeMode):
+            raise UsageError(f"{quoted(self.mode)} is not a scope: use one of {', '.join(get_args(ScopeMode))}.")
         # Compiled here so that a bad pattern is refused before the crawl begins.
         _ = self._included, self._excluded
 
@@ -83,7 +83,7 @@ class Scope:
         """The paths of each host that may be crawled in mode `path`."""
         found: dict[str, tuple[str, ...]] = {}
         for site in self.sites:
-            key, prefix = host_key(site), _prefix(parts(site).path)
+            key, prefix = host_key(site), _prefix(split_url(site).path)
             if prefix not in found.get(key, ()):
                 found[key] = (*found.get(key, ()), prefix)
         return found
@@ -95,28 +95,28 @@ class Scope:
         """Whether the URL is on one of the sites, wanted or not."""
         return self.mode == "all" or self._key(url) in self._keys
 
-    def decide(self, url: str) -> Verdict:
+    def decide(self, url: str) -> ScopeDecision:
         """Follow it, or why not."""
         if not self.is_internal(url):
-            return Verdict(Admission.EXTERNAL, self._external_reason(url))
+            return ScopeDecision(Admission.EXTERNAL, self._external_reason(url))
         if excluded := self._exclusion(url):
             return excluded
         if url in self._starts:
             return _START
         if self.mode == "path" and (outside := self._outside_path(url)):
-            return Verdict(Admission.REFUSED, outside)
+            return ScopeDecision(Admission.REFUSED, outside)
         if self._included and not any(pattern.search(url) for pattern in self._included):
             return _NOT_INCLUDED
         return _FOLLOW
 
-    def decide_start(self, url: str) -> Verdict:
+    def decide_start(self, url: str) -> ScopeDecision:
         """The same of a URL that a person named. With every host in scope they need not be among `sites`: there may be many."""
         return self.decide(url) if self.mode != "all" else self._exclusion(url) or _START
 
-    def _exclusion(self, url: str) -> Verdict | None:
+    def _exclusion(self, url: str) -> ScopeDecision | None:
         for pattern in self._excluded:
             if pattern.search(url):
-                return Verdict(Admission.REFUSED, f"excluded by pattern {pattern.pattern}")
+                return ScopeDecision(Admission.REFUSED, f"excluded by pattern {pattern.pattern}")
         return None
 
     def _external_reason(self, url: str) -> str:
@@ -126,7 +126,7 @@ class Scope:
 
     def _outside_path(self, url: str) -> str:
         """Why a URL of this host is outside; empty when it is inside."""
-        path = parts(url).path
+        path = split_url(url).path
         prefixes = self._prefixes[host_key(url)]
         for prefix in prefixes:
             if path == prefix or path.startswith(prefix if prefix.endswith("/") else prefix + "/"):
@@ -152,10 +152,10 @@ class Scope:
 
 def domain_key(url: str) -> str:
     """The registrable domain of a canonical URL (with the port, as in `host_key`); the host where there is none."""
-    return domain_of(host_key(url))
+    return registrable_domain(host_key(url))
 
 
-def domain_of(key: str) -> str:
+def registrable_domain(key: str) -> str:
     """The same of what `host_key` gave."""
     host, port = split_port(key)
     domain = _registrable(host)
@@ -165,7 +165,7 @@ def domain_of(key: str) -> str:
 @lru_cache(maxsize=4096)
 def _registrable(host: str) -> str:
     # The list's rule for unknown endings would take the end of an address for a domain.
-    if is_address(host) or "." not in host:
+    if is_ip_address(host) or "." not in host:
         return host
     return _suffixes().privatesuffix(host) or host
 

@@ -69,7 +69,7 @@ def _repeated_parameter(query: str) -> str | None:
     return None
 
 
-class Trap(NamedTuple):
+class TrapPattern(NamedTuple):
     """A class of URLs that may be endless."""
 
     key: str
@@ -78,7 +78,7 @@ class Trap(NamedTuple):
     """What kind of class, in words."""
     cap: int
     """How many of its URLs are enough."""
-    outer: Trap | None = None
+    outer: TrapPattern | None = None
     """The class of such classes, when they may be endless too: every page of an endless list, each under ever new sessions."""
 
 
@@ -104,7 +104,7 @@ _SEGMENT_SESSION = re.compile(
 )
 
 
-def pattern(url: str, cap: int = 500) -> Trap | None:
+def pattern(url: str, cap: int = 500) -> TrapPattern | None:
     """The possibly endless class a canonical URL belongs to; None for an ordinary one."""
     head, _, query = url.partition("?")
     path, session = _PATH_SESSION.subn(";{session}", head) if ";" in head else (head, 0)
@@ -116,20 +116,20 @@ def pattern(url: str, cap: int = 500) -> Trap | None:
     pairs = [pair.partition("=") for pair in query.split("&")] if query else []
     kinds = [_kind(name, value) for name, _, value in pairs]
     if kinds.count("") + kinds.count("number") >= FACET_PARAMETERS:
-        return Trap(f"{path}?{'&'.join(sorted({name for name, _, _ in pairs}))}", "facets", cap)
+        return TrapPattern(f"{path}?{'&'.join(sorted({name for name, _, _ in pairs}))}", "facets", cap)
     if date or "date" in kinds:
-        return _numbered(Trap(_key(path, pairs, kinds, ("date", "session")), "calendar", cap), path, pairs, kinds, cap)
+        return _numbered(TrapPattern(_key(path, pairs, kinds, ("date", "session")), "calendar", cap), path, pairs, kinds, cap)
     if session or "session" in kinds:
-        return _numbered(Trap(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP), path, pairs, kinds, cap)
+        return _numbered(TrapPattern(_key(path, pairs, kinds, ("session",)), "session id", SESSION_CAP), path, pairs, kinds, cap)
     if "number" in kinds:
-        return Trap(_key(path, pairs, kinds, ("number",)), "pagination", 10 * cap)
+        return TrapPattern(_key(path, pairs, kinds, ("number",)), "pagination", 10 * cap)
     return None
 
 
-def _numbered(trap: Trap, path: str, pairs: list[tuple[str, str, str]], kinds: list[str], cap: int) -> Trap:
+def _numbered(trap: TrapPattern, path: str, pairs: list[tuple[str, str, str]], kinds: list[str], cap: int) -> TrapPattern:
     if "number" not in kinds:
         return trap
-    return trap._replace(outer=Trap(_key(path, pairs, kinds, ("date", "session", "number")), trap.why, 10 * cap))
+    return trap._replace(outer=TrapPattern(_key(path, pairs, kinds, ("date", "session", "number")), trap.why, 10 * cap))
 
 
 def _kind(name: str, value: str) -> str:

@@ -1,7 +1,7 @@
 """URLs: parsing as browsers do (WHATWG, by `ada_url`), and the one canonical form that every other part compares and stores.
 
 Canonical: absolute http or https, WHATWG serialisation, no fragment, no user information, no empty query, no dot at the end of
-the host, percent-escapes in upper case and only where they are needed. Because it is so regular, `parts`, `origin` and
+the host, percent-escapes in upper case and only where they are needed. Because it is so regular, `split_url`, `origin` and
 `host_key` read it by cutting strings, and must be given nothing else.
 
 Which URLs are wanted is not here: see `scope` and `traps`.
@@ -58,7 +58,7 @@ def is_tracking_name(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Cleaning:
+class UrlCleaner:
     """Which parameters that do not change the page are removed."""
 
     strip_tracking: bool = False
@@ -78,10 +78,10 @@ class Cleaning:
         return (self.strip_tracking and is_tracking_name(name)) or (self.strip_sessions and is_session_name(name))
 
 
-NO_CLEANING = Cleaning()
+NO_CLEANING = UrlCleaner()
 
 
-def canonical(text: str, base: str | None = None, *, cleaning: Cleaning = NO_CLEANING) -> str | None:
+def canonical(text: str, base: str | None = None, *, cleaning: UrlCleaner = NO_CLEANING) -> str | None:
     """The canonical form, or None when `text` is no http or https URL (relative to `base`, if there is one) or is too long."""
     if len(text) > LONGEST_URL:
         return None
@@ -89,7 +89,7 @@ def canonical(text: str, base: str | None = None, *, cleaning: Cleaning = NO_CLE
         href = normalize_url(text) if base is None else join_url(base, text)
     except ValueError:
         return None
-    url = _tidied(href.partition("#")[0], cleaning)
+    url = _normalized(href.partition("#")[0], cleaning)
     return None if url is None or len(url) > LONGEST_URL else url
 
 
@@ -99,14 +99,14 @@ def canonical_base(text: str, base: str) -> str | None:
     return None if url is None or len(url) > LONGEST_BASE else url
 
 
-def _tidied(url: str, cleaning: Cleaning) -> str | None:
+def _normalized(url: str, cleaning: UrlCleaner) -> str | None:
     """What the WHATWG serialisation (without fragment) leaves to do."""
     if not url.startswith(("http://", "https://")):
         return None
     # A special URL has a host and a path, so the first slash from here on ends the authority.
     end = url.index("/", 8)
     if url[end - 1] == "." or "@" in url or ".:" in url:
-        authority = _tidied_authority(url[:end])
+        authority = _normalized_authority(url[:end])
         if authority is None:
             return None
         url = authority + url[end:]
@@ -119,7 +119,7 @@ def _tidied(url: str, cleaning: Cleaning) -> str | None:
     return url
 
 
-def _tidied_authority(start: str) -> str | None:
+def _normalized_authority(start: str) -> str | None:
     """`scheme://authority` without user information and the host's last dot; None when that leaves a name with an empty end."""
     scheme, _, authority = start.partition("://")
     host, colon, port = authority.rpartition("@")[2].partition(":")
@@ -150,7 +150,7 @@ class UrlParts(NamedTuple):
     """Without its question mark; empty when there is none."""
 
 
-def parts(url: str) -> UrlParts:
+def split_url(url: str) -> UrlParts:
     """The pieces of a canonical URL."""
     scheme, _, rest = url.partition("://")
     authority, _, tail = rest.partition("/")
@@ -181,7 +181,7 @@ _ROOTED = ("/", "http://", "https://")
 """References that begin so depend on the base's origin at most."""
 _SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
 """`http:?q` against an http base is a relative reference in disguise."""
-LONGEST_KEPT = 512
+MAX_CACHED_LENGTH = 512
 """Characters of a URL that caches remember: of longer ones a hundred thousand would take too much memory, and they are rare."""
 _MOST_FOLDERS_UP = 8
 """Paths of a thousand folders are made up: what leads further up is left to the parser."""
@@ -191,14 +191,14 @@ _PLAIN = re.compile(r"(/|(?:\.\./)*+)([A-Za-z0-9_~-][A-Za-z0-9._~/-]*+)")
 Resolved = tuple[str, str]
 
 
-class Resolver:
+class UrlResolver:
     """Resolves the references of pages, remembering across pages: the links of a site's navigation are the same on most of them.
 
     A reference depends on the base's origin when it begins with a slash or a scheme, on its directory when it is another path,
     so there is one table for each origin and directory. Their entries together stay below `capacity`.
     """
 
-    def __init__(self, cleaning: Cleaning = NO_CLEANING, capacity: int = 50_000) -> None:
+    def __init__(self, cleaning: UrlCleaner = NO_CLEANING, capacity: int = 50_000) -> None:
         self._cleaning = cleaning
         self._capacity = capacity
         self._tables: dict[str, dict[str, Resolved]] = {}
@@ -216,9 +216,9 @@ class Resolver:
         return self._size
 
     @cached_property
-    def uncleaned(self) -> Resolver:
+    def uncleaned(self) -> UrlResolver:
         """One that removes nothing from URLs: for those by which a page says what it is."""
-        return self if self._cleaning == NO_CLEANING else Resolver(capacity=self._capacity)
+        return self if self._cleaning == NO_CLEANING else UrlResolver(capacity=self._capacity)
 
     def resolve(self, href: str, base: str) -> Resolved | None:
         """(canonical URL, decoded fragment) of a reference on the page `base`, itself canonical; None: nothing to follow."""
@@ -261,13 +261,13 @@ class Resolver:
             url, _, fragment = join_url(base, href).partition("#")
         except ValueError:
             return None
-        tidied = _tidied(url, self._cleaning)
+        tidied = _normalized(url, self._cleaning)
         if tidied is None:
             return None
         if len(tidied) > LONGEST_URL:
             return self._refused(href)
         found = tidied, fragment and unquote(fragment)
-        if start not in (None, "?") and len(href) <= LONGEST_KEPT >= len(tidied) and not _SAME_SCHEME.match(href):
+        if start not in (None, "?") and len(href) <= MAX_CACHED_LENGTH >= len(tidied) and not _SAME_SCHEME.match(href):
             (self._rooted if href.startswith(_ROOTED) else self._nearby)[href] = found
             self._size += 1
             if self._size > self._capacity:
@@ -309,7 +309,7 @@ _NUMERIC_OPAQUE = frozenset({"tel", "sms", "fax", "callto"})
 _EXAMPLE = "give one such as https://example.com/"
 
 
-def typed(text: str) -> str:
+def parse_typed_url(text: str) -> str:
     """The canonical form of a URL as a person types it; a `UsageError` that says what is wrong with it otherwise."""
     text = text.translate(_TABS).strip(_EDGE + "\u3000\xa0")
     if not text:
@@ -372,11 +372,11 @@ def _is_local(url: str, authority: str) -> bool:
     port = authority.rpartition("]")[2].partition(":")[2]
     if port:
         return port != "443"
-    host = parts(url).host
-    return is_address(host) or host == "localhost" or host.endswith(".localhost")
+    host = split_url(url).host
+    return is_ip_address(host) or host == "localhost" or host.endswith(".localhost")
 
 
-def is_address(host: str) -> bool:
+def is_ip_address(host: str) -> bool:
     """Whether the host of a canonical URL is an IP address: the parser lets no other name end in a number."""
     return host[0] == "[" or host.rpartition(".")[2].isdigit()
 

@@ -1,0 +1,1 @@
+"""Renders pages in a browser. Everything that a page requests passes `request_filter` and `proxy`."""
