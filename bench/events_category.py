@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 
 from bench.events_corpus import CORPUS
-from tadoru.cli.events_enrich import write_evaluation
+from tadoru.cli.events.enrich import write_evaluation
 from tadoru.jobs.events.enrich.training import evaluate_model, samples_from_tables, train_model
 
 BAR = 0.52

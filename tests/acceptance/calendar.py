@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tadoru.jobs.events import sources
-from tadoru.jobs.events.settings import from_pairs
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.values import Event, RunLog, Source, SourceState
+from tadoru.jobs.events.collect import source_registry
+from tadoru.jobs.events.collect.source_settings import settings_from_pairs
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.records import CalendarEvent, CollectionState, EventSource, RunLog
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.acceptance.command import Done, Tadoru
 from tests.support.exchange import Exchange, Handler, Reply
 
@@ -36,16 +36,16 @@ class Calendar:
         return self.tadoru("events", "-d", self.database, *arguments, **options)
 
     @contextmanager
-    def store(self) -> Iterator[EventsStore]:
+    def store(self) -> Iterator[CalendarStore]:
         """The database, from the test's own process."""
-        with closing(open_events(str(self.folder / self.database))) as store:
+        with closing(open_calendar(str(self.folder / self.database))) as store:
             yield store
 
     def add(self, url: str, kind: str, *pairs: str, name: str = "", **fields: Any) -> int:
         """A source with these settings (`key=value`); its number. A test of the command itself says it in full."""
-        values = {"name": name or url, "type": kind, "url": url, "settings": from_pairs(pairs), **fields}
+        values = {"name": name or url, "type": kind, "url": url, "settings": settings_from_pairs(pairs), **fields}
         with self.store() as store:
-            return asyncio.run(sources.add(store, values, "test")).id
+            return asyncio.run(source_registry.add_source(store, values, "test")).id
 
     def run(self, *arguments: str, **options: Any) -> Done:
         """Collect, with the real command and without a gap between requests."""
@@ -59,7 +59,7 @@ class Calendar:
         assert done.code == 0, done.err
         return json.loads(done.out)
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[CalendarEvent]:
         """All of them, by title."""
         with self.store() as store:
             page = store.events(EventFilter(archived=None), limit=100_000)
@@ -76,11 +76,11 @@ class Calendar:
         with self.store() as store:
             return store.runs()
 
-    def source(self, number: int) -> Source:
+    def source(self, number: int) -> EventSource:
         with self.store() as store:
             return store.source(number)
 
-    def state(self, number: int) -> SourceState:
+    def state(self, number: int) -> CollectionState:
         with self.store() as store:
             return store.state(number)
 

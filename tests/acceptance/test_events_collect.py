@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from tadoru.store.events.values import RunLog, SourceState
+from tadoru.store.calendar.records import CollectionState, RunLog
 from tests.acceptance.calendar import Calendar, ics, meeting, table, with_validator
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -147,7 +147,7 @@ def test_a_failing_source_hurts_no_other_and_waits_longer_each_time(calendar: Ca
     assert calendar.state(good).failures == 0
 
 
-def _hours(run: RunLog, state: SourceState) -> float:
+def _hours(run: RunLog, state: CollectionState) -> float:
     assert run.finished_at is not None
     return (state.next_run_at - run.finished_at).total_seconds() / 3600
 

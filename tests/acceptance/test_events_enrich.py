@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.events.enrich.model import load
+from tadoru.jobs.events.enrich.category_model import load_model
 from tests.acceptance.calendar import Calendar, ics, meeting, with_validator
 from tests.support.language_model import SILENCE, LanguageModel, Raw, says
 from tests.support.site import Site
@@ -61,7 +61,7 @@ def test_a_model_is_trained_described_and_used(calendar: Calendar, site: Site, m
     calendar.add(site.url("/a.ics"), "ics")
     done = calendar.run("--enrich", "category", "--category-model", model)
     assert done.code == 0, done.err
-    digest = load(calendar.folder / model).digest
+    digest = load_model(calendar.folder / model).digest
     assert {one.title: one.category for one in calendar.events()} == {"Choir 0": "Music", "Market 1": "Trade"}
     assert {one.extra["category_from"] for one in calendar.events()} == {f"model {digest}"}
     assert [one["title"] for one in calendar.json("list", "--all", "--category", "Music")] == ["Choir 0"]
@@ -69,7 +69,7 @@ def test_a_model_is_trained_described_and_used(calendar: Calendar, site: Site, m
 
 def test_training_twice_makes_the_same_file(calendar: Calendar, examples: Path, model: str) -> None:
     calendar("enrich", "train", str(examples), "--group", "town", "-o", "again.npz")
-    one, other = (load(calendar.folder / name) for name in (model, "again.npz"))
+    one, other = (load_model(calendar.folder / name) for name in (model, "again.npz"))
     assert one.digest == other.digest
 
 
@@ -111,7 +111,7 @@ def test_a_model_learns_from_what_sources_said_and_not_from_itself(calendar: Cal
     assert sum("category_from" in one.extra for one in calendar.events()) > 0
     done = calendar("enrich", "train", "--from-database", "--no-trial", "-o", "own.npz")
     assert done.code == 0, done.err
-    assert load(calendar.folder / "own.npz").training.counts == {"Kind 0": 12, "Kind 1": 12}
+    assert load_model(calendar.folder / "own.npz").training.counts == {"Kind 0": 12, "Kind 1": 12}
 
 
 def test_evaluating_tells_how_good_a_model_would_be(calendar: Calendar, examples: Path) -> None:

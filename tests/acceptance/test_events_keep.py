@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from tadoru.cli.main import run
-from tadoru.jobs.events.archive import restore
-from tadoru.jobs.events.collect import log_key, write_log
-from tadoru.jobs.events.retention import prune
+from tadoru.jobs.events.collect.collector import run_log_path, write_run_log
+from tadoru.jobs.events.maintenance import prune_calendar, restore_backup
 from tadoru.model.event import RunStatus
-from tadoru.store.events.open import open_events
-from tadoru.store.files import Folder
+from tadoru.store.calendar.store import open_calendar
+from tadoru.store.files import FolderFiles
 from tests.acceptance.command import Tadoru
 from tests.support.calendar import Calendar, row
 from tests.support.clock import FakeClock
@@ -30,19 +29,19 @@ def calendar(tmp_path: Path) -> Iterator[Calendar]:
     made = Calendar(tmp_path / "events.db")
     made.say(made.source(), row("さんさ踊り"), row("古い会", "2001-05-05 10:00"), row("日時未定の会", ""))
     made.say(made.source("観光協会"), row("さんさ踊り"))
-    files = Folder(tmp_path)
+    files = FolderFiles(tmp_path)
     for number in (1, 2):
         key = f"var/snapshots/{number}/2050-01-01/ab{number}.ics"
         files.put(key, f"body {number}".encode())
         made.store.add_snapshot(number, "https://town.example/", key, made.store.now(), run_id=number)
-        write_log(files, made.store.run(number))
+        write_run_log(files, made.store.run(number))
     yield made
     made.close()
 
 
 def everything(path: str) -> list[object]:
     """What a database holds, for comparing two."""
-    with closing(open_events(path)) as store:
+    with closing(open_calendar(path)) as store:
         return [
             store.sources(), store.runs(), store.snapshots(1), store.reviews(is_open=None), store.merges(),
             [store.story(number) for number in (1, 2, 3)],
@@ -51,7 +50,7 @@ def everything(path: str) -> list[object]:
 
 def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapshot_stays(tmp_path: Path) -> None:
     clock = FakeClock()
-    made, files = Calendar(tmp_path / "events.db", clock), Folder(tmp_path)
+    made, files = Calendar(tmp_path / "events.db", clock), FolderFiles(tmp_path)
     source = made.source()
     keys = []
     for day in (0, 50, 60):
@@ -60,22 +59,22 @@ def test_old_snapshots_and_logs_go_old_events_are_archived_and_the_newest_snapsh
         keys.append(f"var/snapshots/1/{made.store.now():%Y-%m-%d}/ab.ics")
         files.put(keys[-1], b"x")
         made.store.add_snapshot(source.id, source.url, keys[-1], made.store.now(), run_id=run_log.id)
-        write_log(files, made.store.finish_run(run_log, RunStatus.SUCCESS, counts={}))
+        write_run_log(files, made.store.finish_run(run_log, RunStatus.SUCCESS, counts={}))
     made.say(source, row("古い会", "2001-05-05 10:00"), row("来る会", "2050-05-05 10:00"))
     files.put("var/runlogs/2020-01-01/77.json", b"{}")  # of a source that was removed
-    planned = prune(made.store, files, made.store.now(), dry_run=True)
+    planned = prune_calendar(made.store, files, made.store.now(), dry_run=True)
     assert (planned.archived, planned.snapshots, planned.run_logs) == (1, 1, 1)
     assert files.exists(keys[0])
-    done = prune(made.store, files, made.store.now())
+    done = prune_calendar(made.store, files, made.store.now())
     assert done == planned
     assert str(done) == "1 event archived, 1 snapshot removed, 1 run log removed"
     assert [files.exists(key) for key in keys] == [False, True, True]
     assert [key.rpartition("/")[2] for key in files.keys("var/runlogs/")] == ["2.json", "3.json"]
     assert [one.id for one in made.store.runs()] == [4, 3, 2]
     clock.advance(400 * 86400.0)
-    assert prune(made.store, files, made.store.now()).snapshots == 1
+    assert prune_calendar(made.store, files, made.store.now()).snapshots == 1
     assert list(files.keys("var/snapshots/")) == [keys[-1]], "the newest of a source stays, however old it is"
-    assert prune(made.store, files, made.store.now(), archive_after=timedelta(days=1)).snapshots == 0
+    assert prune_calendar(made.store, files, made.store.now(), archive_after=timedelta(days=1)).snapshots == 0
     made.close()
 
 
@@ -94,9 +93,9 @@ def test_a_backup_is_put_back_with_everything_in_it(tadoru: Tadoru, calendar: Ca
     done = tadoru("events", "-d", "elsewhere/new.db", "restore", "saved.tar.gz")
     assert (done.code, done.err) == (0, "Restored 3 events, and 4 files into elsewhere/new.db.\n")
     assert everything(calendar.path) == everything(str(tadoru.folder / "elsewhere" / "new.db"))
-    there = Folder(tadoru.folder / "elsewhere")
+    there = FolderFiles(tadoru.folder / "elsewhere")
     assert there.get("var/snapshots/2/2050-01-01/ab2.ics") == b"body 2"
-    assert there.exists(log_key(calendar.store.run(1)))
+    assert there.exists(run_log_path(calendar.store.run(1)))
     assert not list(tadoru.folder.rglob(".tadoru-*")), "nothing is left lying about"
 
 
@@ -114,8 +113,8 @@ def test_a_search_engine_is_told_everything_again_after_a_backup_was_put_back(tm
     worker = calendar.store.join(60)
     assert calendar.store.lease_target("engine", worker) is not None
     calendar.store.backup(str(tmp_path / "saved.db"))
-    restore(tmp_path / "saved.db", str(tmp_path / "new.db"), Folder(tmp_path))
-    with closing(open_events(str(tmp_path / "new.db"))) as store:
+    restore_backup(tmp_path / "saved.db", str(tmp_path / "new.db"), FolderFiles(tmp_path))
+    with closing(open_calendar(str(tmp_path / "new.db"))) as store:
         assert store.search_targets() == (), "what the engine was told since the backup is not known"
 
 
@@ -147,7 +146,12 @@ def test_nothing_of_a_strange_archive_is_written_elsewhere(tmp_path: Path, calen
         link = tarfile.TarInfo("files/var/snapshots/link")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         tar.addfile(link)
-    assert restore(tmp_path / "strange.tar.gz", str(tmp_path / "deep" / "er" / "new.db"), Folder(tmp_path / "deep" / "er")) == 0
+    assert (
+        restore_backup(
+            tmp_path / "strange.tar.gz", str(tmp_path / "deep" / "er" / "new.db"), FolderFiles(tmp_path / "deep" / "er")
+        )
+        == 0
+    )
     assert not list(tmp_path.rglob("evil.txt"))
     assert not list(tmp_path.rglob("link"))
 

@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import pytest
 
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schedule import LEFT_BEHIND
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.schedule import WORKER_STOPPED
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.acceptance.calendar import ics, meeting
 from tests.acceptance.command import Tadoru, finished
 from tests.support.postgres import server
@@ -35,7 +35,7 @@ def sites() -> Iterator[list[Site]]:
         yield [stack.enter_context(Site()) for _ in range(HOSTS)]
 
 
-def fill(store: EventsStore, sites: list[Site]) -> None:
+def fill(store: CalendarStore, sites: list[Site]) -> None:
     """Sources that are all due, of each host in turn."""
     for number in range(SOURCES):
         site = sites[number % HOSTS]
@@ -55,7 +55,7 @@ def collectors(sites: list[Site]) -> set[str]:
 
 
 def test_three_share_thirty_sources_and_two_finish_when_one_is_killed(tadoru: Tadoru, address: str, sites: list[Site]) -> None:
-    with closing(open_events(address)) as store:
+    with closing(open_calendar(address)) as store:
         fill(store, sites)
         gates = [site.hold(f"/{number}.ics") for number in range(SOURCES) for site in [sites[number % HOSTS]]]
         options = ("run", "--due", "--delay", str(GAP), "--concurrency", "1", "-q")
@@ -83,7 +83,7 @@ def test_three_share_thirty_sources_and_two_finish_when_one_is_killed(tadoru: Ta
         events = store.events(EventFilter(archived=None), limit=1000).items
         assert sorted(one.event.title for one in events) == sorted(meeting(number)["SUMMARY"] for number in range(SOURCES))
         runs = store.runs(limit=1000)
-        assert (len(runs), sum(run.error_summary == LEFT_BEHIND for run in runs)) == (SOURCES + 1, 1)
+        assert (len(runs), sum(run.error_summary == WORKER_STOPPED for run in runs)) == (SOURCES + 1, 1)
         assert all(run.finished_at is not None for run in runs)
         states = store.states(one.id for one in store.sources())
         assert {state.lease_worker for state in states.values()} == {None}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.cli.main import run
-from tadoru.model.event import Quarantined, ReviewReason
+from tadoru.model.event import QuarantinedEvent, ReviewReason
 from tests.acceptance.command import Tadoru
 from tests.support.calendar import Calendar, row
 
@@ -121,7 +121,7 @@ def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar,
 def test_a_row_is_read_again_with_the_settings_that_its_source_has_now(calendar: Calendar, say: Asked) -> None:
     source = calendar.store.sources()[0]
     raw = row("外国の会", "04/05/2050 10:00")
-    calendar.say(source, bad=[Quarantined(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
+    calendar.say(source, bad=[QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
     calendar.store.edit_source(source.id, {"settings": {"date_order": "day"}}, "test")
     assert say("review", "retry", "--all") == "1 of 3 rows can be read now; 2 can not yet.\n"
     [found] = [one.event for one in calendar.store.events(limit=100).items if one.event.title == "外国の会"]

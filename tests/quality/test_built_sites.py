@@ -14,8 +14,8 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from tadoru.jobs.docs.content import find_main
-from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
+from tadoru.jobs.docs.content import find_main_content
+from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
 from tadoru.parse.html import Document
 from tests.support.built import marked, rst, written
 from tests.support.built.builders import SOURCES, SPHINX_THEMES, built_mkdocs, built_sphinx, built_vitepress, has_node
@@ -60,13 +60,13 @@ class Page(NamedTuple):
     name: str
     truth: Truth
     generator: str | None
-    markdown: Markdown
+    markdown: MarkdownDocument
     written: Written
 
 
 def page_of(source: Path, truth: Truth, html: Path) -> Page:
     url = f"https://kettle.example/{source.stem}.html"
-    main = find_main(Document.parse(html.read_bytes(), "text/html; charset=utf-8"), url)
+    main = find_main_content(Document.parse(html.read_bytes(), "text/html; charset=utf-8"), url)
     markdown = convert(main.root, base=url, options=ConvertOptions(title=main.title))
     return Page(source.stem, truth, main.generator, markdown, written.read(markdown.text))
 

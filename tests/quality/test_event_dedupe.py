@@ -18,7 +18,7 @@ from bench import events_held_out
 from bench.events_corpus import rows
 from bench.events_dedupe import OTHER_SEED, curve, groups, halves, judge, point_at
 from bench.events_variants import pairs
-from tadoru.jobs.events.dedupe import Verdict, compare
+from tadoru.jobs.events.dedupe import MatchVerdict, compare_events
 from tadoru.model.event import EventDraft, Occurrence
 from tests.jobs.events.dedupe.event_drafts import at, draft
 from tests.support.corpora import needs_corpus
@@ -74,7 +74,8 @@ def test_no_pair_that_is_two_events_is_merged(same_source: bool) -> None:
     wrong = [
         shown(pair)
         for pair in labelled()
-        if pair.label == "different" and compare(pair.one, pair.other, same_source=same_source).verdict is Verdict.SAME
+        if pair.label == "different"
+        and compare_events(pair.one, pair.other, same_source=same_source).verdict is MatchVerdict.SAME
     ]
     assert wrong == []
 
@@ -83,24 +84,28 @@ def test_no_pair_that_only_a_person_can_judge_is_judged() -> None:
     wrong = [
         shown(pair)
         for pair in labelled()
-        if pair.label == "ask" and compare(pair.one, pair.other, same_source=pair.same_source).verdict is Verdict.SAME
+        if pair.label == "ask" and compare_events(pair.one, pair.other, same_source=pair.same_source).verdict is MatchVerdict.SAME
     ]
     assert wrong == []
 
 
 def test_every_pair_that_is_one_event_is_merged_or_asked_about() -> None:
-    found = [compare(pair.one, pair.other, same_source=False).verdict for pair in labelled() if pair.label == "same"]
-    assert Verdict.DIFFERENT not in found
-    assert found.count(Verdict.REVIEW) <= 1
+    found = [compare_events(pair.one, pair.other, same_source=False).verdict for pair in labelled() if pair.label == "same"]
+    assert MatchVerdict.DIFFERENT not in found
+    assert found.count(MatchVerdict.REVIEW) <= 1
 
 
 def test_few_pairs_that_are_two_events_bother_a_person() -> None:
     """In one source none does; across sources those that have one title, and other times or a page in common, must."""
     pairs_apart = [pair for pair in labelled() if pair.label == "different"]
-    in_one = [compare(pair.one, pair.other, same_source=True).verdict for pair in pairs_apart]
-    assert set(in_one) == {Verdict.DIFFERENT}
+    in_one = [compare_events(pair.one, pair.other, same_source=True).verdict for pair in pairs_apart]
+    assert set(in_one) == {MatchVerdict.DIFFERENT}
     other_titles = [pair for pair in pairs_apart if pair.one.title != pair.other.title]
-    asked = [shown(pair) for pair in other_titles if compare(pair.one, pair.other, same_source=False).verdict is Verdict.REVIEW]
+    asked = [
+        shown(pair)
+        for pair in other_titles
+        if compare_events(pair.one, pair.other, same_source=False).verdict is MatchVerdict.REVIEW
+    ]
     assert len(asked) <= len(other_titles) * 0.03, asked
 
 
@@ -110,8 +115,8 @@ def test_rows_that_share_title_day_and_venue_are_one_event_only_when_they_begin_
     apart = [group for group in found if len({row.draft.occurrence.starts_at for row in group}) > 1]
     assert (len(found), len(apart)) == (51, 43)
     for group in found:
-        verdicts = {compare(a.draft, b.draft, same_source=True).verdict for a, b in combinations(group, 2)}
-        assert (Verdict.SAME in verdicts) == (group not in apart), group[0].draft.title
+        verdicts = {compare_events(a.draft, b.draft, same_source=True).verdict for a, b in combinations(group, 2)}
+        assert (MatchVerdict.SAME in verdicts) == (group not in apart), group[0].draft.title
         assert len(verdicts) == 1
 
 

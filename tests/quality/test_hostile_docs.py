@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 
 from tadoru.jobs.docs.page import read_doc_page
 from tadoru.parse.html import PageTooComplex
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import fences
 
 WORD = "1234567890" * 6
@@ -30,7 +30,7 @@ _READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrou
 def markdown_of(body: str) -> str:
     inside = f"<main><h1>Kettle</h1><p>Begin.</p>{body}</main>"
     page = f"<!doctype html><html><head><title>Kettle</title></head><body>{inside}</body></html>"
-    return read_doc_page(page.encode(), "text/html; charset=utf-8", "https://docs.example/kettle", Resolver()).markdown.text
+    return read_doc_page(page.encode(), "text/html; charset=utf-8", "https://docs.example/kettle", UrlResolver()).markdown.text
 
 
 def leaked(markdown: str) -> list[str]:

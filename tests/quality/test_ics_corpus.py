@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.model.event import Reading
+from tadoru.model.event import ParsedSource
 from tadoru.parse.sources.ics import IcsSettings, read_ics
 from tests.support.corpora import corpus, needs_corpus
 
@@ -25,7 +25,7 @@ with Path(__file__).with_name("ics_invalid.csv").open(encoding="utf-8") as table
 TOLD = {name for name, row in INVALID.items() if row["told"] == "yes"}
 
 
-def read(path: Path) -> Reading:
+def read(path: Path) -> ParsedSource:
     wide = IcsSettings(days_back=3660, days_ahead=3660, occurrences=5000)
     return read_ics(path.read_bytes(), "text/calendar", "https://town.test/all.ics", wide, now=NOW, zone="Asia/Tokyo")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tadoru.jobs.docs.content import Main, find_main
+from tadoru.jobs.docs.content import MainContent, find_main_content
 from tadoru.parse.html import Document
 
 PAGES = Path(__file__).parent / "pages"
@@ -100,8 +100,8 @@ PLACES = {
 }
 
 
-def found(name: str) -> Main:
-    return find_main(Document.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8"), URL)
+def found(name: str) -> MainContent:
+    return find_main_content(Document.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8"), URL)
 
 
 def test_every_page_has_its_expectations() -> None:
@@ -111,7 +111,7 @@ def test_every_page_has_its_expectations() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_exactly_the_text_is_found(name: str) -> None:
     document = Document.parse((PAGES / f"{name}.html").read_bytes(), "text/html; charset=utf-8")
-    main = find_main(document, URL)
+    main = find_main_content(document, URL)
     assert " ".join(main.root.text(separator=" ").split()) == (PAGES / f"{name}.txt").read_text("utf-8").strip()
 
 

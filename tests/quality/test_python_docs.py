@@ -13,7 +13,7 @@ from textwrap import dedent
 import pytest
 
 from tadoru.jobs.docs.markdown import ConvertOptions, convert
-from tadoru.jobs.docs.markdown.languages import named
+from tadoru.jobs.docs.markdown.code import language_name
 from tadoru.parse.html import Document
 from tests.jobs.docs_markdown.pages import fences
 
@@ -70,7 +70,7 @@ def test_explicit_code_blocks_have_the_language_of_their_source(pages: list[Page
             code = dedent(match.group(4)).strip()
             if code in languages:
                 total += 1
-                right += languages[code] == named(match.group(2))
+                right += languages[code] == language_name(match.group(2))
 
     assert total > 10
     assert right / total >= 0.98

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import Clock
-from tadoru.jobs.events.dedupe.judge import EventJudge
-from tadoru.jobs.events.normalise import SourceRules, normalise
-from tadoru.model.event import Quarantined, RawEvent, RunStatus
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.values import Applied, Source
+from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
+from tadoru.model.event import QuarantinedEvent, RawEvent, RunStatus
+from tadoru.store.calendar.records import ApplyResult, EventSource
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 
 NOW = datetime(2049, 6, 1, tzinfo=UTC)
 """When sources are read. The events are of 2050, so that they are still to come when a command looks at the real clock."""
@@ -23,12 +23,12 @@ class Calendar:
 
     def __init__(self, path: Path | str, clock: Clock | None = None) -> None:
         self.path = str(path)
-        self.store: EventsStore = open_events(self.path, clock)
+        self.store: CalendarStore = open_calendar(self.path, clock)
 
     def close(self) -> None:
         self.store.close()
 
-    def source(self, name: str = "盛岡市", **given: Any) -> Source:
+    def source(self, name: str = "盛岡市", **given: Any) -> EventSource:
         values: Mapping[str, Any] = {
             "name": name, "type": "ics", "url": f"https://{len(name)}.example/{name}", "city": "盛岡市", "timezone": "Asia/Tokyo",
         }  # fmt: skip
@@ -36,20 +36,20 @@ class Calendar:
 
     def say(
         self,
-        source: Source,
+        source: EventSource,
         *rows: RawEvent,
         status: RunStatus = RunStatus.SUCCESS,
         error: str = "",
-        bad: Sequence[Quarantined] = (),
-    ) -> Applied:
+        bad: Sequence[QuarantinedEvent] = (),
+    ) -> ApplyResult:
         """One run of a source that says these rows."""
         rules = SourceRules(zone=source.timezone, now=NOW, city=source.city)
         outcomes = [normalise(row, rules) for row in rows]
-        bad = [*bad, *(one for one in outcomes if isinstance(one, Quarantined))]
-        good = [one for one in outcomes if not isinstance(one, Quarantined)]
-        raws = [row for row, one in zip(rows, outcomes, strict=True) if not isinstance(one, Quarantined)]
+        bad = [*bad, *(one for one in outcomes if isinstance(one, QuarantinedEvent))]
+        good = [one for one in outcomes if not isinstance(one, QuarantinedEvent)]
+        raws = [row for row, one in zip(rows, outcomes, strict=True) if not isinstance(one, QuarantinedEvent)]
         run = self.store.start_run(source.id)
-        applied = self.store.apply_run(run, good, bad, EventJudge(), raws=raws)
+        applied = self.store.apply_run(run, good, bad, EventMatcher(), raws=raws)
         counts = {
             "fetched": 1,
             "parsed": len(rows),

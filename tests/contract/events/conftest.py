@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from sqlalchemy import text
 
-from tadoru.model.event import EventDraft, Quarantined, RunStatus
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.values import Applied, RunLog, Source
+from tadoru.model.event import EventDraft, QuarantinedEvent, RunStatus
+from tadoru.store.calendar.records import ApplyResult, EventSource, RunLog
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.judging import PlainJudge
 from tests.support.clock import FakeClock
 
-OpenEvents = Callable[[], EventsStore]
+OpenEvents = Callable[[], CalendarStore]
 LetPass = Callable[[float], None]
 
 
@@ -25,10 +25,10 @@ def judge() -> PlainJudge:
 @pytest.fixture
 def handles(database: str, clock: FakeClock) -> Iterator[OpenEvents]:
     """Opens one more handle on the same database: what another process would have."""
-    opened: list[EventsStore] = []
+    opened: list[CalendarStore] = []
 
-    def handle() -> EventsStore:
-        opened.append(open_events(database, clock))
+    def handle() -> CalendarStore:
+        opened.append(open_calendar(database, clock))
         return opened[-1]
 
     yield handle
@@ -37,12 +37,12 @@ def handles(database: str, clock: FakeClock) -> Iterator[OpenEvents]:
 
 
 @pytest.fixture
-def store(handles: OpenEvents) -> EventsStore:
+def store(handles: OpenEvents) -> CalendarStore:
     return handles()
 
 
 @pytest.fixture
-def let_pass(store: EventsStore, clock: FakeClock) -> LetPass:
+def let_pass(store: CalendarStore, clock: FakeClock) -> LetPass:
     """Lets time pass for the database. PostgreSQL has a clock of its own, so there what it remembers is moved into the past."""
 
     def let_pass(seconds: float) -> None:
@@ -67,25 +67,25 @@ def let_pass(store: EventsStore, clock: FakeClock) -> LetPass:
 class Collector:
     """Runs of sources, as the job would do them."""
 
-    def __init__(self, store: EventsStore, judge: PlainJudge) -> None:
+    def __init__(self, store: CalendarStore, judge: PlainJudge) -> None:
         self.store, self.judge = store, judge
 
-    def source(self, name: str = "City", **given: object) -> Source:
+    def source(self, name: str = "City", **given: object) -> EventSource:
         values = {"name": name, "type": "ics", "url": f"https://example.org/{name}", "city": "盛岡", **given}
         return self.store.add_source(values, by="test")
 
-    def start(self, source: Source) -> RunLog:
+    def start(self, source: EventSource) -> RunLog:
         return self.store.start_run(source.id)
 
     def run(
         self,
-        source: Source,
+        source: EventSource,
         drafts: list[EventDraft],
-        bad: tuple[Quarantined, ...] = (),
+        bad: tuple[QuarantinedEvent, ...] = (),
         *,
         sweep: bool = False,
         chunk: int = 500,
-    ) -> Applied:
+    ) -> ApplyResult:
         run = self.start(source)
         applied = self.store.apply_run(run, drafts, bad, self.judge, chunk=chunk)
         if sweep:
@@ -98,5 +98,5 @@ class Collector:
 
 
 @pytest.fixture
-def collect(store: EventsStore, judge: PlainJudge) -> Collector:
+def collect(store: CalendarStore, judge: PlainJudge) -> Collector:
     return Collector(store, judge)

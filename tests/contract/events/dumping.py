@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlalchemy import select
 
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.schema import metadata
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.schema import metadata
 
 MOVING = frozenset({"updated_at", "sequence"})
 """Columns that tell that something was done, not what there is."""
 
 
-def dump(store: EventsDatabase, *tables: str, without: frozenset[str] = frozenset()) -> dict[str, list[dict[str, Any]]]:
+def dump(store: CalendarDatabase, *tables: str, without: frozenset[str] = frozenset()) -> dict[str, list[dict[str, Any]]]:
     """The rows of these tables, or of all, in the order of their keys."""
     found = {}
     with store.read() as sql:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from tadoru.model.event import EventDraft, Occurrence, Quarantined, RawEvent, ReviewReason
-from tadoru.store.events.values import Merged, Said
+from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
+from tadoru.store.calendar.records import MergedDraft, Sighting
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 FIRST = datetime(2023, 12, 1, 10, 0, tzinfo=TOKYO)
@@ -51,7 +51,7 @@ class PlainJudge:
     def same_row(self, known: EventDraft, read: EventDraft) -> bool:
         return known.title_clean == read.title_clean or known.occurrence.starts_at == read.occurrence.starts_at
 
-    def merge(self, said: Sequence[Said]) -> Merged:
+    def merge(self, said: Sequence[Sighting]) -> MergedDraft:
         """The first that has something to say wins."""
         drafts = [(one.id, one.draft) for one in said if one.draft is not None]
         values: dict[str, Any] = {}
@@ -59,7 +59,7 @@ class PlainJudge:
         for one in fields(EventDraft):
             number, draft = next(((n, d) for n, d in drafts if getattr(d, one.name)), drafts[0])
             values[one.name], owners[one.name] = getattr(draft, one.name), number
-        return Merged(draft=EventDraft(**values), owners=owners)
+        return MergedDraft(draft=EventDraft(**values), owners=owners)
 
 
 def draft(title: str = "星まつり", at: datetime = FIRST, **given: Any) -> EventDraft:
@@ -89,8 +89,8 @@ def series(title: str = "体操教室", *, since: datetime = FIRST, weeks: int =
     return replace(draft(title, since, **given), occurrence=times[0], occurrences=times, recurrence="FREQ=WEEKLY")
 
 
-def bad(title: str | None = "日時未定の会", *, uid: str | None = None, why: str = "It has no date.") -> Quarantined:
-    return Quarantined(raw=RawEvent(position="row 1", title=title, uid=uid), reason=ReviewReason.MISSING_REQUIRED, why=why)
+def bad(title: str | None = "日時未定の会", *, uid: str | None = None, why: str = "It has no date.") -> QuarantinedEvent:
+    return QuarantinedEvent(raw=RawEvent(position="row 1", title=title, uid=uid), reason=ReviewReason.MISSING_REQUIRED, why=why)
 
 
 def utc(*parts: int) -> datetime:

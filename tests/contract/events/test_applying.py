@@ -9,9 +9,9 @@ import pytest
 from sqlalchemy import event as hook
 
 from tadoru.model.event import EventStatus, ReviewReason, RunStatus
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.runs import RunClosed
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.runs import RunClosed
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, OpenEvents
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series
 from tests.support.clock import FakeClock
@@ -305,7 +305,7 @@ def test_a_kill_at_any_statement_and_a_second_run_give_the_same(handles: OpenEve
 
 
 def test_two_workers_that_find_one_event_at_once_store_it_once(
-    handles: OpenEvents, store: EventsStore, collect: Collector
+    handles: OpenEvents, store: CalendarStore, collect: Collector
 ) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

@@ -8,14 +8,14 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus, Occurrence
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, series
 from tests.support.clock import FakeClock
 
 
-def test_an_event_of_a_persons_own_is_listed_and_theirs(store: EventsStore, judge: PlainJudge) -> None:
+def test_an_event_of_a_persons_own_is_listed_and_theirs(store: CalendarStore, judge: PlainJudge) -> None:
     made = store.create_event(draft(price="無料"), judge, by="mika")
     assert (made.status, made.source_id, made.sequence) == (EventStatus.ACTIVE, None, 0)
     (only,) = store.events(EventFilter(city="盛岡")).items
@@ -25,7 +25,7 @@ def test_an_event_of_a_persons_own_is_listed_and_theirs(store: EventsStore, judg
 
 
 def test_a_source_that_finds_a_persons_event_changes_none_of_its_fields(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     made = store.create_event(draft(price="無料"), judge, by="mika")
     collect.run(collect.source(), [draft(price="500円", organizer="星の会")])
@@ -45,7 +45,7 @@ def test_a_source_that_finds_a_persons_event_changes_none_of_its_fields(
     ],
 )
 def test_an_edited_field_is_never_written_over(
-    store: EventsStore, collect: Collector, judge: PlainJudge, field: str, mine: object, theirs: object
+    store: CalendarStore, collect: Collector, judge: PlainJudge, field: str, mine: object, theirs: object
 ) -> None:
     source = collect.source()
     collect.run(source, [draft(uid="1")])
@@ -58,7 +58,7 @@ def test_an_edited_field_is_never_written_over(
     assert store.story(1).owners[field].owner == "person"
 
 
-def test_a_moved_event_stays_where_the_person_put_it(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_moved_event_stays_where_the_person_put_it(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     source = collect.source()
     collect.run(source, [series(uid="s")])
     later = FIRST + timedelta(days=40)
@@ -69,7 +69,7 @@ def test_a_moved_event_stays_where_the_person_put_it(store: EventsStore, collect
     assert [one.event.id for one in store.events(EventFilter(since=later.date(), until=later.date())).items] == [1]
 
 
-def test_a_field_that_is_given_back_is_the_sources_again(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_field_that_is_given_back_is_the_sources_again(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     source = collect.source()
     collect.run(source, [draft(uid="1")])
     store.edit_event(1, {"title": "星祭り"}, judge, by="mika")
@@ -79,7 +79,7 @@ def test_a_field_that_is_given_back_is_the_sources_again(store: EventsStore, col
 
 
 def test_every_edit_is_in_the_history_and_raises_the_sequence(
-    store: EventsStore, collect: Collector, judge: PlainJudge, clock: FakeClock
+    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock
 ) -> None:
     collect.run(collect.source(), [draft(uid="1")])
     clock.advance(10)
@@ -90,7 +90,7 @@ def test_every_edit_is_in_the_history_and_raises_the_sequence(
     assert (change["by"], change["at"], change["changes"]) == ("mika", store.now(), {"price": ["", "無料"]})
 
 
-def test_a_hidden_event_is_not_listed_and_stays_hidden(store: EventsStore, collect: Collector) -> None:
+def test_a_hidden_event_is_not_listed_and_stays_hidden(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [draft(uid="1")])
     assert store.hide_event(1, by="mika").status is EventStatus.HIDDEN
@@ -101,7 +101,7 @@ def test_a_hidden_event_is_not_listed_and_stays_hidden(store: EventsStore, colle
     assert store.events().items[0].event.sequence == 3
 
 
-def test_edits_that_make_no_sense_are_said_in_a_sentence(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_edits_that_make_no_sense_are_said_in_a_sentence(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     collect.run(collect.source(), [draft()], (bad(),))
     with pytest.raises(UsageError, match="“colour” of an event can not be edited: choose from"):
         store.edit_event(1, {"colour": "red"}, judge, by="mika")

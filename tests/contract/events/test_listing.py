@@ -11,16 +11,16 @@ from sqlalchemy import text
 
 from tadoru.errors import UsageError
 from tadoru.model.event import EventDraft, EventStatus, Occurrence
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.places import Box, Circle
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.search_conditions import GeoBox, GeoCircle
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series, utc, whole_days
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
 
-def titles(store: EventsStore, **asked: object) -> list[str]:
+def titles(store: CalendarStore, **asked: object) -> list[str]:
     return [one.event.title for one in store.events(EventFilter(**asked), limit=100).items]  # type: ignore[arg-type]
 
 
@@ -28,7 +28,7 @@ def day(number: int) -> date:
     return (FIRST + timedelta(days=number)).date()
 
 
-def test_pages_follow_each_other_without_gap_or_repetition(store: EventsStore, collect: Collector) -> None:
+def test_pages_follow_each_other_without_gap_or_repetition(store: CalendarStore, collect: Collector) -> None:
     at_once = [draft(f"同時 {n}", FIRST + timedelta(days=3), uid=f"s{n}") for n in range(7)]
     collect.run(collect.source(), [*many(10), *at_once])
     seen, cursor, pages = [], None, 0
@@ -41,13 +41,13 @@ def test_pages_follow_each_other_without_gap_or_repetition(store: EventsStore, c
     assert seen == sorted(set(seen), key=lambda one: (one[0], one[1]))
 
 
-def test_a_cursor_of_somebody_else_is_refused(store: EventsStore) -> None:
+def test_a_cursor_of_somebody_else_is_refused(store: CalendarStore) -> None:
     for cursor in ("x", "bnVsbA", "WyIyMDIzIiwgMV0"):
         with pytest.raises(UsageError, match="begin again without `cursor`"):
             store.events(cursor=cursor)
 
 
-def test_days_are_those_of_the_place(store: EventsStore, collect: Collector) -> None:
+def test_days_are_those_of_the_place(store: CalendarStore, collect: Collector) -> None:
     """Half past midnight in Tokyo is the day before in UTC, and ten in the evening in Honolulu the day after."""
     early = draft("夜明け前", FIRST.replace(hour=0, minute=30))
     late = draft("Luau", datetime(2023, 12, 1, 22, 0, tzinfo=ZoneInfo("Pacific/Honolulu")), timezone="Pacific/Honolulu")
@@ -60,7 +60,7 @@ def test_days_are_those_of_the_place(store: EventsStore, collect: Collector) -> 
     assert (first.event.local_date, second.event.local_date) == (day(0), day(0))
 
 
-def test_what_is_under_way_is_listed_until_its_last_day(store: EventsStore, collect: Collector) -> None:
+def test_what_is_under_way_is_listed_until_its_last_day(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft("展示", occurrence=whole_days(FIRST, 5)), draft("朝市", FIRST + timedelta(days=2))])
     assert titles(store, since=day(2)) == ["展示", "朝市"]
     assert titles(store, since=day(4)) == ["展示"]
@@ -68,13 +68,13 @@ def test_what_is_under_way_is_listed_until_its_last_day(store: EventsStore, coll
     assert titles(store, until=day(0)) == ["展示"]
 
 
-def test_an_end_at_midnight_is_the_end_of_the_day_before(store: EventsStore, collect: Collector) -> None:
+def test_an_end_at_midnight_is_the_end_of_the_day_before(store: CalendarStore, collect: Collector) -> None:
     night = Occurrence(starts_at=FIRST.replace(hour=20), ends_at=FIRST.replace(hour=0) + timedelta(days=1))
     collect.run(collect.source(), [draft("夜市", occurrence=night)])
     assert titles(store, since=day(1)) == []
 
 
-def test_a_series_is_listed_once_at_its_first_time_that_fits(store: EventsStore, collect: Collector) -> None:
+def test_a_series_is_listed_once_at_its_first_time_that_fits(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [series(weeks=4), draft("朝市", FIRST + timedelta(days=8))])
     found = store.events(EventFilter(since=day(1))).items
     assert [(one.event.title, one.time.local_date if one.time else None) for one in found] == [
@@ -102,13 +102,13 @@ def test_a_series_is_listed_once_at_its_first_time_that_fits(store: EventsStore,
         pytest.param("  ", ["ＪＡＺＺの夕べ", "おはなし会"], id="nothing"),
     ],
 )
-def test_words_are_looked_for_in_all_texts(store: EventsStore, collect: Collector, asked: str, found: list[str]) -> None:
+def test_words_are_looked_for_in_all_texts(store: CalendarStore, collect: Collector, asked: str, found: list[str]) -> None:
     concert = draft("ＪＡＺＺの夕べ", description="<strong>ジャズ</strong>を100%楽しむ")
     collect.run(collect.source(), [concert, draft("おはなし会", FIRST + timedelta(hours=1), description="絵本の読み聞かせ")])
     assert titles(store, q=asked) == found
 
 
-def test_city_category_and_source_are_filters(store: EventsStore, collect: Collector) -> None:
+def test_city_category_and_source_are_filters(store: CalendarStore, collect: Collector) -> None:
     one, other = collect.source("A"), collect.source("B")
     collect.run(one, [draft("朝市", city="花巻", category="市"), draft("星まつり", category="祭")])
     collect.run(other, [draft("星まつり", category="祭"), draft("夜市", city="花巻", category="市")])
@@ -120,7 +120,7 @@ def test_city_category_and_source_are_filters(store: EventsStore, collect: Colle
 
 
 def test_what_is_not_for_everybody_is_listed_only_when_asked_for(
-    store: EventsStore, collect: Collector, judge: PlainJudge, clock: FakeClock
+    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock
 ) -> None:
     collect.run(collect.source(), many(4), (bad(),))
     store.hide_event(1, by="mika")
@@ -132,7 +132,7 @@ def test_what_is_not_for_everybody_is_listed_only_when_asked_for(
     assert [one.event.title for one in page.items if one.time is None] == ["催し 2", "日時未定の会"]
 
 
-def test_changes_are_told_in_their_order_and_in_pages(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+def test_changes_are_told_in_their_order_and_in_pages(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
     source = collect.source()
     collect.run(source, many(5))
     start = store.now()
@@ -162,25 +162,25 @@ def on_the_map(collect: Collector) -> None:
 
 
 NEAR = [
-    pytest.param(Circle(35.681, 139.767, 5), ["東京駅"], id="5 km around Tokyo station"),
-    pytest.param(Circle(35.681, 139.767, 7), ["新宿駅", "東京駅"], id="7 km reach Shinjuku, which is 6.1 away"),
-    pytest.param(Circle(35.681, 139.767, 480), ["新宿駅", "東京駅", "盛岡駅"], id="480 km reach Morioka, which is 463 away"),
-    pytest.param(Circle(-16.0, 179.9, 1200), ["アピア", "スバ"], id="across the antimeridian"),
+    pytest.param(GeoCircle(35.681, 139.767, 5), ["東京駅"], id="5 km around Tokyo station"),
+    pytest.param(GeoCircle(35.681, 139.767, 7), ["新宿駅", "東京駅"], id="7 km reach Shinjuku, which is 6.1 away"),
+    pytest.param(GeoCircle(35.681, 139.767, 480), ["新宿駅", "東京駅", "盛岡駅"], id="480 km reach Morioka, which is 463 away"),
+    pytest.param(GeoCircle(-16.0, 179.9, 1200), ["アピア", "スバ"], id="across the antimeridian"),
 ]
 
 
 @pytest.mark.parametrize("near, found", NEAR)
-def test_events_near_a_point(store: EventsStore, collect: Collector, near: Circle, found: list[str]) -> None:
+def test_events_near_a_point(store: CalendarStore, collect: Collector, near: GeoCircle, found: list[str]) -> None:
     on_the_map(collect)
     assert sorted(titles(store, near=near)) == sorted(found)
 
 
-def test_events_in_a_box(store: EventsStore, collect: Collector) -> None:
+def test_events_in_a_box(store: CalendarStore, collect: Collector) -> None:
     on_the_map(collect)
-    assert sorted(titles(store, box=Box(35, 139, 36, 140))) == ["新宿駅", "東京駅"]
-    assert sorted(titles(store, box=Box(-20, 178, -10, -170))) == ["アピア", "スバ"]
+    assert sorted(titles(store, box=GeoBox(35, 139, 36, 140))) == ["新宿駅", "東京駅"]
+    assert sorted(titles(store, box=GeoBox(-20, 178, -10, -170))) == ["アピア", "スバ"]
     with pytest.raises(UsageError, match="latitude from -90 to 90"):
-        titles(store, near=Circle(95, 0, 1))
+        titles(store, near=GeoCircle(95, 0, 1))
 
 
 STAND_IN = """
@@ -198,23 +198,23 @@ def test_the_way_of_postgis_is_taken_when_its_type_is_there(
     postgres: PostgresServer, clock: FakeClock, judge: PlainJudge
 ) -> None:
     address = postgres.new_database()
-    open_events(address, clock).close()
+    open_calendar(address, clock).close()
     with postgres.connect(address.partition("@/")[2].partition("?")[0]) as sql:
         sql.execute(STAND_IN)
-    store = open_events(address, clock)
+    store = open_calendar(address, clock)
     assert store.has_postgis
     collect = Collector(store, judge)
     on_the_map(collect)
     for case in NEAR:
         near, found = case.values
-        assert isinstance(near, Circle)
+        assert isinstance(near, GeoCircle)
         assert sorted(titles(store, near=near)) == sorted(found)  # type: ignore[arg-type,type-var]
     store.edit_event(
         store.events(EventFilter(q="盛岡駅")).items[0].event.id, {"latitude": None, "longitude": None}, judge, by="mika"
     )
-    assert "盛岡駅" not in titles(store, near=Circle(39.7, 141.1, 50))
+    assert "盛岡駅" not in titles(store, near=GeoCircle(39.7, 141.1, 50))
     store.close()
-    again = open_events(address, clock)
+    again = open_calendar(address, clock)
     assert again.has_postgis
     with again.read() as sql:
         made = sql.execute(text("SELECT count(*) FROM pg_indexes WHERE indexname = 'events_by_position'")).scalar_one()
@@ -222,18 +222,18 @@ def test_the_way_of_postgis_is_taken_when_its_type_is_there(
     again.close()
 
 
-def test_without_postgis_plain_columns_serve(store: EventsStore) -> None:
+def test_without_postgis_plain_columns_serve(store: CalendarStore) -> None:
     assert not store.has_postgis
 
 
-def test_one_event_is_found_by_its_id(store: EventsStore, collect: Collector) -> None:
+def test_one_event_is_found_by_its_id(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft()])
     assert store.event(1).id == 1
     with pytest.raises(UsageError, match="There is no event 5: list them with"):
         store.event(5)
 
 
-def test_a_story_tells_where_everything_comes_from(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_story_tells_where_everything_comes_from(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     rows: list[EventDraft] = [draft(price="500円"), draft(organizer="星の会")]
     for name, row in zip("AB", rows, strict=True):
         collect.run(collect.source(name), [row])
@@ -252,7 +252,7 @@ def test_a_story_tells_where_everything_comes_from(store: EventsStore, collect: 
     assert [one["by"] for one in story.history] == ["source 2", "mika"]
 
 
-def test_the_source_of_higher_priority_is_heard_first(store: EventsStore, collect: Collector) -> None:
+def test_the_source_of_higher_priority_is_heard_first(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source("A"), [draft(price="500円")])
     collect.run(collect.source("B", priority=5, licence="CC BY 4.0"), [draft(price="800円")])
     event = store.event(1)

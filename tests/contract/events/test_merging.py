@@ -9,8 +9,8 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.model.event import EventStatus
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import MOVING, dump
 from tests.contract.events.judging import FIRST, PlainJudge, draft, many, series, utc
@@ -26,7 +26,7 @@ def two(collect: Collector) -> tuple[int, int]:
     return 1, 2
 
 
-def test_a_merged_event_has_what_both_sides_say(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_merged_event_has_what_both_sides_say(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     one, other = two(collect)
     done = store.merge_events(one, other, judge, by="mika")
     assert (done.kept_id, done.absorbed_id, done.by) == (one, other, "mika")
@@ -37,7 +37,7 @@ def test_a_merged_event_has_what_both_sides_say(store: EventsStore, collect: Col
 
 
 def test_taking_a_merge_back_restores_every_row(
-    store: EventsStore, collect: Collector, judge: PlainJudge, clock: FakeClock
+    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock
 ) -> None:
     one, other = two(collect)
     clock.advance(60)
@@ -55,7 +55,7 @@ def test_taking_a_merge_back_restores_every_row(
 
 
 def test_undoing_in_the_reverse_order_restores_a_chain_of_merges(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     one, other = two(collect)
     collect.run(collect.source("C"), [series("体操教室")])
@@ -73,7 +73,7 @@ def test_undoing_in_the_reverse_order_restores_a_chain_of_merges(
 
 
 def test_undoing_what_was_recognised_at_once_makes_an_event_of_its_own(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     collect.run(collect.source("A"), [draft(price="500円")])
     second = collect.source("B")
@@ -88,7 +88,7 @@ def test_undoing_what_was_recognised_at_once_makes_an_event_of_its_own(
 
 
 def test_what_was_parted_is_not_merged_again_when_a_row_changes(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     collect.run(collect.source("A"), [draft(uid="a")])
     second = collect.source("B")
@@ -101,7 +101,7 @@ def test_what_was_parted_is_not_merged_again_when_a_row_changes(
 
 
 def test_events_kept_apart_from_an_absorbed_one_are_apart_from_the_other_too(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     collect.run(collect.source("A"), [draft("夏の夕べ", uid="a")])
     collect.run(collect.source("B"), [draft(uid="b")])
@@ -114,7 +114,7 @@ def test_events_kept_apart_from_an_absorbed_one_are_apart_from_the_other_too(
     assert [(row["low_id"], row["high_id"]) for row in dump(store, "apart")["apart"]] == [(1, 2), (2, parted)]
 
 
-def test_what_a_person_has_hidden_stays_hidden_in_a_merge(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_what_a_person_has_hidden_stays_hidden_in_a_merge(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     one, other = two(collect)
     store.hide_event(other, by="ren")
     done = store.merge_events(one, other, judge, by="mika")
@@ -124,7 +124,7 @@ def test_what_a_person_has_hidden_stays_hidden_in_a_merge(store: EventsStore, co
 
 
 def test_a_vanished_event_is_back_by_a_merge_and_vanished_again_without_it(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     first = collect.source("A")
     collect.run(first, [draft(uid="a"), *many(9)])
@@ -138,7 +138,7 @@ def test_a_vanished_event_is_back_by_a_merge_and_vanished_again_without_it(
     assert store.event(new.event.id).vanished_at is None
 
 
-def test_no_row_is_lost_to_merges_in_a_row(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_no_row_is_lost_to_merges_in_a_row(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     for name in "ABCD":
         collect.run(
             collect.source(name), [replace(one, title=f"{one.title}{name}", title_clean=one.title + name) for one in many(5)]
@@ -153,14 +153,18 @@ def test_no_row_is_lost_to_merges_in_a_row(store: EventsStore, collect: Collecto
     assert sorted(one.event.id for one in store.events(limit=100).items) == sorted(ids)
 
 
-def test_a_row_of_an_absorbed_event_goes_on_telling_the_other(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_of_an_absorbed_event_goes_on_telling_the_other(
+    store: CalendarStore, collect: Collector, judge: PlainJudge
+) -> None:
     one, other = two(collect)
     store.merge_events(one, other, judge, by="mika")
     collect.run(store.source(2), [draft("夏の夕べ", uid="b", organizer="月の会", venue="公民館")])
     assert store.event(one).organizer == "月の会"
 
 
-def test_merging_what_can_not_be_merged_is_said_in_a_sentence(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_merging_what_can_not_be_merged_is_said_in_a_sentence(
+    store: CalendarStore, collect: Collector, judge: PlainJudge
+) -> None:
     one, other = two(collect)
     with pytest.raises(UsageError, match="can not be merged with itself"):
         store.merge_events(one, one, judge, by="mika")
@@ -173,7 +177,7 @@ def test_merging_what_can_not_be_merged_is_said_in_a_sentence(store: EventsStore
         store.undo_merge(9, judge, by="mika")
 
 
-def test_times_keep_their_zone_through_a_merge(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_times_keep_their_zone_through_a_merge(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     one, other = two(collect)
     store.merge_events(one, other, judge, by="mika")
     event = store.event(one)

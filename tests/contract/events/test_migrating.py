@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import text
 
 from tadoru.errors import StoreError
-from tadoru.store.events import migrate
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.migrate import VERSIONS
-from tadoru.store.events.moving import copy_events
-from tadoru.store.events.open import EventsStore, open_events
+from tadoru.store.calendar import migrate
+from tadoru.store.calendar.backup import copy_calendar
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.migrate import VERSIONS
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import PlainJudge, many
 from tests.contract.events.test_opening import later_revisions
@@ -39,13 +39,13 @@ class Migration(threading.Thread):
 
     def __init__(self, address: str, revisions: Path, **options: int) -> None:
         super().__init__()
-        self._store = EventsDatabase(address, FakeClock())
+        self._store = CalendarDatabase(address, FakeClock())
         self._revisions, self._options = revisions, options
         self.error: StoreError | None = None
 
     def run(self) -> None:
         try:
-            migrate.prepare(self._store, NEWER, self._revisions, **self._options)  # type: ignore[arg-type]
+            migrate.prepare_database(self._store, NEWER, self._revisions, **self._options)  # type: ignore[arg-type]
         except StoreError as error:
             self.error = error
         finally:
@@ -53,32 +53,32 @@ class Migration(threading.Thread):
 
 
 def test_an_old_program_goes_on_while_and_after_a_new_one_migrates(
-    store: EventsStore, collect: Collector, tmp_path: Path, clock: FakeClock
+    store: CalendarStore, collect: Collector, tmp_path: Path, clock: FakeClock
 ) -> None:
     source = collect.source()
     collect.run(source, many(2))
-    with closing(EventsDatabase(store.database, clock)) as new:
-        migrate.prepare(new, NEWER, later_revisions(tmp_path, fails=False))
+    with closing(CalendarDatabase(store.database, clock)) as new:
+        migrate.prepare_database(new, NEWER, later_revisions(tmp_path, fails=False))
     collect.run(source, many(5))
-    with closing(open_events(store.database, clock)) as again:
+    with closing(open_calendar(store.database, clock)) as again:
         assert again.count_events() == 5, "an old program is started once more, and finds what it knows"
         with again.read() as sql:
             assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
 
 
 def test_a_newer_database_is_not_copied_by_an_old_program_that_would_leave_something_behind(
-    store: EventsStore, tmp_path: Path, clock: FakeClock
+    store: CalendarStore, tmp_path: Path, clock: FakeClock
 ) -> None:
-    migrate.prepare(store, NEWER, later_revisions(tmp_path, fails=False))
+    migrate.prepare_database(store, NEWER, later_revisions(tmp_path, fails=False))
     refused = pytest.raises(StoreError, match=r"was written by a newer Tadoru \(format 9001\): update Tadoru to copy it")
-    with closing(open_events(str(tmp_path / "copy.db"), clock)) as other, refused:
-        copy_events(store, other)
+    with closing(open_calendar(str(tmp_path / "copy.db"), clock)) as other, refused:
+        copy_calendar(store, other)
 
 
 def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
     address: str, tmp_path: Path, judge: PlainJudge, clock: FakeClock
 ) -> None:
-    with closing(open_events(address, clock)) as store:
+    with closing(open_calendar(address, clock)) as store:
         collect = Collector(store, judge)
         collect.source("A")
         with psycopg.connect(address) as reader, psycopg.connect(address, autocommit=True) as watch:
@@ -92,7 +92,7 @@ def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
             reader.rollback()
             newer.join()
     assert newer.error is None
-    with closing(open_events(address, clock)) as store, store.read() as sql:
+    with closing(open_calendar(address, clock)) as store, store.read() as sql:
         assert sql.execute(text("SELECT colour FROM sources")).scalars().all() == ["red"]
 
 
@@ -111,7 +111,7 @@ def test_several_newer_programs_at_once_migrate_it_once(address: str, tmp_path: 
     revisions = later_revisions(tmp_path, fails=False)
     newer = [Migration(address, revisions) for _ in range(4)]
     with psycopg.connect(address) as writer:
-        writer.execute("SELECT pg_advisory_xact_lock(%s)", [migrate.MIGRATING])
+        writer.execute("SELECT pg_advisory_xact_lock(%s)", [migrate.MIGRATION_LOCK])
         for one in newer:
             one.start()
         with psycopg.connect(address, autocommit=True) as watch:

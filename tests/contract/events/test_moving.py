@@ -22,10 +22,19 @@ from sqlalchemy import CheckConstraint, Column, Table, insert, text, update
 from sqlalchemy.types import BigInteger, Double, LargeBinary
 
 from tadoru.errors import StoreError
-from tadoru.store.events.column_types import Day, Flag, Json, Moment, Words
-from tadoru.store.events.moving import copy_events
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schema import events, metadata, source_history, sources
+from tadoru.store.calendar.backup import copy_calendar
+from tadoru.store.calendar.schema import (
+    BooleanFlag,
+    JsonValue,
+    LocalDate,
+    SafeText,
+    UtcDateTime,
+    events,
+    metadata,
+    source_history,
+    sources,
+)
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import dump
 from tests.contract.events.judging import PlainJudge, draft, many
@@ -44,11 +53,11 @@ _JSON = st.recursive(
     max_leaves=5,
 )
 _KINDS: tuple[tuple[type, st.SearchStrategy[Any]], ...] = (
-    (Words, _TEXTS),
-    (Moment, _MOMENTS),
-    (Day, st.dates()),
-    (Flag, st.booleans()),
-    (Json, _JSON.filter(lambda value: value is not None)),
+    (SafeText, _TEXTS),
+    (UtcDateTime, _MOMENTS),
+    (LocalDate, st.dates()),
+    (BooleanFlag, st.booleans()),
+    (JsonValue, _JSON.filter(lambda value: value is not None)),
     (LargeBinary, st.binary(max_size=12)),
     (Double, _REALS),
     (BigInteger, _NUMBERS),
@@ -88,7 +97,7 @@ def _databases(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
             if len(row) < len(table.columns):
                 continue
             for column in table.columns:
-                if isinstance(column.type, Words) and row[column.name] is not None and not _is_chosen(table, column):
+                if isinstance(column.type, SafeText) and row[column.name] is not None and not _is_chosen(table, column):
                     row[column.name] += f"#{number}"  # Some have to be unique; all may be.
             if "id" in table.c:
                 row["id"] = draw(st.integers(1, 2**62).filter(lambda one, table=table: one not in known.get(table.name, ())))  # type: ignore[misc]
@@ -117,7 +126,7 @@ def _key(table: Table, row: dict[str, Any]) -> tuple[Any, ...]:
 def empty_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with its tables, to copy."""
     file = tmp_path_factory.mktemp("empty") / "events.db"
-    open_events(str(file), FakeClock()).close()
+    open_calendar(str(file), FakeClock()).close()
     return file
 
 
@@ -137,7 +146,7 @@ def new_database(tmp_path: Path, empty_file: Path, request: pytest.FixtureReques
         request.getfixturevalue("postgres").drop(address)
 
 
-def _emptied(store: EventsStore) -> EventsStore:
+def _emptied(store: CalendarStore) -> CalendarStore:
     names = ", ".join(table.name for table in metadata.sorted_tables)
     with store.write() as sql:
         if store.is_sqlite:
@@ -150,7 +159,7 @@ def _emptied(store: EventsStore) -> EventsStore:
 
 
 def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_database: NewDatabase) -> None:
-    stores = [open_events(new_database(kind), FakeClock()) for kind in ("sqlite", "postgresql", "sqlite")]
+    stores = [open_calendar(new_database(kind), FakeClock()) for kind in ("sqlite", "postgresql", "sqlite")]
 
     @given(_databases())
     @settings(max_examples=15, suppress_health_check=list(HealthCheck), deadline=None)
@@ -160,8 +169,8 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
             for name, values in rows.items():
                 if values:
                     sql.execute(insert(metadata.tables[name]), values)
-        copy_events(first, second)
-        copy_events(second, third)
+        copy_calendar(first, second)
+        copy_calendar(second, third)
         assert dump(second) == dump(first)
         assert dump(third) == dump(first)
 
@@ -173,15 +182,15 @@ def test_random_rows_of_every_table_survive_the_way_to_a_server_and_back(new_dat
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_rows_that_name_later_ones_arrive(kind: str, store: EventsStore, collect: Collector, new_database: NewDatabase) -> None:
+def test_rows_that_name_later_ones_arrive(kind: str, store: CalendarStore, collect: Collector, new_database: NewDatabase) -> None:
     first, second = collect.source("A"), collect.source("B")
     collect.run(first, many(5))
     with store.write() as sql:
         sql.execute(update(sources).where(sources.c.id == first.id).values(depends_on=second.id))
         sql.execute(update(events).where(events.c.id == 1).values(merged_into=5))
         sql.execute(update(events).where(events.c.id == 5).values(merged_into=1))
-    with closing(open_events(new_database(kind))) as other:
-        copy_events(store, other)
+    with closing(open_calendar(new_database(kind))) as other:
+        copy_calendar(store, other)
         assert dump(other) == dump(store)
 
 
@@ -194,13 +203,13 @@ def test_what_no_database_keeps_is_dropped_on_the_way(new_database: NewDatabase,
             ("2031-01-01 00:00:00.000000", "2031-01-01 00:00:00.000000", '{"odd":[NaN,-Infinity,"\\u0000x\\ud800"]}'),
         )
         sql.commit()
-    with closing(open_events(file, clock)) as old, closing(open_events(new_database("postgresql"), clock)) as new:
-        copy_events(old, new)
+    with closing(open_calendar(file, clock)) as old, closing(open_calendar(new_database("postgresql"), clock)) as new:
+        copy_calendar(old, new)
         found = new.source(1)
         assert (found.name, found.settings) == ("ab", {"odd": [None, None, "x"]})
 
 
-def test_a_number_that_is_no_number_is_nothing_in_either_database(store: EventsStore) -> None:
+def test_a_number_that_is_no_number_is_nothing_in_either_database(store: CalendarStore) -> None:
     with store.write() as sql:
         at = datetime(2031, 1, 1, tzinfo=UTC)
         sql.execute(insert(source_history).values(source_id=1, at=at, old=float("nan"), new=[float("inf"), 1.5]))
@@ -209,8 +218,8 @@ def test_a_number_that_is_no_number_is_nothing_in_either_database(store: EventsS
 
 COPY = """
 import sys
-from tadoru.store.events.moving import copy_events
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.backup import copy_events
+from tadoru.store.calendar.store import open_events
 
 def progress(table, rows):
     if table == "sightings" and rows:
@@ -226,7 +235,7 @@ def test_a_copy_that_was_killed_looks_empty_and_is_made_again(
     kind: str, new_database: NewDatabase, judge: PlainJudge, checkout: Path, clock: FakeClock
 ) -> None:
     file, target = new_database("sqlite"), new_database(kind)
-    with closing(open_events(file, clock)) as old:
+    with closing(open_calendar(file, clock)) as old:
         collect = Collector(old, judge)
         collect.run(collect.source(), [*many(20), draft(uid="x")])
         command = [sys.executable, "-c", COPY, file, target]
@@ -235,36 +244,36 @@ def test_a_copy_that_was_killed_looks_empty_and_is_made_again(
             assert process.stdout is not None
             assert process.stdout.readline() == "here\n"
             process.send_signal(signal.SIGKILL)
-        with closing(open_events(target, clock)) as new:
+        with closing(open_calendar(target, clock)) as new:
             assert not any(dump(new).values())
-            copy_events(old, new)
+            copy_calendar(old, new)
             assert dump(new) == dump(old)
 
 
 def test_nobody_writes_into_a_copy_before_it_is_whole(
-    store: EventsStore, collect: Collector, new_database: NewDatabase, clock: FakeClock
+    store: CalendarStore, collect: Collector, new_database: NewDatabase, clock: FakeClock
 ) -> None:
     collect.source("A")
     address = new_database("postgresql")
-    with closing(open_events(address, clock)) as new, closing(open_events(address, clock, patience=0.05)) as other:
+    with closing(open_calendar(address, clock)) as new, closing(open_calendar(address, clock, patience=0.05)) as other:
 
         def write(table: str, _rows: int) -> None:
             if table == "events":
                 with pytest.raises(StoreError, match="locked by another program"):
                     other.add_source({"name": "B", "type": "rss", "url": "https://example.org"}, by="ren")
 
-        copy_events(store, new, write)
+        copy_calendar(store, new, write)
         assert [one.name for one in other.sources()] == ["A"]
 
 
 def test_a_row_that_the_target_refuses_is_one_sentence(
-    store: EventsStore, collect: Collector, new_database: NewDatabase, clock: FakeClock, postgres: PostgresServer
+    store: CalendarStore, collect: Collector, new_database: NewDatabase, clock: FakeClock, postgres: PostgresServer
 ) -> None:
     collect.source("A")
     address = new_database("postgresql")
     with postgres.connect(address.partition("@/")[2].partition("?")[0]) as sql:
         sql.execute("ALTER TABLE sources ADD CHECK (name <> 'A')")
-    with closing(open_events(address, clock)) as new:
+    with closing(open_calendar(address, clock)) as new:
         with pytest.raises(StoreError, match=r"The database postgresql://.* failed: new row for relation"):
-            copy_events(store, new)
+            copy_calendar(store, new)
         assert not any(dump(new).values())

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from sqlalchemy import event
 
-from tadoru.store.events.names import HELD
-from tadoru.store.events.open import EventsStore
+from tadoru.store.calendar.listing import CACHE_SECONDS
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.judging import PlainJudge, draft
 from tests.support.clock import FakeClock
 
 
-def test_names_are_read_once_and_anew_after_every_kind_of_change(store: EventsStore, judge: PlainJudge, clock: FakeClock) -> None:
+def test_names_are_read_once_and_anew_after_every_kind_of_change(
+    store: CalendarStore, judge: PlainJudge, clock: FakeClock
+) -> None:
     asked: list[str] = []
     event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
 
@@ -32,5 +34,5 @@ def test_names_are_read_once_and_anew_after_every_kind_of_change(store: EventsSt
     assert (names(), reads()) == ((("盛岡市",), ()), 2)
     store.unhide_event(one.id, "mia")
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
-    clock.advance(HELD)
+    clock.advance(CACHE_SECONDS)
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)

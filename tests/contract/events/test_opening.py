@@ -14,12 +14,12 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
 from tadoru.errors import StoreError, TadoruError, UsageError
-from tadoru.store.events import migrate
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.migrate import VERSION_TABLE, VERSIONS
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schema import metadata
-from tadoru.store.events.search_schema import metadata as search_metadata
+from tadoru.store.calendar import migrate
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.migrate import VERSION_TABLE, VERSIONS
+from tadoru.store.calendar.schema import metadata
+from tadoru.store.calendar.schema import search_metadata as search_metadata
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import OpenEvents
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
@@ -35,10 +35,10 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_what_is_stored_is_there_when_it_is_opened_again(empty: str, clock: FakeClock) -> None:
-    store = open_events(empty, clock)
+    store = open_calendar(empty, clock)
     store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     store.close()
-    again = open_events(empty, clock)
+    again = open_calendar(empty, clock)
     assert [one.name for one in again.sources()] == ["A"]
     again.close()
 
@@ -49,7 +49,7 @@ def is_no_index_of_words(name: str | None, kind: str, parents: object) -> bool:
 
 
 def test_migrations_make_what_the_schema_says(empty: str, clock: FakeClock) -> None:
-    store = open_events(empty, clock)
+    store = open_calendar(empty, clock)
     with store.read() as sql:
         opts = {"version_table": VERSION_TABLE, "compare_server_default": False, "include_name": is_no_index_of_words}
         context = MigrationContext.configure(sql, opts=opts)
@@ -60,15 +60,15 @@ def test_migrations_make_what_the_schema_says(empty: str, clock: FakeClock) -> N
 
 def test_tables_made_by_migrations_are_word_for_word_those_of_the_schema(tmp_path: Path, clock: FakeClock) -> None:
     """Alembic compares neither CHECK, nor STRICT, nor the conditions of partial indexes."""
-    store = open_events(str(tmp_path / "a.db"), clock)
-    other = EventsDatabase(str(tmp_path / "b.db"), clock)
+    store = open_calendar(str(tmp_path / "a.db"), clock)
+    other = CalendarDatabase(str(tmp_path / "b.db"), clock)
     with other.write() as sql:
         metadata.create_all(sql)
         search_metadata.create_all(sql)
     named = "sql IS NOT NULL AND name <> :own AND name NOT LIKE 'events_search%'"
     query = text(f"SELECT name, sql FROM sqlite_schema WHERE {named} ORDER BY name")
 
-    def words(database: EventsDatabase) -> dict[str, list[str]]:
+    def words(database: CalendarDatabase) -> dict[str, list[str]]:
         with database.read() as sql:
             rows = sql.execute(query, {"own": VERSION_TABLE})
             return {row.name: row.sql.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split() for row in rows}
@@ -80,8 +80,8 @@ def test_tables_made_by_migrations_are_word_for_word_those_of_the_schema(tmp_pat
 
 def test_conditions_of_indexes_and_checks_are_the_same_on_postgresql(postgres: PostgresServer, clock: FakeClock) -> None:
     one, other = postgres.new_database(), postgres.new_database()
-    open_events(one, clock).close()
-    plain = EventsDatabase(other, clock)
+    open_calendar(one, clock).close()
+    plain = CalendarDatabase(other, clock)
     with plain.write() as sql:
         metadata.create_all(sql)
         search_metadata.create_all(sql)
@@ -126,10 +126,10 @@ def later_revisions(folder: Path, *, fails: bool) -> Path:
 
 
 def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, clock: FakeClock, tmp_path: Path) -> None:
-    store = open_events(empty, clock)
+    store = open_calendar(empty, clock)
     store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     for _ in range(2):  # The second time there is nothing to do.
-        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False), readable_by="9001")
+        migrate.prepare_database(store, (*VERSIONS, "9001"), later_revisions(tmp_path / str(_), fails=False), readable_by="9001")
     with store.read() as sql:
         assert sql.execute(text("SELECT name, colour FROM sources")).all() == [("A", "red")]
         assert sql.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalars().all() == ["9001"]
@@ -138,11 +138,11 @@ def test_an_older_database_is_brought_up_to_date_with_what_it_holds(empty: str, 
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock: FakeClock, tmp_path: Path) -> None:
-    store = open_events(empty, clock)
+    store = open_calendar(empty, clock)
     with pytest.raises(StoreError):
-        migrate.prepare(store, (*VERSIONS, "9001"), later_revisions(tmp_path, fails=True))
+        migrate.prepare_database(store, (*VERSIONS, "9001"), later_revisions(tmp_path, fails=True))
     store.close()
-    again = open_events(empty, clock)
+    again = open_calendar(empty, clock)
     with again.read() as sql:
         assert "colour" not in {one["name"] for one in inspect(sql).get_columns("sources")}
     again.close()
@@ -150,7 +150,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(empty: str, clock:
 
 IMPORTED = """
 import sys
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.store import open_events
 open_events(sys.argv[1]).close()
 print(sorted(name for name in sys.modules if name.split(".")[0] in ("alembic", "mako")))
 """
@@ -159,7 +159,7 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in ("alembic", "
 def test_a_database_that_is_up_to_date_is_opened_without_the_migrations_library(
     empty: str, clock: FakeClock, checkout: Path
 ) -> None:
-    open_events(empty, clock).close()
+    open_calendar(empty, clock).close()
     command = [sys.executable, "-c", IMPORTED, empty]
     done = subprocess.run(command, cwd=checkout / "src", capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -167,7 +167,7 @@ def test_a_database_that_is_up_to_date_is_opened_without_the_migrations_library(
 
 OPEN = """
 import sys
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.store import open_events
 sys.stdin.readline()
 store = open_events(sys.argv[1])
 print(len(store.sources()))
@@ -191,7 +191,7 @@ def test_processes_that_open_a_new_database_at_once_all_get_it(empty: str, check
 
 
 def test_sqlite_is_set_up_for_several_processes(tmp_path: Path, clock: FakeClock) -> None:
-    store = open_events(str(tmp_path / "events.db"), clock)
+    store = open_calendar(str(tmp_path / "events.db"), clock)
     with store.read() as sql:
         asked = {name: sql.execute(text(f"PRAGMA {name}")).scalar() for name in ("journal_mode", "foreign_keys", "busy_timeout")}
     assert asked == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000}
@@ -200,7 +200,7 @@ def test_sqlite_is_set_up_for_several_processes(tmp_path: Path, clock: FakeClock
 
 def refused(database: str, clock: FakeClock) -> str:
     with pytest.raises(TadoruError) as caught:
-        open_events(database, clock, patience=0.1)
+        open_calendar(database, clock, patience=0.1)
     return str(caught.value)
 
 
@@ -221,7 +221,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path,
 
 
 def test_a_crawl_is_no_events_database(tmp_path: Path, clock: FakeClock) -> None:
-    from tadoru.store.open import open_store
+    from tadoru.store.crawl.open import open_store
 
     open_store(str(tmp_path / "crawl.db"), clock)
     assert "not one of Tadoru's events" in refused(str(tmp_path / "crawl.db"), clock)
@@ -229,12 +229,12 @@ def test_a_crawl_is_no_events_database(tmp_path: Path, clock: FakeClock) -> None
 
 def test_a_damaged_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -> None:
     file = tmp_path / "events.db"
-    open_events(str(file), clock).close()
+    open_calendar(str(file), clock).close()
     whole = file.read_bytes()
     file.write_bytes(whole[:4096] + b"\x55" * (len(whole) - 4096))
 
     def use() -> None:
-        store = open_events(str(file), clock)
+        store = open_calendar(str(file), clock)
         try:
             store.sources()
         finally:
@@ -246,8 +246,8 @@ def test_a_damaged_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -
 
 def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) -> None:
     file = tmp_path / "events.db"
-    open_events(str(file), clock).close()
-    store = open_events(str(file), clock, patience=0.05)
+    open_calendar(str(file), clock).close()
+    store = open_calendar(str(file), clock, patience=0.05)
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="is locked by another program: close it there"):
@@ -258,7 +258,7 @@ def test_a_locked_database_is_named_as_such(tmp_path: Path, clock: FakeClock) ->
 
 
 def test_a_database_of_a_newer_program_is_refused(empty: str, clock: FakeClock) -> None:
-    store = open_events(empty, clock)
+    store = open_calendar(empty, clock)
     with store.write() as sql:
         sql.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = '0999', readable_by = '0998'"))
     store.close()
@@ -286,7 +286,7 @@ def test_a_postgresql_database_that_does_not_exist_is_named(postgres: PostgresSe
 @pytest.mark.parametrize("address", ["postgresql://[", "postgresql://host:port/name"])
 def test_an_address_that_can_not_be_read_is_a_usage_error(clock: FakeClock, address: str) -> None:
     with pytest.raises(UsageError, match=r"postgresql://user:password@host/name"):
-        open_events(address, clock)
+        open_calendar(address, clock)
 
 
 def test_a_schema_of_its_own_keeps_two_databases_in_one(postgres: PostgresServer, clock: FakeClock) -> None:
@@ -294,15 +294,15 @@ def test_a_schema_of_its_own_keeps_two_databases_in_one(postgres: PostgresServer
     with postgres.connect(address.partition("@/")[2].partition("?")[0]) as sql:
         sql.execute("CREATE SCHEMA one")
         sql.execute("CREATE SCHEMA two")
-    one = open_events(f"{address}&options=-csearch_path%3Done", clock)
-    two = open_events(f"{address}&options=-csearch_path%3Dtwo", clock)
+    one = open_calendar(f"{address}&options=-csearch_path%3Done", clock)
+    two = open_calendar(f"{address}&options=-csearch_path%3Dtwo", clock)
     one.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     assert (len(one.sources()), len(two.sources())) == (1, 0)
     one.close()
     two.close()
 
 
-def test_a_second_handle_sees_what_the_first_wrote(handles: OpenEvents, store: EventsStore) -> None:
+def test_a_second_handle_sees_what_the_first_wrote(handles: OpenEvents, store: CalendarStore) -> None:
     other = handles()
     store.add_source({"name": "A", "type": "rss", "url": "https://example.org"}, by="test")
     assert [one.name for one in other.sources()] == ["A"]

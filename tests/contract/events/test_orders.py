@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import select
 
 from tadoru.errors import UsageError
-from tadoru.jobs.events.publish.page import DocumentPage, page_by_change, page_by_relevance, page_by_time
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.schema import events
-from tadoru.store.events.search_rank import events_by_relevance, whole_line
-from tadoru.store.events.search_words import Query, query_of
+from tadoru.jobs.events.publish.list_pages import DocumentPage, page_by_change, page_by_relevance, page_by_time
+from tadoru.store.calendar.listing import EventFilter, events_by_relevance, whole_word_line
+from tadoru.store.calendar.schema import events
+from tadoru.store.calendar.search_text import SearchQuery, parse_query
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, draft, series, whole_days
 from tests.contract.events.test_listing import day
@@ -26,7 +25,7 @@ WORDS = ("花火", "花火大会", "夏の花火", "大会", "Jazz", "jazzy", "n
 ASKED = ("花火", "jazz", "花火 大会", '"jazz night"', "大会 -jazz", "の", "night jaz")
 
 
-def filled(store: EventsStore, collect: Collector, clock: FakeClock, seed: int) -> None:
+def filled(store: CalendarStore, collect: Collector, clock: FakeClock, seed: int) -> None:
     """A calendar of chance: equal times, equal changes, equal titles, series, and what lasts for days."""
     chance = random.Random(seed)
 
@@ -48,7 +47,7 @@ def filled(store: EventsStore, collect: Collector, clock: FakeClock, seed: int) 
         clock.advance(chance.choice([0, 60]))
 
 
-def through(read: Read, store: EventsStore, chosen: EventFilter, limit: int, **more: bool) -> list[dict[str, object]]:
+def through(read: Read, store: CalendarStore, chosen: EventFilter, limit: int, **more: bool) -> list[dict[str, object]]:
     """Everything, page by page."""
     items: list[dict[str, object]] = []
     cursor: str | None = None
@@ -71,7 +70,7 @@ FILTERS = (
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_list_backwards_is_the_list_turned_around_whatever_the_pages(
-    store: EventsStore, collect: Collector, clock: FakeClock, seed: int
+    store: CalendarStore, collect: Collector, clock: FakeClock, seed: int
 ) -> None:
     filled(store, collect, clock, seed)
     seen = 0
@@ -87,26 +86,31 @@ def test_a_list_backwards_is_the_list_turned_around_whatever_the_pages(
     assert seen > 100
 
 
-def far(asked: Query, line: str) -> int:
+def far(asked: SearchQuery, line: str) -> int:
     """How far an event is, said in Python."""
     title = line.partition("¦")[0]
-    said = 0 if title == f" {' '.join(whole_line(one).strip() for one in asked.wanted)} " else 1
+    said = 0 if title == f" {' '.join(whole_word_line(one).strip() for one in asked.wanted)} " else 1
     for phrase in asked.wanted:
-        places = ((whole_line(phrase), title, 0), (phrase.line, title, 2), (whole_line(phrase), line, 4), (phrase.line, line, 6))
+        places = (
+            (whole_word_line(phrase), title, 0),
+            (phrase.line, title, 2),
+            (whole_word_line(phrase), line, 4),
+            (phrase.line, line, 6),
+        )
         said += next(points for words, where, points in places if words in where)
     return said
 
 
 @pytest.mark.parametrize("seed", [3, 4])
 def test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first(
-    store: EventsStore, collect: Collector, clock: FakeClock, seed: int
+    store: CalendarStore, collect: Collector, clock: FakeClock, seed: int
 ) -> None:
     filled(store, collect, clock, seed)
     with store.read() as sql:
         lines: dict[int, str] = {row.id: row.search_text for row in sql.execute(select(events.c.id, events.c.search_text))}
     distances = set()
     for asked in ASKED:
-        query = query_of(asked)
+        query = parse_query(asked)
         assert query is not None
         for chosen in (EventFilter(q=asked), EventFilter(q=asked, since=day(1)), EventFilter(q=asked, city="盛岡", until=day(2))):
             by_time = page_by_time(store, chosen, limit=200, cursor=None).items
@@ -117,7 +121,9 @@ def test_a_list_by_relevance_has_what_the_list_by_time_has_the_best_first(
     assert len(distances) > 5
 
 
-def test_a_title_comes_before_a_description_and_a_whole_word_before_a_part_of_one(store: EventsStore, collect: Collector) -> None:
+def test_a_title_comes_before_a_description_and_a_whole_word_before_a_part_of_one(
+    store: CalendarStore, collect: Collector
+) -> None:
     said = {
         "exact": ("Jazz", ""), "whole": ("Jazz night", ""), "part": ("Jazzy night", ""), "below": ("Concert", "jazz"),
         "deep": ("Concert", "jazzy"), "nothing": ("Concert", "rock"),
@@ -131,7 +137,7 @@ def test_a_title_comes_before_a_description_and_a_whole_word_before_a_part_of_on
     assert found == ["exact", "whole", "part", "below", "deep"]
 
 
-def test_without_words_there_is_no_relevance_and_signs_find_nothing(store: EventsStore, collect: Collector) -> None:
+def test_without_words_there_is_no_relevance_and_signs_find_nothing(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft("花火")])
     with pytest.raises(UsageError, match="needs words"):
         events_by_relevance(store, EventFilter())

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from tadoru.jobs.events.dedupe import EventJudge
-from tadoru.jobs.events.dedupe.explain import Comparison
+from tadoru.jobs.events.dedupe import EventMatcher
+from tadoru.jobs.events.dedupe.reasons import EventComparison
 from tadoru.model.event import EventDraft
-from tadoru.store.events.candidates import MOST_COMPARED
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.values import Judge
+from tadoru.store.calendar.merge_candidates import MAX_COMPARISONS
+from tadoru.store.calendar.records import Matcher
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, draft
 
 
 def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disagree(
-    store: EventsStore, collect: Collector
+    store: CalendarStore, collect: Collector
 ) -> None:
-    judge: Judge = EventJudge()
+    judge: Matcher = EventMatcher()
     collect.judge = judge  # type: ignore[assignment]
     collect.run(
         collect.source("A"),
@@ -30,8 +30,8 @@ def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disag
     assert store.count_events() == 2
 
 
-def test_rows_that_a_source_numbers_anew_keep_their_events(store: EventsStore, collect: Collector) -> None:
-    collect.judge = EventJudge()  # type: ignore[assignment]
+def test_rows_that_a_source_numbers_anew_keep_their_events(store: CalendarStore, collect: Collector) -> None:
+    collect.judge = EventMatcher()  # type: ignore[assignment]
     source = collect.source()
     names = ["星空コンサート", "親子料理教室", "古文書を読む会", "朝のヨガ", "将棋大会", "写真展", "防災訓練", "落語の夕べ"]
 
@@ -48,25 +48,25 @@ def test_rows_that_a_source_numbers_anew_keep_their_events(store: EventsStore, c
     assert store.totals().rows == 8
 
 
-class CountingJudge(EventJudge):
+class CountingJudge(EventMatcher):
     """The judge, and how often it is asked."""
 
     compared = 0
 
-    def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> Comparison:
+    def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> EventComparison:
         self.compared += 1
         return super().compare(new, known, same_source=same_source)
 
 
 def test_a_source_that_names_hundreds_of_events_of_one_day_does_not_have_each_compared_with_all_others(
-    store: EventsStore, collect: Collector
+    store: CalendarStore, collect: Collector
 ) -> None:
     judge = CountingJudge()
     collect.judge = judge  # type: ignore[assignment]
-    count = MOST_COMPARED + 50
+    count = MAX_COMPARISONS + 50
     rows = [draft(f"{number * 7919:x} {number * 104729:x}", uid=str(number), city="盛岡市") for number in range(count)]
     collect.run(collect.source("A"), rows)
     before = judge.compared
     applied = collect.run(collect.source("B"), [rows[-1]])
-    assert judge.compared - before <= MOST_COMPARED
+    assert judge.compared - before <= MAX_COMPARISONS
     assert applied.merged == 1, "its title leads to it, however many the day has"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.jobs.events.publish.documents import document
-from tadoru.jobs.events.publish.page import page_by_time
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.page_rows import is_plain
-from tadoru.store.events.walking import walk
+from tadoru.jobs.events.publish.json_documents import event_json
+from tadoru.jobs.events.publish.list_pages import page_by_time
+from tadoru.store.calendar.event_records import is_simple_filter, iterate_events
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, draft, many, series, whole_days
 from tests.contract.events.test_listing import day
@@ -27,23 +26,23 @@ ASKED = (
 
 
 @pytest.mark.parametrize("limit", [1, 3, 100])
-def test_pages_from_bare_rows_are_the_documents_of_a_walk(store: EventsStore, collect: Collector, limit: int) -> None:
+def test_pages_from_bare_rows_are_the_documents_of_a_walk(store: CalendarStore, collect: Collector, limit: int) -> None:
     days = draft("写真展", uid="w", occurrence=whole_days(FIRST, 4))
     other = draft("音楽会", uid="o", city="花巻市", category="music", extra={"a": "b"})
     collect.run(collect.source(), [*many(7), series(uid="s"), days, other])
     for asked in ASKED:
-        assert is_plain(asked)
+        assert is_simple_filter(asked)
         found, cursor = [], None
         while True:
             page = page_by_time(store, asked, limit=limit, cursor=cursor)
             found += page.items
             if (cursor := page.next_cursor) is None:
                 break
-        assert found == [document(told) for told in walk(store, asked)], asked
+        assert found == [event_json(told) for told in iterate_events(store, asked)], asked
     assert page_by_time(store, EventFilter(), limit=100, cursor=None).items
 
 
 def test_a_question_of_another_kind_is_not_plain() -> None:
-    assert not is_plain(EventFilter(q="x"))
-    assert not is_plain(EventFilter(source_id=1))
-    assert not is_plain(EventFilter(vanished=True))
+    assert not is_simple_filter(EventFilter(q="x"))
+    assert not is_simple_filter(EventFilter(source_id=1))
+    assert not is_simple_filter(EventFilter(vanished=True))

@@ -8,13 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tadoru.store.events.open import EventsStore
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import many
 
 WORK = """
 import sys
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.store import open_events
 from tests.contract.events.judging import PlainJudge, many
 address, source, stop_after = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 store = open_events(address)
@@ -46,7 +46,7 @@ def start(address: str, source: int, checkout: Path, *, stop_after: int = 1000) 
 
 
 def test_two_processes_that_find_the_same_events_store_them_once(
-    store: EventsStore, database: str, collect: Collector, checkout: Path
+    store: CalendarStore, database: str, collect: Collector, checkout: Path
 ) -> None:
     started = [start(database, collect.source(name).id, checkout) for name in "AB"]
     for one in started:
@@ -60,7 +60,7 @@ def test_two_processes_that_find_the_same_events_store_them_once(
 
 
 def test_a_run_that_was_killed_in_the_middle_is_done_again_without_doubling(
-    store: EventsStore, database: str, collect: Collector, checkout: Path
+    store: CalendarStore, database: str, collect: Collector, checkout: Path
 ) -> None:
     source = collect.source()
     with start(database, source.id, checkout, stop_after=12) as process:

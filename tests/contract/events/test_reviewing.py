@@ -9,11 +9,11 @@ from typing import NamedTuple
 import pytest
 
 from tadoru.errors import UsageError
-from tadoru.model.event import EventStatus, Quarantined, RawEvent, ReviewReason
-from tadoru.store.events.drafts import raw_in, raw_out
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.questions import Question
-from tadoru.store.events.values import Merged, Said
+from tadoru.model.event import EventStatus, QuarantinedEvent, RawEvent, ReviewReason
+from tadoru.store.calendar.drafts import raw_from_json, raw_to_json
+from tadoru.store.calendar.records import MergedDraft, Sighting
+from tadoru.store.calendar.review_items import ReviewRequest
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, TOKYO, PlainJudge, bad, draft, many
 from tests.support.clock import FakeClock
@@ -27,14 +27,14 @@ def doubtful(collect: Collector) -> int:
     return asked.id
 
 
-def test_a_question_says_what_it_is_about(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+def test_a_question_says_what_it_is_about(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
     review = store.review(doubtful(collect))
     assert (review.reason, review.candidate_ids) == (ReviewReason.DEDUPE_CONFLICT, (1, 2))
     assert (review.detail["score"], review.detail["reasons"], review.detail["verdict"]) == (0.6, ["titles begin alike"], "review")
     assert (review.created_at, review.resolved_at, review.source_id) == (store.now(), None, 2)
 
 
-def test_merging_answers_it(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_merging_answers_it(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     number = doubtful(collect)
     assert store.review_merge(number, judge, by="mika") == 1
     review = store.review(number)
@@ -45,7 +45,7 @@ def test_merging_answers_it(store: EventsStore, collect: Collector, judge: Plain
         store.review_merge(number, judge, by="mika")
 
 
-def test_a_person_says_which_one_is_kept(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_person_says_which_one_is_kept(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     number = doubtful(collect)
     with pytest.raises(UsageError, match="is not about event 9: it is about 1, 2"):
         store.review_merge(number, judge, by="mika", keep=9)
@@ -53,7 +53,7 @@ def test_a_person_says_which_one_is_kept(store: EventsStore, collect: Collector,
     assert store.event(1).merged_into == 2
 
 
-def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     assert store.review_keep_apart(doubtful(collect), judge, by="mika") == (1, 2)
     second = store.source(2)
     for title in ("星まつり前夜祭", "星まつり前々夜祭", "星まつり2023"):
@@ -62,15 +62,15 @@ def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: EventsStore, 
     assert store.count_events() == 2
 
 
-def test_a_pair_that_is_merged_elsewhere_is_answered(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_pair_that_is_merged_elsewhere_is_answered(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     number = doubtful(collect)
     store.merge_events(2, 1, judge, by="ren")
     assert (store.review(number).resolution, store.review(number).by) == ("merge", "ren")
 
 
-def test_keeping_apart_what_was_merged_since_is_refused(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     doubtful(collect)
-    store.ask_about(Question("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
+    store.ask_about(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
     store.merge_events(1, 2, judge, by="ren")
     (own,) = store.reviews()
     with pytest.raises(UsageError, match="were merged since: undo that merge"):
@@ -78,7 +78,7 @@ def test_keeping_apart_what_was_merged_since_is_refused(store: EventsStore, coll
 
 
 def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     number = doubtful(collect)
     collect.run(collect.source("C"), [draft("夏の夕べ", uid="c")])
@@ -86,7 +86,7 @@ def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
     assert store.review_keep_apart(number, judge, by="mika") == (1, 3)
 
 
-def test_dismissing_leaves_everything_and_is_remembered(store: EventsStore, collect: Collector) -> None:
+def test_dismissing_leaves_everything_and_is_remembered(store: CalendarStore, collect: Collector) -> None:
     number = doubtful(collect)
     store.review_dismiss(number, by="mika")
     assert store.review(number).resolution == "dismiss"
@@ -94,17 +94,17 @@ def test_dismissing_leaves_everything_and_is_remembered(store: EventsStore, coll
     assert (store.reviews(), store.count_events()) == ((), 2)
 
 
-def test_a_question_of_the_callers_own_is_asked_once(store: EventsStore) -> None:
-    question = Question("parse:1:abc", (), ReviewReason.PARSE_ERROR, None, {"why": "It is no calendar."})
+def test_a_question_of_the_callers_own_is_asked_once(store: CalendarStore) -> None:
+    question = ReviewRequest("parse:1:abc", (), ReviewReason.PARSE_ERROR, None, {"why": "It is no calendar."})
     assert store.ask_about(question)
     assert not store.ask_about(question)
     assert [one.reason for one in store.reviews(reason=ReviewReason.PARSE_ERROR)] == [ReviewReason.PARSE_ERROR]
     assert store.reviews(reason=ReviewReason.MISSING_REQUIRED) == ()
 
 
-def test_reviews_are_listed_in_pages_oldest_first(store: EventsStore) -> None:
+def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
     for number in range(5):
-        store.ask_about(Question(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
+        store.ask_about(ReviewRequest(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
     first = store.reviews(limit=2)
     assert [one.subject for one in first] == ["mine:0", "mine:1"]
     assert [one.subject for one in store.reviews(limit=2, after=first[-1].id)] == ["mine:2", "mine:3"]
@@ -115,7 +115,7 @@ def test_reviews_are_listed_in_pages_oldest_first(store: EventsStore) -> None:
         store.review(99)
 
 
-def test_a_row_that_lacks_something_is_fixed_by_hand(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_that_lacks_something_is_fixed_by_hand(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
     (asked,) = store.reviews()
@@ -127,7 +127,7 @@ def test_a_row_that_lacks_something_is_fixed_by_hand(store: EventsStore, collect
 
 
 def test_what_the_person_added_stays_when_the_source_is_put_right(
-    store: EventsStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, judge: PlainJudge
 ) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
@@ -142,14 +142,14 @@ def test_what_the_person_added_stays_when_the_source_is_put_right(
     assert event.category == "会合", "the person did not speak of it"
 
 
-def test_a_row_is_read_again_with_better_settings(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
     (asked,) = store.reviews()
     raw = store.review_raw(asked.id)
     assert raw == bad(uid="x").raw
     assert raw is not None
-    still = Quarantined(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="It still has no date.")
+    still = QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="It still has no date.")
     assert not store.review_retry(asked.id, still, judge, by="mika")
     assert (store.review(asked.id).detail["why"], store.review(asked.id).resolved_at) == ("It still has no date.", None)
     assert store.review_retry(asked.id, draft("日時未定の会", uid="x"), judge, by="mika")
@@ -157,12 +157,12 @@ def test_a_row_is_read_again_with_better_settings(store: EventsStore, collect: C
     assert collect.run(source, [draft("日時未定の会", uid="x")]).unchanged == 1
 
 
-def test_fix_is_no_answer_to_a_doubtful_pair(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_fix_is_no_answer_to_a_doubtful_pair(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     with pytest.raises(UsageError, match="answer it with merge or keep-apart"):
         store.review_fix(doubtful(collect), draft(), judge, by="mika")
 
 
-def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(store: EventsStore, collect: Collector) -> None:
+def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
     store.review_dismiss(store.reviews()[0].id, by="mika")
@@ -171,7 +171,7 @@ def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(s
     assert store.totals().events["quarantine"] == 1
 
 
-def test_a_row_that_was_gone_for_a_while_is_asked_about_again(store: EventsStore, collect: Collector) -> None:
+def test_a_row_that_was_gone_for_a_while_is_asked_about_again(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, [draft()], (bad(),))
     collect.run(source, [draft()], sweep=True)
@@ -181,7 +181,7 @@ def test_a_row_that_was_gone_for_a_while_is_asked_about_again(store: EventsStore
     assert store.event(asked.candidate_ids[0]).vanished_at is None
 
 
-def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(store: EventsStore, collect: Collector) -> None:
+def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     for price in ("", "500円"):
         collect.run(source, [draft(uid="x")])
@@ -191,7 +191,7 @@ def test_a_row_that_was_broken_for_a_while_asks_nothing_when_it_is_whole_again(s
         assert store.reviews() == ()
 
 
-def test_a_great_drop_closes_no_question(store: EventsStore, collect: Collector) -> None:
+def test_a_great_drop_closes_no_question(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     collect.run(source, many(10), (bad(),))
     run = collect.start(source)
@@ -214,7 +214,7 @@ class Clash(NamedTuple):
 class Strict(PlainJudge):
     """Also says where the sides contradict the first."""
 
-    def merge(self, said: list[Said]) -> Merged:  # type: ignore[override]
+    def merge(self, said: list[Sighting]) -> MergedDraft:  # type: ignore[override]
         merged = super().merge(said)
         clashes = [
             Clash("price", merged.draft.price, one.draft.price, one.id)
@@ -232,7 +232,7 @@ def clash(collect: Collector) -> int:
     return asked.id
 
 
-def test_sources_that_contradict_each_other_are_a_question(store: EventsStore, collect: Collector) -> None:
+def test_sources_that_contradict_each_other_are_a_question(store: CalendarStore, collect: Collector) -> None:
     review = store.review(clash(collect))
     assert (review.reason, review.candidate_ids, review.source_id) == (ReviewReason.DEDUPE_CONFLICT, (1,), 2)
     assert review.detail["reasons"] == ["They disagree about price."]
@@ -240,20 +240,20 @@ def test_sources_that_contradict_each_other_are_a_question(store: EventsStore, c
     assert collect.run(store.source(2), [draft(uid="b", price="800円", organizer="星の会")]).review == 0
 
 
-def test_it_is_closed_when_the_sources_agree(store: EventsStore, collect: Collector) -> None:
+def test_it_is_closed_when_the_sources_agree(store: CalendarStore, collect: Collector) -> None:
     number = clash(collect)
     collect.run(store.source(2), [draft(uid="b", price="500円")])
     assert store.review(number).resolution == "the sources say something else now"
 
 
-def test_a_persons_word_leaves_nothing_to_contradict(store: EventsStore, collect: Collector) -> None:
+def test_a_persons_word_leaves_nothing_to_contradict(store: CalendarStore, collect: Collector) -> None:
     number = clash(collect)
     store.edit_event(1, {"price": "600円"}, collect.judge, by="mika")
     assert (store.reviews(), store.event(1).price) == ((), "600円")
     assert store.review(number).resolved_at is not None
 
 
-def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: EventsStore, collect: Collector) -> None:
+def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: CalendarStore, collect: Collector) -> None:
     ids = store.review_keep_apart(clash(collect), collect.judge, by="mika")
     assert [store.event(one).price for one in ids] == ["500円", "800円"]
     assert collect.run(store.source(2), [draft(uid="b", price="800円")]).unchanged == 1
@@ -261,7 +261,7 @@ def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: Events
         store.undo_merge(store.merges()[0].id, collect.judge, by="mika")
 
 
-def test_a_person_who_merges_has_seen_both_sides(store: EventsStore, collect: Collector) -> None:
+def test_a_person_who_merges_has_seen_both_sides(store: CalendarStore, collect: Collector) -> None:
     collect.judge = Strict()
     collect.run(collect.source("A"), [draft("星まつり2023", uid="a", price="500円")])
     collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b", price="800円")])
@@ -282,5 +282,5 @@ RAWS = [
 
 @pytest.mark.parametrize("raw", RAWS)
 def test_what_a_source_said_is_kept_as_it_said_it(raw: RawEvent) -> None:
-    assert raw_in(raw_out(raw)) == raw
+    assert raw_from_json(raw_to_json(raw)) == raw
     assert FIRST.tzinfo is TOKYO

@@ -8,9 +8,9 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.model.event import RunStatus
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.runs import RunClosed
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.runs import RunClosed
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, LetPass
 from tests.contract.events.judging import FIRST, draft, many, series, whole_days
 from tests.support.clock import FakeClock
@@ -18,7 +18,7 @@ from tests.support.clock import FakeClock
 DAY = 86400.0
 
 
-def test_a_run_has_the_fields_of_the_seed(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+def test_a_run_has_the_fields_of_the_seed(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
     source = collect.source()
     run = store.start_run(source.id)
     assert (run.status, run.finished_at) == (None, None)
@@ -32,7 +32,7 @@ def test_a_run_has_the_fields_of_the_seed(store: EventsStore, collect: Collector
     assert done.finished_at - done.started_at == timedelta(seconds=5)
 
 
-def test_a_run_is_finished_once(store: EventsStore, collect: Collector) -> None:
+def test_a_run_is_finished_once(store: CalendarStore, collect: Collector) -> None:
     run = store.start_run(collect.source().id)
     store.finish_run(run, RunStatus.SUCCESS, counts={})
     with pytest.raises(RunClosed):
@@ -40,7 +40,7 @@ def test_a_run_is_finished_once(store: EventsStore, collect: Collector) -> None:
     assert store.run(run.id).status is RunStatus.SUCCESS
 
 
-def test_runs_are_listed_newest_first_and_in_pages(store: EventsStore, collect: Collector) -> None:
+def test_runs_are_listed_newest_first_and_in_pages(store: CalendarStore, collect: Collector) -> None:
     one, other = collect.source("A"), collect.source("B")
     ids = [store.start_run(source.id).id for source in (one, other, one)]
     assert [run.id for run in store.runs()] == ids[::-1]
@@ -50,7 +50,7 @@ def test_runs_are_listed_newest_first_and_in_pages(store: EventsStore, collect: 
         store.run(99)
 
 
-def test_the_same_snapshot_is_remembered_once(store: EventsStore, collect: Collector, clock: FakeClock) -> None:
+def test_the_same_snapshot_is_remembered_once(store: CalendarStore, collect: Collector, clock: FakeClock) -> None:
     source = collect.source()
     first = store.add_snapshot(source.id, source.url, "a.ics", store.now(), etag=b'"1"', last_modified=b"x")
     clock.advance(9)
@@ -61,7 +61,7 @@ def test_the_same_snapshot_is_remembered_once(store: EventsStore, collect: Colle
 
 
 def test_old_snapshots_may_go_but_the_newest_of_each_source_stays(
-    store: EventsStore, collect: Collector, clock: FakeClock
+    store: CalendarStore, collect: Collector, clock: FakeClock
 ) -> None:
     one, other = collect.source("A"), collect.source("B")
     for source, path in ((one, "a1"), (one, "a2"), (other, "b1")):
@@ -77,7 +77,7 @@ def test_old_snapshots_may_go_but_the_newest_of_each_source_stays(
 
 
 def test_old_run_logs_are_forgotten_but_not_one_that_is_under_way(
-    store: EventsStore, collect: Collector, clock: FakeClock
+    store: CalendarStore, collect: Collector, clock: FakeClock
 ) -> None:
     source = collect.source()
     open_one, closed = store.start_run(source.id), store.start_run(source.id)
@@ -125,7 +125,7 @@ def test_an_archived_event_that_gets_a_new_date_comes_back(collect: Collector, c
     assert collect.titles() == ["星まつり"]
 
 
-def test_a_trouble_is_told_once_and_its_end_once(store: EventsStore, collect: Collector) -> None:
+def test_a_trouble_is_told_once_and_its_end_once(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     first = store.open_incident(source.id, "failure", {"error": "HTTP 500"})
     assert store.open_incident(source.id, "failure", {"error": "HTTP 502"}).id == first.id
@@ -145,7 +145,7 @@ def test_a_trouble_is_told_once_and_its_end_once(store: EventsStore, collect: Co
     assert [one.id for one in store.incidents(is_open=False)] == [first.id]
 
 
-def test_a_notice_that_was_not_sent_is_tried_again(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+def test_a_notice_that_was_not_sent_is_tried_again(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
     store.open_incident(collect.source().id, "drop", {})
     (claimed,) = store.claim_notices(hold=60)
     store.not_told(claimed)
@@ -154,14 +154,14 @@ def test_a_notice_that_was_not_sent_is_tried_again(store: EventsStore, collect: 
     assert store.claim_notices(hold=60) == (claimed,), "who claimed it is dead"
 
 
-def test_a_trouble_that_was_over_before_anybody_heard_of_it_is_not_told(store: EventsStore, collect: Collector) -> None:
+def test_a_trouble_that_was_over_before_anybody_heard_of_it_is_not_told(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     store.open_incident(source.id, "failure", {})
     store.close_incident(source.id, "failure")
     assert store.claim_notices() == ()
 
 
-def test_health_counts_runs_rows_and_trouble(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+def test_health_counts_runs_rows_and_trouble(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
     source = collect.source()
     collect.run(source, many(4))
     run = store.start_run(source.id)

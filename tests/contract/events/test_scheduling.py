@@ -12,23 +12,23 @@ import pytest
 from sqlalchemy import text
 
 from tadoru.model.event import RunStatus
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.values import Source
+from tadoru.store.calendar.records import EventSource
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, LetPass, OpenEvents
 
 
-def finish(store: EventsStore, source: Source, status: RunStatus = RunStatus.SUCCESS, *, after: float = 3600) -> None:
+def finish(store: CalendarStore, source: EventSource, status: RunStatus = RunStatus.SUCCESS, *, after: float = 3600) -> None:
     run = store.start_run(source.id)
     store.schedule(source.id, after)
     store.finish_run(run, status, counts={"parsed": 3})
 
 
-def names(found: tuple[Source, ...]) -> list[str]:
+def names(found: tuple[EventSource, ...]) -> list[str]:
     return [one.name for one in found]
 
 
 def test_a_new_source_is_due_at_once_and_then_when_its_time_has_come(
-    store: EventsStore, collect: Collector, let_pass: LetPass
+    store: CalendarStore, collect: Collector, let_pass: LetPass
 ) -> None:
     source = collect.source()
     assert names(store.due()) == ["City"]
@@ -42,13 +42,13 @@ def test_a_new_source_is_due_at_once_and_then_when_its_time_has_come(
     assert names(store.due()) == ["City"]
 
 
-def test_without_sources_nothing_is_ever_due(store: EventsStore, collect: Collector) -> None:
+def test_without_sources_nothing_is_ever_due(store: CalendarStore, collect: Collector) -> None:
     assert store.seconds_until_due() is None
     store.disable_source(collect.source().id, by="mika")
     assert (store.due(), store.seconds_until_due()) == ((), None)
 
 
-def test_priority_goes_before_waiting(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+def test_priority_goes_before_waiting(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
     collect.source("first")
     let_pass(10)
     collect.source("second")
@@ -59,7 +59,7 @@ def test_priority_goes_before_waiting(store: EventsStore, collect: Collector, le
     assert store.lease_due(worker) == ()
 
 
-def test_two_workers_never_lease_one_source(handles: OpenEvents, store: EventsStore, collect: Collector) -> None:
+def test_two_workers_never_lease_one_source(handles: OpenEvents, store: CalendarStore, collect: Collector) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     for number in range(40):
@@ -77,7 +77,7 @@ def test_two_workers_never_lease_one_source(handles: OpenEvents, store: EventsSt
     assert sorted(taken, key=int) == [str(number) for number in range(40)]
 
 
-def test_a_leased_source_can_not_be_leased_by_another(store: EventsStore, collect: Collector) -> None:
+def test_a_leased_source_can_not_be_leased_by_another(store: CalendarStore, collect: Collector) -> None:
     source, one, other = collect.source(), store.join(60), store.join(60)
     assert store.lease_source(one, source.id)
     assert store.lease_source(one, source.id)
@@ -90,7 +90,7 @@ def test_a_leased_source_can_not_be_leased_by_another(store: EventsStore, collec
 
 @pytest.mark.parametrize("status, is_due", [(RunStatus.SUCCESS, True), (RunStatus.PARTIAL, True), (RunStatus.FAIL, False)])
 def test_a_source_waits_for_the_success_of_the_one_it_depends_on(
-    store: EventsStore, collect: Collector, let_pass: LetPass, status: RunStatus, is_due: bool
+    store: CalendarStore, collect: Collector, let_pass: LetPass, status: RunStatus, is_due: bool
 ) -> None:
     first = collect.source("first")
     collect.source("second", depends_on=first.id)
@@ -99,7 +99,7 @@ def test_a_source_waits_for_the_success_of_the_one_it_depends_on(
     assert names(store.due()) == (["second"] if is_due else [])
 
 
-def test_it_waits_for_a_success_after_its_own_last_run(store: EventsStore, collect: Collector, let_pass: LetPass) -> None:
+def test_it_waits_for_a_success_after_its_own_last_run(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
     first = collect.source("first")
     second = collect.source("second", depends_on=first.id)
     finish(store, first, after=0)
@@ -111,7 +111,7 @@ def test_it_waits_for_a_success_after_its_own_last_run(store: EventsStore, colle
     assert names(store.due()) == ["second"]
 
 
-def test_one_that_is_switched_off_is_not_waited_for(store: EventsStore, collect: Collector) -> None:
+def test_one_that_is_switched_off_is_not_waited_for(store: CalendarStore, collect: Collector) -> None:
     first = collect.source("first")
     collect.source("second", depends_on=first.id)
     store.disable_source(first.id, by="mika")
@@ -119,7 +119,7 @@ def test_one_that_is_switched_off_is_not_waited_for(store: EventsStore, collect:
 
 
 def test_a_silent_worker_loses_its_source_and_its_run_is_closed(
-    store: EventsStore, collect: Collector, let_pass: LetPass
+    store: CalendarStore, collect: Collector, let_pass: LetPass
 ) -> None:
     source, worker = collect.source(), store.join(60)
     store.lease_due(worker)
@@ -140,7 +140,7 @@ def test_a_silent_worker_loses_its_source_and_its_run_is_closed(
 
 
 def test_a_source_that_takes_its_worker_down_each_time_waits_its_turn(
-    store: EventsStore, collect: Collector, let_pass: LetPass
+    store: CalendarStore, collect: Collector, let_pass: LetPass
 ) -> None:
     source = collect.source()
     for _ in range(2):
@@ -156,7 +156,7 @@ def test_a_source_that_takes_its_worker_down_each_time_waits_its_turn(
 
 WORK = """
 import sys
-from tadoru.store.events.open import open_events
+from tadoru.store.calendar.store import open_events
 store = open_events(sys.argv[1])
 worker = store.join(3600)
 (source,) = store.lease_due(worker)
@@ -168,7 +168,7 @@ sys.stdin.readline()
 
 
 def test_a_worker_that_was_killed_here_is_noticed_at_once(
-    store: EventsStore, database: str, collect: Collector, checkout: Path
+    store: CalendarStore, database: str, collect: Collector, checkout: Path
 ) -> None:
     source = collect.source()
     with store.write() as sql:  # The other process has the real time; here it is 2023.
@@ -186,7 +186,7 @@ def test_a_worker_that_was_killed_here_is_noticed_at_once(
     assert store.runs()[0].source_id == source.id
 
 
-def test_failures_are_counted_until_a_success(store: EventsStore, collect: Collector) -> None:
+def test_failures_are_counted_until_a_success(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     for status in (RunStatus.FAIL, RunStatus.FAIL):
         run = store.start_run(source.id)
@@ -199,7 +199,7 @@ def test_failures_are_counted_until_a_success(store: EventsStore, collect: Colle
     assert state.last_success is not None
 
 
-def test_what_the_job_wants_to_remember_is_kept(store: EventsStore, collect: Collector) -> None:
+def test_what_the_job_wants_to_remember_is_kept(store: CalendarStore, collect: Collector) -> None:
     source = collect.source()
     store.remember(source.id, kept={"ttl": 3600, "pages": ["a"]})
     assert store.state(source.id).kept == {"ttl": 3600, "pages": ["a"]}

@@ -11,14 +11,20 @@ import pytest
 from sqlalchemy import insert, select, text
 
 from tadoru.errors import UsageError
-from tadoru.store.events.connect import EventsDatabase
-from tadoru.store.events.drafts import columns_of
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.migrate import VERSIONS, prepare
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schema import events, occurrences
-from tadoru.store.events.search_index import found, has_words, is_said, time_is_of_found, times_of_found
-from tadoru.store.events.search_words import query_of, search_line
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.drafts import event_columns
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.migrate import VERSIONS, prepare_database
+from tadoru.store.calendar.schema import events, occurrences
+from tadoru.store.calendar.search_conditions import (
+    contains_words,
+    matching_ids,
+    matching_occurrences,
+    occurrence_matches,
+    text_contains,
+)
+from tadoru.store.calendar.search_text import parse_query, search_line
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, series
 from tests.support.clock import FakeClock
@@ -53,7 +59,7 @@ def line(chance: random.Random) -> str:
     return "".join(chance.choice(["", " ", "・"]) + chance.choice(WORDS) for _ in range(chance.randint(1, 5)))
 
 
-def searched(store: EventsStore) -> dict[int, str]:
+def searched(store: CalendarStore) -> dict[int, str]:
     """The text of every event, made again from what it says."""
     fields = ("title", "venue", "address", "city", "category", "organizer", "description")
     with store.read() as sql:
@@ -64,15 +70,15 @@ def searched(store: EventsStore) -> dict[int, str]:
     return {row["id"]: row["search_text"] for row in rows}
 
 
-def check(store: EventsStore) -> int:
+def check(store: CalendarStore) -> int:
     """The index finds what a scan finds; how many it found."""
     lines, count = searched(store), 0
     for asked in ASKED:
-        asks = query_of(asked)
+        asks = parse_query(asked)
         assert asks is not None
         expected = {number for number, one in lines.items() if asks.wanted and asks.is_found(one)}
         with store.read() as sql:
-            numbers = set(sql.execute(select(events.c.id).where(has_words(asks, is_sqlite=store.is_sqlite))).scalars())
+            numbers = set(sql.execute(select(events.c.id).where(contains_words(asks, is_sqlite=store.is_sqlite))).scalars())
         assert numbers == expected, asked
         count += len(expected)
     if store.is_sqlite:
@@ -84,7 +90,7 @@ def check(store: EventsStore) -> int:
 class History:
     """Everything that is done to events, in any order."""
 
-    def __init__(self, store: EventsStore, collect: Collector, clock: FakeClock, seed: int) -> None:
+    def __init__(self, store: CalendarStore, collect: Collector, clock: FakeClock, seed: int) -> None:
         self.store, self.collect, self.clock = store, collect, clock
         self.chance = random.Random(seed)
         self.sources = [collect.source(name) for name in ("A", "B")]
@@ -151,7 +157,7 @@ class History:
 
 @pytest.mark.parametrize("seed", [1])
 def test_the_index_is_in_step_with_the_texts_after_any_history(
-    store: EventsStore, collect: Collector, clock: FakeClock, seed: int
+    store: CalendarStore, collect: Collector, clock: FakeClock, seed: int
 ) -> None:
     history = History(store, collect, clock, seed)
     found_in_all = 0
@@ -187,7 +193,7 @@ FOUND = {
 }
 
 
-def test_the_same_words_find_the_same_events(store: EventsStore, collect: Collector) -> None:
+def test_the_same_words_find_the_same_events(store: CalendarStore, collect: Collector) -> None:
     fire = draft(FIRE, address="中央1丁目2番", organizer="実行委員会", category="fireworks", description="雨天中止")
     jazz = draft(JAZZ, FIRST + timedelta(hours=1), city="花巻", venue="ホール", description="会費は100円")
     collect.run(collect.source(), [fire, jazz])
@@ -198,7 +204,7 @@ def test_the_same_words_find_the_same_events(store: EventsStore, collect: Collec
         assert sorted(one.event.title for one in store.events_by_change(chosen).items) == sorted(expected), name
 
 
-def test_a_list_of_what_is_found_goes_on_where_it_ended(store: EventsStore, collect: Collector) -> None:
+def test_a_list_of_what_is_found_goes_on_where_it_ended(store: CalendarStore, collect: Collector) -> None:
     every = [draft(f"花火 {n}", FIRST + timedelta(days=n % 5), uid=f"u{n}") for n in range(17)]
     collect.run(collect.source(), [*every, series("花火教室", weeks=4), draft("朝市")])
     for since in (None, (FIRST + timedelta(days=2)).date()):
@@ -215,30 +221,30 @@ def test_a_list_of_what_is_found_goes_on_where_it_ended(store: EventsStore, coll
 
 def test_every_way_to_a_list_finds_the_same(tmp_path: Path, clock: FakeClock) -> None:
     """On SQLite the share of what is found decides how a list is made; what is in it must not depend on that."""
-    store = open_events(str(tmp_path / "events.db"), clock)
+    store = open_calendar(str(tmp_path / "events.db"), clock)
     History(store, Collector(store, PlainJudge()), clock, seed=3).go_on(25)
     for asked in ("花火", "会 -花火", "jazz night", "ない言葉"):
-        asks = query_of(asked)
+        asks = parse_query(asked)
         assert asks is not None
-        few = times_of_found(asks)
+        few = matching_occurrences(asks)
         with store.read() as sql:
             ways = [
                 sql.execute(select(few.c.event_id, few.c.number)).all(),
-                sql.execute(select(occurrences.c.event_id, occurrences.c.number).where(time_is_of_found(asks))).all(),
-                sql.execute(select(occurrences.c.event_id, occurrences.c.number).join(events).where(is_said(asks))).all(),
+                sql.execute(select(occurrences.c.event_id, occurrences.c.number).where(occurrence_matches(asks))).all(),
+                sql.execute(select(occurrences.c.event_id, occurrences.c.number).join(events).where(text_contains(asks))).all(),
             ]
-            assert set(sql.execute(found(asks)).scalars()) >= {row[0] for row in ways[0]}
+            assert set(sql.execute(matching_ids(asks)).scalars()) >= {row[0] for row in ways[0]}
         assert set(map(tuple, ways[0])) == set(map(tuple, ways[1])) == set(map(tuple, ways[2]))
     store.close()
 
 
-def fail_after_writing(store: EventsStore) -> None:
+def fail_after_writing(store: CalendarStore) -> None:
     with store.write_events() as sql:
         sql.execute(text("UPDATE events SET search_text = ' 花火 火 '"))
         raise ZeroDivisionError
 
 
-def test_what_is_undone_is_not_in_the_index(store: EventsStore, collect: Collector) -> None:
+def test_what_is_undone_is_not_in_the_index(store: CalendarStore, collect: Collector) -> None:
     collect.run(collect.source(), [draft("朝市", venue="公園")])
     with pytest.raises(ZeroDivisionError):
         fail_after_writing(store)
@@ -257,15 +263,15 @@ def test_an_older_database_is_searched_like_a_new_one(
 ) -> None:
     postgres: PostgresServer | None = request.getfixturevalue("postgres") if kind == "postgresql" else None
     address = postgres.new_database() if postgres else str(tmp_path / "old.db")
-    old = EventsDatabase(address, clock)
-    prepare(old, VERSIONS[: VERSIONS.index("0004")])
+    old = CalendarDatabase(address, clock)
+    prepare_database(old, VERSIONS[: VERSIONS.index("0004")])
     one = draft("夏の花火大会", description="<b>ＪＡＺＺ</b>\n雨天中止")
     stamps = {"created_at": old.now(), "updated_at": old.now(), "last_seen": old.now(), "status": "active"}
     with old.write() as sql:
-        row = columns_of(one, old.now()) | stamps | {"search_text": "夏の花火大会\n市民会館  \njazz\n雨天中止"}
+        row = event_columns(one, old.now()) | stamps | {"search_text": "夏の花火大会\n市民会館  \njazz\n雨天中止"}
         sql.execute(insert(events), [row | {"uid": f"u{n}"} for n in range(3)])
     old.close()
-    store = open_events(address, clock)
+    store = open_calendar(address, clock)
     assert check(store) > 0
     store.close()
     if postgres:
@@ -273,7 +279,7 @@ def test_an_older_database_is_searched_like_a_new_one(
 
 
 @pytest.mark.parametrize("size", [0, 70_000])
-def test_a_text_of_any_length_is_taken(store: EventsStore, collect: Collector, size: int) -> None:
+def test_a_text_of_any_length_is_taken(store: CalendarStore, collect: Collector, size: int) -> None:
     """PostgreSQL has a limit on the words of one text, and on the length of a word."""
     many = "".join(chr(0x4E00 + n % 20000) for n in range(size))
     collect.run(collect.source(), [draft("花火", description=f"{many} {'x' * size}")])

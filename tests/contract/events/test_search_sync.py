@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, text
+from tadoru.config.resolve.options import EventsOptions
 
 from tadoru.errors import ConfigError, TadoruError, UsageError
-from tadoru.jobs.events.search.documents import SEARCHABLE
-from tadoru.jobs.events.search.engine import EngineBusy, EngineError, engine_for
-from tadoru.jobs.events.search.sync import Sync, Synced, sync_once
-from tadoru.options import EventsOptions
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.schema import events
+from tadoru.jobs.events.search.engine import SEARCHABLE, SearchEngineBusy, SearchEngineError, engine_for
+from tadoru.jobs.events.search.index_sync import IndexSync, SyncResult, sync_once
+from tadoru.store.calendar.schema import events
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many
 from tests.support.clock import FakeClock
@@ -47,9 +46,9 @@ def stub(kind: str) -> Iterator[StubEngine]:
 
 
 @pytest.fixture
-def small(tmp_path: Path, clock: FakeClock) -> Iterator[EventsStore]:
+def small(tmp_path: Path, clock: FakeClock) -> Iterator[CalendarStore]:
     """One database is enough where it is the engine that matters."""
-    with closing(open_events(str(tmp_path / "small.db"), clock)) as one:
+    with closing(open_calendar(str(tmp_path / "small.db"), clock)) as one:
         yield one
 
 
@@ -57,21 +56,23 @@ def options(kind: str, stub: StubEngine, **given: Any) -> EventsOptions:
     return EventsOptions(search_engine=kind, search_url=stub.url, search_key="SEARCH", **given)
 
 
-def sync(store: EventsStore, kind: str, stub: StubEngine, *, whole: bool = False, archived: bool = True, **given: Any) -> Synced:
+def sync(
+    store: CalendarStore, kind: str, stub: StubEngine, *, whole: bool = False, archived: bool = True, **given: Any
+) -> SyncResult:
     engine = engine_for(options(kind, stub), {"SEARCH": KEY})
     assert engine is not None
     store.reap()
     worker = store.join(60.0)
     try:
         with closing(engine):
-            done = asyncio.run(Sync(store, engine, store.clock, worker, archived=archived, **given).run(whole=whole))
+            done = asyncio.run(IndexSync(store, engine, store.clock, worker, archived=archived, **given).run(whole=whole))
     finally:
         store.leave(worker)
     assert done is not None
     return done
 
 
-def public(store: EventsStore, *, archived: bool = True) -> dict[str, str]:
+def public(store: CalendarStore, *, archived: bool = True) -> dict[str, str]:
     """The titles of what everybody may see, read with no help of the product's."""
     with store.read() as sql:
         rows = sql.execute(select(events)).mappings().all()
@@ -84,7 +85,7 @@ def told(stub: StubEngine) -> dict[str, str]:
 
 
 def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
-    store: EventsStore, collect: Collector, judge: PlainJudge, clock: FakeClock, kind: str, stub: StubEngine
+    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock, kind: str, stub: StubEngine
 ) -> None:
     source, other = collect.source("A"), collect.source("B")
     collect.run(source, [*many(12), draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空")], (bad(),))
@@ -93,7 +94,7 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
     assert told(stub) == public(store)
     assert len(told(stub)) == 13
 
-    assert sync(store, kind, stub) == Synced()  # nothing changed
+    assert sync(store, kind, stub) == SyncResult()  # nothing changed
     one, two, three, four = [int(number) for number in list(public(store))[:4]]
     store.edit_event(one, {"title": "夜市"}, judge, by="mika")
     store.hide_event(two, by="mika")
@@ -118,7 +119,7 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
     assert str(one) not in told(stub)
 
 
-def test_a_document_says_what_the_event_says(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_a_document_says_what_the_event_says(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), [draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空", category="祭")])
     sync(small, kind, stub)
@@ -132,7 +133,7 @@ def test_a_document_says_what_the_event_says(small: EventsStore, kind: str, stub
 
 
 def test_archived_events_are_left_out_when_they_are_not_wanted_and_come_back_when_they_are(
-    small: EventsStore, clock: FakeClock, kind: str, stub: StubEngine
+    small: CalendarStore, clock: FakeClock, kind: str, stub: StubEngine
 ) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), [draft("花火"), draft("後で", FIRST + timedelta(days=300))])
@@ -146,7 +147,7 @@ def test_archived_events_are_left_out_when_they_are_not_wanted_and_come_back_whe
     assert len(told(stub)) == 2
 
 
-def test_the_index_has_settings_of_ours(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_the_index_has_settings_of_ours(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     sync(small, kind, stub)
     if isinstance(stub, MeilisearchStub):
         settings = stub.indexes["events"]["settings"]
@@ -163,7 +164,7 @@ def test_the_index_has_settings_of_ours(small: EventsStore, kind: str, stub: Stu
 
 
 def test_a_full_sync_leaves_the_old_index_in_use_until_the_new_one_is_ready(
-    small: EventsStore, kind: str, stub: StubEngine
+    small: CalendarStore, kind: str, stub: StubEngine
 ) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), many(6))
@@ -175,7 +176,7 @@ def test_a_full_sync_leaves_the_old_index_in_use_until_the_new_one_is_ready(
     assert len(seen) > 5
 
 
-def test_what_changes_while_everything_is_told_is_told_as_well(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_what_changes_while_everything_is_told_is_told_as_well(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     collect, judge = Collector(small, PlainJudge()), PlainJudge()
     collect.run(collect.source(), many(6))
     sync(small, kind, stub)
@@ -193,7 +194,7 @@ def test_what_changes_while_everything_is_told_is_told_as_well(small: EventsStor
 
 @pytest.mark.parametrize("whole, fault", [(True, 429), (True, "close"), (True, "lost"), (False, 503), (False, 500)])
 def test_a_fault_at_any_request_is_got_over(
-    small: EventsStore, kind: str, stub: StubEngine, whole: bool, fault: int | str
+    small: CalendarStore, kind: str, stub: StubEngine, whole: bool, fault: int | str
 ) -> None:
     collect, judge = Collector(small, PlainJudge()), PlainJudge()
     collect.run(collect.source(), many(3))
@@ -204,7 +205,7 @@ def test_a_fault_at_any_request_is_got_over(
         (small.unhide_event if at % 2 else small.hide_event)(2, by="mika")
         try:
             sync(small, kind, stub, whole=whole, at_once=2)
-        except EngineBusy:
+        except SearchEngineBusy:
             # Whether the new index was put in place is not known: the next sync makes it anew.
             assert whole
             assert fault in ("close", "lost")
@@ -220,7 +221,7 @@ def test_a_fault_at_any_request_is_got_over(
     [("90", 90, 100), ("0", 1, 10), ("86400", 300, 310), ("Tue, 14 Nov 2023 22:15:00 GMT", 90, 110), ("soon", 1, 10)],
 )
 def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
-    small: EventsStore, kind: str, stub: StubEngine, clock: FakeClock, said: str, least: int, most: int
+    small: CalendarStore, kind: str, stub: StubEngine, clock: FakeClock, said: str, least: int, most: int
 ) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), many(3))
@@ -232,7 +233,7 @@ def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
     assert told(stub) == public(small)
 
 
-def test_an_engine_that_is_down_loses_nothing(small: EventsStore, kind: str, clock: FakeClock) -> None:
+def test_an_engine_that_is_down_loses_nothing(small: CalendarStore, kind: str, clock: FakeClock) -> None:
     collect, judge = Collector(small, PlainJudge()), PlainJudge()
     collect.run(collect.source(), many(3))
     stub = STUBS[kind]()
@@ -240,7 +241,7 @@ def test_an_engine_that_is_down_loses_nothing(small: EventsStore, kind: str, clo
     stub.close()
     small.edit_event(1, {"title": "夜市"}, judge, by="mika")
     before = clock.now()
-    with pytest.raises(EngineBusy, match="can not be reached") as caught:
+    with pytest.raises(SearchEngineBusy, match="can not be reached") as caught:
         sync(small, kind, stub)
     assert KEY not in str(caught.value)
     assert clock.now() - before >= 1 + 2 + 4 + 8 + 16  # it was tried again, and not at once
@@ -248,27 +249,27 @@ def test_an_engine_that_is_down_loses_nothing(small: EventsStore, kind: str, clo
     assert small.count_untold(target) == 1
 
 
-def test_a_batch_that_is_too_large_is_halved(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_a_batch_that_is_too_large_is_halved(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), many(9))
     stub.largest = 1800
     assert sync(small, kind, stub).put == 9
     assert told(stub) == public(small)
     stub.largest = 100
-    with pytest.raises(EngineError, match="does not take so much at once"):
+    with pytest.raises(SearchEngineError, match="does not take so much at once"):
         sync(small, kind, stub, whole=True)
 
 
-def test_a_wrong_key_is_told_without_it(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_a_wrong_key_is_told_without_it(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     engine = engine_for(options(kind, stub), {"SEARCH": "falsch-987"})
     assert engine is not None
-    with closing(engine), pytest.raises(EngineError, match="refused the key") as caught:
+    with closing(engine), pytest.raises(SearchEngineError, match="refused the key") as caught:
         asyncio.run(sync_once(small, engine, small.clock))
     assert "falsch-987" not in str(caught.value)
     assert stub.requests == 1  # nobody tries a wrong key again
 
 
-def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: EventsStore, kind: str, stub: StubEngine) -> None:
+def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: CalendarStore, kind: str, stub: StubEngine) -> None:
     collect = Collector(small, PlainJudge())
     collect.run(collect.source(), many(2))
     sync(small, kind, stub)
@@ -278,12 +279,12 @@ def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: EventsSto
         assert isinstance(stub, TypesenseStub)
         stub.collections[stub.aliases["events"]]["fields"]["colour"] = {"name": "colour", "type": "string"}
     small.edit_event(1, {"title": "夜市"}, PlainJudge(), by="mika")
-    with pytest.raises(EngineError, match="refused it"):
+    with pytest.raises(SearchEngineError, match="refused it"):
         sync(small, kind, stub)
     assert small.count_untold(small.search_targets()[0]) == 1
 
 
-def test_one_worker_at_a_time_tells_an_engine(store: EventsStore, collect: Collector, judge: PlainJudge) -> None:
+def test_one_worker_at_a_time_tells_an_engine(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
     collect.run(collect.source(), many(2))
     one, other = store.join(60.0), store.join(60.0)
     target = store.lease_target("engine", one)
@@ -308,7 +309,7 @@ def test_one_worker_at_a_time_tells_an_engine(store: EventsStore, collect: Colle
 
 
 def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is_no_change(
-    store: EventsStore, collect: Collector
+    store: CalendarStore, collect: Collector
 ) -> None:
     source = collect.source()
     collect.run(source, many(3))
@@ -354,7 +355,7 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
 ) -> None:
     database = tmp_path / "events.db"
     environment = {**os.environ, "SEARCH": KEY, "PYTHONPATH": str(checkout / "src")}
-    with closing(open_events(str(database), clock)) as store:
+    with closing(open_calendar(str(database), clock)) as store:
         collect, judge = Collector(store, PlainJudge()), PlainJudge()
         collect.run(collect.source(), many(5))
         sync(store, kind, stub)
@@ -382,5 +383,5 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
 
 
 def test_an_error_of_an_engine_is_one_of_ours() -> None:
-    assert issubclass(EngineError, TadoruError)
-    assert EngineError("x").exit_code == 1
+    assert issubclass(SearchEngineError, TadoruError)
+    assert SearchEngineError("x").exit_code == 1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from sqlalchemy import update
 
-from tadoru.store.base import RobotsRecord
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.schema import workers
+from tadoru.store.calendar.schema import workers
+from tadoru.store.calendar.store import CalendarStore
+from tadoru.store.crawl.interface import RobotsRecord
 from tests.contract.events.conftest import LetPass
 
 HOST = "example.org"
 
 
-def test_one_request_at_a_time(store: EventsStore, let_pass: LetPass) -> None:
+def test_one_request_at_a_time(store: CalendarStore, let_pass: LetPass) -> None:
     one, other = store.join(600), store.join(600)
     assert store.take_slot(one, HOST, 30, gap=2) == 0
     assert store.take_slot(other, HOST, 30, gap=2) > 0
@@ -24,7 +24,7 @@ def test_one_request_at_a_time(store: EventsStore, let_pass: LetPass) -> None:
     assert store.take_slot(other, HOST, 30, gap=2) == 0
 
 
-def test_the_gap_begins_when_the_request_goes_out(store: EventsStore, let_pass: LetPass) -> None:
+def test_the_gap_begins_when_the_request_goes_out(store: CalendarStore, let_pass: LetPass) -> None:
     one, other = store.join(600), store.join(600)
     store.take_slot(one, HOST, 30, gap=2)
     let_pass(10)
@@ -36,7 +36,7 @@ def test_the_gap_begins_when_the_request_goes_out(store: EventsStore, let_pass: 
     assert store.take_slot(other, HOST, 30, gap=2) == 0
 
 
-def test_a_slot_that_was_never_given_back_falls_free(store: EventsStore, let_pass: LetPass) -> None:
+def test_a_slot_that_was_never_given_back_falls_free(store: CalendarStore, let_pass: LetPass) -> None:
     one, other = store.join(600), store.join(600)
     store.take_slot(one, HOST, 30, gap=2)
     let_pass(29)
@@ -47,7 +47,7 @@ def test_a_slot_that_was_never_given_back_falls_free(store: EventsStore, let_pas
     assert store.take_slot(one, HOST, 30, gap=2) > 0, "the slot is the other's now"
 
 
-def test_nobody_waits_for_the_slot_of_a_worker_that_died(store: EventsStore, let_pass: LetPass) -> None:
+def test_nobody_waits_for_the_slot_of_a_worker_that_died(store: CalendarStore, let_pass: LetPass) -> None:
     killed, silent, other = store.join(600), store.join(600), store.join(600)
     store.take_slot(killed, HOST, 300, gap=2)
     store.take_slot(silent, "elsewhere.example", 300, gap=2)
@@ -63,7 +63,7 @@ def test_nobody_waits_for_the_slot_of_a_worker_that_died(store: EventsStore, let
     assert store.take_slot(other, "elsewhere.example", 30, gap=2) == 0
 
 
-def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: EventsStore, let_pass: LetPass) -> None:
+def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: CalendarStore, let_pass: LetPass) -> None:
     worker = store.join(600)
     store.pause_host(HOST, 60)
     store.pause_host(HOST, 5)
@@ -72,7 +72,7 @@ def test_a_pause_holds_for_everybody_and_the_longer_one_wins(store: EventsStore,
     assert store.take_slot(worker, HOST, 30, gap=0) == 0
 
 
-def test_robots_are_kept_with_their_age(store: EventsStore, let_pass: LetPass) -> None:
+def test_robots_are_kept_with_their_age(store: CalendarStore, let_pass: LetPass) -> None:
     assert store.robots("https://example.org") is None
     store.put_robots("https://example.org", RobotsRecord(200, None, "", b"User-agent: *\n\xff", 5.0))
     let_pass(10)

@@ -8,7 +8,7 @@ import pytest
 
 from tadoru.errors import UsageError
 from tadoru.model.event import SourceType
-from tadoru.store.events.open import EventsStore
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
 from tests.contract.events.judging import draft
 from tests.support.clock import FakeClock
@@ -16,7 +16,7 @@ from tests.support.clock import FakeClock
 GIVEN = {"name": "盛岡市", "type": "csv", "url": "https://example.org/e.csv"}
 
 
-def test_a_source_keeps_every_field(store: EventsStore) -> None:
+def test_a_source_keeps_every_field(store: CalendarStore) -> None:
     given: dict[str, Any] = {
         **GIVEN,
         "city": "盛岡",
@@ -53,13 +53,13 @@ def test_a_source_keeps_every_field(store: EventsStore) -> None:
         pytest.param({**GIVEN, "depends_on": 7}, "There is no source 7", id="a source that is not there"),
     ],
 )
-def test_what_does_not_fit_is_said_in_a_sentence(store: EventsStore, given: dict[str, Any], said: str) -> None:
+def test_what_does_not_fit_is_said_in_a_sentence(store: CalendarStore, given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         store.add_source(given, by="mika")
     assert store.sources() == ()
 
 
-def test_two_sources_may_not_have_one_name(store: EventsStore) -> None:
+def test_two_sources_may_not_have_one_name(store: CalendarStore) -> None:
     store.add_source(GIVEN, by="mika")
     other = store.add_source({**GIVEN, "name": "B"}, by="mika")
     for change in (
@@ -70,7 +70,7 @@ def test_two_sources_may_not_have_one_name(store: EventsStore) -> None:
             change()
 
 
-def test_every_change_is_remembered(store: EventsStore, clock: FakeClock) -> None:
+def test_every_change_is_remembered(store: CalendarStore, clock: FakeClock) -> None:
     made = store.add_source(GIVEN, by="mika")
     clock.advance(10)
     changed = store.edit_source(made.id, {"city": "盛岡", "settings": {"encoding": "cp932"}, "name": "盛岡市"}, by="ren")
@@ -89,7 +89,7 @@ def test_every_change_is_remembered(store: EventsStore, clock: FakeClock) -> Non
     ]
 
 
-def test_another_address_forgets_the_validators_of_the_old_one(store: EventsStore) -> None:
+def test_another_address_forgets_the_validators_of_the_old_one(store: CalendarStore) -> None:
     made = store.add_source(GIVEN, by="mika")
     store.remember(made.id, etag=b'W/"\xff"', last_modified=b"Sun, 06 Nov 1994 08:49:37 GMT", body_hash="x")
     store.edit_source(made.id, {"notes": "same place"}, by="mika")
@@ -99,7 +99,7 @@ def test_another_address_forgets_the_validators_of_the_old_one(store: EventsStor
     assert (state.etag, state.last_modified, state.body_hash) == (None, None, "")
 
 
-def test_a_source_can_not_wait_for_itself(store: EventsStore) -> None:
+def test_a_source_can_not_wait_for_itself(store: CalendarStore) -> None:
     first = store.add_source(GIVEN, by="mika")
     second = store.add_source({**GIVEN, "name": "B", "depends_on": first.id}, by="mika")
     third = store.add_source({**GIVEN, "name": "C", "depends_on": second.id}, by="mika")
@@ -118,13 +118,13 @@ def test_events_of_a_removed_source_stay(collect: Collector) -> None:
     assert (said.source_id, said.draft) == (None, draft())
 
 
-def test_a_source_that_is_not_there_is_said_in_a_sentence(store: EventsStore) -> None:
+def test_a_source_that_is_not_there_is_said_in_a_sentence(store: CalendarStore) -> None:
     for ask in (store.source, store.state, lambda one: store.remove_source(one, by="mika")):
         with pytest.raises(UsageError, match="There is no source 5: list them with"):
             ask(5)
 
 
-def test_what_was_learnt_about_several_sources_is_read_at_once(store: EventsStore) -> None:
+def test_what_was_learnt_about_several_sources_is_read_at_once(store: CalendarStore) -> None:
     made = [store.add_source({**GIVEN, "name": name, "url": f"https://{name}.example/"}, by="mika") for name in ("a", "b", "c")]
     store.remember(made[1].id, body_hash="x")
     states = store.states([made[0].id, made[1].id, 999])

@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from tadoru.model.event import RunStatus
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.runs import RunClosed
+from tadoru.store.calendar.runs import RunClosed
+from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import LetPass
 
 
 @pytest.fixture
-def source(store: EventsStore) -> int:
+def source(store: CalendarStore) -> int:
     return store.add_source({"name": "Town", "type": "ics", "url": "https://town.example/"}, "test").id
 
 
-def told(store: EventsStore) -> list[tuple[str, dict[str, Any]]]:
+def told(store: CalendarStore) -> list[tuple[str, dict[str, Any]]]:
     return [(one.kind, dict(one.body)) for one in store.messages(0)]
 
 
-def test_a_run_is_told_of_when_it_begins_and_when_it_ends(store: EventsStore, source: int) -> None:
+def test_a_run_is_told_of_when_it_begins_and_when_it_ends(store: CalendarStore, source: int) -> None:
     run = store.start_run(source)
     assert [one.subject for one in store.messages(0)] == [f"source/{source}"]
     store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": 4})
@@ -33,7 +33,7 @@ def test_a_run_is_told_of_when_it_begins_and_when_it_ends(store: EventsStore, so
     ]
 
 
-def test_that_a_source_does_as_before_is_not_told(store: EventsStore, source: int) -> None:
+def test_that_a_source_does_as_before_is_not_told(store: CalendarStore, source: int) -> None:
     statuses = [RunStatus.SUCCESS, RunStatus.SUCCESS, RunStatus.FAIL, RunStatus.FAIL, RunStatus.PARTIAL, RunStatus.SUCCESS]
     health = []
     for status in statuses:
@@ -44,7 +44,7 @@ def test_that_a_source_does_as_before_is_not_told(store: EventsStore, source: in
     assert max(len(body["error"]) for _, body in told(store)) == 500
 
 
-def test_a_run_that_is_closed_already_tells_nothing(store: EventsStore, source: int) -> None:
+def test_a_run_that_is_closed_already_tells_nothing(store: CalendarStore, source: int) -> None:
     run = store.start_run(source)
     store.finish_run(run, RunStatus.SUCCESS, counts={})
     before = told(store)
@@ -53,7 +53,7 @@ def test_a_run_that_is_closed_already_tells_nothing(store: EventsStore, source: 
     assert told(store) == before
 
 
-def test_what_a_dead_worker_left_behind_is_told_to_have_failed(store: EventsStore, source: int, let_pass: LetPass) -> None:
+def test_what_a_dead_worker_left_behind_is_told_to_have_failed(store: CalendarStore, source: int, let_pass: LetPass) -> None:
     worker = store.join(60)
     store.lease_due(worker)
     run = store.start_run(source, worker)
@@ -63,7 +63,7 @@ def test_what_a_dead_worker_left_behind_is_told_to_have_failed(store: EventsStor
     assert told(store)[1][1]["run_id"] == run.id
 
 
-def test_a_trouble_is_told_of_once_when_it_begins_and_once_when_it_ends(store: EventsStore, source: int) -> None:
+def test_a_trouble_is_told_of_once_when_it_begins_and_once_when_it_ends(store: CalendarStore, source: int) -> None:
     for _ in range(2):
         store.open_incident(source, "drop", {})
     for _ in range(2):
@@ -71,7 +71,7 @@ def test_a_trouble_is_told_of_once_when_it_begins_and_once_when_it_ends(store: E
     assert [(kind, body["incidents"]) for kind, body in told(store)] == [("source.health", 1), ("source.health", 0)]
 
 
-def test_a_source_that_is_switched_or_renamed_is_told_of(store: EventsStore, source: int) -> None:
+def test_a_source_that_is_switched_or_renamed_is_told_of(store: CalendarStore, source: int) -> None:
     store.disable_source(source, "test")
     store.edit_source(source, {"notes": "nothing to tell"}, "test")
     store.edit_source(source, {"name": "City"}, "test")

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tadoru.jobs.events.normalise import LIMITS, LONGEST_DESCRIPTION, SourceRules, normalise
-from tadoru.model.event import EventDraft, Occurrence, Quarantined, RawEvent, ReviewReason
+from tadoru.jobs.events.normalise.normaliser import LIMITS, LONGEST_DESCRIPTION, SourceRules, normalise
+from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 RULES = SourceRules(zone="Asia/Tokyo", now=datetime(2026, 7, 15, 3, tzinfo=UTC), city="星町")
@@ -25,9 +25,9 @@ def draft(**fields: Any) -> EventDraft:
     return found
 
 
-def quarantined(**fields: Any) -> Quarantined:
+def quarantined(**fields: Any) -> QuarantinedEvent:
     found = normalise(raw(**fields), RULES)
-    assert isinstance(found, Quarantined), found
+    assert isinstance(found, QuarantinedEvent), found
     return found
 
 

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.normalise import LIMITS, SourceRules, normalise
-from tadoru.model.event import EventDraft, Occurrence, Quarantined, RawEvent
+from tadoru.jobs.events.normalise.normaliser import LIMITS, SourceRules, normalise
+from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent
 from tadoru.parse.normal_text import clean_title, clean_venue
 from tests.parse.dates.test_any_text import TEXTS
 
@@ -52,7 +52,7 @@ ZONES = ("Asia/Tokyo", "Europe/Berlin", "America/New_York")
 @given(RAW, st.sampled_from(ZONES))
 def test_normalising_never_fails_and_its_drafts_keep_their_promises(raw: RawEvent, zone: str) -> None:
     found = normalise(raw, SourceRules(zone=zone, now=datetime(2026, 7, 15, tzinfo=UTC)))
-    if isinstance(found, Quarantined):
+    if isinstance(found, QuarantinedEvent):
         assert found.raw is raw
         assert found.why.endswith(".")
         return

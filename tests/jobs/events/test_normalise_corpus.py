@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
-from tadoru.jobs.events.normalise import SourceRules, normalise
-from tadoru.model.event import EventDraft, Quarantined, ReviewReason
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
+from tadoru.model.event import EventDraft, QuarantinedEvent, ReviewReason
 from tadoru.parse.sources.table import TableSettings, read_csv
 from tests.support.corpora import corpus, needs_corpus
 
@@ -25,12 +25,12 @@ def test_every_row_of_the_municipal_tables_is_an_event_or_has_a_reason() -> None
         counts["rows"] += len(reading.events) + len(reading.problems)
         for found in (normalise(raw, RULES) for raw in reading.events):
             counts[type(found).__name__] += 1
-            if isinstance(found, Quarantined):
+            if isinstance(found, QuarantinedEvent):
                 assert found.reason is ReviewReason.MISSING_REQUIRED, found
             else:
                 _check(found)
-    assert counts["rows"] == counts["EventDraft"] + counts["Quarantined"]
-    assert counts["Quarantined"] <= 41
+    assert counts["rows"] == counts["EventDraft"] + counts["QuarantinedEvent"]
+    assert counts["QuarantinedEvent"] <= 41
 
 
 def _check(found: EventDraft) -> None:

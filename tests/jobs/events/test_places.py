@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.places import NOWHERE, Point, city_named, city_of, read_point
+from tadoru.jobs.events.normalise.locations import (
+    NO_COORDINATES,
+    Coordinates,
+    city_from_address,
+    normalise_city,
+    parse_coordinates,
+)
 from tadoru.parse.sources.municipalities import municipalities
 
 TOKYO = "Asia/Tokyo"
@@ -36,7 +42,7 @@ NUMBERS = st.one_of(st.none(), st.floats(), st.integers(-200, 200), st.text("012
     ],
 )
 def test_a_point_is_read_in_each_writing(latitude: str | float | None, longitude: str | float | None) -> None:
-    point = read_point(latitude, longitude, TOKYO)
+    point = parse_coordinates(latitude, longitude, TOKYO)
     assert (point.latitude, point.longitude) == (pytest.approx(35.7), pytest.approx(139.75))
     assert point.note == ""
 
@@ -44,34 +50,34 @@ def test_a_point_is_read_in_each_writing(latitude: str | float | None, longitude
 @pytest.mark.parametrize(
     "latitude, longitude, expected",
     [
-        (None, None, NOWHERE),
-        ("", " ", NOWHERE),
-        ("139.75", "35.7", Point(35.7, 139.75, "Latitude and longitude were exchanged, and were turned round.")),
-        ("0", "0.0", Point(None, None, "The coordinates are 0, 0, and were left out.")),
-        ("95", "200", Point(None, None, "The coordinates are not on the globe, and were left out.")),
-        ("here", "139", Point(None, None, "The coordinates can not be read, and were left out.")),
-        ("35°99'00\"", "139", Point(None, None, "The coordinates can not be read, and were left out.")),
-        (float("nan"), 139.0, Point(None, None, "The coordinates can not be read, and were left out.")),
-        ("35.7", None, Point(None, None, "Only one coordinate is given; it was left out.")),
+        (None, None, NO_COORDINATES),
+        ("", " ", NO_COORDINATES),
+        ("139.75", "35.7", Coordinates(35.7, 139.75, "Latitude and longitude were exchanged, and were turned round.")),
+        ("0", "0.0", Coordinates(None, None, "The coordinates are 0, 0, and were left out.")),
+        ("95", "200", Coordinates(None, None, "The coordinates are not on the globe, and were left out.")),
+        ("here", "139", Coordinates(None, None, "The coordinates can not be read, and were left out.")),
+        ("35°99'00\"", "139", Coordinates(None, None, "The coordinates can not be read, and were left out.")),
+        (float("nan"), 139.0, Coordinates(None, None, "The coordinates can not be read, and were left out.")),
+        ("35.7", None, Coordinates(None, None, "Only one coordinate is given; it was left out.")),
     ],
 )
 def test_a_point_that_can_not_be_true_is_left_out_with_a_note(
-    latitude: str | float | None, longitude: str | float | None, expected: Point
+    latitude: str | float | None, longitude: str | float | None, expected: Coordinates
 ) -> None:
-    assert read_point(latitude, longitude, TOKYO) == expected
+    assert parse_coordinates(latitude, longitude, TOKYO) == expected
 
 
 def test_south_and_west_are_negative() -> None:
-    assert read_point("33°52'S", "151.2W", "America/New_York") == Point(pytest.approx(-33.8667, abs=1e-4), -151.2)
+    assert parse_coordinates("33°52'S", "151.2W", "America/New_York") == Coordinates(pytest.approx(-33.8667, abs=1e-4), -151.2)
 
 
 def test_a_point_outside_japan_is_not_turned_round() -> None:
-    assert read_point("52.5", "13.4", "Europe/Berlin") == Point(52.5, 13.4)
+    assert parse_coordinates("52.5", "13.4", "Europe/Berlin") == Coordinates(52.5, 13.4)
 
 
 @given(NUMBERS, NUMBERS, st.sampled_from([TOKYO, "Europe/Berlin"]))
 def test_a_point_is_on_the_globe_or_nowhere(latitude: str | float | None, longitude: str | float | None, zone: str) -> None:
-    point = read_point(latitude, longitude, zone)
+    point = parse_coordinates(latitude, longitude, zone)
     assert (point.latitude is None) == (point.longitude is None)
     assert point.latitude is None or abs(point.latitude) <= 90
     assert point.longitude is None or abs(point.longitude) <= 180
@@ -99,7 +105,7 @@ def test_a_point_is_on_the_globe_or_nowhere(latitude: str | float | None, longit
     ],
 )
 def test_the_city_is_read_from_the_beginning_of_an_address(address: str, city: str) -> None:
-    assert city_of(address) == city
+    assert city_from_address(address) == city
 
 
 @pytest.mark.parametrize(
@@ -116,10 +122,10 @@ def test_the_city_is_read_from_the_beginning_of_an_address(address: str, city: s
     ],
 )
 def test_a_city_has_one_name(text: str, city: str) -> None:
-    assert city_named(text) == city
+    assert normalise_city(text) == city
 
 
 def test_every_municipality_is_found_behind_its_prefecture() -> None:
     for place in municipalities().values():
         if place.city:
-            assert city_of(f"{place.prefecture}{place.city}1-2-3") == re.sub("(?<=.市).+区$", "", place.city)
+            assert city_from_address(f"{place.prefecture}{place.city}1-2-3") == re.sub("(?<=.市).+区$", "", place.city)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.prices import read_price
+from tadoru.jobs.events.normalise.prices import parse_price
 
 
 def shown(text: str, zone: str = "Asia/Tokyo") -> str:
-    found = read_price(text, zone)
+    found = parse_price(text, zone)
     amount = found.get("price_amount") or (f"{found['price_min']}-{found['price_max']}" if "price_min" in found else "")
     return f"{amount} {found.get('price_currency', '')}".strip()
 
@@ -64,7 +64,7 @@ def test_a_bare_number_is_yen_only_in_japan() -> None:
 
 @given(st.text("0123456789,.円万千¥無料~-大人一般前売$€ free歳", max_size=30))
 def test_amounts_are_numbers_and_the_least_is_not_above_the_most(text: str) -> None:
-    found = read_price(text, "Asia/Tokyo")
+    found = parse_price(text, "Asia/Tokyo")
     low, high = found.get("price_min"), found.get("price_max")
     assert (low is None) == (high is None)
     assert low is None or high is None or Decimal(0) <= Decimal(low) < Decimal(high)

@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 
 from tadoru.errors import ConfigError, UsageError
-from tadoru.jobs.events.imports import read_sources
-from tadoru.jobs.events.readers import Document
-from tadoru.jobs.events.settings import from_pairs, read_settings
-from tadoru.jobs.events.sources import checked
+from tadoru.jobs.events.collect.readers import SourceDocument
+from tadoru.jobs.events.collect.source_registry import check_source, parse_source_file
+from tadoru.jobs.events.collect.source_settings import parse_source_settings, settings_from_pairs
 from tadoru.model.event import SourceType
 from tests.support.packages import declare
 
 
 def test_pairs_become_nested_settings() -> None:
     pairs = ["items=data.events[]", "fields.title=name", "fields.start=at", 'columns={"title": ["a", "b"]}', "most_pages=3"]
-    assert from_pairs(pairs) == {
+    assert settings_from_pairs(pairs) == {
         "items": "data.events[]",
         "fields": {"title": "name", "start": "at"},
         "columns": {"title": ["a", "b"]},
@@ -29,14 +28,14 @@ def test_pairs_become_nested_settings() -> None:
 
 def test_an_empty_value_takes_a_setting_away_and_leaves_the_old_ones_alone() -> None:
     before = {"fields": {"title": "name", "start": "at"}, "items": "x"}
-    assert from_pairs(["fields.start=", "items=y"], before) == {"fields": {"title": "name"}, "items": "y"}
+    assert settings_from_pairs(["fields.start=", "items=y"], before) == {"fields": {"title": "name"}, "items": "y"}
     assert before == {"fields": {"title": "name", "start": "at"}, "items": "x"}
 
 
 @pytest.mark.parametrize("pair", ["items", "=x", "a..b=x"])
 def test_a_pair_that_is_none_is_refused(pair: str) -> None:
     with pytest.raises(UsageError, match="key=value"):
-        from_pairs([pair])
+        settings_from_pairs([pair])
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_a_pair_that_is_none_is_refused(pair: str) -> None:
 )
 def test_a_mistake_is_named(kind: str, settings: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError, match=words.replace(".", r"\.")):
-        read_settings(SourceType(kind), settings)
+        parse_source_settings(SourceType(kind), settings)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_a_mistake_is_named(kind: str, settings: dict[str, Any], words: str) -> 
 )
 def test_a_source_that_can_not_be_saved_is_said_in_a_sentence(values: dict[str, Any], words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        checked({"name": "a", "type": "ics", "url": "https://town.example/"} | values)
+        check_source({"name": "a", "type": "ics", "url": "https://town.example/"} | values)
 
 
 def test_yaml_opml_and_csv_give_the_same_sources() -> None:
@@ -87,7 +86,7 @@ def test_yaml_opml_and_csv_give_the_same_sources() -> None:
     opml = """<?xml version="1.0"?><opml version="2.0"><body><outline text="News">
       <outline type="rss" text="Town" xmlUrl="https://town.example/feed"/>
       <outline type="rss" text="Club" xmlUrl="https://club.example/a.ics"/></outline></body></opml>"""
-    found = {name: read_sources(text, name) for name, text in (("a.yml", yaml), ("a.csv", table), ("a.opml", opml))}
+    found = {name: parse_source_file(text, name) for name, text in (("a.yml", yaml), ("a.csv", table), ("a.opml", opml))}
     for entries in found.values():
         assert [(one.values["name"], one.values["type"], one.values["url"]) for one in entries] == [
             ("Town", "rss", "https://town.example/feed"),
@@ -117,12 +116,12 @@ def test_yaml_opml_and_csv_give_the_same_sources() -> None:
 )
 def test_a_file_that_can_not_be_imported_is_said_in_a_sentence(name: str, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        read_sources(text, name)
+        parse_source_file(text, name)
 
 
 def test_a_reader_of_a_plugin_is_chosen_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = """
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import RawEvent, ParsedSource
 
 class Lines:
     def prepare(self, mapping):
@@ -133,14 +132,14 @@ class Lines:
 
     def read(self, document, settings):
         lines = [line for line in document.body.decode().splitlines() if settings in line]
-        return Reading(events=tuple(RawEvent(position="line", title=line) for line in lines))
+        return ParsedSource(events=tuple(RawEvent(position="line", title=line) for line in lines))
 """
     (tmp_path / "lines_of_events.py").write_text(source, "utf-8")
     declare(tmp_path, "lines-of-events", {"tadoru.readers": {"lines": "lines_of_events:Lines"}})
     monkeypatch.syspath_prepend(tmp_path)
-    found = read_settings(SourceType.CSV, {"reader": "lines", "sign": "*"})
+    found = parse_source_settings(SourceType.CSV, {"reader": "lines", "sign": "*"})
     now = datetime(2026, 8, 1, tzinfo=UTC)
-    body = Document(
+    body = SourceDocument(
         body=b"* fair\nno", content_type=None, url="https://x.example/", headers=(), page=1, is_detail=False, now=now, zone="UTC"
     )
     assert [event.title for event in found.reader.read(body, found.own).events] == ["* fair"]
@@ -151,4 +150,4 @@ def test_a_plugin_that_is_no_reader_is_said(tmp_path: Path, monkeypatch: pytest.
     declare(tmp_path, "no-reader-at-all", {"tadoru.readers": {"nothing": "no_reader_at_all:Nothing"}})
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ConfigError, match="no method prepare"):
-        read_settings(SourceType.CSV, {"reader": "nothing"})
+        parse_source_settings(SourceType.CSV, {"reader": "nothing"})

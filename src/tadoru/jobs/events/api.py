@@ -11,17 +11,17 @@ from datetime import date
 from typing import Any, Self, TypeVar
 
 from tadoru.clock import SystemClock
+from tadoru.config.resolve.options import EventsOptions
 from tadoru.errors import UsageError
-from tadoru.jobs.called import checked
-from tadoru.jobs.events import sources as register
-from tadoru.jobs.events.publish.documents import document
-from tadoru.jobs.events.work import Crew, Tally
+from tadoru.jobs.crawl_setup import parse_options
+from tadoru.jobs.events.collect import source_registry as register
+from tadoru.jobs.events.collect.worker_pool import CycleResult, WorkerPool
+from tadoru.jobs.events.publish.json_documents import event_json
 from tadoru.jobs.launch import run_loop
-from tadoru.options import EventsOptions
-from tadoru.store.events.listing import EventFilter
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.values import Source
-from tadoru.store.events.walking import walk
+from tadoru.store.calendar.event_records import iterate_events
+from tadoru.store.calendar.listing import EventFilter
+from tadoru.store.calendar.records import EventSource
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tadoru.store.files import beside, open_files
 
 T = TypeVar("T")
@@ -32,7 +32,7 @@ class Calendar:
 
     def __init__(self, options: EventsOptions) -> None:
         self._options = options
-        self.store: EventsStore = open_events(options.database)
+        self.store: CalendarStore = open_calendar(options.database)
         self._files = open_files(options.files or beside(options.database))
 
     def __enter__(self) -> Self:
@@ -44,19 +44,19 @@ class Calendar:
     def close(self) -> None:
         self.store.close()
 
-    def add_source(self, name: str, type: str, url: str, **fields: Any) -> Source:  # noqa: A002 - the seed's name
+    def add_source(self, name: str, type: str, url: str, **fields: Any) -> EventSource:  # noqa: A002 - the seed's name
         """Add a source. Fields are those of the seed, and `settings`, `timezone`, `priority` … Raises UsageError."""
         values = {"name": name, "type": type, "url": url, **fields}
-        return _run("add_source", register.add(self.store, values, "python"))
+        return _run("add_source", register.add_source(self.store, values, "python"))
 
-    def run(self, *source_ids: int) -> Tally:
+    def run(self, *source_ids: int) -> CycleResult:
         """Collect these sources, or every enabled one."""
         return _run("run", self.run_async(*source_ids))
 
-    async def run_async(self, *source_ids: int) -> Tally:
+    async def run_async(self, *source_ids: int) -> CycleResult:
         """The same, awaited."""
         chosen = [self.store.source(one) for one in source_ids] if source_ids else self.store.sources(enabled=True)
-        crew = Crew(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
+        crew = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
         async with crew.at_work():
             return await crew.run(chosen)
 
@@ -71,12 +71,12 @@ class Calendar:
     ) -> Iterator[dict[str, Any]]:
         """The events, as `tadoru events list --format json` has them, in the order of time."""
         chosen = EventFilter(city=city, since=since, until=until, category=category, q=q, archived=None)
-        return (document(told) for told in walk(self.store, chosen))
+        return (event_json(told) for told in iterate_events(self.store, chosen))
 
 
 def events(database: str = EventsOptions().database, **options: Any) -> Calendar:
     """Open a calendar, made when it is not there. Options are those of `tadoru events run` (`delay=1, timezone=…`)."""
-    return Calendar(checked("events", EventsOptions, {"database": database, **options}))
+    return Calendar(parse_options("events", EventsOptions, {"database": database, **options}))
 
 
 def _run(name: str, work: Coroutine[Any, Any, T]) -> T:

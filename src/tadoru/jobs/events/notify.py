@@ -1,6 +1,6 @@
 """Telling people: a source fails, is well again, is gone, or lost many of its events at once. Each is told once.
 
-What is to be told is in the database (`store.events.incidents`); any worker may tell it. The only room that knows apprise, which
+What is to be told is in the database (`store.calendar.run_notifications`); any worker may tell it. The only room that knows apprise, which
 knows mail, Slack, webhooks and many more by their addresses. A person configured those addresses, so that private ones are meant.
 """
 
@@ -11,14 +11,14 @@ from typing import Any
 
 from tadoru.errors import UsageError
 from tadoru.extras import not_installed
-from tadoru.store.events.open import EventsStore
-from tadoru.store.events.values import Incident
+from tadoru.store.calendar.records import Incident
+from tadoru.store.calendar.store import CalendarStore
 
 Send = Callable[[str, str, str], bool]
 """Sends a title and a text of a kind (`failure`, `success`, `warning`); whether everybody got it."""
 
 
-def sender(addresses: Sequence[str]) -> Send | None:
+def create_sender(addresses: Sequence[str]) -> Send | None:
     """What sends to these addresses; None when there are none. Raises UsageError."""
     if not addresses:
         return None
@@ -38,11 +38,11 @@ def sender(addresses: Sequence[str]) -> Send | None:
     return send
 
 
-def tell(store: EventsStore, send: Send, say: Callable[..., None]) -> int:
+def send_notices(store: CalendarStore, send: Send, say: Callable[..., None]) -> int:
     """Send what is to be told; how much was. What can not be sent is tried again later."""
     sent = 0
     for incident in store.claim_notices():
-        title, text, kind = message(store, incident)
+        title, text, kind = format_notice(store, incident)
         try:
             is_sent = send(title, text, kind)
         except Exception as error:  # Whatever a library of many services raises, collecting goes on.
@@ -57,7 +57,7 @@ def tell(store: EventsStore, send: Send, say: Callable[..., None]) -> int:
     return sent
 
 
-def message(store: EventsStore, incident: Incident) -> tuple[str, str, str]:
+def format_notice(store: CalendarStore, incident: Incident) -> tuple[str, str, str]:
     """Title, text and kind of a notice."""
     name = _name(store, incident.source_id)
     detail: Any = incident.detail
@@ -80,7 +80,7 @@ def message(store: EventsStore, incident: Incident) -> tuple[str, str, str]:
     )
 
 
-def _name(store: EventsStore, source_id: int) -> str:
+def _name(store: CalendarStore, source_id: int) -> str:
     try:
         return store.source(source_id).name
     except UsageError:

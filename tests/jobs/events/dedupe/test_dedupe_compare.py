@@ -7,16 +7,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tadoru.jobs.events.dedupe import SENTENCES, Code, Verdict, compare
-from tadoru.jobs.events.dedupe.fold import normal
+from tadoru.jobs.events.dedupe import REASON_MESSAGES, MatchVerdict, ReasonCode, compare_events
+from tadoru.jobs.events.dedupe.similarity import normalise_text
 from tadoru.model.event import EventDraft
 from tests.jobs.events.dedupe.event_drafts import at, draft
 
-SAME, REVIEW, DIFFERENT = Verdict.SAME, Verdict.REVIEW, Verdict.DIFFERENT
+SAME, REVIEW, DIFFERENT = MatchVerdict.SAME, MatchVerdict.REVIEW, MatchVerdict.DIFFERENT
 
 
-def verdict(a: EventDraft, b: EventDraft, *, same_source: bool = False) -> Verdict:
-    forth, back = (compare(*pair, same_source=same_source) for pair in ((a, b), (b, a)))
+def verdict(a: EventDraft, b: EventDraft, *, same_source: bool = False) -> MatchVerdict:
+    forth, back = (compare_events(*pair, same_source=same_source) for pair in ((a, b), (b, a)))
     assert (forth.verdict, forth.score) == (back.verdict, back.score)
     return forth.verdict
 
@@ -139,7 +139,7 @@ def test_what_only_one_title_says_is_for_a_person_to_judge(one: str, other: str)
         pytest.param("2026-08-01T10:00", "2026-08-08T10:00", True, DIFFERENT, id="next week"),
     ],
 )
-def test_start_times_decide_as_settled(one: str, other: str, same_source: bool, expected: Verdict) -> None:
+def test_start_times_decide_as_settled(one: str, other: str, same_source: bool, expected: MatchVerdict) -> None:
     first, second = draft(when=one, description="a"), draft(when=other, description="b")
     assert verdict(first, second, same_source=same_source) is expected
 
@@ -158,7 +158,7 @@ def test_start_times_decide_as_settled(one: str, other: str, same_source: bool, 
         pytest.param("南公民館", DIFFERENT, id="another place"),
     ],
 )
-def test_a_venue_has_many_names(venue: str, expected: Verdict) -> None:
+def test_a_venue_has_many_names(venue: str, expected: MatchVerdict) -> None:
     assert verdict(draft(), draft(venue=venue)) is expected
 
 
@@ -178,7 +178,7 @@ def test_two_rooms_of_one_building_are_for_a_person_and_in_one_source_two_events
         pytest.param("狛江センター2階「調理実習室」", "狛江センター2階「視聴覚室」", REVIEW, id="rooms in brackets"),
     ],
 )
-def test_the_city_in_the_name_of_a_venue_says_nothing(one: str, other: str, expected: Verdict) -> None:
+def test_the_city_in_the_name_of_a_venue_says_nothing(one: str, other: str, expected: MatchVerdict) -> None:
     assert verdict(draft(venue=one, city="狛江市"), draft(venue=other, city="狛江市")) is expected
     assert verdict(draft(venue=one, city="狛江市"), draft(venue=other, city="")) is expected
 
@@ -279,15 +279,15 @@ def test_coordinates_correct_what_names_say() -> None:
 
 
 def test_the_reasons_say_why_in_words() -> None:
-    found = compare(draft(), draft(when="2026-08-01T13:30"), same_source=False)
+    found = compare_events(draft(), draft(when="2026-08-01T13:30"), same_source=False)
     assert found.why.startswith("The start times differ: 10:00 and 13:30.")
     assert found.score <= min(reason.limit for reason in found.reasons) < 1
     assert {reason.field for reason in found.reasons} >= {"title", "time", "venue", "day"}
 
 
 def test_every_reason_has_a_sentence() -> None:
-    assert set(SENTENCES) == set(Code)
-    assert all(sentence.endswith(".") for sentence in SENTENCES.values())
+    assert set(REASON_MESSAGES) == set(ReasonCode)
+    assert all(sentence.endswith(".") for sentence in REASON_MESSAGES.values())
 
 
 @pytest.mark.parametrize(
@@ -304,4 +304,4 @@ def test_numbers_of_groups_and_rooms_are_never_taken_for_a_slip(one: str, other:
 
 @pytest.mark.parametrize("title", ["第" + "一" * 5000, "一" * 5000 + "回", "その" + "九" * 5000])
 def test_a_title_of_thousands_of_digits_can_be_compared(title: str) -> None:
-    assert normal(title)
+    assert normalise_text(title)

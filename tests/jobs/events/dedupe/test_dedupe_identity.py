@@ -6,30 +6,36 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tadoru.jobs.events.dedupe import blocks, key, same_row
+from tadoru.jobs.events.dedupe import blocking_keys, dedupe_key, is_same_row
 from tests.jobs.events.dedupe.event_drafts import at, draft
 
 WEEKLY = tuple(at(f"2026-08-{day:02}T10:00") for day in (1, 8, 15, 22))
 
 
 def test_the_key_is_title_day_and_venue_as_cleaned() -> None:
-    assert key(draft("春の★星空", title_clean="春の星空", venue_clean="市民会館")) == "春の星空|2026-08-01|市民会館"
+    assert dedupe_key(draft("春の★星空", title_clean="春の星空", venue_clean="市民会館")) == "春の星空|2026-08-01|市民会館"
 
 
 def test_the_key_does_not_know_the_time() -> None:
-    assert key(draft(when="2026-08-01T10:00")) == key(draft(when="2026-08-01T13:00")) != key(draft(when="2026-08-02T10:00"))
+    assert (
+        dedupe_key(draft(when="2026-08-01T10:00"))
+        == dedupe_key(draft(when="2026-08-01T13:00"))
+        != dedupe_key(draft(when="2026-08-02T10:00"))
+    )
 
 
 def test_a_bar_in_a_title_does_not_move_its_parts() -> None:
-    assert key(draft("a|b", venue="c")) != key(draft("a", venue="b|c"))
-    assert key(draft("a|b", venue="c")).count("|") == 2
+    assert dedupe_key(draft("a|b", venue="c")) != dedupe_key(draft("a", venue="b|c"))
+    assert dedupe_key(draft("a|b", venue="c")).count("|") == 2
 
 
 def test_the_key_of_a_series_stays_while_it_moves_on_and_is_prolonged() -> None:
     now = draft(when=WEEKLY[0], occurrences=WEEKLY, recurrence="FREQ=WEEKLY;UNTIL=20260822")
     later = draft(when=WEEKLY[2], occurrences=WEEKLY[2:], recurrence="freq=weekly;until=20270822")
-    assert key(now) == key(later) != key(draft(when=WEEKLY[0], occurrences=WEEKLY, recurrence="FREQ=MONTHLY"))
-    assert "|2026-08-01|" in key(draft(when=WEEKLY[2], occurrences=WEEKLY))
+    assert (
+        dedupe_key(now) == dedupe_key(later) != dedupe_key(draft(when=WEEKLY[0], occurrences=WEEKLY, recurrence="FREQ=MONTHLY"))
+    )
+    assert "|2026-08-01|" in dedupe_key(draft(when=WEEKLY[2], occurrences=WEEKLY))
 
 
 @pytest.mark.parametrize(
@@ -59,32 +65,32 @@ def test_the_key_of_a_series_stays_while_it_moves_on_and_is_prolonged() -> None:
 def test_a_row_is_the_one_from_before_when_its_uid_and_more_agree(
     before: dict[str, str], after: dict[str, str], expected: bool
 ) -> None:
-    assert same_row(draft(**before), draft(**after)) is expected
+    assert is_same_row(draft(**before), draft(**after)) is expected
 
 
 def test_events_of_one_city_and_day_share_a_block_whatever_their_titles() -> None:
     one, other = draft("春の星空観察会", city="東京都府中市"), draft("夏の音楽祭", city="府中")
-    assert set(blocks(one)) & set(blocks(other)) == {"c|2026-08-01|府中"}
+    assert set(blocking_keys(one)) & set(blocking_keys(other)) == {"c|2026-08-01|府中"}
 
 
 def test_like_titles_share_a_block_without_a_city() -> None:
     one, other = draft("みどりプラネタリウム 春の星空観察会", city=""), draft("春の星空観祭会 みどりプラネタリウム", city="")
-    assert set(blocks(one)) & set(blocks(other))
+    assert set(blocking_keys(one)) & set(blocking_keys(other))
 
 
 def test_one_moment_in_two_zones_shares_a_block() -> None:
     here = draft(when="2026-08-01T08:00", city="")
     there = draft(when=at("2026-07-31T23:00", zone=ZoneInfo("UTC")), city="みどり市")
-    assert set(blocks(here)) & set(blocks(there))
+    assert set(blocking_keys(here)) & set(blocking_keys(there))
 
 
 def test_a_day_of_a_festival_or_series_shares_a_block_with_the_whole() -> None:
     festival = draft("みどり夏まつり", at("2026-08-01", end="2026-08-05T00:00"), city="")
-    assert set(blocks(festival)) & set(blocks(draft("みどり夏まつり", "2026-08-02", city="")))
+    assert set(blocking_keys(festival)) & set(blocking_keys(draft("みどり夏まつり", "2026-08-02", city="")))
     weekly = draft(when=WEEKLY[0], occurrences=WEEKLY, city="")
-    assert set(blocks(weekly)) & set(blocks(draft(when="2026-08-22T10:00", city="")))
+    assert set(blocking_keys(weekly)) & set(blocking_keys(draft(when="2026-08-22T10:00", city="")))
 
 
 def test_other_days_and_titles_share_none() -> None:
-    assert not set(blocks(draft("春の星空観察会"))) & set(blocks(draft("春の星空観察会", "2026-08-02T10:00")))
-    assert not set(blocks(draft("春の星空観察会", city=""))) & set(blocks(draft("陶芸の夕べ", city="")))
+    assert not set(blocking_keys(draft("春の星空観察会"))) & set(blocking_keys(draft("春の星空観察会", "2026-08-02T10:00")))
+    assert not set(blocking_keys(draft("春の星空観察会", city=""))) & set(blocking_keys(draft("陶芸の夕べ", city="")))

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.events.dedupe import EventJudge
+from tadoru.jobs.events.dedupe import EventMatcher
 from tadoru.model.event import EventDraft, ReviewReason
-from tadoru.store.events.open import EventsStore, open_events
-from tadoru.store.events.values import Applied, Judge
+from tadoru.store.calendar.records import ApplyResult, Matcher
+from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.jobs.events.dedupe.event_drafts import at, draft
 from tests.support.clock import FakeClock
 
-JUDGE: Judge = EventJudge()
+JUDGE: Matcher = EventMatcher()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[EventsStore]:
-    opened = open_events(str(tmp_path / "events.db"), FakeClock())
+def store(tmp_path: Path) -> Iterator[CalendarStore]:
+    opened = open_calendar(str(tmp_path / "events.db"), FakeClock())
     yield opened
     opened.close()
 
 
-def collect(store: EventsStore, name: str, *drafts: EventDraft, priority: int = 0) -> Applied:
+def collect(store: CalendarStore, name: str, *drafts: EventDraft, priority: int = 0) -> ApplyResult:
     """One run of a source of this name."""
     known = {source.name: source for source in store.sources()}
     values = {"name": name, "type": "csv", "url": f"https://{name}.example/events.csv", "priority": priority}
@@ -32,7 +32,7 @@ def collect(store: EventsStore, name: str, *drafts: EventDraft, priority: int = 
     return store.apply_run(store.start_run(source.id), drafts, (), JUDGE)
 
 
-def test_two_sources_make_one_event_and_each_field_knows_its_source(store: EventsStore) -> None:
+def test_two_sources_make_one_event_and_each_field_knows_its_source(store: CalendarStore) -> None:
     collect(store, "blog", draft("【無料】春の星空観祭会", "2026-08-01", venue="市民会館", price="無料"))
     applied = collect(store, "city", draft("春の星空観察会", at("2026-08-01T19:00", end="2026-08-01T21:00")), priority=5)
     assert (applied.merged, applied.inserted, applied.review) == (1, 0, 0)
@@ -44,7 +44,7 @@ def test_two_sources_make_one_event_and_each_field_knows_its_source(store: Event
     assert (owners["title"], owners["occurrence"], owners["price"]) == (city, city, blog)
 
 
-def test_two_courses_that_look_alike_stay_two(store: EventsStore) -> None:
+def test_two_courses_that_look_alike_stay_two(store: CalendarStore) -> None:
     collect(store, "city", draft("体操教室(初級)"), draft("体操教室(中級)"), draft("体操教室(初級)", "2026-08-01T13:00"))
     applied = collect(store, "blog", draft("体操教室(中級)"))
     assert applied.merged == 1
@@ -52,7 +52,7 @@ def test_two_courses_that_look_alike_stay_two(store: EventsStore) -> None:
     assert store.reviews() == ()
 
 
-def test_a_doubtful_pair_goes_to_a_person_with_the_reasons(store: EventsStore) -> None:
+def test_a_doubtful_pair_goes_to_a_person_with_the_reasons(store: CalendarStore) -> None:
     collect(store, "city", draft(when="2026-08-01T10:00"))
     applied = collect(store, "blog", draft(when="2026-08-01T10:30"))
     assert (applied.inserted, applied.review) == (1, 1)
@@ -63,7 +63,7 @@ def test_a_doubtful_pair_goes_to_a_person_with_the_reasons(store: EventsStore) -
     assert line.event.starts_at == at("2026-08-01T10:00").starts_at
 
 
-def test_what_merged_sources_disagree_about_is_asked(store: EventsStore) -> None:
+def test_what_merged_sources_disagree_about_is_asked(store: CalendarStore) -> None:
     collect(store, "city", draft(price="500円"), priority=5)
     collect(store, "blog", draft(price="1,000円"))
     (line,) = store.events().items
@@ -72,7 +72,7 @@ def test_what_merged_sources_disagree_about_is_asked(store: EventsStore) -> None
     assert review.detail["reasons"] == ["The sources disagree about the price: “500円” is shown, “1,000円” is said elsewhere."]
 
 
-def test_rows_numbered_anew_find_their_events(store: EventsStore) -> None:
+def test_rows_numbered_anew_find_their_events(store: CalendarStore) -> None:
     first = [draft(title, uid=str(number)) for number, title in enumerate(("星の会", "月の夕べ", "陶芸の集い"), 1)]
     collect(store, "city", *first)
     before = {line.event.title: line.event.id for line in store.events().items}
@@ -83,7 +83,7 @@ def test_rows_numbered_anew_find_their_events(store: EventsStore) -> None:
     assert len(after) == 4
 
 
-def test_a_merge_can_be_undone(store: EventsStore) -> None:
+def test_a_merge_can_be_undone(store: CalendarStore) -> None:
     collect(store, "city", draft())
     collect(store, "blog", draft("春の星空観祭会"))
     (line,) = store.events().items

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.dedupe import Conflict, Side, Together, merge
-from tadoru.jobs.events.dedupe.merge import TOGETHER
+from tadoru.jobs.events.dedupe import FieldConflict, MergeInput, MergeResult, merge_fields
+from tadoru.jobs.events.dedupe.field_merge import FIELD_GROUPS
 from tadoru.model.event import EventDraft
 from tests.jobs.events.dedupe.event_drafts import at, draft
 from tests.jobs.events.dedupe.event_strategies import events
 
 
-def together(*drafts: EventDraft, trust: tuple[int, ...] = ()) -> Together:
+def together(*drafts: EventDraft, trust: tuple[int, ...] = ()) -> MergeResult:
     """Sides 1, 2, …; the first is the most trusted."""
-    return merge([Side(each, number, trust[number - 1] if trust else 0) for number, each in enumerate(drafts, 1)])
+    return merge_fields([MergeInput(each, number, trust[number - 1] if trust else 0) for number, each in enumerate(drafts, 1)])
 
 
-def conflicts(found: Together) -> dict[str, tuple[str, str]]:
+def conflicts(found: MergeResult) -> dict[str, tuple[str, str]]:
     return {each.field: (each.kept, each.other) for each in found.conflicts}
 
 
@@ -145,7 +145,7 @@ def test_extra_is_put_together_name_by_name() -> None:
 
 
 def test_a_conflict_says_what_is_shown_in_a_sentence() -> None:
-    conflict = Conflict("price", "500円", "無料", 2)
+    conflict = FieldConflict("price", "500円", "無料", 2)
     assert conflict.why == "The sources disagree about the price: “500円” is shown, “無料” is said elsewhere."
 
 
@@ -156,7 +156,7 @@ def _says(value: Any) -> bool:
 @given(st.lists(events(), min_size=1, max_size=4))
 def test_no_field_that_any_side_has_is_lost(sides: list[EventDraft]) -> None:
     found = together(*sides)
-    whole = set(TOGETHER["when"]) | {"uid", "position"}
+    whole = set(FIELD_GROUPS["when"]) | {"uid", "position"}
     for name in (each.name for each in fields(EventDraft) if each.name not in whole):
         assert _says(getattr(found.draft, name)) == any(_says(getattr(side, name)) for side in sides), name
     for name, number in found.owners.items():

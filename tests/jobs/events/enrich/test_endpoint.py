@@ -10,11 +10,19 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch import chain
-from tadoru.jobs.events.enrich.endpoint import FAILURES, LARGEST_ANSWER, PAUSE, Access, Endpoint
-from tadoru.jobs.events.enrich.prompt import Found, Question, question
+from tadoru.fetch import http
+from tadoru.jobs.events.enrich.llm import (
+    LARGEST_ANSWER,
+    MAX_FAILURES,
+    PAUSE,
+    LlmAccess,
+    LlmAnswer,
+    LlmEndpoint,
+    LlmQuestion,
+    build_question,
+)
 from tadoru.rules.address import Exemptions
-from tadoru.store.files import Folder
+from tadoru.store.files import FolderFiles
 from tests.jobs.events.enrich.drafts import LONG, draft
 from tests.support.clock import FakeClock
 from tests.support.language_model import SILENCE, LanguageModel, Raw, says
@@ -30,8 +38,8 @@ def llm() -> Iterator[LanguageModel]:
         yield serving
 
 
-def about(title: str, **fields: Any) -> Question:
-    return question(draft(title=title, description=LONG, **fields), "small", ("Music", "Sports"), wants_summary=True)
+def about(title: str, **fields: Any) -> LlmQuestion:
+    return build_question(draft(title=title, description=LONG, **fields), "small", ("Music", "Sports"), wants_summary=True)
 
 
 class Desk:
@@ -43,11 +51,11 @@ class Desk:
         self.folder = folder
         self._exemptions = Exemptions.for_urls([llm.url]) if exempt else Exemptions()
         values = {"url": url or f"{llm.url}/chat/completions", "model": "small", "key": KEY, "timeout": 10.0} | access
-        self._access = Access(**values)
+        self._access = LlmAccess(**values)
 
-    async def __aenter__(self) -> Endpoint:
-        fetcher = chain.build(user_agent="Tadoru/1", exemptions=self._exemptions)
-        self.endpoint = Endpoint(self._access, fetcher, Folder(self.folder), self.clock, self._say)
+    async def __aenter__(self) -> LlmEndpoint:
+        fetcher = http.build_http_fetcher(user_agent="Tadoru/1", exemptions=self._exemptions)
+        self.endpoint = LlmEndpoint(self._access, fetcher, FolderFiles(self.folder), self.clock, self._say)
         return self.endpoint
 
     async def __aexit__(self, *_: object) -> None:
@@ -65,7 +73,7 @@ async def test_a_question_is_one_post_with_the_key_and_the_event(llm: LanguageMo
     llm.answer = lambda event: says("Music", "Songs for all.")
     desk = Desk(llm, tmp_path)
     async with desk as endpoint:
-        assert await endpoint.ask(about("Choir")) == Found("Music", "Songs for all.")
+        assert await endpoint.ask(about("Choir")) == LlmAnswer("Music", "Songs for all.")
     [asked] = llm.asked
     assert asked.path == "/v1/chat/completions"
     assert asked.headers["authorization"] == f"Bearer {KEY}"
@@ -80,7 +88,7 @@ async def test_the_same_question_is_asked_once_ever(llm: LanguageModel, tmp_path
     llm.answer = lambda event: says("Music", "Songs.")
     for _ in range(2):
         async with (desk := Desk(llm, tmp_path)) as endpoint:
-            assert await endpoint.ask(about("Choir")) == Found("Music", "Songs.")
+            assert await endpoint.ask(about("Choir")) == LlmAnswer("Music", "Songs.")
     assert len(llm.asked) == 1
     [file] = desk.kept
     assert file.relative_to(tmp_path).as_posix() == f"var/enriched/{about('Choir').digest}.json"
@@ -129,7 +137,7 @@ async def test_what_does_not_come_is_said_and_asked_again_next_time(
         assert KEY not in error
         assert desk.kept == []
         llm.answer = lambda event: says("Music")
-        assert await endpoint.ask(about("Choir")) == Found("Music")
+        assert await endpoint.ask(about("Choir")) == LlmAnswer("Music")
 
 
 async def test_an_endpoint_that_is_not_there_is_left_alone_after_a_few_tries(llm: LanguageModel, tmp_path: Path) -> None:
@@ -138,11 +146,11 @@ async def test_an_endpoint_that_is_not_there_is_left_alone_after_a_few_tries(llm
     async with desk as endpoint:
         for number in range(10):
             assert await endpoint.ask(about(f"Choir {number}")) is None
-        assert len(llm.asked) == FAILURES
+        assert len(llm.asked) == MAX_FAILURES
         desk.clock.advance(PAUSE + 1)
         llm.answer = lambda event: says("Music")
-        assert await endpoint.ask(about("Choir 1")) == Found("Music")
-        assert await endpoint.ask(about("Choir 2")) == Found("Music")
+        assert await endpoint.ask(about("Choir 1")) == LlmAnswer("Music")
+        assert await endpoint.ask(about("Choir 2")) == LlmAnswer("Music")
 
 
 async def test_an_endpoint_that_asks_for_a_wait_gets_it(llm: LanguageModel, tmp_path: Path) -> None:
@@ -165,11 +173,11 @@ async def test_the_budget_holds_and_starts_anew_the_next_day(llm: LanguageModel,
         assert sum(one is not None for one in found) == 3
         assert len(llm.asked) == 3
         assert desk.said == [("enrich", "The budget of 3 questions is used up; the rest waits.")]
-        known, unknown = found.index(Found("Music")), found.index(None)
+        known, unknown = found.index(LlmAnswer("Music")), found.index(None)
         # What is known costs nothing.
-        assert await endpoint.ask(about(f"Choir {known}")) == Found("Music")
+        assert await endpoint.ask(about(f"Choir {known}")) == LlmAnswer("Music")
         desk.clock.advance(24 * 3600)
-        assert await endpoint.ask(about(f"Choir {unknown}")) == Found("Music")
+        assert await endpoint.ask(about(f"Choir {unknown}")) == LlmAnswer("Music")
 
 
 async def test_a_private_address_that_nobody_typed_is_refused(llm: LanguageModel, tmp_path: Path) -> None:
@@ -184,16 +192,16 @@ async def test_a_private_address_that_nobody_typed_is_refused(llm: LanguageModel
 async def test_a_damaged_file_is_asked_for_again(llm: LanguageModel, tmp_path: Path, content: bytes) -> None:
     llm.answer = lambda event: says("Music")
     desk = Desk(llm, tmp_path)
-    Folder(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", content)
+    FolderFiles(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", content)
     async with desk as endpoint:
-        assert await endpoint.ask(about("Choir")) == Found("Music")
+        assert await endpoint.ask(about("Choir")) == LlmAnswer("Music")
     assert len(llm.asked) == 1
     assert json.loads(desk.kept[0].read_text())["category"] == "Music"
 
 
 async def test_a_file_that_was_changed_says_nothing_that_an_answer_could_not(llm: LanguageModel, tmp_path: Path) -> None:
     changed = json.dumps({"category": "Politics", "summary": "<script>"}).encode()
-    Folder(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", changed)
+    FolderFiles(tmp_path).put(f"var/enriched/{about('Choir').digest}.json", changed)
     async with Desk(llm, tmp_path) as endpoint:
         found = await endpoint.ask(about("Choir"))
     assert found is not None

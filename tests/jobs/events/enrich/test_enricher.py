@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tadoru.config.resolve.options import EventsOptions
 
 from tadoru.errors import ConfigError
+from tadoru.jobs.events.enrich.category_model import CategoryModel, EventTexts
 from tadoru.jobs.events.enrich.enricher import Enricher, enricher_for
-from tadoru.jobs.events.enrich.features import Texts
-from tadoru.jobs.events.enrich.model import CategoryModel
-from tadoru.jobs.events.enrich.train import Sample, train
-from tadoru.options import EventsOptions
-from tadoru.store.events.drafts import draft_hash, draft_out
-from tadoru.store.files import Folder
+from tadoru.jobs.events.enrich.training import TrainingSample, train_model
+from tadoru.store.calendar.drafts import draft_hash, draft_to_json
+from tadoru.store.files import FolderFiles
 from tests.jobs.events.enrich.drafts import LONG, draft
 from tests.support.clock import FakeClock
 from tests.support.language_model import LanguageModel, Raw, says
@@ -26,9 +25,11 @@ from tests.support.language_model import LanguageModel, Raw, says
 @pytest.fixture(scope="module")
 def model() -> CategoryModel:
     samples = [
-        Sample(Texts(f"{word} {number}"), kind) for number in range(15) for word, kind in (("Choir", "Music"), ("Swim", "Sports"))
+        TrainingSample(EventTexts(f"{word} {number}"), kind)
+        for number in range(15)
+        for word, kind in (("Choir", "Music"), ("Swim", "Sports"))
     ]
-    return train(samples, datetime(2026, 8, 1, tzinfo=UTC))
+    return train_model(samples, datetime(2026, 8, 1, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def llm() -> Iterator[LanguageModel]:
 async def made(tmp_path: Path, **options: Any) -> Enricher:
     said: list[str] = []
     enricher = await enricher_for(
-        EventsOptions(**options), Folder(tmp_path), FakeClock(), lambda stage, *, error: said.append(error)
+        EventsOptions(**options), FolderFiles(tmp_path), FakeClock(), lambda stage, *, error: said.append(error)
     )
     assert enricher is not None
     return enricher
@@ -51,7 +52,7 @@ def with_llm(llm: LanguageModel, *enrich: str, **more: Any) -> dict[str, Any]:
 
 
 async def test_it_is_off_unless_asked_for(tmp_path: Path) -> None:
-    assert await enricher_for(EventsOptions(), Folder(tmp_path), FakeClock(), print) is None
+    assert await enricher_for(EventsOptions(), FolderFiles(tmp_path), FakeClock(), print) is None
 
 
 async def test_an_empty_category_is_filled_in_with_who_did_it(model: CategoryModel) -> None:
@@ -98,7 +99,7 @@ async def test_the_same_drafts_are_filled_in_alike_each_time(model: CategoryMode
         enricher = await made(tmp_path, **with_llm(llm, "summary"))
         enriched = await enricher.enrich(drafts)
         await enricher.close()
-        hashes.append([draft_hash(draft_out(one)) for one in enriched.drafts])
+        hashes.append([draft_hash(draft_to_json(one)) for one in enriched.drafts])
         assert enriched.is_complete
     assert hashes[0] == hashes[1]
     assert len(llm.asked) == 2

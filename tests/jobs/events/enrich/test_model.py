@@ -15,9 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError, StoreError, UsageError
-from tadoru.jobs.events.enrich.features import PLACES, Texts, read
-from tadoru.jobs.events.enrich.model import CategoryModel, Training, load
-from tadoru.jobs.events.enrich.train import Sample, evaluate, parts, train
+from tadoru.jobs.events.enrich.category_model import (
+    FEATURE_COUNT,
+    CategoryModel,
+    EventTexts,
+    TrainingInfo,
+    extract_features,
+    load_model,
+)
+from tadoru.jobs.events.enrich.training import TrainingSample, assign_folds, evaluate_model, train_model
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 WORDS = {
@@ -27,7 +33,7 @@ WORDS = {
 }
 
 
-def made(count: int, seed: int = 1) -> list[Sample]:
+def made(count: int, seed: int = 1) -> list[TrainingSample]:
     """Events of three kinds, in five towns."""
     chance = random.Random(seed)
     samples = []
@@ -35,14 +41,14 @@ def made(count: int, seed: int = 1) -> list[Sample]:
         category = chance.choice(list(WORDS))
         word, other = chance.sample(WORDS[category], 2)
         title = f"{chance.choice(['春の', '第3回', '市民', 'the '])}{word}"
-        texts = Texts(title, chance.choice(["公民館", "town hall"]), f"<p>{other}を行います。申込は電話で。</p>")
-        samples.append(Sample(texts, category, f"town {number % 5}"))
+        texts = EventTexts(title, chance.choice(["公民館", "town hall"]), f"<p>{other}を行います。申込は電話で。</p>")
+        samples.append(TrainingSample(texts, category, f"town {number % 5}"))
     return samples
 
 
 @pytest.fixture(scope="module")
 def model() -> CategoryModel:
-    return train(made(120), NOW, source="made up")
+    return train_model(made(120), NOW, source="made up")
 
 
 def test_a_model_finds_the_category_of_events_it_has_not_seen(model: CategoryModel) -> None:
@@ -51,23 +57,23 @@ def test_a_model_finds_the_category_of_events_it_has_not_seen(model: CategoryMod
 
 
 def test_what_looks_like_nothing_known_gets_no_category(model: CategoryModel) -> None:
-    assert model.categories([Texts("")], least=0.5) == [""]
+    assert model.categories([EventTexts("")], least=0.5) == [""]
     assert model.categories([]) == []
 
 
 def test_the_same_events_make_the_same_bytes(model: CategoryModel) -> None:
-    again = train(made(120), NOW, source="made up")
+    again = train_model(made(120), NOW, source="made up")
     assert again.data == model.data
     assert again.digest == model.digest
-    later = train(made(120), datetime(2027, 1, 1, tzinfo=UTC))
+    later = train_model(made(120), datetime(2027, 1, 1, tzinfo=UTC))
     assert later.digest == model.digest
-    assert train(made(121), NOW).digest != model.digest
+    assert train_model(made(121), NOW).digest != model.digest
 
 
 def test_a_model_comes_back_from_its_file_as_it_was(model: CategoryModel, tmp_path: Path) -> None:
     file = tmp_path / "model.npz"
     model.save(file)
-    back = load(file)
+    back = load_model(file)
     texts = [one.texts for one in made(30, seed=3)]
     assert back.categories(texts) == model.categories(texts)
     assert (back.digest, back.data, back.training) == (model.digest, model.data, model.training)
@@ -76,7 +82,7 @@ def test_a_model_comes_back_from_its_file_as_it_was(model: CategoryModel, tmp_pa
 
 def test_a_model_describes_its_training() -> None:
     samples = made(100)
-    training = train(samples, NOW, evaluate(samples), "made up").training
+    training = train_model(samples, NOW, evaluate_model(samples), "made up").training
     assert training.rows == 100
     assert sum(training.counts.values()) == 100
     assert set(training.counts) == set(WORDS)
@@ -87,16 +93,16 @@ def test_a_model_describes_its_training() -> None:
 
 def test_what_can_not_be_learnt_scores_as_chance() -> None:
     chance = random.Random(4)
-    noise = [Sample(Texts(f"{chance.random()}"), chance.choice("ab")) for _ in range(100)]
-    found = evaluate(noise)
+    noise = [TrainingSample(EventTexts(f"{chance.random()}"), chance.choice("ab")) for _ in range(100)]
+    found = evaluate_model(noise)
     assert 0.25 < found.macro_f1 < 0.75
     assert found.groups == 100
 
 
 def test_scores_are_those_of_a_hand_computed_example() -> None:
     # Nothing can be learnt about c, whose only event is never in both sides: its F1 is 0 and counts all the same.
-    samples = [*made(60), Sample(Texts("????"), "rare", "town 0")]
-    found = evaluate(samples)
+    samples = [*made(60), TrainingSample(EventTexts("????"), "rare", "town 0")]
+    found = evaluate_model(samples)
     assert {one.category: one.count for one in found.scores}["rare"] == 1
     assert found.macro_f1 == pytest.approx(sum(one.f1 for one in found.scores) / 4)
     assert found.macro_f1 < 0.76
@@ -106,7 +112,7 @@ def test_scores_are_those_of_a_hand_computed_example() -> None:
 
 def test_a_group_is_never_on_both_sides() -> None:
     groups = [f"town {number % 7}" for number in range(100)]
-    found = parts(groups, 5)
+    found = assign_folds(groups, 5)
     sides = {(group, int(part)) for group, part in zip(groups, found, strict=True)}
     assert len(sides) == 7
     assert set(found) == set(range(5))
@@ -114,9 +120,9 @@ def test_a_group_is_never_on_both_sides() -> None:
 
 def test_too_little_to_learn_from_is_said() -> None:
     with pytest.raises(UsageError, match="20 rows and two categories"):
-        train(made(10), NOW)
+        train_model(made(10), NOW)
     with pytest.raises(UsageError, match="only 2 groups"):
-        evaluate([Sample(one.texts, one.category, f"town {number % 2}") for number, one in enumerate(made(40))])
+        evaluate_model([TrainingSample(one.texts, one.category, f"town {number % 2}") for number, one in enumerate(made(40))])
 
 
 def test_a_model_that_can_not_be_written_is_said(model: CategoryModel, tmp_path: Path) -> None:
@@ -147,7 +153,7 @@ def test_a_file_that_is_no_model_is_refused_in_a_sentence(model: CategoryModel, 
             return exec, ("raise SystemExit('run')",)
 
     trap = np.array([Trap()], dtype=object)
-    infinite = np.full((PLACES, 3), np.inf, dtype="<f2")
+    infinite = np.full((FEATURE_COUNT, 3), np.inf, dtype="<f2")
     bad = {
         "empty": b"",
         "text": b"not a model",
@@ -164,27 +170,29 @@ def test_a_file_that_is_no_model_is_refused_in_a_sentence(model: CategoryModel, 
         file = tmp_path / f"{name}.npz"
         file.write_bytes(content)
         with pytest.raises(ConfigError, match="is not a model of categories"):
-            load(file)
+            load_model(file)
     with pytest.raises(ConfigError, match="check its name"):
-        load(tmp_path / "missing.npz")
+        load_model(tmp_path / "missing.npz")
 
 
 def test_width_and_case_do_not_matter() -> None:
-    one, other = read([Texts("ＡＢＣ ﾏﾗｿﾝ")]), read([Texts("abc  マラソン")])
+    one, other = extract_features([EventTexts("ＡＢＣ ﾏﾗｿﾝ")]), extract_features([EventTexts("abc  マラソン")])
     assert one.places.tolist() == other.places.tolist()
 
 
 @given(st.text(max_size=200), st.text(max_size=50), st.text(max_size=300))
 def test_any_text_can_be_read(title: str, venue: str, description: str) -> None:
-    matrix = read([Texts(title, venue, description), Texts(title)])
+    matrix = extract_features([EventTexts(title, venue, description), EventTexts(title)])
     assert len(matrix) == 2
-    assert not len(matrix.places) or (matrix.places.min() >= 0 and matrix.places.max() < PLACES)
+    assert not len(matrix.places) or (matrix.places.min() >= 0 and matrix.places.max() < FEATURE_COUNT)
     assert np.isfinite(matrix.values).all()
 
 
 @given(st.lists(st.text(max_size=100), max_size=5))
 def test_any_text_gets_chances_that_add_up(texts: list[str]) -> None:
-    flat = np.zeros((PLACES, 2), dtype=np.float32)
-    model = CategoryModel(("a", "b"), flat, np.zeros(2, dtype=np.float32), np.ones(PLACES, dtype=np.float32), Training())
-    chances = model.chances(read([Texts(one) for one in texts]))
+    flat = np.zeros((FEATURE_COUNT, 2), dtype=np.float32)
+    model = CategoryModel(
+        ("a", "b"), flat, np.zeros(2, dtype=np.float32), np.ones(FEATURE_COUNT, dtype=np.float32), TrainingInfo()
+    )
+    chances = model.chances(extract_features([EventTexts(one) for one in texts]))
     assert np.allclose(chances.sum(axis=1), 1)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.enrich.summary import LONGEST, summary_of
+from tadoru.jobs.events.enrich.enricher import MAX_SUMMARY, extract_summary
 from tadoru.parse.normal_text import is_html, plain_text
 
 FILLING = "この続きには、申し込みの方法や持ち物などについての長い説明があり、カードに全部を載せることはできず、" * 3 + "終わる。"
@@ -30,43 +30,43 @@ FILLING = "この続きには、申し込みの方法や持ち物などについ
     ],
 )  # fmt: skip
 def test_the_first_sentences_are_taken(description: str, expected: str) -> None:
-    assert summary_of(description) == expected
+    assert extract_summary(description) == expected
 
 
 def test_a_long_sentence_ends_at_a_comma() -> None:
     sentence = "地域の皆さんと一緒に川をきれいにする活動で、" * 4 + "終わりに豚汁をいただきます" * 5 + "。"
-    assert summary_of(sentence) == ("地域の皆さんと一緒に川をきれいにする活動で、" * 4).rstrip("、") + "…"
+    assert extract_summary(sentence) == ("地域の皆さんと一緒に川をきれいにする活動で、" * 4).rstrip("、") + "…"
 
 
 def test_a_long_sentence_without_a_pause_ends_between_two_words() -> None:
-    assert summary_of("gathering " * 30).removesuffix("…").split() == ["gathering"] * 12
-    japanese = summary_of("図書館で本を読み公園で遊ぶ" * 20)
+    assert extract_summary("gathering " * 30).removesuffix("…").split() == ["gathering"] * 12
+    japanese = extract_summary("図書館で本を読み公園で遊ぶ" * 20)
     assert japanese.endswith("…")
     assert japanese.removesuffix("…")[-1] in "でをみぶ"
 
 
 def test_a_comma_in_a_number_is_no_pause() -> None:
     text = "the festival in the old town with more than one hundred bands playing " + "all night long and 12,000 " * 10
-    assert not summary_of(text).removesuffix("…").endswith("12")
+    assert not extract_summary(text).removesuffix("…").endswith("12")
 
 
 def test_a_title_that_comes_again_is_left_out() -> None:
     text = "夏の花火大会\n3千発の花火が上がります。" + FILLING
-    assert summary_of(text, "夏の花火大会") == "3千発の花火が上がります。"
+    assert extract_summary(text, "夏の花火大会") == "3千発の花火が上がります。"
 
 
 def test_what_is_left_after_the_title_may_be_short_enough() -> None:
-    assert summary_of("長い題名" * 30 + "\n短い説明。", "長い題名" * 30) == ""
+    assert extract_summary("長い題名" * 30 + "\n短い説明。", "長い題名" * 30) == ""
 
 
 @given(st.text(max_size=600), st.text(max_size=20))
 def test_a_summary_is_short_plain_and_made_of_the_description(description: str, title: str) -> None:
-    summary = summary_of(description, title)
-    assert len(summary) <= LONGEST
+    summary = extract_summary(description, title)
+    assert len(summary) <= MAX_SUMMARY
     assert "\n" not in summary
     bare = "".join(plain_text(description).split())
     assert "".join(summary.removesuffix("…").split()) in bare
-    assert summary == summary_of(description, title)
+    assert summary == extract_summary(description, title)
 
 
 @given(
@@ -79,7 +79,7 @@ def test_a_summary_is_short_plain_and_made_of_the_description(description: str, 
 )
 def test_no_cluster_is_cut(parts: list[str]) -> None:
     description = "".join(parts)
-    kept = summary_of(description).removesuffix("…")
+    kept = extract_summary(description).removesuffix("…")
     flat = " ".join(plain_text(description).split())
     assert not kept or flat[len(kept) :][:1] not in ("\u200d", "\u0301", "\ufe0f") or flat.find(kept) != 0
     assert not is_html(kept) or is_html(flat)
@@ -87,5 +87,5 @@ def test_no_cluster_is_cut(parts: list[str]) -> None:
 
 @given(st.text(alphabet="abcdefgh ", min_size=130, max_size=400))
 def test_no_western_word_is_cut(text: str) -> None:
-    kept = summary_of(text).removesuffix("…")
+    kept = extract_summary(text).removesuffix("…")
     assert set(kept.split()) <= set(text.split())

@@ -8,8 +8,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import EventStatus
-from tadoru.store.events.values import Event, EventTime
-from tadoru.store.events.walking import Told, ZoneUse
+from tadoru.store.calendar.event_records import EventRecord, ZoneUse
+from tadoru.store.calendar.records import CalendarEvent, EventTime
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 STAMP = datetime(2026, 7, 1, 3, 4, 5, tzinfo=UTC)
@@ -30,7 +30,7 @@ def whole_days(first: date, days: int, zone: str = "Asia/Tokyo") -> EventTime:
     return time(start, start + timedelta(days=days), has_time=False, last=first + timedelta(days=days - 1))
 
 
-def told(*times: EventTime, **given: Any) -> Told:
+def told(*times: EventTime, **given: Any) -> EventRecord:
     """An event as a walk gives it."""
     every = times or (time(FIRST, FIRST + timedelta(hours=2)),)
     texts = dict.fromkeys(
@@ -38,14 +38,14 @@ def told(*times: EventTime, **given: Any) -> Told:
         "terms_url".split(),
         "",
     )
-    event = Event(
+    event = CalendarEvent(
         id=1, uid="0123abcd", title="星まつり", title_clean="星まつり", starts_at=every[0].starts_at, ends_at=every[0].ends_at,
         all_day=not every[0].has_time, has_time=every[0].has_time, local_date=every[0].local_date, timezone="Asia/Tokyo",
         lat=None, lon=None, source_id=1, dedupe_key="k", extra={}, status=EventStatus.ACTIVE, created_at=STAMP, updated_at=STAMP,
         last_seen=STAMP, last_day_over=STAMP, cancelled_at=None, vanished_at=None, archived_at=None, merged_into=None, sequence=0,
         times=len(every), **texts,
     )  # fmt: skip
-    return Told(event=replace(event, **given), time=every[0], times=every)
+    return EventRecord(event=replace(event, **given), time=every[0], times=every)
 
 
 def zone_use(name: str, first: int = 2026, last: int = 2027) -> ZoneUse:

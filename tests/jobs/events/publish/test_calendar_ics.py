@@ -11,21 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.publish.calendar_ics import calendar
-from tadoru.jobs.events.publish.ics_text import folded, text
-from tadoru.model.event import Reading
+from tadoru.jobs.events.publish.ics import escape_text, fold_line, ics_calendar
+from tadoru.model.event import ParsedSource
 from tadoru.parse.sources.ics import read_ics
-from tadoru.store.events.walking import Told, ZoneUse
+from tadoru.store.calendar.event_records import EventRecord, ZoneUse
 from tests.jobs.events.publish.given_out import FIRST, STAMP, TOKYO, time, told, whole_days, zone_use
 
 ZONES = ("Europe/London", "America/New_York", "Asia/Jerusalem", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tokyo")
 
 
-def written(*events: Told, zones: Iterable[ZoneUse] = (zone_use("Asia/Tokyo"),), **given: object) -> str:
-    return "".join(calendar(events, zones, **given))  # type: ignore[arg-type]
+def written(*events: EventRecord, zones: Iterable[ZoneUse] = (zone_use("Asia/Tokyo"),), **given: object) -> str:
+    return "".join(ics_calendar(events, zones, **given))  # type: ignore[arg-type]
 
 
-def read(calendar_text: str) -> Reading:
+def read(calendar_text: str) -> ParsedSource:
     return read_ics(calendar_text.encode(), "text/calendar", "https://example.org/c.ics", now=FIRST)
 
 
@@ -150,20 +149,20 @@ def test_any_text_survives_and_no_line_is_too_long(words: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs"]) | st.just("\n"), max_size=300))
 def test_a_text_is_unescaped_to_what_it_was(words: str) -> None:
-    line = folded(f"SUMMARY:{text(words)}").replace("\r\n ", "").removesuffix("\r\n").removeprefix("SUMMARY:")
+    line = fold_line(f"SUMMARY:{escape_text(words)}").replace("\r\n ", "").removesuffix("\r\n").removeprefix("SUMMARY:")
     assert re.sub(r"\\(.)", lambda found: "\n" if found[1] == "n" else found[1], line) == words
 
 
 def test_events_pass_through_one_after_the_other() -> None:
     taken = 0
 
-    def many() -> Iterator[Told]:
+    def many() -> Iterator[EventRecord]:
         nonlocal taken
         for number in range(1000):
             taken += 1
             yield told(id=number, uid=f"u{number}")
 
-    pieces = calendar(many(), [zone_use("Asia/Tokyo")])
+    pieces = ics_calendar(many(), [zone_use("Asia/Tokyo")])
     assert any("BEGIN:VEVENT" in piece for piece in pieces)
     assert taken == 1
     assert sum("BEGIN:VEVENT" in piece for piece in pieces) == 999

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.events.publish.cities import cities_like, city_named
-from tadoru.jobs.events.publish.documents import document, json_array
-from tadoru.jobs.events.publish.rows_csv import COLUMNS, rows_csv
+from tadoru.jobs.events.publish.csv_export import COLUMNS, csv_rows
+from tadoru.jobs.events.publish.json_documents import event_json, json_array
+from tadoru.jobs.events.publish.list_pages import find_city, suggest_cities
 from tests.jobs.events.publish.given_out import FIRST, STAMP, time, told, whole_days
 
 SEED = (
@@ -27,25 +27,25 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_document_has_the_names_of_the_data_model() -> None:
-    assert set(SEED.split()) <= set(document(told()))
+    assert set(SEED.split()) <= set(event_json(told()))
 
 
 def test_times_of_an_event_are_local_and_stamps_are_utc() -> None:
-    found = document(told(cancelled_at=STAMP))
+    found = event_json(told(cancelled_at=STAMP))
     assert (found["starts_at"], found["ends_at"]) == ("2026-08-01T10:00:00+09:00", "2026-08-01T12:00:00+09:00")
     assert (found["created_at"], found["cancelled_at"], found["archived_at"]) == ("2026-07-01T03:04:05Z",) * 2 + (None,)
 
 
 def test_whole_days_say_so_and_end_at_the_midnight_after() -> None:
-    found = document(told(whole_days(date(2026, 8, 1), 2)))
+    found = event_json(told(whole_days(date(2026, 8, 1), 2)))
     assert (found["all_day"], found["has_time"]) == (True, False)
     assert (found["starts_at"], found["ends_at"]) == ("2026-08-01T00:00:00+09:00", "2026-08-03T00:00:00+09:00")
 
 
 def test_a_series_lists_its_times_and_a_single_event_none() -> None:
-    series = document(told(*(time(FIRST + timedelta(weeks=n)) for n in range(3))))
+    series = event_json(told(*(time(FIRST + timedelta(weeks=n)) for n in range(3))))
     assert [one["starts_at"][:10] for one in series["occurrences"]] == ["2026-08-01", "2026-08-08", "2026-08-15"]
-    assert document(told())["occurrences"] == []
+    assert event_json(told())["occurrences"] == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
@@ -54,32 +54,32 @@ def test_an_array_of_any_length_is_json(count: int) -> None:
 
 
 def test_rows_have_a_header_and_end_as_the_standard_says() -> None:
-    text = "".join(rows_csv([told(), told()]))
+    text = "".join(csv_rows([told(), told()]))
     assert text.count("\r\n") == 3
     assert text.endswith("\r\n")
     assert text.split("\r\n")[0] == ",".join(COLUMNS)
-    assert "".join(rows_csv([], mark=True)).startswith("\ufeffid,")
+    assert "".join(csv_rows([], mark=True)).startswith("\ufeffid,")
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1＋1"])
 def test_a_cell_that_begins_like_a_formula_is_a_text(cell: str) -> None:
-    assert rows("".join(rows_csv([told(title=cell)])))[0]["title"] == f"'{cell}"
+    assert rows("".join(csv_rows([told(title=cell)])))[0]["title"] == f"'{cell}"
 
 
 def test_numbers_and_times_of_ours_stay_as_they_are() -> None:
-    [row] = rows("".join(rows_csv([told(lat=-33.5, lon=151.25)])))
+    [row] = rows("".join(csv_rows([told(lat=-33.5, lon=151.25)])))
     assert (row["lat"], row["lon"], row["all_day"], row["archived_at"]) == ("-33.5", "151.25", "false", "")
     assert row["starts_at"] == "2026-08-01T10:00:00+09:00"
 
 
 def test_the_times_of_a_series_are_one_cell() -> None:
-    [row] = rows("".join(rows_csv([told(time(FIRST, FIRST + timedelta(hours=1)), time(FIRST + timedelta(days=1)))])))
+    [row] = rows("".join(csv_rows([told(time(FIRST, FIRST + timedelta(hours=1)), time(FIRST + timedelta(days=1)))])))
     assert row["occurrences"] == "2026-08-01T10:00:00+09:00/2026-08-01T11:00:00+09:00 2026-08-02T10:00:00+09:00"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00")))
 def test_any_text_comes_back_from_a_row_and_never_runs(words: str) -> None:
-    [row] = rows("".join(rows_csv([told(title=words, venue=words)])))
+    [row] = rows("".join(csv_rows([told(title=words, venue=words)])))
     assert row["title"] in (words, f"'{words}")
     assert not row["title"].startswith(("=", "+", "-", "@", "\t", "\r"))
 
@@ -89,8 +89,8 @@ def test_any_text_comes_back_from_a_row_and_never_runs(words: str) -> None:
     [("盛岡", "盛岡市"), ("盛岡市", "盛岡市"), ("府中", None), ("滝沢", None), ("津", "津市"), ("津市", "津市"), ("", None)],
 )
 def test_a_city_is_found_without_its_kind_unless_two_are_called_so(asked: str, meant: str | None) -> None:
-    assert city_named(asked, ["盛岡市", "府中市", "府中町", "津市"]) == meant
+    assert find_city(asked, ["盛岡市", "府中市", "府中町", "津市"]) == meant
 
 
 def test_cities_that_may_have_been_meant_are_named() -> None:
-    assert cities_like("府中", ["盛岡市", "府中市", "府中町"]) == ("府中市", "府中町")
+    assert suggest_cities("府中", ["盛岡市", "府中市", "府中町"]) == ("府中市", "府中町")

@@ -1,34 +1,32 @@
 """Tells which events of different sources, or of one, are the same: pure functions over `EventDraft`.
 
-`blocks` says what is compared with what, `compare` decides with reasons, `merge` puts several together, `key` is the seed's
-dedupe key. `EventJudge` offers them to the database as it asks for them. What is stored, undone and reviewed is the business of
-`store.events` and of the collection.
+`blocking_keys` says what is compared with what, `compare_events` decides with reasons, `merge_fields` puts several together, `dedupe_key` is the seed's
+dedupe key. `EventMatcher` offers them to the database as it asks for them. What is stored, undone and reviewed is the business of
+`store.calendar` and of the collection.
 """
 
 from __future__ import annotations
 
-from tadoru.jobs.events.dedupe.blocks import blocks
-from tadoru.jobs.events.dedupe.compare import REVIEW, SAME, compare
-from tadoru.jobs.events.dedupe.explain import SENTENCES, Code, Comparison, Reason, Verdict
-from tadoru.jobs.events.dedupe.identity import key, same_row
-from tadoru.jobs.events.dedupe.judge import EventJudge
-from tadoru.jobs.events.dedupe.merge import Conflict, Side, Together, merge
+from tadoru.jobs.events.dedupe.field_merge import FieldConflict, MergeInput, MergeResult, merge_fields
+from tadoru.jobs.events.dedupe.keys import blocking_keys, dedupe_key, is_same_row
+from tadoru.jobs.events.dedupe.matcher import REVIEW_SCORE, SAME_SCORE, EventMatcher, compare_events
+from tadoru.jobs.events.dedupe.reasons import REASON_MESSAGES, EventComparison, MatchReason, MatchVerdict, ReasonCode
 
 __all__ = [
-    "REVIEW",
-    "SAME",
-    "SENTENCES",
-    "Code",
-    "Comparison",
-    "Conflict",
-    "EventJudge",
-    "Reason",
-    "Side",
-    "Together",
-    "Verdict",
-    "blocks",
-    "compare",
-    "key",
-    "merge",
-    "same_row",
+    "REASON_MESSAGES",
+    "REVIEW_SCORE",
+    "SAME_SCORE",
+    "EventComparison",
+    "EventMatcher",
+    "FieldConflict",
+    "MatchReason",
+    "MatchVerdict",
+    "MergeInput",
+    "MergeResult",
+    "ReasonCode",
+    "blocking_keys",
+    "compare_events",
+    "dedupe_key",
+    "is_same_row",
+    "merge_fields",
 ]

@@ -1,6 +1,6 @@
 """Compares two titles: what of them is identity, and whether the rest is one text written twice.
 
-A title is taken apart once (`view`, cached) and compared often. Only words are judged here; what follows from them for the
+A title is taken apart once (`split_title`, cached) and compared often. Only words are judged here; what follows from them for the
 events is decided in `compare`.
 """
 
@@ -12,13 +12,109 @@ from dataclasses import dataclass
 from datetime import date
 from enum import IntEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from tadoru.jobs.events.dedupe.explain import Code
-from tadoru.jobs.events.dedupe.fold import fold, letters, normal
-from tadoru.jobs.events.dedupe.marks import Number, marks, numbers, spoken_for, telling
-from tadoru.jobs.events.dedupe.slips import SHORTEST, is_slip
+from tadoru.jobs.events.dedupe.reasons import ReasonCode
+from tadoru.jobs.events.dedupe.similarity import MIN_TYPO_LENGTH, bare_letters, fold_spelling, is_typo, normalise_text
+
+
+class TitleNumber(NamedTuple):
+    """A number in a title."""
+
+    value: str
+    kind: str
+    """edition (第3回, vol.3), total (全3回), year, fiscal, month, day, count (20名, 60分), or nothing for any other."""
+
+
+_NUMBER = re.compile(
+    r"(?P<before>全|第|vol[.,]?\s*|no[.,]?\s*|#|♯|その|パート|part\.?\s*)?"
+    r"(?P<value>\d+(?:\.\d+)?(?:[a-z](?![a-z]))?)"  # With a letter: 3b is not 3.
+    r"(?P<after>\s*(?:年度|年生|年|月生|月|日目|日間|日|回目|回|期|号|弾|周年|名|人|組|分間?|時間?|歳|才|[かヶヵカケ]月|円|階|部))?"
+)
+_EDITIONS = frozenset({"回", "回目", "期", "号", "弾", "周年"})
+_COUNTS = frozenset({"名", "人", "組", "分", "分間", "円"})
+
+_MARKS = (
+    # levels and parts
+    "初中級 中上級 初級 中級 上級 初心者 経験者 入門 基礎 基本 応用 実践 発展 初期 中期 後期 前期 前半 後半 前編 後編 "
+    "前篇 後篇 上巻 下巻 予選 準決勝 決勝 本選 前夜祭 後夜祭 開会式 閉会式 "
+    # sessions
+    "午前 午後 昼間 夜間 昼の部 夜の部 朝の部 夕方 早朝 ナイト モーニング デイ 月曜 火曜 水曜 木曜 金曜 土曜 日曜 平日 祝日 "
+    # groups
+    "新生児 乳児 乳幼児 幼児 未就学児 未就園児 就学前 年少 年中 年長 小学生 中学生 高校生 大学生 低学年 中学年 高学年 "
+    "学生 大人 一般 児童 親子 男性 女性 男子 女子 男の子 女の子 シニア 高齢者 ジュニア ユース キッズ ベビー マタニティ "
+    "プレママ パパ ママ 父親 母親 祖父母 妊婦 両親 ファミリー ペア 個人 団体 保護者 教員 職員 事業者 従業員 "
+    # kinds of the same thing
+    "ハーフ フル 車いす リレー クォーター オンライン リモート zoom 対面 配信 収録 説明会 体験会 見学会 発表会 交流会 "
+    "懇親会 相談会 面接会 講演会 北部 南部 東部 西部 中部 英語 中国語 韓国語 日本語 フランス語 スペイン語"
+).split()
+# A direction or a season counts only where it names a thing (北図書館), not in 東京 or 春日; a letter where it stands alone.
+_MARK = re.compile(
+    "|".join(sorted(map(re.escape, _MARKS), key=len, reverse=True))
+    + r"|[北南東西春夏秋冬](?=の部|コース|会場|地区|図書館|公民館|児童館|体育館|センター|支所|分館|小学校|中学校|クラス|部)"
+    + r"|(?<![a-z0-9])[a-h](?![a-z0-9])"
+)
+_WEEKDAYS = "月火水木金土日"
+
+
+def find_numbers(plain: str) -> tuple[TitleNumber, ...]:
+    """The numbers of a normal text, in order."""
+    return tuple(_number(found) for found in _NUMBER.finditer(plain))
+
+
+def _number(found: re.Match[str]) -> TitleNumber:
+    before, after = found["before"], (found["after"] or "").strip()
+    value = found["value"].lstrip("0") or "0"
+    if before == "全":
+        kind = "total"
+    elif after == "年度":
+        kind = "fiscal"
+    elif len(value) == 4 and value[:2] in {"19", "20"}:
+        kind = "year"
+    elif after in {"月", "日"}:
+        kind = "month" if after == "月" else "day"
+    elif after in _EDITIONS or (before and after not in _COUNTS):
+        kind = "edition"
+    else:
+        kind = "count" if after in _COUNTS else ""
+    return TitleNumber(value, kind)
+
+
+def significant_numbers(found: tuple[TitleNumber, ...], day: date) -> tuple[TitleNumber, ...]:
+    """The numbers that are not just the event's own date written into the title."""
+    if not found:
+        return found
+    fiscal = day.year - (day.month < 4)
+    own = {
+        ("year", str(day.year)),
+        ("year", str(fiscal)),
+        ("fiscal", str(fiscal)),
+        ("month", str(day.month)),
+        ("day", str(day.day)),
+    }
+    return tuple(number for number in found if (number.kind, number.value) not in own)
+
+
+def format_own_day(day: date) -> str:
+    """The event's own date as titles write it: 8月1日土曜日."""
+    return f"{day.month}月{day.day}日{_WEEKDAYS[day.weekday()]}曜日"
+
+
+def find_markers(plain: str) -> frozenset[str]:
+    """The words of a normal text that name a level, a group or a session."""
+    return frozenset(_MARK.findall(plain))
+
+
+def is_implied_by_time(mark: str, day: date, hour: int | None) -> bool:
+    """Whether the date and time of an event say already what a mark says: 土曜 of an event on a Saturday."""
+    if mark.endswith("曜"):
+        return _WEEKDAYS[day.weekday()] == mark[0]
+    if hour is None:
+        return False
+    return (mark == "午前" and hour < 12) or (mark == "午後" and hour >= 12)
+
 
 _OPEN, _CLOSE = r"(\[{【〔〈《<", r")\]}】〕〉》>"
 _ASIDE = re.compile(rf"[{_OPEN}]([^{_OPEN}{_CLOSE}]*)[{_CLOSE}]")
@@ -46,7 +142,7 @@ _UNLIKE = 0.45
 _CLOSE_ENOUGH = 0.64
 
 
-class Likeness(IntEnum):
+class TitleSimilarity(IntEnum):
     """How two titles stand to each other, identity aside."""
 
     FAR = 0
@@ -59,17 +155,17 @@ class Likeness(IntEnum):
     SAME = 4
 
 
-CODES = {
-    Likeness.FAR: Code.TITLE_FAR,
-    Likeness.CLOSE: Code.TITLE_CLOSE,
-    Likeness.PART: Code.TITLE_PART,
-    Likeness.SPELLING: Code.TITLE_SPELLING,
-    Likeness.SAME: Code.TITLE_SAME,
+SIMILARITY_CODES = {
+    TitleSimilarity.FAR: ReasonCode.TITLE_FAR,
+    TitleSimilarity.CLOSE: ReasonCode.TITLE_CLOSE,
+    TitleSimilarity.PART: ReasonCode.TITLE_PART,
+    TitleSimilarity.SPELLING: ReasonCode.TITLE_SPELLING,
+    TitleSimilarity.SAME: ReasonCode.TITLE_SAME,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class TitleView:
+class TitleParts:
     """A title taken apart."""
 
     text: str
@@ -87,14 +183,14 @@ class TitleView:
     lone: frozenset[str]
     """Words of one sign: another sign there is another word, not a slip."""
     asides: frozenset[str]
-    numbers: tuple[Number, ...]
+    numbers: tuple[TitleNumber, ...]
     marks: frozenset[str]
 
 
 @lru_cache(maxsize=100_000)
-def view(title: str) -> TitleView:
+def split_title(title: str) -> TitleParts:
     """Take a title apart."""
-    plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normal(title)))
+    plain = _SHORT_DATE.sub(lambda found: f"{int(found[1])}月{int(found[2])}日", _OPENING.sub("", normalise_text(title)))
     asides: set[str] = set()
 
     def put_aside(found: re.Match[str]) -> str:
@@ -110,22 +206,22 @@ def view(title: str) -> TitleView:
         kept = shorter
     beside = sorted(filter(None, (_COUNTED.sub(" ", aside).strip() for aside in asides)))
     whole = " ".join([kept, *beside])
-    text = fold(whole) or fold(plain) or title.strip()
-    return TitleView(
+    text = fold_spelling(whole) or fold_spelling(plain) or title.strip()
+    return TitleParts(
         text=text,
-        body=fold(kept),
-        head=fold(_SUBTITLE.sub(" ", kept)),
+        body=fold_spelling(kept),
+        head=fold_spelling(_SUBTITLE.sub(" ", kept)),
         letters="".join(sorted(text)),
-        ordered="".join(sorted(fold(piece) for piece in _PIECE.split(whole))),
-        written=letters(whole),
+        ordered="".join(sorted(fold_spelling(piece) for piece in _PIECE.split(whole))),
+        written=bare_letters(whole),
         lone=frozenset(piece for piece in _PIECE.split(whole) if len(piece) == 1),
-        asides=frozenset(filter(None, map(fold, beside))),
-        numbers=numbers(plain),
-        marks=marks(plain),
+        asides=frozenset(filter(None, map(fold_spelling, beside))),
+        numbers=find_numbers(plain),
+        marks=find_markers(plain),
     )
 
 
-def unlike(one: TitleView, other: TitleView) -> float | None:
+def dissimilarity(one: TitleParts, other: TitleParts) -> float | None:
     """The share that two titles have in common when it is so small that nothing else needs to be looked at."""
     if one.text == other.text or one.text in other.text or other.text in one.text:
         return None
@@ -133,51 +229,51 @@ def unlike(one: TitleView, other: TitleView) -> float | None:
     return alike if alike < _UNLIKE else None
 
 
-def likeness(one: TitleView, other: TitleView, explained: Callable[[], str]) -> tuple[Likeness, float, str]:
+def title_similarity(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str]:
     """How alike two titles are, as a level, a share from 0 to 1, and what the longer one says beyond the shorter.
 
     `explained` gives the folded text of venue, city and organiser: a title that goes on with one of them says nothing new.
     """
     if one.text == other.text or (one.letters == other.letters and one.ordered == other.ordered):
-        return Likeness.SAME, 1.0, ""
+        return TitleSimilarity.SAME, 1.0, ""
     if one.letters == other.letters and len(one.text) >= 4:
-        return Likeness.SPELLING, 0.98, ""
+        return TitleSimilarity.SPELLING, 0.98, ""
     alike = max(fuzz.ratio(one.text, other.text), fuzz.ratio(one.ordered, other.ordered)) / 100
-    if alike >= 0.75 and _slipped(one, other):
-        return Likeness.SPELLING, alike, ""
+    if alike >= 0.75 and _differ_by_typo(one, other):
+        return TitleSimilarity.SPELLING, alike, ""
     short, long = sorted((one, other), key=lambda title: (len(title.text), title.text))
     found = _part(short, long, explained)
     if found is not None:
         return found
-    return (Likeness.CLOSE if alike >= _CLOSE_ENOUGH else Likeness.FAR), alike, ""
+    return (TitleSimilarity.CLOSE if alike >= _CLOSE_ENOUGH else TitleSimilarity.FAR), alike, ""
 
 
-def share_a_word(one: TitleView, other: TitleView) -> bool:
+def share_a_word(one: TitleParts, other: TitleParts) -> bool:
     """Whether a stretch of five signs stands in both, brackets aside."""
     return any(one.body[place : place + 5] in other.body for place in range(len(one.body) - 4))
 
 
-def _slipped(one: TitleView, other: TitleView) -> bool:
+def _differ_by_typo(one: TitleParts, other: TitleParts) -> bool:
     """Whether two titles differ by slips of the pen only."""
     if one.lone != other.lone and one.lone and other.lone:
         return False
-    return is_slip(one.text, other.text) or is_slip(one.ordered, other.ordered) or is_slip(one.written, other.written)
+    return is_typo(one.text, other.text) or is_typo(one.ordered, other.ordered) or is_typo(one.written, other.written)
 
 
-def _part(short: TitleView, long: TitleView, explained: Callable[[], str]) -> tuple[Likeness, float, str] | None:
+def _part(short: TitleParts, long: TitleParts, explained: Callable[[], str]) -> tuple[TitleSimilarity, float, str] | None:
     """Whether the shorter title is what the longer one begins with, ends with or names."""
     if len(short.text) < 4:
         return None
     if short.body in long.body and short.asides <= long.asides:
         words = (long.body.replace(short.body, "", 1), *(long.asides - short.asides))
         if all(_explained(word, explained()) for word in words if word):
-            return Likeness.SPELLING, 0.97, "".join(words)
+            return TitleSimilarity.SPELLING, 0.97, "".join(words)
     if short.text not in long.text:
         return None
     beyond = long.text.replace(short.text, "", 1)
-    if len(short.text) >= SHORTEST and short.text in {long.head, long.body}:
-        return Likeness.PART, 0.9, beyond
-    return Likeness.CLOSE, max(_CLOSE_ENOUGH, len(short.text) / len(long.text)), beyond
+    if len(short.text) >= MIN_TYPO_LENGTH and short.text in {long.head, long.body}:
+        return TitleSimilarity.PART, 0.9, beyond
+    return TitleSimilarity.CLOSE, max(_CLOSE_ENOUGH, len(short.text) / len(long.text)), beyond
 
 
 def _explained(word: str, names: str) -> bool:
@@ -187,42 +283,46 @@ def _explained(word: str, names: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class TitleAgreement:
     """How two titles agree in what is identity: the worst of it."""
 
-    code: Code | None = None
+    code: ReasonCode | None = None
     """None: nothing contradicts."""
     values: tuple[str, ...] = ()
 
 
-_AGREED = Identity()
+_AGREED = TitleAgreement()
 _YEARS = frozenset({"year", "fiscal"})
 
 
-def identity(one: TitleView, other: TitleView, when: tuple[date, int | None], explained: Callable[[], str]) -> Identity:
+def compare_identity(
+    one: TitleParts, other: TitleParts, when: tuple[date, int | None], explained: Callable[[], str]
+) -> TitleAgreement:
     """Compare numbers, marks and brackets. `when`: the day and the hour, for what a title says of them."""
     if one.numbers == other.numbers and one.marks == other.marks and one.asides == other.asides:
         return _AGREED
     found = [_numbers(one, other, when[0]), _marks(one, other, when), _asides(one, other, explained)]
-    for code in (Code.NUMBERS_DIFFER, Code.MARKS_DIFFER, Code.ASIDES_DIFFER):
+    for code in (ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER):
         for result in found:
             if result.code is code:
                 return result
     return next((result for result in reversed(found) if result.code is not None), _AGREED)
 
 
-def _numbers(one: TitleView, other: TitleView, day: date) -> Identity:
+def _numbers(one: TitleParts, other: TitleParts, day: date) -> TitleAgreement:
     if one.numbers == other.numbers:
         return _AGREED
     for kind in _YEARS:  # 2021年度 and 2022 may be one day's two years, 2021 and 2022 are two years
         years = [{number.value for number in title.numbers if number.kind == kind} for title in (one, other)]
         if years[0] and years[1] and years[0] != years[1]:
-            return Identity(Code.NUMBERS_DIFFER, (min(years[0]), min(years[1])))
-    mine, theirs = _unmatched(telling(one.numbers, day), telling(other.numbers, day))
+            return TitleAgreement(ReasonCode.NUMBERS_DIFFER, (min(years[0]), min(years[1])))
+    mine, theirs = _unmatched(significant_numbers(one.numbers, day), significant_numbers(other.numbers, day))
     if mine and theirs:
         kinds = [{number.kind for number in left} for left in (mine, theirs)]
         apart = kinds[0] | kinds[1] == {"total", "edition"} and kinds[0].isdisjoint(kinds[1])
-        return Identity(Code.NUMBERS_MISSING if apart else Code.NUMBERS_DIFFER, (mine[0].value, theirs[0].value))
+        return TitleAgreement(
+            ReasonCode.NUMBERS_MISSING if apart else ReasonCode.NUMBERS_DIFFER, (mine[0].value, theirs[0].value)
+        )
     left = mine or theirs
     if not left:
         return _AGREED
@@ -230,13 +330,15 @@ def _numbers(one: TitleView, other: TitleView, day: date) -> Identity:
         both = all(any(number.kind in _YEARS for number in title.numbers) for title in (one, other))
         values = [number.value for title in (one, other) for number in title.numbers if number.kind in _YEARS]
         return (
-            Identity(Code.NUMBERS_DIFFER, (values[0], values[-1])) if both else Identity(Code.NUMBERS_MISSING, (left[0].value,))
+            TitleAgreement(ReasonCode.NUMBERS_DIFFER, (values[0], values[-1]))
+            if both
+            else TitleAgreement(ReasonCode.NUMBERS_MISSING, (left[0].value,))
         )
     soft = all(number.kind in {"edition", "total"} for number in left)
-    return Identity(Code.EDITION_MISSING if soft else Code.NUMBERS_MISSING, (left[0].value,))
+    return TitleAgreement(ReasonCode.EDITION_MISSING if soft else ReasonCode.NUMBERS_MISSING, (left[0].value,))
 
 
-def _unmatched(one: tuple[Number, ...], other: tuple[Number, ...]) -> tuple[list[Number], list[Number]]:
+def _unmatched(one: tuple[TitleNumber, ...], other: tuple[TitleNumber, ...]) -> tuple[list[TitleNumber], list[TitleNumber]]:
     """The numbers that only one title has: the same of a kind are matched first, then the same of any kind."""
     mine, theirs = sorted(one), sorted(other)
     for same_kind in (True, False):
@@ -250,29 +352,29 @@ def _unmatched(one: tuple[Number, ...], other: tuple[Number, ...]) -> tuple[list
     return mine, theirs
 
 
-def _marks(one: TitleView, other: TitleView, when: tuple[date, int | None]) -> Identity:
+def _marks(one: TitleParts, other: TitleParts, when: tuple[date, int | None]) -> TitleAgreement:
     if one.marks == other.marks:
         return _AGREED
     mine, theirs = one.marks - other.marks, other.marks - one.marks
-    left = [mark for mark in sorted(mine | theirs) if not spoken_for(mark, *when)]
+    left = [mark for mark in sorted(mine | theirs) if not is_implied_by_time(mark, *when)]
     if not left or one.letters == other.letters:  # the same signs in another order make other words at the seams
         return _AGREED
     if mine and theirs:
-        return Identity(Code.MARKS_DIFFER, (min(mine), min(theirs)))
-    return Identity(Code.MARKS_MISSING, (left[0],))
+        return TitleAgreement(ReasonCode.MARKS_DIFFER, (min(mine), min(theirs)))
+    return TitleAgreement(ReasonCode.MARKS_MISSING, (left[0],))
 
 
-def _asides(one: TitleView, other: TitleView, explained: Callable[[], str]) -> Identity:
+def _asides(one: TitleParts, other: TitleParts, explained: Callable[[], str]) -> TitleAgreement:
     if one.asides == other.asides:
         return _AGREED
     if one.letters == other.letters:
         return _AGREED
     mine, theirs = sorted(one.asides - other.asides), sorted(other.asides - one.asides)
-    if mine and len(mine) == len(theirs) and all(map(is_slip, mine, theirs)):
-        return Identity(Code.ASIDES_SPELLING, (mine[0], theirs[0]))
+    if mine and len(mine) == len(theirs) and all(map(is_typo, mine, theirs)):
+        return TitleAgreement(ReasonCode.ASIDES_SPELLING, (mine[0], theirs[0]))
     known = explained()
     mine = [aside for aside in mine if aside not in other.body and aside not in known]
     theirs = [aside for aside in theirs if aside not in one.body and aside not in known]
     if mine and theirs:
-        return Identity(Code.ASIDES_DIFFER, (mine[0], theirs[0]))
-    return Identity(Code.ASIDES_MISSING, ((mine or theirs)[0],)) if mine or theirs else _AGREED
+        return TitleAgreement(ReasonCode.ASIDES_DIFFER, (mine[0], theirs[0]))
+    return TitleAgreement(ReasonCode.ASIDES_MISSING, ((mine or theirs)[0],)) if mine or theirs else _AGREED

@@ -10,33 +10,128 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.clock import Clock
+from tadoru.config.resolve.options import EventsOptions
 from tadoru.errors import ConfigError, UsageError
-from tadoru.fetch import chain
-from tadoru.fetch.guard import Names, named_privately
-from tadoru.jobs.events.enrich.endpoint import Access, Endpoint
-from tadoru.jobs.events.enrich.features import Texts
-from tadoru.jobs.events.enrich.model import CategoryModel, load
-from tadoru.jobs.events.enrich.prompt import Found, question
-from tadoru.jobs.events.enrich.summary import LONGEST, summary_of
+from tadoru.fetch import http
+from tadoru.fetch.guard import DnsCache, private_exemptions
+from tadoru.jobs.events.enrich.category_model import CategoryModel, EventTexts, load_model
+from tadoru.jobs.events.enrich.llm import LlmAccess, LlmAnswer, LlmEndpoint, build_question
 from tadoru.model.event import EventDraft
-from tadoru.options import EventsOptions
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.normal_text import clean_title, plain_text
 from tadoru.rules.address import Exemptions
-from tadoru.rules.url import typed
-from tadoru.store.files import Files
+from tadoru.rules.url import parse_typed_url
+from tadoru.store.files import FileStore
+
+MAX_SUMMARY = 120
+"""Letters of a summary; a description of no more than these needs none."""
+_SHORTEST = 30
+"""Letters below which the beginning of a sentence says nothing."""
+_END = re.compile(r"(?:[。！？!?]+|[.．]+)[」』）)\]”’\"']*|\n+")
+_OPENING = "「『（(“\"'‘"
+_ABBREVIATED = frozenset(
+    "dr mr mrs ms st prof no nr vs approx dept inc ltd jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+_PAUSE = re.compile(r"[、，,;；:：]|[」』）)](?!の)")
+
+
+def extract_summary(description: str, title: str = "") -> str:
+    """The summary; empty when the description is short, or can not be shortened without cutting a word."""
+    text = _without_title(plain_text(description), title)
+    if len(" ".join(text.split())) <= MAX_SUMMARY:
+        return ""
+    kept = ""
+    for sentence in _sentences(text):
+        joined = f"{kept}{'' if not kept or _is_wide(kept[-1]) else ' '}{sentence}"
+        if len(joined) > MAX_SUMMARY:
+            return kept or _shortened(sentence)
+        kept = joined
+    return kept
+
+
+def _without_title(text: str, title: str) -> str:
+    """Many descriptions begin with the title."""
+    first, _, rest = text.partition("\n")
+    return rest.strip() if title and rest.strip() and clean_title(first) == clean_title(title) else text
+
+
+def _sentences(text: str) -> list[str]:
+    found, start = [], 0
+    for match in _END.finditer(text):
+        if _ends(text, start, match):
+            found.append(text[start : match.end()])
+            start = match.end()
+    found.append(text[start:])
+    return [tidy for one in found if (tidy := " ".join(one.split()))]
+
+
+def _ends(text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a sentence ends at this sign."""
+    sign = match[0][0]
+    if sign in "\n。！？":
+        return True
+    following = text[match.end() : match.end() + 2]
+    if following and not (following[0].isspace() or _is_wide(following[0])):
+        return False
+    if sign != ".":
+        return True
+    # A short word before a full stop may be an abbreviation, and a small letter after it goes on.
+    words = text[start : match.start()].split()
+    word = words[-1].lstrip(_OPENING).casefold() if words else ""
+    is_short = (len(word) == 1 and word.isalpha()) or "." in word or word in _ABBREVIATED
+    return not is_short and not following.strip()[:1].islower()
+
+
+def _shortened(sentence: str) -> str:
+    """The beginning of a long sentence, up to a pause or between two words."""
+    room = sentence[: MAX_SUMMARY - 1]
+    pauses = [match.end() for match in _PAUSE.finditer(room) if _is_pause(sentence, match)]
+    cut = pauses[-1] if pauses and pauses[-1] > MAX_SUMMARY // 2 else max(_between_words(sentence), *pauses, 0)
+    kept = room[:cut].rstrip(" 、，,;；:：-–—・(（「『")
+    return f"{kept}…" if len(kept) >= _SHORTEST else ""
+
+
+def _is_pause(sentence: str, match: re.Match[str]) -> bool:
+    """A comma within a number, or a colon within a time or an address, is none."""
+    sign, after = match[0], sentence[match.end() : match.end() + 1]
+    return sign not in ",;:)" or not after or after.isspace() or _is_wide(after)
+
+
+def _between_words(sentence: str) -> int:
+    """The last place within the room where one word ends and another begins; 0 when there is none.
+
+    Japanese writes no spaces; there a word begins where kana of grammar (hiragana) are followed by anything else.
+    """
+    for place in range(MAX_SUMMARY - 1, 0, -1):
+        before, after = sentence[place - 1], sentence[place]
+        if after.isspace():
+            return place
+        if _is_hiragana(before) and not _is_hiragana(after) and _is_wide(after) and after.isalpha():
+            return place
+    return 0
+
+
+def _is_hiragana(sign: str) -> bool:
+    return "ぁ" <= sign <= "ゟ" or sign == "ー"
+
+
+def _is_wide(sign: str) -> bool:
+    return unicodedata.east_asian_width(sign) in "WF"
+
 
 CATEGORY_FROM, SUMMARY, SUMMARY_FROM = "category_from", "summary", "summary_from"
-Say = Callable[..., None]
+EnrichLog = Callable[..., None]
 """Hears what went wrong: `say(stage, error=…)`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Enriched:
+class EnrichResult:
     """Drafts with what could be filled in."""
 
     drafts: list[EventDraft]
@@ -52,7 +147,7 @@ class Enricher:
         *,
         model: CategoryModel | None = None,
         extracts: bool = False,
-        endpoint: Endpoint | None = None,
+        endpoint: LlmEndpoint | None = None,
         categories: Sequence[str] = (),
     ) -> None:
         """`categories` are those the endpoint may choose from."""
@@ -75,15 +170,15 @@ class Enricher:
         if self._endpoint is not None:
             await self._endpoint.close()
 
-    async def enrich(self, drafts: Sequence[EventDraft]) -> Enriched:
+    async def enrich(self, drafts: Sequence[EventDraft]) -> EnrichResult:
         """The same drafts, in their order, with what could be filled in. Raises only what is wrong with the disk."""
-        clean = [_without_claims(draft) for draft in drafts]
+        clean = [_strip_claims(draft) for draft in drafts]
         is_complete = True
         if self._endpoint is not None:
             clean, is_complete = await self._ask(self._endpoint, clean)
-        return Enriched(await asyncio.to_thread(self._fill, clean), is_complete)
+        return EnrichResult(await asyncio.to_thread(self._fill, clean), is_complete)
 
-    async def _ask(self, endpoint: Endpoint, drafts: list[EventDraft]) -> tuple[list[EventDraft], bool]:
+    async def _ask(self, endpoint: LlmEndpoint, drafts: list[EventDraft]) -> tuple[list[EventDraft], bool]:
         """What the endpoint says; two events that ask the same are asked about once."""
         name = f"llm {endpoint.access.model}"
         questions = {}
@@ -91,12 +186,12 @@ class Enricher:
             categories = () if draft.category else self._categories
             wants_summary = _wants_summary(draft)
             if categories or wants_summary:
-                questions[place] = question(draft, endpoint.access.model, categories, wants_summary=wants_summary)
+                questions[place] = build_question(draft, endpoint.access.model, categories, wants_summary=wants_summary)
         each = {asked.digest: asked for asked in questions.values()}
         answers = await asyncio.gather(*(endpoint.ask(asked) for asked in each.values()))
         known = dict(zip(each, answers, strict=True))
         filled = [
-            _with_answer(draft, known[questions[place].digest], name) if place in questions else draft
+            _fill_from_answer(draft, known[questions[place].digest], name) if place in questions else draft
             for place, draft in enumerate(drafts)
         ]
         return filled, None not in answers
@@ -104,27 +199,29 @@ class Enricher:
     def _fill(self, drafts: list[EventDraft]) -> list[EventDraft]:
         if self._model is not None:
             empty = [place for place, draft in enumerate(drafts) if not draft.category]
-            texts = [Texts(drafts[place].title, drafts[place].venue, drafts[place].description) for place in empty]
+            texts = [EventTexts(drafts[place].title, drafts[place].venue, drafts[place].description) for place in empty]
             name = f"model {self._model.digest}"
             for place, category in zip(empty, self._model.categories(texts), strict=True):
-                drafts[place] = _with(drafts[place], category, "", name)
+                drafts[place] = _fill_empty(drafts[place], category, "", name)
         if self._extracts:
             drafts = [
-                _with(draft, "", summary_of(draft.description, draft.title), "extract") if SUMMARY not in draft.extra else draft
+                _fill_empty(draft, "", extract_summary(draft.description, draft.title), "extract")
+                if SUMMARY not in draft.extra
+                else draft
                 for draft in drafts
             ]
         return drafts
 
 
 def _wants_summary(draft: EventDraft) -> bool:
-    return SUMMARY not in draft.extra and len(plain_text(draft.description)) > LONGEST
+    return SUMMARY not in draft.extra and len(plain_text(draft.description)) > MAX_SUMMARY
 
 
-def _with_answer(draft: EventDraft, found: Found | None, name: str) -> EventDraft:
-    return _with(draft, found.category, found.summary, name) if found is not None else draft
+def _fill_from_answer(draft: EventDraft, found: LlmAnswer | None, name: str) -> EventDraft:
+    return _fill_empty(draft, found.category, found.summary, name) if found is not None else draft
 
 
-def _with(draft: EventDraft, category: str, summary: str, name: str) -> EventDraft:
+def _fill_empty(draft: EventDraft, category: str, summary: str, name: str) -> EventDraft:
     """Fill in what is empty, and say who did."""
     extra = dict(draft.extra)
     if category and not draft.category:
@@ -136,17 +233,17 @@ def _with(draft: EventDraft, category: str, summary: str, name: str) -> EventDra
     return replace(draft, extra=extra) if extra != draft.extra else draft
 
 
-def _without_claims(draft: EventDraft) -> EventDraft:
+def _strip_claims(draft: EventDraft) -> EventDraft:
     """Who filled something in is for us to say, and not for a source."""
     kept = {name: value for name, value in draft.extra.items() if name not in (CATEGORY_FROM, SUMMARY_FROM)}
     return replace(draft, extra=kept) if len(kept) != len(draft.extra) else draft
 
 
-async def enricher_for(options: EventsOptions, files: Files, clock: Clock, say: Say) -> Enricher | None:
+async def enricher_for(options: EventsOptions, files: FileStore, clock: Clock, say: EnrichLog) -> Enricher | None:
     """What was asked for; None when that is nothing. Raises ConfigError for what can not be had."""
     if not options.enrich:
         return None
-    model = load(Path(options.category_model)) if options.category_model else None
+    model = load_model(Path(options.category_model)) if options.category_model else None
     if "category" in options.enrich and model is None:
         raise ConfigError(
             "Categories need a model: train one with `tadoru events enrich train` and name it with --category-model FILE."
@@ -160,29 +257,29 @@ async def enricher_for(options: EventsOptions, files: Files, clock: Clock, say: 
     )
 
 
-async def _endpoint(options: EventsOptions, files: Files, clock: Clock, say: Say) -> Endpoint:
+async def _endpoint(options: EventsOptions, files: FileStore, clock: Clock, say: EnrichLog) -> LlmEndpoint:
     if not options.llm_url or not options.llm_model:
         raise ConfigError("--enrich llm needs an endpoint and a model: give --llm-url and --llm-model.")
     try:
-        url = typed(options.llm_url.rstrip("/"))
+        url = parse_typed_url(options.llm_url.rstrip("/"))
     except UsageError as error:
         raise ConfigError(f"--llm-url can not be used. {error}") from None
     if "?" in url:
         raise ConfigError("--llm-url ends before /chat/completions and has no query: write it as https://llm.example/v1.")
-    access = Access(
+    access = LlmAccess(
         url=f"{url.rstrip('/').removesuffix('/chat/completions')}/chat/completions",
         model=options.llm_model,
         key=_key(options.llm_key),
         timeout=options.llm_timeout,
         budget=options.llm_budget,
     )
-    fetcher = chain.build(
+    fetcher = http.build_http_fetcher(
         user_agent=options.user_agent,
         exemptions=await _permitted(url, clock, allow_private=options.allow_private),
         proxy=options.proxy,
         verify_tls=not options.insecure,
     )
-    return Endpoint(access, fetcher, files, clock, say)
+    return LlmEndpoint(access, fetcher, files, clock, say)
 
 
 def _key(variable: str | None) -> str:
@@ -203,8 +300,8 @@ async def _permitted(url: str, clock: Clock, *, allow_private: bool) -> Exemptio
     """A person typed this address, so that it may be a private one."""
     if allow_private:
         return Exemptions(allow_all=True)
-    names = Names(clock)
+    names = DnsCache(clock)
     try:
-        return await named_privately([url], names)
+        return await private_exemptions([url], names)
     finally:
         await names.close()

@@ -13,11 +13,11 @@ from email.utils import format_datetime
 from types import MappingProxyType
 from xml.sax.saxutils import escape, quoteattr
 
-from tadoru.jobs.events.publish.calendar_ics import place_text
-from tadoru.jobs.events.publish.documents import local
+from tadoru.jobs.events.publish.ics import format_place
+from tadoru.jobs.events.publish.json_documents import format_local
 from tadoru.parse.normal_text import plain_text
-from tadoru.store.events.values import Event, EventTime
-from tadoru.store.events.walking import Told
+from tadoru.store.calendar.event_records import EventRecord
+from tadoru.store.calendar.records import CalendarEvent, EventTime
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
@@ -30,7 +30,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
 })  # fmt: skip
 
 
-def rss(events: Iterable[Told], *, name: str, site: str, own: str, lang: str, built: datetime | None) -> Iterator[str]:
+def rss_feed(
+    events: Iterable[EventRecord], *, name: str, site: str, own: str, lang: str, built: datetime | None
+) -> Iterator[str]:
     """A feed in pieces. `site` is the address of the service without a slash at its end, `own` that of the feed itself."""
     words = _WORDS[lang]
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -45,7 +47,7 @@ def rss(events: Iterable[Told], *, name: str, site: str, own: str, lang: str, bu
     yield "</channel>\n</rss>\n"
 
 
-def _item(told: Told, site: str, words: Mapping[str, str]) -> str:
+def _item(told: EventRecord, site: str, words: Mapping[str, str]) -> str:
     event = told.event
     title = f"[{words['cancelled']}] {event.title}" if event.cancelled_at else event.title
     parts = [_tag("title", title), _tag("link", f"{site}/events/{event.id}")]
@@ -59,22 +61,22 @@ def _item(told: Told, site: str, words: Mapping[str, str]) -> str:
     return f"<item>\n{''.join(parts)}</item>\n"
 
 
-def _about(event: Event, time: EventTime | None, words: Mapping[str, str]) -> str:
+def _about(event: CalendarEvent, time: EventTime | None, words: Mapping[str, str]) -> str:
     facts = (
-        ("when", _when(event, time)), ("where", place_text(event)), ("price", event.price), ("organizer", event.organizer),
+        ("when", _when(event, time)), ("where", format_place(event)), ("price", event.price), ("organizer", event.organizer),
         ("source", event.source_url), ("licence", event.licence), ("terms", event.terms_url),
     )  # fmt: skip
     told = "\n".join(f"{words[name]}: {value}" for name, value in facts if value)
     return "\n\n".join(part for part in (told, plain_text(event.description) if event.description else "") if part)
 
 
-def _when(event: Event, time: EventTime | None) -> str:
+def _when(event: CalendarEvent, time: EventTime | None) -> str:
     if time is None:
         return ""
     if not time.has_time:
         days = (time.local_date.isoformat(), time.last_date.isoformat())
         return days[0] if days[0] == days[1] else " – ".join(days)
-    start, end = (local(at, event.timezone) for at in (time.starts_at, time.ends_at))
+    start, end = (format_local(at, event.timezone) for at in (time.starts_at, time.ends_at))
     return " – ".join(at[:16].replace("T", " ") for at in (start, end) if at)
 
 

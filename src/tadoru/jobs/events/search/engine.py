@@ -7,37 +7,41 @@ once with a ticket when the engine does the work later; whoever called asks unti
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from tadoru.config.resolve.options import EventsOptions
 from tadoru.errors import ConfigError, TadoruError, quoted
-from tadoru.options import EventsOptions
+from tadoru.model.event import EventStatus
+from tadoru.store.calendar.records import CalendarEvent
+from tadoru.store.calendar.search_text import strip_tags
 
-Ticket = int | None
+TaskId = int | None
 """What an engine calls a task that it does later; None when it is done already."""
 
 
-class EngineError(TadoruError):
+class SearchEngineError(TadoruError):
     """The engine can not do it; trying again would not help."""
 
 
-class EngineBusy(EngineError):
+class SearchEngineBusy(SearchEngineError):
     """The engine can not do it now: it is down, too slow, or has too much to do."""
 
     retry_after: str | None = None
     """The header of its answer that says when to come again, as it came."""
 
 
-class EngineUnheard(EngineBusy):
+class SearchEngineSilent(SearchEngineBusy):
     """The engine gave no answer of its own: it may have done it, or not."""
 
 
-class TooLarge(EngineError):
+class BatchTooLarge(SearchEngineError):
     """It is too much at once."""
 
 
-class Engine(Protocol):
+class SearchEngine(Protocol):
     """One index of one search engine."""
 
     name: str
@@ -45,23 +49,23 @@ class Engine(Protocol):
 
     def has_index(self) -> bool: ...
 
-    def make_new(self) -> Sequence[Ticket]:
+    def make_new(self) -> Sequence[TaskId]:
         """An empty new index with the settings of ours; one that was left behind is dropped. Call it before anything new."""
         ...
 
-    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> Ticket:
+    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> TaskId:
         """Add documents, each in the place of the one with its id."""
         ...
 
-    def remove(self, ids: Sequence[str]) -> Ticket:
+    def remove(self, ids: Sequence[str]) -> TaskId:
         """Drop documents of the index; those that are not there are no matter."""
         ...
 
-    def put_in_place(self) -> Ticket:
+    def put_in_place(self) -> TaskId:
         """The new index is the index from now on, at once. Not to be called again when it is not known whether it was done."""
         ...
 
-    def drop_old(self) -> Ticket:
+    def drop_old(self) -> TaskId:
         """What was the index before is dropped."""
         ...
 
@@ -72,7 +76,7 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = None) -> Engine | None:
+def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = None) -> SearchEngine | None:
     """The engine of a configuration; None when there is none."""
     if not options.search_engine:
         return None
@@ -97,25 +101,82 @@ def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = N
     return TypesenseEngine(url, key, name)
 
 
-def sentence(engine: str, status: int | None, said: str, key: str, retry_after: str | None = None) -> EngineError:
+def engine_error(engine: str, status: int | None, said: str, key: str, retry_after: str | None = None) -> SearchEngineError:
     """An answer that is no success, as an error of ours. What the engine said is shortened, and never has the key."""
-    error = _sentence(engine, status, said, key)
-    if isinstance(error, EngineBusy):
+    error = _engine_error(engine, status, said, key)
+    if isinstance(error, SearchEngineBusy):
         error.retry_after = retry_after
     return error
 
 
-def _sentence(engine: str, status: int | None, said: str, key: str) -> EngineError:
+def _engine_error(engine: str, status: int | None, said: str, key: str) -> SearchEngineError:
     detail = " ".join((said.replace(key, "…") if key else said).split())[:200].rstrip(".")
     match status:
         case None:
-            return EngineUnheard(f"{engine} can not be reached ({detail}): check --search-url, and that it is running.")
+            return SearchEngineSilent(f"{engine} can not be reached ({detail}): check --search-url, and that it is running.")
         case 401 | 403:
-            return EngineError(f"{engine} refused the key: check the variable that --search-key names, and what that key may do.")
+            return SearchEngineError(
+                f"{engine} refused the key: check the variable that --search-key names, and what that key may do."
+            )
         case 413:
-            return TooLarge(f"{engine} does not take so much at once ({detail}): let it take more.")
+            return BatchTooLarge(f"{engine} does not take so much at once ({detail}): let it take more.")
         case 408 | 425 | 429 | 503:
-            return EngineBusy(f"{engine} has too much to do (answer {status}): run the same command again later.")
+            return SearchEngineBusy(f"{engine} has too much to do (answer {status}): run the same command again later.")
         case 500 | 502 | 504:
-            return EngineUnheard(f"{engine} failed (answer {status}): look into its log, and run the same command again.")
-    return EngineError(f"{engine} refused it (answer {status}: {detail}): check its version and the name of the index.")
+            return SearchEngineSilent(f"{engine} failed (answer {status}): look into its log, and run the same command again.")
+    return SearchEngineError(f"{engine} refused it (answer {status}: {detail}): check its version and the name of the index.")
+
+
+DOCUMENT_VERSION = "1"
+"""The form of documents and of an index's settings: another one, and an index is made anew."""
+SEARCHABLE = ("title", "venue", "organizer", "category", "city", "address", "description")
+"""Fields that are searched, the most telling first."""
+FILTERABLE = ("id", "city", "category", "starts_at", "ends_at", "local_date", "cancelled", "archived", "updated_at")
+SORTABLE = ("starts_at", "updated_at")
+TEXTS = (
+    "uid",
+    "title",
+    "description",
+    "venue",
+    "address",
+    "city",
+    "category",
+    "organizer",
+    "price",
+    "url",
+    "source_url",
+    "licence",
+)
+_SPACE = re.compile(r"\s+")
+
+
+def is_indexed(event: CalendarEvent, *, archived: bool) -> bool:
+    """Whether an engine is told of it: not what is hidden, in quarantine or a part of another, nor archived unless wanted."""
+    shown = event.status is EventStatus.ACTIVE and event.merged_into is None and event.starts_at is not None
+    return shown and (archived or event.archived_at is None)
+
+
+def search_document(event: CalendarEvent) -> dict[str, Any]:
+    """What an engine is told of an event that `is_indexed`. A place is `lat` and `lon`: each engine has its own form of it."""
+    assert event.starts_at is not None
+    found: dict[str, Any] = {name: text for name in TEXTS if (text := getattr(event, name))}
+    if event.description:
+        found["description"] = _SPACE.sub(" ", strip_tags(event.description)).strip()
+    found |= {
+        "id": str(event.id), "starts_at": int(event.starts_at.timestamp()), "all_day": event.all_day,
+        "timezone": event.timezone, "cancelled": event.cancelled_at is not None, "archived": event.archived_at is not None,
+        "updated_at": int(event.updated_at.timestamp()),
+    }  # fmt: skip
+    if event.ends_at is not None:
+        found["ends_at"] = int(event.ends_at.timestamp())
+    if event.local_date is not None:
+        found["local_date"] = event.local_date.isoformat()
+    if event.lat is not None and event.lon is not None:
+        found |= {"lat": event.lat, "lon": event.lon}
+    return found
+
+
+def split_location(document: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[float, float] | None]:
+    """A document without its place, and the place."""
+    rest = {name: value for name, value in document.items() if name not in ("lat", "lon")}
+    return rest, (document["lat"], document["lon"]) if "lat" in document else None

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from tadoru.errors import UsageError
 from tadoru.extras import not_installed
-from tadoru.jobs.events.search.documents import FILTERABLE, SEARCHABLE, SORTABLE, placed
-from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
+from tadoru.jobs.events.search.engine import (
+    FILTERABLE,
+    SEARCHABLE,
+    SORTABLE,
+    SearchEngineError,
+    TaskId,
+    engine_error,
+    split_location,
+)
 
 if TYPE_CHECKING:
     from meilisearch.models.task import TaskInfo
@@ -47,11 +54,11 @@ class MeilisearchEngine:
         except self._api_error as error:
             answer: Any = getattr(error.__cause__, "response", None)
             later = answer.headers.get("Retry-After") if answer is not None else None
-            raise sentence("Meilisearch", error.status_code, f"{error.code}: {error.message}", self._key, later) from None
+            raise engine_error("Meilisearch", error.status_code, f"{error.code}: {error.message}", self._key, later) from None
         except self._error as error:
-            raise sentence("Meilisearch", None, type(error).__name__, self._key) from None
+            raise engine_error("Meilisearch", None, type(error).__name__, self._key) from None
         except ValueError as error:
-            raise EngineError("Meilisearch gave an answer that can not be read: check --search-url.") from error
+            raise SearchEngineError("Meilisearch gave an answer that can not be read: check --search-url.") from error
 
     def _task(self, call: Callable[[], TaskInfo]) -> int:
         with self._asking():
@@ -62,13 +69,13 @@ class MeilisearchEngine:
         try:
             with self._asking():
                 self._client.get_raw_index(self._index)
-        except EngineError as error:
+        except SearchEngineError as error:
             if _NOT_THERE in str(error):
                 return False
             raise
         return True
 
-    def make_new(self) -> Sequence[Ticket]:
+    def make_new(self) -> Sequence[TaskId]:
         client, options = self._client, {"primaryKey": "id"}
         # Only what is there can be swapped.
         first = [] if self.has_index() else [self._task(lambda: client.create_index(self._index, options))]
@@ -79,18 +86,18 @@ class MeilisearchEngine:
             self._task(lambda: client.index(self._new).update_settings(dict(_SETTINGS))),
         ]
 
-    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> Ticket:
+    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> TaskId:
         index = self._client.index(self._new if new else self._index)
         return self._task(lambda: index.add_documents([_document(one) for one in documents], "id"))
 
-    def remove(self, ids: Sequence[str]) -> Ticket:
+    def remove(self, ids: Sequence[str]) -> TaskId:
         chosen = ", ".join(f'"{one}"' for one in ids)
         return self._task(lambda: self._client.index(self._index).delete_documents(filter=f"id IN [{chosen}]"))
 
-    def put_in_place(self) -> Ticket:
+    def put_in_place(self) -> TaskId:
         return self._task(lambda: self._client.swap_indexes([{"indexes": [self._index, self._new]}]))
 
-    def drop_old(self) -> Ticket:
+    def drop_old(self) -> TaskId:
         return self._task(lambda: self._client.delete_index(self._new))
 
     def is_done(self, ticket: int) -> bool:
@@ -102,12 +109,12 @@ class MeilisearchEngine:
         if task.status == "succeeded" or (task.type, code) in _AS_GOOD:
             return True
         said = (task.error or {}).get("message", task.status)
-        raise sentence("Meilisearch", 413 if code == "payload_too_large" else 400, f"{code}: {said}", self._key)
+        raise engine_error("Meilisearch", 413 if code == "payload_too_large" else 400, f"{code}: {said}", self._key)
 
     def close(self) -> None:
         """It keeps no connection."""
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:
-    rest, place = placed(document)
+    rest, place = split_location(document)
     return rest | ({"_geo": {"lat": place[0], "lng": place[1]}} if place else {})

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from tadoru.errors import UsageError
 from tadoru.extras import not_installed
-from tadoru.jobs.events.search.documents import FILTERABLE, SORTABLE, TEXTS, placed
-from tadoru.jobs.events.search.engine import EngineError, Ticket, sentence
+from tadoru.jobs.events.search.engine import FILTERABLE, SORTABLE, TEXTS, SearchEngineError, TaskId, engine_error, split_location
 
 _PATIENCE = 30.0
 _AT_ONCE = 100
@@ -76,9 +75,9 @@ class TypesenseEngine:
             raise
         except self._error as error:
             status = error.args[0] if error.args and isinstance(error.args[0], int) else None
-            raise sentence("Typesense", status, str(error.args[-1] if error.args else ""), self._key, self._later) from None
+            raise engine_error("Typesense", status, str(error.args[-1] if error.args else ""), self._key, self._later) from None
         except self._unheard as error:
-            raise sentence("Typesense", None, type(error).__name__, self._key) from None
+            raise engine_error("Typesense", None, type(error).__name__, self._key) from None
 
     def _behind(self) -> str | None:
         """The collection that the alias names."""
@@ -98,7 +97,7 @@ class TypesenseEngine:
     def has_index(self) -> bool:
         return self._behind() is not None
 
-    def make_new(self) -> Sequence[Ticket]:
+    def make_new(self) -> Sequence[TaskId]:
         self._side = name = self._sides[1] if self._behind() == self._sides[0] else self._sides[0]
         self._drop(name)
         schema: Any = {"name": name, "fields": _fields(), "default_sorting_field": "starts_at"}
@@ -106,40 +105,40 @@ class TypesenseEngine:
             self._client.collections.create(schema)
         return []
 
-    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> Ticket:
+    def put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> TaskId:
         name = self._side if new else self._index
         rows: Any = [_document(one) for one in documents]
         try:
             with self._asking():
                 told: Any = self._collections[name].documents.import_(rows, {"action": "upsert"})
         except self._gone:
-            raise EngineError(f"Typesense has no collection {name}: make everything anew with --full.") from None
+            raise SearchEngineError(f"Typesense has no collection {name}: make everything anew with --full.") from None
         # Each document has an answer of its own, below an answer that is always a success.
         wrong = [one for one in told if not one.get("success")]
         if wrong or len(told) != len(rows):
             first = wrong[0] if wrong else {}
-            raise sentence("Typesense", first.get("code", 500), str(first.get("error", "answers are missing")), self._key)
+            raise engine_error("Typesense", first.get("code", 500), str(first.get("error", "answers are missing")), self._key)
         return None
 
-    def remove(self, ids: Sequence[str]) -> Ticket:
+    def remove(self, ids: Sequence[str]) -> TaskId:
         for at in range(0, len(ids), _AT_ONCE):
             chosen = ",".join(ids[at : at + _AT_ONCE])
             try:
                 with self._asking():
                     self._collections[self._index].documents.delete({"filter_by": f"id:[{chosen}]"})
             except self._gone:
-                raise EngineError(f"Typesense has no index {self._index}: make it anew with --full.") from None
+                raise SearchEngineError(f"Typesense has no index {self._index}: make it anew with --full.") from None
         return None
 
-    def put_in_place(self) -> Ticket:
+    def put_in_place(self) -> TaskId:
         try:
             with self._asking():
                 self._client.aliases.upsert(self._index, {"collection_name": self._side})
         except self._gone:
-            raise EngineError(f"Typesense has no collection {self._side}: make everything anew with --full.") from None
+            raise SearchEngineError(f"Typesense has no collection {self._side}: make everything anew with --full.") from None
         return None
 
-    def drop_old(self) -> Ticket:
+    def drop_old(self) -> TaskId:
         for name in self._sides:
             if name != self._side:
                 self._drop(name)
@@ -154,5 +153,5 @@ class TypesenseEngine:
 
 
 def _document(document: Mapping[str, Any]) -> dict[str, Any]:
-    rest, place = placed(document)
+    rest, place = split_location(document)
     return rest | ({"location": list(place)} if place else {})

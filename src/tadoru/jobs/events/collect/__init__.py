@@ -1,0 +1,1 @@
+"""Collects events from sources: fetch, parse, normalise, store."""

@@ -1,0 +1,310 @@
+"""When a source is collected again. Pure."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tadoru.clock import Clock, iso, to_datetime
+from tadoru.config.resolve.options import EventsOptions
+from tadoru.engine.polite_client import PoliteClient
+from tadoru.errors import ConfigError, StoreError, TadoruError
+from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceContent, SourceFetcher
+from tadoru.jobs.events.collect.source_settings import SourceSettings, parse_source_settings
+from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
+from tadoru.model.event import EventDraft, ParseProblem, QuarantinedEvent, RawEvent, ReviewReason, RunStatus
+from tadoru.store.calendar.records import EventSource, MissingEventsResult, RunLog
+from tadoru.store.calendar.runs import RunClosed
+from tadoru.store.calendar.store import CalendarStore
+from tadoru.store.files import FileStore
+
+if TYPE_CHECKING:
+    from tadoru.jobs.events.enrich.enricher import Enricher
+
+
+HOUR = 3600.0
+PERIODS = {"high": 3 * HOUR, "normal": 12 * HOUR}
+MAX_INTERVAL = 7 * 24 * HOUR
+"""However often a source fails, it is tried once a week, for ever."""
+MAX_TTL = 24 * HOUR
+"""A source may ask to be read less often, up to this."""
+
+
+def run_interval(source: EventSource) -> float:
+    """Seconds between two runs."""
+    return PERIODS.get(source.frequency, source.low_hours * HOUR)
+
+
+def delay_after_success(source: EventSource, wish: float | None) -> float:
+    """Seconds until the next run; `wish` is what the source itself asks for (its ttl)."""
+    return max(run_interval(source), min(wish or 0.0, MAX_TTL))
+
+
+def delay_after_failure(source: EventSource, failures: int, *, jitter: float, retry_after: float | None = None) -> float:
+    """Seconds until the next run after so many failures in a row: one period, then twice as long each time, give or take a
+    tenth (`jitter`, in [0, 1)); never sooner than the server asked for."""
+    wait = min(run_interval(source) * 2.0 ** min(failures - 1, 20), MAX_INTERVAL) * (0.9 + 0.2 * jitter)
+    return min(max(wait, retry_after or 0.0), MAX_INTERVAL)
+
+
+MAX_SUMMARY_LENGTH = 500
+"""Characters of an error summary."""
+StageLog = Callable[..., None]
+"""Hears of each stage: `say(stage, source_id=…, run_id=…, duration=…, error=…)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRun:
+    """How a run went."""
+
+    source: EventSource
+    run: RunLog
+    sweep: MissingEventsResult | None = None
+    unchanged: bool = False
+    """The source said that nothing changed."""
+
+    @property
+    def failed(self) -> bool:
+        return self.run.status is RunStatus.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class NormalisedEvents:
+    """What was read, in the product's terms."""
+
+    drafts: list[EventDraft]
+    raws: list[RawEvent]
+    """Of the drafts, in their order."""
+    quarantined: list[QuarantinedEvent]
+
+
+class Collector:
+    """Collects sources into a database."""
+
+    def __init__(
+        self, store: CalendarStore, files: FileStore, clock: Clock, worker: int, options: EventsOptions, say: StageLog, *,
+        accept_drops: bool = False, enricher: Enricher | None = None,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._files = files
+        self._clock = clock
+        self._worker = worker
+        self._options = options
+        self._say = say
+        self._accept_drops = accept_drops
+        self._enricher = enricher
+        self._judge = EventMatcher()
+        self._random = random.Random()
+
+    async def collect(self, source: EventSource, errand: PoliteClient) -> SourceRun:
+        """Run a source that is leased to this worker. Raises only what is wrong with the database or the disk."""
+        store = self._store
+        run = await asyncio.to_thread(store.start_run, source.id, self._worker)
+        # Now, so that a source which takes its worker down does not come back at once, for ever.
+        await asyncio.to_thread(store.schedule, source.id, run_interval(source))
+        began = self._clock.monotonic()
+        try:
+            return await self._run(source, run, errand)
+        except RunClosed as error:
+            self._tell(source, run, "run", began, str(error))
+            return SourceRun(source, await asyncio.to_thread(store.run, run.id))
+        except StoreError:
+            raise
+        except TadoruError as error:
+            return await self._failed(source, run, SourceContent(error=str(error)), began)
+        except Exception as error:
+            message = f"This is a fault of Tadoru: {type(error).__name__}: {error}"
+            collected = await self._failed(source, run, SourceContent(error=message), began)
+            self._say("fault", source_id=source.id, run_id=run.id, error=message, trace=True)
+            return collected
+
+    async def _run(self, source: EventSource, run: RunLog, errand: PoliteClient) -> SourceRun:
+        began = self._clock.monotonic()
+        state = await asyncio.to_thread(self._store.state, source.id)
+        settings = parse_source_settings(source.type, source.settings, secret=source.secret)
+        means = FetchContext(
+            errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=read_secret(source),
+            timeout=self._options.timeout, enriched_by=self._enricher.signature if self._enricher else "",
+        )  # fmt: skip
+        gatherer = SourceFetcher(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
+        found = await gatherer.gather()
+        self._tell(source, run, "fetch", began, found.error)
+        if found.error:
+            return await self._failed(source, run, found, began)
+        if found.is_unchanged:
+            return await self._unchanged(source, run)
+        began = self._clock.monotonic()
+        normal = await asyncio.to_thread(self.normalise, source, settings, found)
+        self._tell(source, run, "normalise", began)
+        if not normal.drafts and not found.events and found.problems:
+            # Nothing in it could be read: the source is broken, not its events.
+            return await self._failed(source, run, found, began, normal)
+        if self._enricher is not None:
+            normal = await self._enrich(self._enricher, source, run, found, normal)
+        return await self._store_all(source, run, found, normal)
+
+    def zone_of(self, source: EventSource) -> str:
+        return source.timezone or self._options.timezone
+
+    def _remember_snapshot(self, source: EventSource, run: RunLog, taken: FetchedDocument) -> None:
+        self._store.add_snapshot(
+            source.id, taken.url, taken.path, taken.fetched_at,
+            etag=taken.etag, last_modified=taken.last_modified, run_id=run.id,
+        )  # fmt: skip
+
+    def normalise(self, source: EventSource, settings: SourceSettings, found: SourceContent) -> NormalisedEvents:
+        """Every raw event as a draft, or in quarantine with the reason."""
+        rules = SourceRules(zone=self.zone_of(source), now=to_datetime(self._clock.now()), city=source.city, order=settings.order)
+        normal = NormalisedEvents([], [], [_quarantined_problem(one) for one in found.problems])
+        for raw in found.events:
+            outcome = normalise(raw, rules)
+            if isinstance(outcome, QuarantinedEvent):
+                normal.quarantined.append(outcome)
+            else:
+                normal.drafts.append(outcome)
+                normal.raws.append(raw)
+        return normal
+
+    async def _enrich(
+        self, enricher: Enricher, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents
+    ) -> NormalisedEvents:
+        began = self._clock.monotonic()
+        enriched = await enricher.enrich(normal.drafts)
+        if not enriched.is_complete:
+            # The rest is asked about next time, and so the source has to be read then, changed or not.
+            found.kept["enriched"] = ""
+        self._tell(source, run, "enrich", began)
+        return replace(normal, drafts=enriched.drafts)
+
+    async def _store_all(self, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents) -> SourceRun:
+        began = self._clock.monotonic()
+        store = self._store
+        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, self._judge, raws=normal.raws)
+        self._tell(source, run, "store", began)
+        is_whole = not found.missing
+        sweep = await asyncio.to_thread(store.sweep, run, force=self._accept_drops) if is_whole else None
+        counts = {
+            "fetched": found.fetched,
+            "parsed": len(normal.drafts) + len(normal.quarantined),
+            "upserted": applied.upserted,
+            "quarantined": applied.quarantined,
+            "merged": applied.merged,
+            "review": applied.review,
+            "inserted": applied.inserted,
+            "updated": applied.updated,
+            "vanished": sweep.vanished if sweep else 0,
+        }
+        said = [*found.missing, *(f"{one.position}: {one.reason}" for one in found.problems)]
+        status = RunStatus.PARTIAL if said else RunStatus.SUCCESS
+        if is_whole:
+            first = found.documents[0] if found.documents else None
+            await asyncio.to_thread(
+                store.remember, source.id,
+                etag=first.etag if first else None, last_modified=first.last_modified if first else None,
+                body_hash=first.path.rpartition("/")[2].partition(".")[0] if first else "", kept=found.kept,
+            )  # fmt: skip
+        closed = await self._finish(run, status, counts, _summary(said), tuple(one.path for one in found.documents))
+        await asyncio.to_thread(store.schedule, source.id, delay_after_success(source, found.ttl))
+        await asyncio.to_thread(self._end_failure, source)
+        if sweep is not None:
+            await asyncio.to_thread(self._watch_drop, source, sweep)
+        return SourceRun(source, closed, sweep)
+
+    async def _unchanged(self, source: EventSource, run: RunLog) -> SourceRun:
+        seen = await asyncio.to_thread(self._store.see_all, run)
+        counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
+        closed = await self._finish(run, RunStatus.SUCCESS, counts, "", ())
+        await asyncio.to_thread(self._store.schedule, source.id, delay_after_success(source, None))
+        await asyncio.to_thread(self._end_failure, source)
+        return SourceRun(source, closed, unchanged=True)
+
+    async def _failed(
+        self, source: EventSource, run: RunLog, found: SourceContent, began: float, normal: NormalisedEvents | None = None
+    ) -> SourceRun:
+        """Close the run; the source waits longer each time. What could not be read is in its snapshot, and asked about."""
+        store = self._store
+        quarantined = normal.quarantined if normal else []
+        applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._judge) if quarantined else None
+        error = found.error or _summary([f"{one.position}: {one.reason}" for one in found.problems])
+        counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0)
+        counts |= {"fetched": found.fetched, "parsed": len(quarantined), "quarantined": len(quarantined)}
+        counts["review"] = applied.review if applied else 0
+        closed = await self._finish(run, RunStatus.FAIL, counts, error, tuple(one.path for one in found.documents))
+        state = await asyncio.to_thread(store.state, source.id)
+        wait = delay_after_failure(source, state.failures, jitter=self._random.random(), retry_after=found.retry_after)
+        await asyncio.to_thread(store.schedule, source.id, wait, backoff=wait)
+        detail = {"error": error, "run_id": run.id}
+        if found.is_gone:
+            await asyncio.to_thread(store.edit_source, source.id, {"enabled": False}, "410 Gone")
+            await asyncio.to_thread(store.open_incident, source.id, "gone", detail)
+        else:
+            await asyncio.to_thread(store.open_incident, source.id, "failure", detail)
+        self._tell(source, run, "failed", began, error)
+        return SourceRun(source, closed)
+
+    def _end_failure(self, source: EventSource) -> None:
+        for kind in ("failure", "gone"):
+            self._store.close_incident(source.id, kind)
+
+    def _watch_drop(self, source: EventSource, sweep: MissingEventsResult) -> None:
+        if sweep.is_drop:
+            self._store.open_incident(source.id, "drop", {"known": sweep.known, "missing": sweep.missing})
+        else:
+            self._store.close_incident(source.id, "drop")
+
+    async def _finish(self, run: RunLog, status: RunStatus, counts: dict[str, int], error: str, paths: tuple[str, ...]) -> RunLog:
+        closed = await asyncio.to_thread(self._store.finish_run, run, status, counts=counts, error=error, snapshot_paths=paths)
+        await asyncio.to_thread(write_run_log, self._files, closed)
+        return closed
+
+    def _tell(self, source: EventSource, run: RunLog, stage: str, began: float, error: str = "") -> None:
+        self._say(stage, source_id=source.id, run_id=run.id, duration=self._clock.monotonic() - began, error=error)
+
+
+def _quarantined_problem(problem: ParseProblem) -> QuarantinedEvent:
+    raw = RawEvent(position=problem.position, description=problem.sample or None)
+    return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=problem.reason)
+
+
+def _summary(said: list[str]) -> str:
+    if not said:
+        return ""
+    more = f" (and {len(said) - 1} more)" if len(said) > 1 else ""
+    return f"{said[0][:MAX_SUMMARY_LENGTH]}{more}"
+
+
+def read_secret(source: EventSource) -> str:
+    """The secret of a source, from the variable that it names. Raises ConfigError."""
+    if not source.secret:
+        return ""
+    secret = os.environ.get(source.secret, "")
+    if not secret:
+        raise ConfigError(f"The variable {source.secret}, which holds the secret of this source, is not set.")
+    return secret
+
+
+def run_log_path(run: RunLog) -> str:
+    return f"var/runlogs/{run.started_at:%Y-%m-%d}/{run.id}.json"
+
+
+def write_run_log(files: FileStore, run: RunLog) -> None:
+    """The run log as a file, in the seed's form."""
+    assert run.finished_at is not None
+    assert run.status is not None
+    record: dict[str, Any] = {
+        "id": run.id,
+        "source_id": run.source_id,
+        "started_at": iso(run.started_at),
+        "finished_at": iso(run.finished_at),
+        "status": run.status.value,
+        "counts": dict(run.counts),
+        "error_summary": run.error_summary,
+        "snapshot_paths": list(run.snapshot_paths),
+    }
+    files.put(run_log_path(run), json.dumps(record, ensure_ascii=False, indent=2).encode() + b"\n")

@@ -1,0 +1,97 @@
+"""Reading documents of a source in a process of its own, which is killed when one takes too long.
+
+People type the selectors and expressions of a source, and strangers write its pages: together they can keep a parser busy for
+hours (`div:has(~ div:has(~ div a))` on a page of 2,000 `div` elements: 24 s), in code that holds the whole process and that no
+thread can interrupt.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import subprocess
+import sys
+import threading
+from typing import IO, Any
+
+from tadoru.errors import TadoruError
+from tadoru.jobs.events.collect.readers import BUILT_IN, SourceDocument
+from tadoru.jobs.events.collect.source_settings import SourceSettings
+from tadoru.model.event import ParsedSource, SourceType
+
+_COMMAND = (sys.executable, "-P", "-m", "tadoru.jobs.events.collect.reader_process")
+
+
+class ReaderTimeout(TadoruError):
+    """A document was not read in time; the text says what to do."""
+
+
+class ReaderProcess:
+    """Reads the documents of one source, one at a time. The process starts with the first document and ends with `close`."""
+
+    def __init__(self, kind: SourceType, settings: SourceSettings, seconds: float) -> None:
+        self._kind = kind
+        self._settings = settings
+        self._seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def read(self, document: SourceDocument) -> ParsedSource:
+        """What the reader of the source makes of a document. Raises ReadingTooSlow."""
+        if not self._settings.has_typed_expressions:
+            return self._settings.reader.read(document, self._settings.own)
+        if self._process is None:
+            self._process = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - our own program
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = threading.Timer(self._seconds, process.kill)
+        timer.start()
+        try:
+            _write(process.stdin, (self._kind, self._settings.own, document))
+            result = _read(process.stdout)
+        except (OSError, EOFError):
+            self.close()
+            raise ReaderTimeout(
+                f"The selectors or expressions of this source took more than {self._seconds:g} seconds for {document.url}: "
+                f"write simpler ones, or raise --timeout."
+            ) from None
+        finally:
+            timer.cancel()
+        if isinstance(result, Exception):
+            raise result
+        reading: ParsedSource = result
+        return reading
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with contextlib.suppress(OSError):  # What was not sent yet.
+                process.communicate()
+
+
+def _write(stream: IO[bytes], value: object) -> None:
+    pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
+    stream.flush()
+
+
+def _read(stream: IO[bytes]) -> Any:
+    # Both ends are this program, and a document within the value is bytes.
+    return pickle.load(stream)  # noqa: S301
+
+
+def main() -> None:
+    """Read documents from the standard input until it ends."""
+    with contextlib.suppress(EOFError, BrokenPipeError):
+        while True:
+            kind, settings, document = _read(sys.stdin.buffer)
+            try:
+                result: ParsedSource | Exception = BUILT_IN[kind].read(document, settings)
+            except Exception as error:  # A bug of a reader is reported by the process that asked.
+                result = error
+            _write(sys.stdout.buffer, result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""The settings of a source: what every type has, and what is its reader's own. They are checked when they are saved.
+
+`auth` (`type` bearer, basic, header or query, and what that needs), `headers`, `limits`, `reader` (a plugin) and `date_order` are
+every source's; the rest is handed to the reader. A secret is never a setting: the source names the variable that holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tadoru.errors import ConfigError, UsageError, quoted
+from tadoru.fetch.credentials import Credentials, check_header
+from tadoru.jobs.events.collect.readers import SourceReader, reader_for
+from tadoru.model.event import SourceType
+from tadoru.model.web import Headers
+from tadoru.parse.dates.names import Order
+from tadoru.parse.sources.given import Given
+from tadoru.rules.url import canonical, origin
+
+AUTH_TYPES = ("bearer", "basic", "header", "query")
+DATE_ORDERS = tuple(Order)
+MAX_PAGES = 10_000
+"""Of a list in one run, whatever the settings say."""
+_SHARED = ("auth", "headers", "limits", "reader", "date_order")
+_FORBIDDEN = frozenset({"authorization", "cookie"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceAuth:
+    """How a source is signed in to; the secret comes from a variable."""
+
+    type: str = ""
+    name: str = ""
+    """The user of basic, the header, or the parameter of the query."""
+
+    def credentials(self, origins: tuple[str, ...], secret: str) -> Credentials:
+        """The secret, bound to the origins of the source."""
+        found = Credentials()
+        match self.type:
+            case "bearer":
+                return found.with_bearer(origins, secret)
+            case "basic":
+                return found.with_basic(origins, self.name, secret)
+            case "header":
+                return found.with_api_key(origins, self.name, secret)
+            case "query":
+                return found.with_parameter(origins, self.name, secret)
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """What one run of a source reads at most; a run that reaches a limit keeps what it has read and is partial."""
+
+    pages: int = 50
+    """Of a list; the pages about single events that it names are not counted."""
+    bytes: int = 64 * 1024 * 1024
+    """Bodies after decompression, as they are saved as snapshots."""
+    events: int = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """The settings of a source, checked."""
+
+    reader: SourceReader
+    own: Any
+    """What the reader made of its own."""
+    auth: SourceAuth = SourceAuth()
+    headers: Headers = ()
+    limits: RunLimits = RunLimits()
+    order: Order | None = None
+    has_typed_expressions: bool = False
+    """Whether a person typed selectors or expressions for its built-in reader, which may take any time."""
+
+    def credentials(self, url: str, secret: str) -> Credentials:
+        """What is sent to the origin of the source's URL and to no other: the secret and the custom headers."""
+        address = canonical(url)
+        origins = (origin(address),) if address is not None else ()
+        return self.auth.credentials(origins, secret).with_headers(origins, self.headers)
+
+
+def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str = "") -> SourceSettings:
+    """Raises ConfigError, in a sentence, when something can not be used."""
+    own = dict(mapping)
+    shared = Given({name: own.pop(name) for name in _SHARED if name in own})
+    auth = _auth(shared.mapping("auth"))
+    if auth.type and not secret:
+        raise ConfigError("The setting auth needs a secret: name the variable that holds it with --secret.")
+    plugin = shared.text("reader")
+    order = shared.choice("date_order", DATE_ORDERS, "")
+    reader = reader_for(kind, plugin)
+    return SourceSettings(
+        reader=reader,
+        own=reader.prepare(own),
+        auth=auth,
+        headers=_headers(shared.table("headers")),
+        # Readers of APIs and web pages stop at their own setting most_pages.
+        limits=_limits(shared.mapping("limits"), stops_by_itself=not plugin and kind in (SourceType.API, SourceType.HTML)),
+        order=Order(order) if order else None,
+        has_typed_expressions=not plugin and (kind is SourceType.API or (kind is SourceType.HTML and bool(own))),
+    )
+
+
+def _headers(table: Mapping[str, str]) -> Headers:
+    for name, value in table.items():
+        if name.lower() in _FORBIDDEN:
+            raise ConfigError(f"The setting headers.{name} cannot be sent; sign in with the setting auth and --secret.")
+        _check_header(f"headers.{name}", name, value)
+    return tuple(table.items())
+
+
+def _check_header(key: str, name: str, value: str = "") -> None:
+    try:
+        check_header(name, value)
+    except UsageError as error:
+        raise ConfigError(f"The setting {key} cannot be used. {error}") from None
+
+
+def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
+    given, default = Given(mapping, "limits."), RunLimits()
+    found = RunLimits(
+        pages=given.number("pages", MAX_PAGES if stops_by_itself else default.pages, least=1, most=MAX_PAGES),
+        bytes=given.number("bytes", default.bytes, least=1, most=999_999_999),
+        events=given.number("events", default.events, least=1, most=1_000_000),
+    )
+    given.done()
+    return found
+
+
+def _auth(mapping: Mapping[str, Any]) -> SourceAuth:
+    if not mapping:
+        return SourceAuth()
+    given = Given(mapping, "auth.")
+    kind = given.choice("type", AUTH_TYPES, "")
+    if not kind:
+        raise ConfigError(f"The setting auth.type is missing; it must be one of {', '.join(AUTH_TYPES)}.")
+    name = ""
+    if kind in ("basic", "header", "query"):
+        key = {"basic": "username", "header": "header", "query": "parameter"}[kind]
+        name = given.text(key)
+        if not name:
+            raise ConfigError(f"The setting auth.{key} is missing; {kind} needs it.")
+        if kind == "header":
+            _check_header("auth.header", name)
+    given.done()
+    return SourceAuth(type=kind, name=name)
+
+
+def settings_from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Settings with `key=value` pairs put in: dots in a key lead into mappings, an empty value takes a key away."""
+    result: dict[str, Any] = json.loads(json.dumps(dict(settings or {})))
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        names = key.strip().split(".")
+        if not equals or not all(names):
+            raise UsageError(f"The setting {quoted(pair)} can not be read: write it as key=value, such as --set items=events.")
+        place = result
+        for name in names[:-1]:
+            inner = place.setdefault(name, {})
+            if not isinstance(inner, dict):
+                raise UsageError(f"The setting {key} can not be set: {name} holds a value already.")
+            place = inner
+        if text == "":
+            place.pop(names[-1], None)
+        else:
+            place[names[-1]] = _value(text)
+    return result
+
+
+def _value(text: str) -> Any:
+    """Objects and lists in JSON are what they say. Everything else is text: readers see numbers in it where they want them."""
+    if re.match(r"\{|\[\s*\"", text):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text

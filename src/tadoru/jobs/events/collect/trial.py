@@ -1,0 +1,121 @@
+"""Trying a source: fetched politely, read and normalised. Nothing is stored but the body, which the first run then uses."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field, replace
+from typing import Any, TextIO
+
+from tadoru.clock import SystemClock, iso
+from tadoru.config.resolve.options import EventsOptions
+from tadoru.errors import ConfigError, quoted
+from tadoru.jobs.events.collect.collector import read_secret
+from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceFetcher, document_to_json
+from tadoru.jobs.events.collect.source_settings import parse_source_settings
+from tadoru.jobs.events.collect.worker_pool import WorkerPool
+from tadoru.jobs.reporting.formatting import format_count
+from tadoru.log import printable
+from tadoru.model.event import EventDraft, QuarantinedEvent
+from tadoru.rules.address import Exemptions
+from tadoru.store.calendar.records import EventSource
+from tadoru.store.calendar.store import CalendarStore
+from tadoru.store.files import FileStore
+
+
+@dataclass(slots=True)
+class SourceTrial:
+    """What a source would give."""
+
+    source: EventSource
+    error: str = ""
+    documents: int = 0
+    drafts: list[EventDraft] = field(default_factory=list)
+    quarantined: list[QuarantinedEvent] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "source_id": self.source.id,
+            "error": self.error or None,
+            "documents": self.documents,
+            "events": [
+                {
+                    "position": one.position,
+                    "title": one.title,
+                    "starts_at": iso(one.occurrence.starts_at),
+                    "ends_at": iso(one.occurrence.ends_at) if one.occurrence.ends_at else None,
+                    "all_day": not one.occurrence.has_time,
+                    "venue": one.venue,
+                    "city": one.city,
+                    "url": one.url,
+                    "occurrences": len(one.occurrences) or 1,
+                }
+                for one in self.drafts
+            ],
+            "quarantined": [
+                {"position": one.raw.position, "title": one.raw.title, "reason": one.reason.value, "why": one.why}
+                for one in self.quarantined
+            ],
+            "missing": self.missing,
+        }
+
+    def write(self, out: TextIO, limit: int) -> None:
+        """For a person."""
+        if self.error:
+            out.write(f"{printable(self.source.name)} can not be read: {printable(self.error)}\n")
+        else:
+            good, bad = len(self.drafts), len(self.quarantined)
+            read, where = format_count(good, "event"), format_count(self.documents, "document")
+            out.write(
+                f"{printable(self.source.name)}: {read}, {bad} that {'lacks' if bad == 1 else 'lack'} something, in {where}.\n"
+            )
+        for one in self.drafts[:limit]:
+            at = one.occurrence.starts_at
+            when = f"{at:%Y-%m-%d %H:%M}" if one.occurrence.has_time else f"{at:%Y-%m-%d}      "
+            where = " · ".join(filter(None, (one.venue, one.city)))
+            more = f" (and {format_count(len(one.occurrences) - 1, 'more time')})" if len(one.occurrences) > 1 else ""
+            out.write(printable(f"  {when}  {one.title}{f' · {where}' if where else ''}{more}") + "\n")
+        if len(self.drafts) > limit:
+            out.write(f"  … {len(self.drafts) - limit} more\n")
+        for bad_one in self.quarantined[:limit]:
+            title = f" {quoted(bad_one.raw.title)}" if bad_one.raw.title else ""
+            out.write(printable(f"  {bad_one.raw.position}{title}: {bad_one.why}") + "\n")
+        for sentence in self.missing[:limit]:
+            out.write(f"  {printable(sentence)}\n")
+
+
+async def try_source(
+    store: CalendarStore, files: FileStore, options: EventsOptions, source_id: int, allowed: Exemptions | None = None
+) -> SourceTrial:
+    """Get a source once, whether it is enabled or not. `allowed`: see `WorkerPool`."""
+    source, clock = store.source(source_id), SystemClock()
+    trial = SourceTrial(source)
+
+    def keep(taken: FetchedDocument) -> None:
+        at, etag, last_modified = taken.fetched_at, taken.etag, taken.last_modified
+        store.add_snapshot(source.id, taken.url, taken.path, at, etag=etag, last_modified=last_modified)
+
+    crew = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
+    async with crew.at_work():
+        try:
+            settings = parse_source_settings(source.type, source.settings, secret=source.secret)
+            secret = read_secret(source)
+        except ConfigError as error:
+            trial.error = str(error)
+            return trial
+        zone = source.timezone or options.timezone
+        means = FetchContext(
+            errand=crew.errand_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
+        )
+        known = await asyncio.to_thread(store.state, source_id)
+        # As if it had never been read: a trial is about what it says, not about what changed.
+        gatherer = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)
+        found = await gatherer.gather()
+        normal = crew.collector.normalise(source, settings, found)
+        trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
+        trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
+        if found.documents and not found.error:
+            first = document_to_json(found.documents[0]) | gatherer.first_facts | {"as": gatherer.fingerprint}
+            kept = dict(known.kept or {}) | {"tested": first}
+            await asyncio.to_thread(store.remember, source_id, kept=kept)
+    return trial

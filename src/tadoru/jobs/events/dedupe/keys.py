@@ -1,0 +1,101 @@
+"""Names for an event: the key it is kept under, and whether a row of a source is the one that was read before.
+
+`dedupe_key` is exact and cheap. That two events have one key says only that they may be one (start times can differ): `compare` decides.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date
+from functools import lru_cache
+from hashlib import blake2b
+
+from tadoru.jobs.events.dedupe.times import event_days
+from tadoru.jobs.events.dedupe.titles import TitleSimilarity, compare_identity, split_title, title_similarity
+from tadoru.jobs.events.dedupe.venues import bare_city_name
+from tadoru.model.event import EventDraft
+
+_ENDING = re.compile(r";?(?:UNTIL|COUNT)=[^;]*", re.IGNORECASE)
+
+
+def dedupe_key(draft: EventDraft) -> str:
+    """`title|date|venue`, each cleaned for comparison: the same at every reading, as long as the source says the same.
+
+    The date is the local one. A series has its rule in place of a date, without its end: its next date moves on from reading to
+    reading, and it is prolonged every year.
+    """
+    if not draft.occurrences:
+        when = draft.local_date.isoformat()
+    elif draft.recurrence:
+        when = _ENDING.sub("", draft.recurrence).strip(";").upper()
+    else:
+        when = min(each.starts_at for each in draft.occurrences).date().isoformat()
+    return "|".join(part.replace("|", " ") for part in (draft.title_clean or draft.title, when, draft.venue_clean))
+
+
+def is_same_row(known: EventDraft, read: EventDraft) -> bool:
+    """Whether a source's row is an update of one that it gave before: the same uid, and title or beginning agree.
+
+    A uid alone is a hint: some sources number their rows anew each time, and the next row often begins at the same time. So where
+    the uid is a number, an event that has got another name is taken for another event. Ask only for a uid that occurs once in a
+    reading; one that several rows share names a page or a series, not a row.
+    """
+    if not known.uid or known.uid != read.uid:
+        return False
+    one, other = split_title(known.title), split_title(read.title)
+    level = title_similarity(one, other, str)[0]
+    agreed = compare_identity(one, other, (read.local_date, None), str).code is None
+    if known.occurrence.starts_at != read.occurrence.starts_at:
+        return agreed and level >= TitleSimilarity.SPELLING
+    if known.uid.isdecimal():
+        return agreed and level > TitleSimilarity.FAR
+    return level > TitleSimilarity.FAR or known.occurrence.has_time
+
+
+_SIGNATURE = 3
+_COMMON = frozenset(
+    (
+        "講座 教室 くり はな なし おは し会 こん ども こど 育て 子育 相談 せみ ふえ ちや てい すま らい さと "
+        "民館 公民 かわ んさ んと んぐ ます 市民 つと 体験 づく 親子 ひろ ろば 図書 大会 くら まつ つり すぽ "
+        "しよ りす つぷ んた にす いん つく えく 講習 書館 こと 楽し てに ぽつ す教 みな つて じめ みん やん "
+        "習会 ため 支援 よう さん いず めの でい から 事業 企画 大学 ぷろ のた さい らん んの おん はじ めて "
+        "にあ in ぐら わく 健康 える する のお さぽ ての すた ろう んな すこ らし んす たい 文化 地域 交流 "
+        "たち のば くと しい まま 音楽 くす おき 演会 講演 障害 すと れん あと いぶ 広場 しむ 就職 そう 中央 "
+        "うお 展示 害者 かる ぷら んて よが すて 子で きん 養成 成講 性の もの ない まれ みに 考え いこ ふあ "
+        "あみ せん ゆに あ講 暮ら んじ まほ めん えす いす のと あつ えあ べん ふれ 料理 いき よる によ ぼう "
+        "さま しや みつ もち けん 女性 本の 小学 学生 しの 生活 いし いち きや 認知 ぽた 学習 わい 栄養 いべ "
+        "おひ 記念 して おも 見学 を知 にん 作品 基礎 入門 んら とれ りん 自然 まち とら 知症 のこ 防災 いつ "
+        "た養 あれ しに"
+    ).split()
+)
+"""Bigrams that one in a hundred titles has: they say what kind of event it is, not which."""
+
+
+def blocking_keys(draft: EventDraft) -> tuple[str, ...]:
+    """The blocks of an event. Two events that share none need not be compared."""
+    first = draft.occurrences[0].starts_at if draft.occurrences else draft.occurrence.starts_at
+    signature = title_signature(draft.title)
+    days = dict.fromkeys((*event_days(draft), draft.local_date, first.astimezone(UTC).date()))
+    found = [f"c|{draft.local_date}|{bare_city_name(draft.city)}"] if draft.city else []
+    for number, day in enumerate(days):
+        found += _signed(day, signature if number == 0 else signature[:2])
+    return tuple(dict.fromkeys(found))
+
+
+def _signed(day: date, signature: tuple[str, ...]) -> list[str]:
+    return [f"t|{day}|{part}" for part in signature]
+
+
+@lru_cache(maxsize=50_000)
+def title_signature(title: str) -> tuple[str, ...]:
+    """Three bigrams of a title, chosen the same way for every title; of a title made of common words the whole of it."""
+    seen = split_title(title)
+    text = seen.body or seen.text
+    bigrams = {text[place : place + 2] for place in range(len(text) - 1)} - _COMMON
+    chosen = sorted(bigrams, key=_rank)[:_SIGNATURE]
+    return tuple(chosen) if len(chosen) == _SIGNATURE else (*chosen, text)
+
+
+@lru_cache(maxsize=100_000)
+def _rank(bigram: str) -> bytes:
+    return blake2b(bigram.encode(), digest_size=8).digest()

@@ -1,0 +1,336 @@
+"""Decides whether two events are one: early exits first, then evidence from title, time, place and page, weighed and limited.
+
+The score is the weighted mean of the evidence, and no higher than the lowest limit that a reason sets. So one contradiction in
+what is identity settles the matter, however alike the rest; and doubt leads to a person, never to a merge. Each rule that can
+stop a merge is a reason in the result.
+
+In one source two rows are two events unless they say the same: a source seldom lists an event twice, and never under two names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tadoru.jobs.events.dedupe.field_merge import MergeInput, merge_fields
+from tadoru.jobs.events.dedupe.keys import blocking_keys, dedupe_key, is_same_row
+from tadoru.jobs.events.dedupe.reasons import EventComparison, MatchReason, MatchVerdict, ReasonCode
+from tadoru.jobs.events.dedupe.similarity import event_page_key, fold_spelling, is_same_page, normalise_text
+from tadoru.jobs.events.dedupe.times import (
+    DayComparison,
+    DayRelation,
+    TimeRelation,
+    compare_days,
+    compare_times,
+    end_days_differ,
+    last_day,
+)
+from tadoru.jobs.events.dedupe.titles import (
+    SIMILARITY_CODES,
+    TitleAgreement,
+    TitleSimilarity,
+    compare_identity,
+    dissimilarity,
+    format_own_day,
+    share_a_word,
+    split_title,
+    title_similarity,
+)
+from tadoru.jobs.events.dedupe.venues import VenueRelation, bare_city_name, compare_venues, distance_km, split_venue
+from tadoru.model.event import EventDraft
+from tadoru.store.calendar.records import MergedDraft, Sighting
+
+SAME_SCORE = 0.85
+"""From this score on two events are merged."""
+REVIEW_SCORE = 0.6
+"""From this score on a person is asked."""
+REVIEW_LIMIT = 0.8
+DIFFERENT_LIMIT = 0.3
+_FAR_APART = 3.0
+_NEAR = 0.3
+"""Kilometres."""
+_TITLE, _TIME, _PLACE, _PAGE = 0.5, 0.2, 0.2, 0.1
+_CONTRADICTIONS = frozenset({ReasonCode.NUMBERS_DIFFER, ReasonCode.MARKS_DIFFER, ReasonCode.ASIDES_DIFFER})
+_IDENTICAL = EventComparison(MatchVerdict.SAME, 1.0, (MatchReason("event", 1.0, 1.0, ReasonCode.IDENTICAL),))
+_VERY_CLOSE = 0.92
+_COMMON_TITLE = 8
+"""Signs: titles up to here (おはなし会) are given to many events."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What the comparisons of single fields found."""
+
+    a: EventDraft
+    b: EventDraft
+    same_source: bool
+    meeting: DayComparison
+    level: TitleSimilarity
+    alike: float
+    beyond: str
+    place: VenueRelation
+    times: TimeRelation
+    page: bool
+
+    @property
+    def placed(self) -> bool:
+        """Something says that both are in one place."""
+        return self.page or self.place in {VenueRelation.SAME, VenueRelation.ALIAS}
+
+    @property
+    def hall(self) -> bool:
+        """Both have the hall to themselves from one minute to another, and the titles share a word: one event under two names."""
+        ends = {self.a.occurrence.ends_at, self.b.occurrence.ends_at}
+        taken = self.place in {VenueRelation.SAME, VenueRelation.ALIAS} and len(ends) == 1 and None not in ends
+        return taken and share_a_word(split_title(self.a.title), split_title(self.b.title))
+
+    @property
+    def met(self) -> bool:
+        """No venue is known, but the city and the minute are the same, and the title is long enough to say something."""
+        city = self.a.city and self.b.city and bare_city_name(self.a.city) == bare_city_name(self.b.city)
+        long = min(len(self.a.title), len(self.b.title)) > _COMMON_TITLE
+        return self.place is VenueRelation.UNKNOWN and bool(city) and self.times is TimeRelation.SAME and long
+
+
+def compare_events(a: EventDraft, b: EventDraft, *, same_source: bool) -> EventComparison:
+    """Whether two events are one, with the reasons. The order of the two does not matter."""
+    if a == b:
+        return _IDENTICAL
+    meeting = compare_days(a, b)
+    if meeting.days is DayRelation.APART or (same_source and meeting.days in {DayRelation.PART, DayRelation.SLIP}):
+        return _result(
+            [MatchReason("day", 0.0, _TIME, ReasonCode.DAY_APART, (str(a.local_date), str(b.local_date)), DIFFERENT_LIMIT)]
+        )
+    one, other = split_title(a.title), split_title(b.title)
+    page = is_same_page(a.url, b.url)
+    if not page and (share := dissimilarity(one, other)) is not None:
+        return _result([MatchReason("title", share, _TITLE, ReasonCode.TITLE_FAR, (_percent(share),), DIFFERENT_LIMIT)])
+
+    def explained() -> str:
+        return "|".join((*_names(a), *_names(b), format_own_day(first.local_date)))
+
+    first = min(a, b, key=lambda draft: draft.occurrence.starts_at)
+    hour = first.occurrence.starts_at.hour if first.occurrence.has_time else None
+    known = compare_identity(one, other, (first.local_date, hour), explained)
+    if known.code in _CONTRADICTIONS:
+        return _result([MatchReason("title", 0.0, _TITLE, known.code, known.values, DIFFERENT_LIMIT)])
+    level, alike, beyond = title_similarity(one, other, explained)
+    times = compare_times(meeting.one, meeting.other)
+    found = _Evidence(a, b, same_source, meeting, level, alike, beyond, _place(a, b), times, page)
+    reasons = [_day(found), _title(found), _time(found), _venue(found)]
+    reasons += filter(
+        None,
+        (
+            _identity(found, known),
+            _city(found),
+            _url(found),
+            _ends(found),
+            _short_title(found, min(len(one.text), len(other.text))),
+        ),
+    )
+    return _result(reasons)
+
+
+def _result(reasons: list[MatchReason]) -> EventComparison:
+    weight = sum(reason.weight for reason in reasons)
+    mean = sum(reason.score * reason.weight for reason in reasons) / weight
+    score = round(min(mean, *(reason.limit for reason in reasons)), 4)
+    verdict = (
+        MatchVerdict.SAME if score >= SAME_SCORE else MatchVerdict.REVIEW if score >= REVIEW_SCORE else MatchVerdict.DIFFERENT
+    )
+    return EventComparison(verdict, score, tuple(reasons))
+
+
+def _percent(share: float) -> str:
+    return str(int(share * 100))
+
+
+@lru_cache(maxsize=50_000)
+def _folded(text: str) -> str:
+    return fold_spelling(normalise_text(text))
+
+
+def _names(draft: EventDraft) -> tuple[str, ...]:
+    return (split_venue(draft.venue).text if draft.venue else "", _folded(draft.city), _folded(draft.organizer))
+
+
+def _place(a: EventDraft, b: EventDraft) -> VenueRelation:
+    """Venues, corrected by coordinates: near ones with other names may be one place, far ones with like names may not."""
+    place = compare_venues(a.venue, b.venue, bare_city_name(a.city or b.city))
+    if place in {VenueRelation.DIFFERENT, VenueRelation.ALIAS} and (apart := distance_km(a, b)) is not None:
+        if place is VenueRelation.DIFFERENT and apart <= _NEAR:
+            return VenueRelation.WEAK
+        if place is VenueRelation.ALIAS and apart >= _FAR_APART:
+            return VenueRelation.WEAK
+    return place
+
+
+def _day(found: _Evidence) -> MatchReason:
+    match found.meeting.days:
+        case DayRelation.SAME:
+            return MatchReason("day", 1.0, 0.0, ReasonCode.DAY_SAME, (str(found.a.local_date),))
+        case DayRelation.INSTANT:
+            return MatchReason("day", 1.0, 0.0, ReasonCode.DAY_INSTANT)
+        case DayRelation.SHARED:
+            shared = found.meeting.shared
+            most = 2 * shared >= min(len(found.a.occurrences), len(found.b.occurrences))
+            return MatchReason("day", 1.0, 0.0, ReasonCode.DAY_SHARED, (str(shared),), 1.0 if most else REVIEW_LIMIT)
+        case days:
+            code = ReasonCode.DAY_SLIP if days is DayRelation.SLIP else ReasonCode.DAY_PART
+            return MatchReason(
+                "day",
+                0.5,
+                0.0,
+                code,
+                (),
+                REVIEW_LIMIT if found.level >= TitleSimilarity.SPELLING and found.placed else DIFFERENT_LIMIT,
+            )
+
+
+def _title(found: _Evidence) -> MatchReason:
+    limit = 1.0
+    match found.level:
+        case TitleSimilarity.SPELLING:
+            limit = 1.0 if (found.placed or found.met) and not found.same_source else REVIEW_LIMIT
+        case TitleSimilarity.PART:
+            limit = 1.0 if found.placed and found.times is TimeRelation.SAME and not found.same_source else REVIEW_LIMIT
+        case TitleSimilarity.CLOSE:
+            close = (
+                found.alike >= _VERY_CLOSE and found.place is VenueRelation.UNKNOWN and found.times is not TimeRelation.DIFFERENT
+            )
+            limit = (
+                REVIEW_LIMIT
+                if (close or (found.placed and found.times is TimeRelation.SAME)) and not found.same_source
+                else DIFFERENT_LIMIT
+            )
+        case TitleSimilarity.FAR:
+            known = (found.page and found.alike >= 0.5) or found.hall
+            limit = REVIEW_LIMIT if known and found.times is TimeRelation.SAME and not found.same_source else DIFFERENT_LIMIT
+        case TitleSimilarity.SAME:
+            pass
+    values = (found.beyond,) if found.level is TitleSimilarity.PART else (_percent(found.alike),)
+    return MatchReason("title", found.alike, _TITLE, SIMILARITY_CODES[found.level], values, limit)
+
+
+def _time(found: _Evidence) -> MatchReason:
+    if found.meeting.days in {DayRelation.PART, DayRelation.SLIP}:  # a person is asked in any case
+        return MatchReason("time", 0.5, 0.0, ReasonCode.TIME_IGNORED)
+    known = [f"{each.starts_at:%H:%M}" for each in (found.meeting.one, found.meeting.other) if each.has_time]
+    match found.times:
+        case TimeRelation.SAME:
+            return MatchReason("time", 1.0, _TIME, ReasonCode.TIME_SAME, (known[0],))
+        case TimeRelation.ONE:
+            return MatchReason(
+                "time", 0.8, _TIME / 2, ReasonCode.TIME_MISSING, (known[0],), REVIEW_LIMIT if found.same_source else 1.0
+            )
+        case TimeRelation.NONE:
+            return MatchReason("time", 0.5, 0.0, ReasonCode.TIME_UNKNOWN)
+        case TimeRelation.DIFFERENT:
+            open_to_doubt = found.level >= TitleSimilarity.PART and not found.same_source
+            return MatchReason(
+                "time", 0.0, _TIME, ReasonCode.TIME_DIFFERS, tuple(known), REVIEW_LIMIT if open_to_doubt else DIFFERENT_LIMIT
+            )
+
+
+def _venue(found: _Evidence) -> MatchReason:
+    values = (found.a.venue, found.b.venue)
+    strict = found.same_source
+    match found.place:
+        case VenueRelation.SAME:
+            return MatchReason("venue", 1.0, _PLACE, ReasonCode.VENUE_SAME)
+        case VenueRelation.ALIAS:
+            return MatchReason("venue", 0.95, _PLACE, ReasonCode.VENUE_ALIAS, values, REVIEW_LIMIT if strict else 1.0)
+        case VenueRelation.ROOM:
+            return MatchReason("venue", 0.5, _PLACE, ReasonCode.VENUE_ROOM, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
+        case VenueRelation.WEAK:
+            return MatchReason("venue", 0.6, _PLACE, ReasonCode.VENUE_WEAK, values, DIFFERENT_LIMIT if strict else REVIEW_LIMIT)
+        case VenueRelation.DIFFERENT:
+            return MatchReason(
+                "venue",
+                0.0,
+                _PLACE,
+                ReasonCode.VENUE_DIFFERS,
+                values,
+                REVIEW_LIMIT if found.page and not strict else DIFFERENT_LIMIT,
+            )
+        case VenueRelation.UNKNOWN:
+            return MatchReason("venue", 0.5, 0.0, ReasonCode.VENUE_UNKNOWN, (), REVIEW_LIMIT if strict and any(values) else 1.0)
+
+
+def _city(found: _Evidence) -> MatchReason | None:
+    mine, theirs = found.a.city, found.b.city
+    if mine == theirs and mine:
+        return None
+    if mine and theirs:
+        if bare_city_name(mine) == bare_city_name(theirs):
+            return None
+        return MatchReason(
+            "city", 0.0, 0.0, ReasonCode.CITY_DIFFERS, (mine, theirs), REVIEW_LIMIT if found.placed else DIFFERENT_LIMIT
+        )
+    known = found.same_source or found.page or found.place is not VenueRelation.UNKNOWN
+    return None if known else MatchReason("place", 0.5, 0.0, ReasonCode.PLACE_UNKNOWN, (), REVIEW_LIMIT)
+
+
+def _identity(found: _Evidence, known: TitleAgreement) -> MatchReason | None:
+    if known.code is None:
+        return None
+    strong = found.placed and found.times is TimeRelation.SAME
+    match known.code:
+        case ReasonCode.EDITION_MISSING:
+            sure = strong
+        case ReasonCode.ASIDES_SPELLING:
+            sure = found.placed and found.times is not TimeRelation.DIFFERENT
+        case ReasonCode.MARKS_MISSING:  # a slip within the word, or a word of the venue's name
+            sure = strong and found.level is TitleSimilarity.SPELLING
+        case _:
+            sure = False
+    sure = sure and not found.same_source
+    return MatchReason("title", 0.9 if sure else 0.5, 0.0, known.code, known.values, 1.0 if sure else REVIEW_LIMIT)
+
+
+def _url(found: _Evidence) -> MatchReason | None:
+    if found.page:
+        return MatchReason("url", 1.0, _PAGE, ReasonCode.URL_SAME)
+    if found.same_source and event_page_key(found.a.url) and event_page_key(found.b.url):
+        return MatchReason("url", 0.0, 0.0, ReasonCode.URL_DIFFERS, (), REVIEW_LIMIT)
+    return None
+
+
+def _ends(found: _Evidence) -> MatchReason | None:
+    if found.meeting.days is not DayRelation.SAME or not end_days_differ(found.a, found.b):
+        return None
+    ends = (str(last_day(found.a.occurrence)), str(last_day(found.b.occurrence)))
+    return MatchReason("day", 0.5, 0.0, ReasonCode.END_DAY, ends, REVIEW_LIMIT)
+
+
+def _short_title(found: _Evidence, length: int) -> MatchReason | None:
+    if found.same_source or found.placed or found.times is TimeRelation.SAME or length > _COMMON_TITLE:
+        return None
+    return MatchReason("event", 0.5, 0.0, ReasonCode.THIN, (), REVIEW_LIMIT)
+
+
+class EventMatcher:
+    """Stateless; one serves every run and every thread."""
+
+    def key(self, draft: EventDraft) -> str:
+        """What two descriptions of one event share: title_clean + date + venue."""
+        return dedupe_key(draft)
+
+    def blocks(self, draft: EventDraft) -> tuple[str, ...]:
+        """The names under which it is found by those it has to be compared with."""
+        return blocking_keys(draft)
+
+    def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> EventComparison:
+        """Whether two are one, with the reasons."""
+        return compare_events(new, known, same_source=same_source)
+
+    def merge(self, said: Sequence[Sighting]) -> MergedDraft:
+        """Several sightings with drafts, the most trusted first, as one."""
+        sides = [MergeInput(one.draft, one.id, one.priority) for one in said if one.draft is not None]
+        found = merge_fields(sides)
+        return MergedDraft(draft=found.draft, owners=found.owners, conflicts=found.conflicts)
+
+    def same_row(self, known: EventDraft, read: EventDraft) -> bool:
+        """Whether a row with a known uid still is about the event it was about."""
+        return is_same_row(known, read)

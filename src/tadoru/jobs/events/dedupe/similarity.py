@@ -1,0 +1,204 @@
+"""Brings spellings of one word together: width, case, kana, eras, numerals. For comparing only; nobody is ever shown the result.
+
+Two texts that fold alike are written differently, not different. What a folded text means is judged in `titles` and `places`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from rapidfuzz.distance import OSA, Levenshtein
+
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "r": 2018, "h": 1988}
+_ERA = re.compile(r"(令和|平成|昭和|(?<![a-z])[rh](?=\d))\s*(元|\d{1,2})(?=\s*年|[./]\d)")
+_DIGITS = {digit: value for value, digit in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_COUNTED = (
+    "回|日目|日間|歳|才|年|月|部|期|級|組|班|号|限|時|分|人|名|丁目|階|周年|週|段|章|話|幕|ヶ月|ヵ月|か月|カ月|ケ月|"
+    "会議|研修|学習|集会|体育"
+)
+_KANJI_NUMBER = re.compile(
+    # Bounded: Python reads no number of thousands of digits.
+    r"(?<=第)[〇零一二三四五六七八九十百]{1,20}|(?<=その)[一二三四五六七八九十]{1,20}"
+    rf"|(?<![一二三四五六七八九十百])[一二三四五六七八九十百]{{1,20}}+(?={_COUNTED})"
+)
+_ROMAN = re.compile(r"(?<![a-z])(viii|vii|iii|vi|iv|ix|ii|i|v|x)(?![a-z])")
+_ROMANS = {name: value for value, name in enumerate("i ii iii iv v vi vii viii ix x".split(), start=1)}
+_ROMAN_SIGNS = {start + value: f" {value + 1} " for start in (0x2160, 0x2170) for value in range(12)}
+_FORMAL = re.compile(r"[壱弐]|(?<=第)参|(?<=その)参|(?<!\w)参(?!\w)")
+_FORMAL_DIGITS = str.maketrans("壱弐参", "一二三")
+_LOOKALIKES = {ord(sign): kana for sign, kana in zip("一口力二工八夕卜", "ーロカニエハタト", strict=True)}
+_BETWEEN_KANA = re.compile(r"(?<=[ァ-ヶー])[一口力二工八夕卜](?=[ァ-ヶー])")
+"""Signs that a scanner, or a tired eye, takes for kana: スポ一ツ."""
+_SPELLINGS = (
+    (re.compile(r"としょかん"), "図書館"),
+    (re.compile(r"舘"), "館"),
+    (re.compile(r"コミセン"), "コミュニティセンター"),
+    (re.compile(r"スマホ"), "スマートフォン"),
+    (re.compile(r"子供|子ども|コドモ|子ども達"), "こども"),
+    (re.compile(r"[作造創](?=り)"), "づく"),
+    (re.compile(r"づくり|つくり"), "づくり"),
+    (re.compile(r"御(?=[\u3041-\u3096])"), "お"),
+    (re.compile(r"[ヶヵ]|(?<=[一-龠])ケ(?=[一-龠])"), "が"),
+    (re.compile(r"ヴァ"), "バ"),
+    (re.compile(r"ヴィ"), "ビ"),
+    (re.compile(r"ヴェ"), "ベ"),
+    (re.compile(r"ヴォ"), "ボ"),
+    (re.compile(r"ヴ"), "ブ"),
+    (re.compile(r"見よう|観よう"), "みよう"),
+    (re.compile(r"出来る"), "できる"),
+    (re.compile(r"お話し?|御話し?"), "おはなし"),
+    (re.compile(r"グランド"), "グラウンド"),
+)
+# Katakana to hiragana, small kana to large ones, and the long mark away: コンピューター and こんぴゅーた are one word.
+_KANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+_SMALL = dict(zip("ぁぃぅぇぉっゃゅょゎ", "あいうえおつやゆよわ", strict=True))
+_TABLE = {code: _SMALL.get(chr(target), chr(target)) for code, target in _KANA.items()} | {
+    ord(small): large for small, large in _SMALL.items()
+}
+_DASHES = re.compile(r"(?<=[ぁ-んァ-ヶ])[ー‐‑–—―−-]+")
+_SIGNS = re.compile(r"[\W_ー]+")
+
+
+def normalise_text(text: str) -> str:
+    """One width and case, western years, Arabic numerals; words, spaces and signs stay where they are."""
+    plain = unicodedata.normalize("NFKC", text.translate(_ROMAN_SIGNS)).casefold()
+    plain = _FORMAL.sub(lambda found: found[0].translate(_FORMAL_DIGITS), plain)
+    plain = _BETWEEN_KANA.sub(lambda found: found[0].translate(_LOOKALIKES), plain)
+    plain = _ERA.sub(lambda found: str(_ERAS[found[1]] + (1 if found[2] == "元" else int(found[2]))), plain)
+    plain = _KANJI_NUMBER.sub(lambda found: str(kanji_number(found[0])), plain)
+    return _ROMAN.sub(lambda found: str(_ROMANS[found[1]]), plain)
+
+
+def fold_spelling(plain: str) -> str:
+    """A normal text without spaces, signs and the differences in spelling: 子供, 子ども and コドモ are one word."""
+    for pattern, spelling in _SPELLINGS:
+        plain = pattern.sub(spelling, plain)
+    return bare_letters(plain)
+
+
+def bare_letters(plain: str) -> str:
+    """A normal text without spaces, signs and the difference between kinds of kana."""
+    return _SIGNS.sub("", _DASHES.sub("", plain)).translate(_TABLE)
+
+
+def kanji_number(text: str) -> int:
+    """二十七 and 二七 are both 27."""
+    if "十" not in text and "百" not in text:
+        return int("".join(str(_DIGITS[sign]) for sign in text))
+    total = current = 0
+    for sign in text:
+        if sign in _DIGITS:
+            current = _DIGITS[sign]
+        else:
+            total += (current or 1) * (100 if sign == "百" else 10)
+            current = 0
+    return total + current
+
+
+MIN_TYPO_LENGTH = 6
+"""Signs: in shorter texts one other sign makes another word, and only signs swapped or doubled are slips."""
+SIGN_GROUPS = (
+    "0123456789",
+    "一二三四五六七八九十百千",
+    "甲乙丙丁",
+    "初中上下高低",
+    "前中後",
+    "東西南北中",
+    "大中小",
+    "男女",
+    "父母親子",
+    "老若",
+    "朝昼夜夕",
+    "春夏秋冬",
+    "月火水木金土日",
+    "内外",
+    "新旧",
+    "左右",
+    "乳幼",
+    "赤青黄白黒緑",
+)
+"""One sign of a group in place of another of it names another thing: 初級 and 中級, 北館 and 南館."""
+_SIGNIFICANT_SIGNS = frozenset("".join(SIGN_GROUPS[:2]) + "初中上高低前後東西南北男女朝昼夜春夏秋冬甲乙丙")
+"""Left out or added, these make another word too: 初級 and 初中級."""
+
+TextChange = tuple[str, str]
+"""What stood there, and what stands there now."""
+
+
+def is_typo(one: str, other: str, *, most: int = 3) -> bool:
+    """Whether two folded texts differ by slips: one in a short text, at most `most` in a long one."""
+    shorter, longer = sorted((len(one), len(other)))
+    if shorter < 4 or longer - shorter > most:
+        return False
+    allowed = min(most, 1 + (shorter >= 12) + (shorter >= 24))
+    if OSA.distance(one, other, score_cutoff=allowed) > allowed:
+        return False
+    one, other = sorted((one, other))  # so that the answer does not depend on which comes first
+    return all(_harmless(change, one + other, short=longer < MIN_TYPO_LENGTH) for change in _changes(one, other))
+
+
+def _changes(one: str, other: str) -> list[TextChange]:
+    """The places where two texts differ; changes with but one sign between them are one change."""
+    spans: list[tuple[int, int, int, int]] = []
+    for block in Levenshtein.opcodes(one, other):
+        if block.tag == "equal":
+            continue
+        if spans and block.src_start - spans[-1][1] <= 1 and block.dest_start - spans[-1][3] <= 1:
+            spans[-1] = (spans[-1][0], block.src_end, spans[-1][2], block.dest_end)
+        else:
+            spans.append((block.src_start, block.src_end, block.dest_start, block.dest_end))
+    return [(one[start:end], other[begin:finish]) for start, end, begin, finish in spans]
+
+
+def _harmless(change: TextChange, text: str, *, short: bool) -> bool:
+    before, after = change
+    if sorted(before) == sorted(after):  # two signs changed places
+        return True
+    if len(before) > 1 or len(after) > 1:
+        return False
+    sign = before or after
+    if not (before and after) and sign * 2 in text and not sign.isdigit():  # written twice
+        return True
+    if short:
+        return False
+    if before and after:
+        return not any(before in group and after in group for group in SIGN_GROUPS)
+    return sign not in _SIGNIFICANT_SIGNS
+
+
+_SCHEME = re.compile(r"^[a-z][a-z0-9+.-]*://(?:www\.)?", re.IGNORECASE)
+_TRACKING = re.compile(r"(?<=[?&])(?:utm_[a-z]+|fbclid|gclid|ref|source)=[^&]*&?", re.IGNORECASE)
+_LIST_PAGE = re.compile(
+    r"(?:index|default|top|home|main|events?|event_?(?:list|calendar|info)|event-calendar|calendar|schedule|lists?|news|info|oshirase|"
+    r"topics|category|archive|search|koza|kouza|moyooshi|ibento|library|tosyokan|toshokan)(?:[-_]?\d{1,2})?(?:\.[a-z]{2,5})?",
+    re.IGNORECASE,
+)
+_PAGE_ID = re.compile(r"\d{3,}|[a-z0-9]{4,}[-_][a-z0-9]{2,}|[a-z]{6,}|[^\x00-\x7f]{2,}|%[0-9a-f]{2}", re.IGNORECASE)
+
+
+@lru_cache(maxsize=20_000)
+def event_page_key(url: str) -> str:
+    """The address of a page about one event in one form, or "" when it looks like a page about many."""
+    bare = _TRACKING.sub("", _SCHEME.sub("", url.strip()).split("#", 1)[0]).rstrip("?&")
+    path, _, query = bare.partition("?")
+    host, _, rest = path.partition("/")
+    segments = [segment for segment in rest.split("/") if segment]
+    if query and re.search(r"=[^&=\d]*+\d", query):
+        return f"{host.lower()}/{'/'.join(segments)}?{query}"
+    if (
+        len(segments) > 1
+        and _LIST_PAGE.fullmatch(segments[-1])
+        and not _LIST_PAGE.fullmatch(segments[-2])
+        and re.search(r"\d{3,}", segments[-2])
+    ):
+        segments = segments[:-1]
+    if not segments or _LIST_PAGE.fullmatch(segments[-1]) or not _PAGE_ID.search(segments[-1].rsplit(".", 1)[0]):
+        return ""
+    return f"{host.lower()}/{'/'.join(segments)}"
+
+
+def is_same_page(one: str, other: str) -> bool:
+    """Whether both point to one page about one event."""
+    return bool(one) and bool(other) and (mine := event_page_key(one)) != "" and mine == event_page_key(other)

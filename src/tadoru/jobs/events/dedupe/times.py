@@ -1,0 +1,120 @@
+"""Compares when two events take place: days, series, start times."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from enum import Enum
+from typing import NamedTuple
+
+from tadoru.model.event import EventDraft, Occurrence
+
+MAX_DATES = 12
+"""So many dates of a series are looked at."""
+MAX_DAYS = 4
+"""So many days of an event that lasts longer: of a festival all, of an exhibition the first."""
+
+
+class DayRelation(Enum):
+    """How the days of two events stand to each other."""
+
+    SAME = "same"
+    INSTANT = "instant"
+    """Another date on the calendar, the same moment."""
+    SHARED = "shared"
+    """Two series that share dates."""
+    PART = "part"
+    """One is on a day of the other."""
+    SLIP = "slip"
+    """A day apart, in different zones, without a time."""
+    APART = "apart"
+
+
+class TimeRelation(Enum):
+    """How the start times of two events stand to each other."""
+
+    SAME = "same"
+    ONE = "one"
+    """Only one is known."""
+    NONE = "none"
+    DIFFERENT = "different"
+
+
+def last_day(occurrence: Occurrence) -> date | None:
+    """The last day of an occurrence; an end at midnight belongs to the day before."""
+    if occurrence.ends_at is None:
+        return None
+    end = occurrence.ends_at.astimezone(occurrence.starts_at.tzinfo)
+    return max(occurrence.starts_at.date(), (end - timedelta(microseconds=1)).date())
+
+
+def event_days(draft: EventDraft) -> tuple[date, ...]:
+    """The days on which an event takes place; of many the next ones."""
+    if draft.occurrences:
+        days = list(dict.fromkeys(each.starts_at.date() for each in draft.occurrences))
+        to_come = [day for day in days if day >= draft.local_date]
+        return tuple((to_come if len(to_come) >= MAX_DATES else days[-MAX_DATES:])[:MAX_DATES])
+    first = draft.local_date
+    last = last_day(draft.occurrence)
+    if last is None or last <= first:
+        return (first,)
+    return tuple(first + timedelta(days=n) for n in range(min(MAX_DAYS, (last - first).days + 1)))
+
+
+class DayComparison(NamedTuple):
+    """How the days of two events stand to each other, and the times at which they meet."""
+
+    days: DayRelation
+    one: Occurrence
+    other: Occurrence
+    shared: int = 0
+    """Of two series: on how many days both take place."""
+
+
+def compare_days(one: EventDraft, other: EventDraft) -> DayComparison:
+    """Compare the days of two events."""
+    mine, theirs = one.occurrence, other.occurrence
+    if one.occurrences or other.occurrences:
+        return _series(one, other)
+    start, begin = mine.starts_at, theirs.starts_at
+    if start.date() == begin.date():
+        return DayComparison(DayRelation.SAME, mine, theirs)
+    if start == begin:
+        return DayComparison(DayRelation.INSTANT, mine, theirs)
+    timeless = not (mine.has_time and theirs.has_time)
+    if timeless and abs((start.date() - begin.date()).days) == 1 and start.utcoffset() != begin.utcoffset():
+        return DayComparison(DayRelation.SLIP, mine, theirs)
+    return DayComparison(DayRelation.PART if _covers(one, other) or _covers(other, one) else DayRelation.APART, mine, theirs)
+
+
+def _series(one: EventDraft, other: EventDraft) -> DayComparison:
+    """Two series, or a series and a single event, meet on the days that both have."""
+    mine = {each.starts_at.date(): each for each in reversed(one.occurrences or (one.occurrence,))}
+    theirs = {each.starts_at.date(): each for each in reversed(other.occurrences or (other.occurrence,))}
+    shared = mine.keys() & theirs.keys()
+    if not shared:
+        return DayComparison(DayRelation.APART, one.occurrence, other.occurrence)
+    day = max(shared)
+    both = one.occurrences and other.occurrences
+    return DayComparison(DayRelation.SHARED if both else DayRelation.PART, mine[day], theirs[day], len(shared))
+
+
+def _covers(long: EventDraft, short: EventDraft) -> bool:
+    last = last_day(long.occurrence)
+    return (
+        last is not None and long.local_date < short.local_date <= last and last_day(short.occurrence) in {None, short.local_date}
+    )
+
+
+def compare_times(mine: Occurrence, theirs: Occurrence) -> TimeRelation:
+    """Compare the start times, to the minute."""
+    if not (mine.has_time and theirs.has_time):
+        return TimeRelation.ONE if mine.has_time or theirs.has_time else TimeRelation.NONE
+    return TimeRelation.SAME if abs(mine.starts_at - theirs.starts_at) < timedelta(minutes=1) else TimeRelation.DIFFERENT
+
+
+def end_days_differ(one: EventDraft, other: EventDraft) -> bool:
+    """Whether both say how long they last, and say different days."""
+    if one.occurrences or other.occurrences:
+        return False
+    mine, theirs = last_day(one.occurrence), last_day(other.occurrence)
+    return mine is not None and theirs is not None and mine != theirs

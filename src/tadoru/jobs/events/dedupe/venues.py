@@ -1,0 +1,169 @@
+"""Compares where two events take place: names of venues, cities, coordinates.
+
+One hall has many names: with and without the city, with a room, with its nickname. A name that any town has (図書館) is no
+evidence by itself, and two rooms of one building are two places when both are named.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from math import cos, hypot, radians
+
+from rapidfuzz import fuzz
+
+from tadoru.jobs.events.dedupe.similarity import fold_spelling, is_typo, normalise_text
+from tadoru.model.event import EventDraft
+
+_ASIDE = re.compile(r"[(\[【「『〈《]([^)\]】」』〉》]*)[)\]】」』〉》]")
+_ROOM_KINDS = (
+    "会議室|研修室|集会室|学習室|講座室|講義室|和室|実習室|調理室|展示室|視聴覚室|多目的室|工作室|体育室|活動室|創作室|音楽室|相談室|遊戯室|教室|"
+    "大ホール|中ホール|小ホール|メインホール|サブホール|イベントホール|多目的ホール|メインアリーナ|サブアリーナ|アリーナ|ロビー|講堂|ギャラリー|コーナー|ラウンジ"
+)
+_ROOM = re.compile(
+    rf"(?:地下|b)?\d+\s*(?:階|f(?![a-z])).*$|\s+\S.*$|(?<=.{{3}})(?:第?\d+|[a-h]|大|中|小|特別|第?\d+[・,]\d+)?(?:{_ROOM_KINDS}).{{0,6}}$"
+)
+_AROUND = re.compile(r"^\s*(?:会場|場所|於|開催場所)\s*:\s*|にて\s*$")
+_ROOM_ASIDE = re.compile(rf"[(\[「『]([^()\[\]「」『』]*(?:{_ROOM_KINDS})[^()\[\]「」『』]{{0,6}})[)\]」』]")
+"""A room in brackets is a room, not a nickname."""
+_OWNER = re.compile(r"(?:.{1,6}[都道府県])?(?:.{1,7}[市区町村])?[立営]?")
+_GENERIC = re.compile(
+    r"(?:中央|総合|市民|区民|町民|村民|市立|区立|町立|地域|地区|第\d+|こども|児童|文化|保健|福祉|生涯学習|子育て支援|子育て|すぽつ|健康|総合福祉|市|区|町|村)*"
+    r"(?:図書館|公民館|体育館|市役所|区役所|役場|役所|会館|文化会館|せんた|児童館|公園|ほる|集会所|小学校|中学校|博物館|美術館|ぷらざ|庁舎|広場|ぷる|ぐらうんど|運動場)"
+)
+_PREFECTURE = re.compile(r"^(?:東京都|北海道|(?:京都|大阪)府|.{2,3}?県)(?=.)")
+_COUNTY = re.compile(r"^.{1,4}?郡(?=.+[町村]$)")
+_CITY_END = re.compile(r"(?<=..)[市区町村]$")
+_KM_PER_DEGREE = 111.32
+_DISTINCTIVE_LENGTH = 6
+"""Signs: a name of so many is hardly ever that of two places."""
+
+
+class VenueRelation(Enum):
+    """How two places stand to each other."""
+
+    SAME = "same"
+    ALIAS = "alias"
+    """Two names of one place."""
+    ROOM = "room"
+    """Two rooms of one building."""
+    WEAK = "weak"
+    """Perhaps one place."""
+    UNKNOWN = "unknown"
+    DIFFERENT = "different"
+
+
+@dataclass(frozen=True, slots=True)
+class VenueParts:
+    """The name of a venue taken apart, folded."""
+
+    text: str
+    building: str
+    room: str
+    names: frozenset[str]
+    """The building and what stands in brackets: nicknames, or the building it is in."""
+    last: str
+    """What stands after the last space, when it is no room: the building, after the name of whom it is called for."""
+
+
+@lru_cache(maxsize=50_000)
+def split_venue(venue: str) -> VenueParts:
+    """Take the name of a venue apart."""
+    plain = _ROOM_ASIDE.sub(r" \1", _AROUND.sub("", normalise_text(venue)).strip()).strip()
+    asides = [fold_spelling(_ROOM.sub("", found)) for found in _ASIDE.findall(plain)]
+    bare = _ASIDE.sub(" ", plain).strip() or plain
+    building = _ROOM.sub("", bare).strip() or bare
+    folded = fold_spelling(building)
+    names = frozenset(name for name in (folded, *asides) if len(name) >= 2)
+    return VenueParts(fold_spelling(plain), folded, fold_spelling(bare)[len(folded) :], names, _last(bare))
+
+
+def _last(bare: str) -> str:
+    _, space, after = bare.rpartition(" ")
+    if not space or _GENERIC.fullmatch(fold_spelling(after)) or re.search(_ROOM_KINDS, after) or len(after) < _DISTINCTIVE_LENGTH:
+        return ""
+    return fold_spelling(after)
+
+
+@lru_cache(maxsize=10_000)
+def bare_city_name(city: str) -> str:
+    """A city without its prefecture, county, ward and 市: the same for 東京都府中市, 府中市 and 府中."""
+    plain = _COUNTY.sub("", _PREFECTURE.sub("", normalise_text(city).replace(" ", "").replace("　", "")))
+    inner = re.match(r"^(.+?市)(?=.+区$)", plain)
+    return fold_spelling(_CITY_END.sub("", inner[1] if inner else plain))
+
+
+def compare_venues(one: str, other: str, city: str = "") -> VenueRelation:
+    """Compare two names of venues; `city` is the folded name of the city both may be in."""
+    if not one or not other:
+        return VenueRelation.UNKNOWN
+    mine, theirs = split_venue(one), split_venue(other)
+    if mine.text == theirs.text:
+        return VenueRelation.SAME
+    best = _buildings(mine.building, theirs.building, city)
+    if best is VenueRelation.DIFFERENT and (
+        mine.names & theirs.names or mine.last == theirs.building or theirs.last == mine.building
+    ):
+        best = VenueRelation.ALIAS
+    if best is VenueRelation.DIFFERENT and (_inside(mine, theirs) or _inside(theirs, mine)):
+        best = VenueRelation.WEAK
+    if best in {VenueRelation.SAME, VenueRelation.ALIAS} and mine.room != theirs.room:
+        if mine.room and theirs.room and not _is_one_room(mine.room, theirs.room):
+            return VenueRelation.ROOM
+        return VenueRelation.ALIAS
+    return best
+
+
+def _is_one_room(one: str, other: str) -> bool:
+    """Whether one name of a room is a part of the other, with the same numbers in both: room 3 is not room 63."""
+    numbers = [re.findall(r"\d+", room) for room in (one, other)]
+    return (one in other or other in one) and (not all(numbers) or numbers[0] == numbers[1])
+
+
+def _buildings(one: str, other: str, city: str) -> VenueRelation:
+    if one == other:
+        return VenueRelation.SAME
+    within = _within_city(one, other, city) if city else VenueRelation.DIFFERENT
+    if within is not VenueRelation.DIFFERENT:
+        return within
+    short, long = sorted((one, other), key=lambda name: (len(name), name))
+    if len(short) >= 3 and short in long:
+        before, _, after = long.partition(short)
+        if not after and (_OWNER.fullmatch(before) or before in {city, city + "市", city + "区"}):
+            return VenueRelation.ALIAS
+        return VenueRelation.WEAK if len(short) < 5 or _GENERIC.fullmatch(short) else VenueRelation.ALIAS
+    return (
+        VenueRelation.ALIAS
+        if is_typo(short, long, most=1)
+        else (VenueRelation.WEAK if len(short) >= 8 and fuzz.ratio(one, other) >= 85 else VenueRelation.DIFFERENT)
+    )
+
+
+def _within_city(one: str, other: str, city: str) -> VenueRelation:
+    """Compare two names that both begin with the city: 狛江市立中央図書館 and 狛江中央図書館 are one."""
+    short, long = sorted((_without(one, city), _without(other, city)), key=lambda name: (len(name), name))
+    if len(short) < 3 or short not in long:
+        return VenueRelation.DIFFERENT
+    return VenueRelation.ALIAS if short == long and len(short) > 3 else VenueRelation.WEAK
+
+
+@lru_cache(maxsize=50_000)
+def _without(building: str, city: str) -> str:
+    """The name of a building after that of its city; nothing when it does not begin with it."""
+    found = re.match(rf"{re.escape(city)}[市区町村]?[立営]?(?![民内])", building)
+    return building[found.end() :] if found else ""
+
+
+def _inside(part: VenueParts, whole: VenueParts) -> bool:
+    return any(len(name) >= 4 and name in whole.text for name in part.names)
+
+
+def distance_km(one: EventDraft, other: EventDraft) -> float | None:
+    """Kilometres between two events, when both say where they are."""
+    if one.latitude is None or one.longitude is None or other.latitude is None or other.longitude is None:
+        return None
+    north = (one.latitude - other.latitude) * _KM_PER_DEGREE
+    east = (one.longitude - other.longitude) * _KM_PER_DEGREE * cos(radians((one.latitude + other.latitude) / 2))
+    return hypot(north, east)

@@ -1,0 +1,1 @@
+"""Turns what a source wrote into drafts of events."""

@@ -1,0 +1,240 @@
+"""From what a source wrote (`RawEvent`) to an event of ours (`EventDraft`), or to the reason why it is none (`QuarantinedEvent`).
+
+Pure. An event needs a title and a start; everything else is kept when it can be true, and left out with a note when it can not.
+What the fields do not hold goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`),
+`price_currency`, `postponed`. Whether two events are one is judged in `dedupe`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from itertools import islice
+from zoneinfo import ZoneInfo
+
+from tadoru.jobs.events.normalise.locations import city_from_address, normalise_city, parse_coordinates
+from tadoru.jobs.events.normalise.prices import parse_price
+from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
+from tadoru.parse.dates import Unreadable, When, YearFrom, read_when, without_repeats
+from tadoru.parse.dates.assemble import BEFORE_START
+from tadoru.parse.dates.names import Order
+from tadoru.parse.normal_text import clean_title, clean_venue, display_text, one_line, sanitise_html
+from tadoru.parse.sources.fields import absolute, says_cancelled
+
+LIMITS = {"title": 300, "venue": 200, "address": 300, "city": 100, "category": 100, "price": 200, "organizer": 200, "uid": 500}
+LONGEST_DESCRIPTION = 20_000
+LONGEST_NOTE = 1_000
+LONGEST_DATE = 100
+"""A note that is longer says more than a date."""
+LONGEST_URL = 2_000
+MOST_EXTRAS = 60
+_WEB = re.compile(r"\s*https?://", re.IGNORECASE)
+_STATUS_NAMES = re.compile(r"状態|状況|ステータス|開催可否|status", re.IGNORECASE)
+_POSTPONED = re.compile(r"延期(?!なし|の場合|する場合)|postponed", re.IGNORECASE)
+_OFF = r"(?:開催)?(?:中止|延期|cancell?ed|postponed)(?:のお知らせ|しました|になりました|となりました)?"
+_CALLED_OFF = re.compile(
+    rf"^\s{{0,3}}[【\[(〔<《「*※]?\s?{_OFF}[】\])〕>》」*:!]|[【\[(〔<《]{_OFF}[】\])〕>》]$|(?<!一部)中止(?:のお知らせ|について|しました|[にと]なりました)$",
+    re.IGNORECASE,
+)
+"""Before the title or at its end."""
+_WILL_NOT_BE = re.compile(r"(?:中止|延期)(?:と(?:させて|いた|なりま|しま)|いたしま|にな[っり]|が決|しま)")
+"""What a note says for certain."""
+_PERHAPS = re.compile(r"場合|時は|可能性|ことが|恐れ|おそれ|一部|[雨荒]天|天候|昨年|前年")
+_YEARS = range(1868, 2200)
+"""Those in which an event can be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRules:
+    """What a source lends to its events."""
+
+    zone: str
+    """IANA name, for events that do not say theirs."""
+    now: datetime
+    """Aware."""
+    city: str = ""
+    order: Order | None = None
+    """Of short dates like 01/02/2026; by default what is usual in the zone."""
+
+
+def normalise(raw: RawEvent, rules: SourceRules) -> EventDraft | QuarantinedEvent:
+    """The event, or why it is none."""
+    title = one_line(raw.title or "", LIMITS["title"])
+    if not title:
+        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="There is no title.")
+    zone, notes = _zone(raw.timezone, rules.zone)
+    when = _when(raw, rules, zone)
+    if isinstance(when, QuarantinedEvent):
+        return when
+    point = parse_coordinates(raw.latitude, raw.longitude, zone.key)
+    cancelled, postponed = _called_off(raw, title)
+    texts = {name: one_line(getattr(raw, name) or "", limit) for name, limit in LIMITS.items() if name != "title"}
+    texts["city"] = normalise_city(texts["city"]) or city_from_address(texts["address"]) or rules.city
+    url, image = _web(raw.url), _web(raw.image)
+    notes += [
+        *when.notes,
+        *([point.note] if point.note else []),
+        *([] if url or not raw.url else ["The link is not a web address."]),
+    ]
+    return EventDraft(
+        title=title,
+        title_clean=clean_title(title),
+        occurrence=_current(when.occurrences, rules.now),
+        occurrences=when.occurrences if len(when.occurrences) > 1 else (),
+        timezone=zone.key,
+        description=_description(raw.description),
+        venue_clean=clean_venue(texts["venue"]),
+        latitude=point.latitude,
+        longitude=point.longitude,
+        url=url,
+        image=image,
+        recurrence=one_line(raw.recurrence or when.recurrence, LONGEST_NOTE),
+        when_note=display_text(raw.when_note or "", LONGEST_NOTE),
+        is_cancelled=cancelled,
+        position=raw.position,
+        extra=_extra(raw.extra, _learnt(when, notes, texts["price"], zone.key, postponed)),
+        **texts,
+    )
+
+
+def _zone(named: str | None, default: str) -> tuple[ZoneInfo, list[str]]:
+    try:
+        return ZoneInfo(named or default), []
+    except (KeyError, ValueError, OSError):  # unknown, no name at all, a folder of names
+        return ZoneInfo(default), [f"The time zone {one_line(named or '', 60)} is not known; {default} was taken."]
+
+
+def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> When | QuarantinedEvent:
+    if raw.occurrences:
+        return _series(raw, zone)
+    start = raw.start.strip() if isinstance(raw.start, str) else raw.start
+    note = without_repeats(raw.when_note or "")
+    if start:
+        read = _read(raw, start, rules, zone, note)
+        if isinstance(read, Unreadable):
+            why = one_line(f"The start can not be read: {read.reason}")
+            return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
+        return read
+    if not note or len(note) > LONGEST_DATE:
+        return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="There is no start.")
+    read = _read(raw, note, rules, zone)
+    if isinstance(read, When) and read.year in {YearFrom.WRITTEN, YearFrom.WEEKDAY}:
+        return replace(read, notes=(*read.notes, "The date was read from the note: the source gives none."))
+    why = read.reason if isinstance(read, Unreadable) else "the note has no year."
+    why = one_line(f"There is no start, and none in the note: {why}")
+    return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
+
+
+def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, note: str = "") -> When | Unreadable:
+    return read_when(
+        start,
+        now=rules.now,
+        zone=zone,
+        end=raw.end,
+        start_time=raw.start_time,
+        end_time=raw.end_time,
+        note=note,
+        order=rules.order,
+    )
+
+
+def _series(raw: RawEvent, zone: ZoneInfo) -> When | QuarantinedEvent:
+    """The occurrences that a reader found, in the zone, in order."""
+    possible = [item for item in raw.occurrences if item.starts_at.year in _YEARS]
+    if not possible:
+        why = "The start can not be read: none of its dates is in a year that can be meant."
+        return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
+    local = [_local(item, zone) for item in possible]
+    notes = () if all(item.ends_at or not given.ends_at for item, given in zip(local, possible, strict=True)) else (BEFORE_START,)
+    return When(occurrences=tuple(sorted(local, key=lambda item: item.starts_at.astimezone(UTC))), notes=notes)
+
+
+def _local(occurrence: Occurrence, zone: ZoneInfo) -> Occurrence:
+    starts_at, ends_at = _moment(occurrence.starts_at, zone, occurrence.has_time), occurrence.ends_at
+    if ends_at is not None:
+        ends_at = _moment(ends_at, zone, occurrence.has_time) if ends_at.year in _YEARS else None
+    if ends_at is not None and ends_at.astimezone(UTC) < starts_at.astimezone(UTC):
+        ends_at = None
+    return Occurrence(starts_at=starts_at, ends_at=ends_at, has_time=occurrence.has_time)
+
+
+def _moment(moment: datetime, zone: ZoneInfo, has_time: bool) -> datetime:
+    """A moment in the zone. A naive one is meant there, and a day is the same day everywhere."""
+    if not has_time:
+        return moment.replace(hour=0, minute=0, second=0, microsecond=0, fold=0, tzinfo=zone)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=zone)).astimezone(UTC).astimezone(zone)
+
+
+def _current(occurrences: tuple[Occurrence, ...], now: datetime) -> Occurrence:
+    """The first that is not over; the last when all are."""
+    return next((item for item in occurrences if _over(item) > now), occurrences[-1])
+
+
+def _over(occurrence: Occurrence) -> datetime:
+    start = occurrence.starts_at
+    return occurrence.ends_at or (start if occurrence.has_time else start + timedelta(days=1))
+
+
+def _called_off(raw: RawEvent, title: str) -> tuple[bool, bool]:
+    """Cancelled, and postponed: by what the reader found, by columns that tell the state, by a mark before the title."""
+    states = [unicodedata.normalize("NFKC", value) for name, value in raw.extra.items() if _is_status(name)]
+    states = [state for state in states if len(state) <= 100]
+    mark = _CALLED_OFF.search(unicodedata.normalize("NFKC", title))
+    said = _said_for_certain(raw.when_note or "")
+    postponed = any(_POSTPONED.search(text) for text in (*states, mark[0] if mark else "", said) if text)
+    cancelled = raw.is_cancelled or mark is not None or said != "" or any(map(says_cancelled, states))
+    return cancelled or postponed, postponed
+
+
+@lru_cache(maxsize=1_024)
+def _is_status(name: str) -> bool:
+    return _STATUS_NAMES.search(name) is not None
+
+
+def _said_for_certain(note: str) -> str:
+    """The sentence of a note that says that the event does not take place; empty when there is none."""
+    if "中止" not in note and "延期" not in note:
+        return ""
+    return next((part for part in re.split(r"[。\n]", note) if _WILL_NOT_BE.search(part) and not _PERHAPS.search(part)), "")
+
+
+def _web(address: str | None) -> str:
+    """Only addresses of the web: what else a source calls a link is not offered to anyone."""
+    if not address or len(address) > LONGEST_URL or not _WEB.match(address):
+        return ""
+    return absolute(address, address) or ""
+
+
+def _description(text: str | None) -> str:
+    """Cut before it is made safe, so that no tag stays open."""
+    cleaned = sanitise_html((text or "")[:LONGEST_DESCRIPTION])
+    return cleaned if len(text or "") <= LONGEST_DESCRIPTION else cleaned + "…"
+
+
+def _extra(extra: Mapping[str, str], learnt: dict[str, str]) -> dict[str, str]:
+    """What the source says besides, and what was learnt; where the names are the same, the source's is called so."""
+    found = ((_extra_name(name), display_text(value, LONGEST_NOTE)) for name, value in islice(extra.items(), MOST_EXTRAS))
+    return {f"source {name}" if name in learnt else name: value for name, value in found if name and value} | learnt
+
+
+@lru_cache(maxsize=1_024)
+def _extra_name(name: str) -> str:
+    """The same few names come with every event of a source."""
+    return one_line(name, 100)
+
+
+def _learnt(when: When, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
+    found = parse_price(price, zone)
+    if when.doors is not None:
+        found["doors"] = f"{when.doors:%H:%M}"
+    if when.year is not YearFrom.WRITTEN:
+        found["year_from"] = when.year.value
+    if postponed:
+        found["postponed"] = "yes"
+    if notes:
+        found["notes"] = " ".join(dict.fromkeys(notes))
+    return found

@@ -1,0 +1,291 @@
+"""Lines of a calendar as RFC 5545 wants them: texts escaped, lines folded at 75 octets and never within a character."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+from tadoru.parse.normal_text import plain_text
+from tadoru.store.calendar.drafts import zone_or_utc
+from tadoru.store.calendar.event_records import EventRecord, ZoneUse
+from tadoru.store.calendar.records import CalendarEvent, EventTime
+from tadoru.version import VERSION
+
+LINE_END = "\r\n"
+_WIDTH = 75
+_NOT_ALLOWED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_SPECIAL = re.compile(r"[\\;,\n]")
+
+
+def escape_text(value: str) -> str:
+    """A value of the type TEXT."""
+    cleaned = _NOT_ALLOWED.sub("", value.replace("\r\n", "\n").replace("\r", "\n"))
+    return _SPECIAL.sub(lambda found: "\\n" if found[0] == "\n" else f"\\{found[0]}", cleaned)
+
+
+def escape_uri(value: str) -> str:
+    """A value of the type URI: nothing in it is escaped, so that nothing may be in it that ends a line."""
+    return "".join(_NOT_ALLOWED.sub("", value).split())
+
+
+def fold_line(line: str) -> str:
+    """A line with its end, broken where it is too long."""
+    if len(line) * 4 <= _WIDTH or len(line.encode()) <= _WIDTH:
+        return line + LINE_END
+    octets, parts, start, room = line.encode(), [], 0, _WIDTH
+    while start < len(octets):
+        stop = min(start + room, len(octets))
+        while stop < len(octets) and octets[stop] & 0xC0 == 0x80:  # in the middle of a character
+            stop -= 1
+        parts.append(octets[start:stop].decode())
+        start, room = stop, _WIDTH - 1  # the space in front counts
+    return f"{LINE_END} ".join(parts) + LINE_END
+
+
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_FIRST_YEAR, _LAST_YEAR = 1900, 2100
+_STEP = timedelta(days=10)
+"""Nowhere are clocks set twice within it."""
+_ENOUGH_YEARS = 12
+_LEAST_FOR_A_RULE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """What the clocks of a zone do for a while."""
+
+    offset: timedelta
+    is_summer: bool
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A moment at which they are set."""
+
+    at: datetime
+    before: _Clock
+    after: _Clock
+
+    @property
+    def wall(self) -> datetime:
+        """What they show then, before they are set."""
+        return self.at.replace(tzinfo=None) + self.before.offset
+
+
+def zone_lines(zone: ZoneInfo, first: datetime, last: datetime) -> Iterator[str]:
+    """The component, for events from the first to the last of two times."""
+    begin, end = _years(first, last)
+    yield "BEGIN:VTIMEZONE"
+    yield f"TZID:{zone.key}"
+    changes = list(_changes(zone, begin, end))
+    initial = _clock(zone, begin)
+    wall = begin.replace(tzinfo=None) if changes else datetime(1970, 1, 1)  # noqa: DTZ001 - what a clock shows
+    yield from _observance(initial, initial, [wall], None)
+    groups: dict[tuple[_Clock, _Clock], list[_Change]] = {}
+    for change in changes:
+        groups.setdefault((change.before, change.after), []).append(change)
+    for (before, after), group in groups.items():
+        is_over = group[-1].at < end - timedelta(days=400)
+        yield from _observance(before, after, [one.wall for one in group], group[-1].at if is_over else None)
+    yield "END:VTIMEZONE"
+
+
+def _years(first: datetime, last: datetime) -> tuple[datetime, datetime]:
+    begin = min(max(first.year - 1, _FIRST_YEAR), _LAST_YEAR - _ENOUGH_YEARS)
+    end = min(max(last.year + 2, begin + _ENOUGH_YEARS), _LAST_YEAR)
+    return datetime(begin, 1, 1, tzinfo=UTC), datetime(end, 1, 1, tzinfo=UTC)
+
+
+def _clock(zone: ZoneInfo, at: datetime) -> _Clock:
+    here = at.astimezone(zone)
+    return _Clock(here.utcoffset() or timedelta(0), (here.dst() or timedelta(0)) > timedelta(0), here.tzname() or "")
+
+
+def _changes(zone: ZoneInfo, begin: datetime, end: datetime) -> Iterator[_Change]:
+    at, clock = begin, _clock(zone, begin)
+    while at < end:
+        then = at + _STEP
+        if (after := _clock(zone, then)) != clock:
+            yield _Change(_moment(zone, at, then, clock), clock, after)
+            clock = after
+        at = then
+
+
+def _moment(zone: ZoneInfo, low: datetime, high: datetime, clock: _Clock) -> datetime:
+    """The second at which the clocks are set, between two times."""
+    while (high - low).total_seconds() > 1:
+        middle = low + timedelta(seconds=int((high - low).total_seconds()) // 2)
+        low, high = (middle, high) if _clock(zone, middle) == clock else (low, middle)
+    return high
+
+
+def _observance(before: _Clock, after: _Clock, walls: Sequence[datetime], until: datetime | None) -> Iterator[str]:
+    kind = "DAYLIGHT" if after.is_summer else "STANDARD"
+    yield f"BEGIN:{kind}"
+    yield f"DTSTART:{walls[0]:%Y%m%dT%H%M%S}"
+    yield f"TZOFFSETFROM:{_offset(before.offset)}"
+    yield f"TZOFFSETTO:{_offset(after.offset)}"
+    if after.name:
+        yield f"TZNAME:{escape_text(after.name)}"
+    if len(walls) > 1:
+        yield _rule(walls, until) or "RDATE:" + ",".join(f"{wall:%Y%m%dT%H%M%S}" for wall in walls[1:])
+    yield f"END:{kind}"
+
+
+def _rule(walls: Sequence[datetime], until: datetime | None) -> str:
+    """ "The last Sunday of March", when that is what the dates are; empty otherwise."""
+    first = walls[0]
+    is_yearly = [wall.year for wall in walls] == list(range(first.year, first.year + len(walls)))
+    is_alike = len({(wall.month, wall.weekday(), wall.time()) for wall in walls}) == 1
+    if not (is_yearly and is_alike and len(walls) >= _LEAST_FOR_A_RULE):
+        return ""
+    if all(wall.day + 7 > monthrange(wall.year, wall.month)[1] for wall in walls):
+        place = -1
+    elif len(places := {(wall.day - 1) // 7 + 1 for wall in walls}) == 1:
+        place = places.pop()
+    else:
+        return ""
+    end = f";UNTIL={until:%Y%m%dT%H%M%SZ}" if until else ""
+    return f"RRULE:FREQ=YEARLY;BYMONTH={first.month};BYDAY={place}{_DAYS[first.weekday()]}{end}"
+
+
+def _offset(offset: timedelta) -> str:
+    seconds = int(offset.total_seconds())
+    sign, seconds = ("-", -seconds) if seconds < 0 else ("+", seconds)
+    rest = f"{seconds % 60:02}" if seconds % 60 else ""
+    return f"{sign}{seconds // 3600:02}{seconds // 60 % 60:02}{rest}"
+
+
+_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType({
+    "en": {"price": "Price", "organizer": "Organizer", "source": "Source", "licence": "Licence", "terms": "Terms",
+           "gone": "The source no longer lists this event."},
+    "ja": {"price": "料金", "organizer": "主催", "source": "出典", "licence": "ライセンス", "terms": "利用規約",
+           "gone": "この催しは出典に掲載されなくなりました。"},
+})  # fmt: skip
+
+
+def ics_calendar(
+    events: Iterable[EventRecord],
+    zones: Iterable[ZoneUse],
+    *,
+    name: str = "Tadoru",
+    lang: str = "en",
+    since: date | None = None,
+    until: date | None = None,
+) -> Iterator[str]:
+    """A calendar in pieces. Of a series only the times from `since` to `until`, both included, are given out."""
+    yield _component([
+        "BEGIN:VCALENDAR", "VERSION:2.0", f"PRODID:-//Tadoru//Tadoru {VERSION}//EN", "CALSCALE:GREGORIAN", "METHOD:PUBLISH",
+        f"NAME:{escape_text(name)}", f"X-WR-CALNAME:{escape_text(name)}",
+    ])  # fmt: skip
+    used: dict[str, ZoneUse] = {}
+    for use in zones:  # two names may be one zone: what this machine does not know is UTC
+        key = zone_or_utc(use.name).key
+        other = used.get(key, use)
+        used[key] = ZoneUse(name=key, first=min(use.first, other.first), last=max(use.last, other.last))
+    for key, use in used.items():
+        if not _is_utc(key):
+            yield _component(zone_lines(zone_or_utc(key), use.first, use.last))
+    for told in events:
+        for time in told.times:
+            is_wanted = (since is None or time.last_date >= since) and (until is None or time.local_date <= until)
+            if is_wanted or len(told.times) == 1:
+                yield _component(_event(told.event, time, is_series=len(told.times) > 1, words=_WORDS[lang]))
+    yield f"END:VCALENDAR{LINE_END}"
+
+
+def _component(lines: Iterable[str]) -> str:
+    return "".join(map(fold_line, lines))
+
+
+def _is_utc(key: str) -> bool:
+    return key in {"UTC", "Etc/UTC"}
+
+
+def _utc(at: datetime) -> str:
+    at = at.astimezone(UTC)
+    return f"{at.year:04}{at:%m%dT%H%M%S}Z"
+
+
+def _event(event: CalendarEvent, time: EventTime, *, is_series: bool, words: Mapping[str, str]) -> Iterator[str]:
+    yield "BEGIN:VEVENT"
+    yield f"UID:{event.uid}-{_utc(time.starts_at)}" if is_series else f"UID:{event.uid}"
+    yield f"DTSTAMP:{_utc(event.updated_at)}"
+    yield f"CREATED:{_utc(event.created_at)}"
+    yield f"LAST-MODIFIED:{_utc(event.updated_at)}"
+    yield f"SEQUENCE:{event.sequence}"
+    yield from _when(event, time)
+    yield f"SUMMARY:{escape_text(event.title)}"
+    if told := _description(event, words):
+        yield f"DESCRIPTION:{escape_text(told)}"
+    if place := format_place(event):
+        yield f"LOCATION:{escape_text(place)}"
+    if event.lat is not None and event.lon is not None:
+        yield f"GEO:{event.lat:.6f};{event.lon:.6f}"
+    if link := escape_uri(event.url or event.source_url):
+        yield f"URL:{link}"
+    if event.category:
+        yield "CATEGORIES:" + ",".join(escape_text(one.strip()) for one in event.category.split(",") if one.strip())
+    if event.organizer:
+        yield f"CONTACT:{escape_text(event.organizer)}"
+    if image := escape_uri(event.image):
+        yield f"IMAGE;VALUE=URI:{image}"
+    yield f"STATUS:{_status(event)}"
+    yield "TRANSP:TRANSPARENT"
+    yield "END:VEVENT"
+
+
+def _status(event: CalendarEvent) -> str:
+    if event.cancelled_at is not None:
+        return "CANCELLED"
+    return "TENTATIVE" if event.vanished_at is not None else "CONFIRMED"
+
+
+def _when(event: CalendarEvent, time: EventTime) -> Iterator[str]:
+    if not time.has_time:
+        yield f"DTSTART;VALUE=DATE:{_day(time.local_date)}"
+        if time.ends_at is not None:
+            yield f"DTEND;VALUE=DATE:{_day(time.last_date + timedelta(days=1))}"
+        return
+    here = zone_or_utc(event.timezone)
+    times = [("DTSTART", time.starts_at)]
+    if time.ends_at is not None and time.ends_at > time.starts_at:
+        times.append(("DTEND", time.ends_at))
+    is_utc = _is_utc(here.key) or any(at.astimezone(here).fold for _, at in times)
+    for name, at in times:
+        local = at.astimezone(here)
+        yield f"{name}:{_utc(at)}" if is_utc else f"{name};TZID={here.key}:{_day(local)}{local:T%H%M%S}"
+
+
+def _day(day: date) -> str:
+    return f"{day.year:04}{day:%m%d}"  # not %Y: it has no leading zeros everywhere
+
+
+def format_place(event: CalendarEvent) -> str:
+    """Venue, address and city, without what another of them says already."""
+    parts: list[str] = []
+    for part in (event.venue, event.address, event.city):
+        if part and not any(part in other for other in parts):
+            parts.append(part)
+    return ", ".join(parts)
+
+
+def _description(event: CalendarEvent, words: Mapping[str, str]) -> str:
+    about = [plain_text(event.description) if event.description else "", event.when_note]
+    facts = [
+        f"{words[name]}: {value}"
+        for name, value in (
+            ("price", event.price), ("organizer", event.organizer), ("source", event.source_url),
+            ("licence", event.licence), ("terms", event.terms_url),
+        )
+        if value
+    ]  # fmt: skip
+    if event.vanished_at is not None:
+        facts.append(words["gone"])
+    return "\n\n".join(part for part in (*about, "\n".join(facts)) if part)

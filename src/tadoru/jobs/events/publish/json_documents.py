@@ -1,0 +1,298 @@
+"""An event as a plain object for programs: the seed's names, and what was added to them.
+
+`starts_at` and `ends_at` are local times where the event takes place, with their offset; of whole days they are midnights, and
+the end is the midnight after the last day. Stamps of ours (`created_at`, `last_seen` and so on) are UTC, written with a `Z`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from tadoru.clock import iso
+from tadoru.model.event import EventDraft
+from tadoru.parse.normal_text import plain_text
+from tadoru.store.calendar.drafts import zone_or_utc
+from tadoru.store.calendar.event_records import EventRecord, event_records
+from tadoru.store.calendar.records import (
+    CalendarEvent,
+    CollectionState,
+    EventProvenance,
+    EventSource,
+    EventTime,
+    FieldOwner,
+    MergeRecord,
+    ReviewItem,
+    RunLog,
+    Sighting,
+    SourceEdit,
+)
+from tadoru.store.calendar.sources import CalendarTotals, SourceHealthStats, count_shared_rows
+from tadoru.store.calendar.store import CalendarStore
+
+EVENT_FIELDS = tuple(
+    "id title description starts_at ends_at all_day has_time timezone venue address city lat lon category price organizer url "
+    "image source_url source_id licence terms_url dedupe_key status created_at updated_at last_seen cancelled_at vanished_at "
+    "archived_at recurrence when_note occurrences uid sequence extra".split()
+)
+"""The names of a document, in their order."""
+_STAMPS = ("created_at", "updated_at", "last_seen", "cancelled_at", "vanished_at", "archived_at")
+_AS_THEY_ARE = tuple(
+    "id title description timezone venue address city lat lon category price organizer url image source_url source_id licence "
+    "terms_url dedupe_key recurrence when_note uid sequence".split()
+)
+
+
+def format_stamp(at: datetime | None) -> str | None:
+    """A time of ours: UTC."""
+    return iso(at, "seconds") if at else None
+
+
+def format_local(at: datetime | None, of: str) -> str | None:
+    """A time of an event: where it takes place, with the offset it has there."""
+    return at.astimezone(zone_or_utc(of)).isoformat(timespec="seconds") if at else None
+
+
+def event_json(told: EventRecord) -> dict[str, Any]:
+    """An event as JSON has it. Its times are those of the occurrence it is listed for."""
+    event = told.event
+    listed = told.time or _own_time(event)
+    values: dict[str, Any] = {name: getattr(event, name) for name in _AS_THEY_ARE}
+    values |= {name: format_stamp(getattr(event, name)) for name in _STAMPS}
+    values |= time_json(listed, event.timezone)
+    values["status"] = event.status.value
+    values["occurrences"] = [time_json(one, event.timezone) for one in told.times] if len(told.times) > 1 else []
+    values["extra"] = dict(event.extra)
+    return {name: values[name] for name in EVENT_FIELDS}
+
+
+def time_json(time: EventTime | None, of: str) -> dict[str, Any]:
+    """When something takes place."""
+    if time is None:
+        return {"starts_at": None, "ends_at": None, "all_day": False, "has_time": False}
+    return {
+        "starts_at": format_local(time.starts_at, of),
+        "ends_at": format_local(time.ends_at, of),
+        "all_day": not time.has_time and time.ends_at is not None,
+        "has_time": time.has_time,
+    }
+
+
+def _own_time(event: CalendarEvent) -> EventTime | None:
+    """The time of an event that stands in no list: one that was merged into another."""
+    if event.starts_at is None or event.local_date is None:
+        return None
+    days = (event.local_date, event.local_date)
+    return EventTime(
+        starts_at=event.starts_at, ends_at=event.ends_at, has_time=event.has_time, local_date=days[0], last_date=days[1]
+    )
+
+
+def json_array(items: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One JSON array, an object a line, in pieces."""
+    before = "[\n"
+    for item in items:
+        yield before + json.dumps(item, ensure_ascii=False)
+        before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def source_json(source: EventSource) -> dict[str, Any]:
+    """A source, without what it was permitted to connect to."""
+    return {
+        "id": source.id, "name": source.name, "type": source.type.value, "url": source.url, "city": source.city,
+        "frequency": source.frequency, "enabled": source.enabled, "notes": source.notes, "created_at": format_exact(source.created_at),
+        "updated_at": format_exact(source.updated_at), "settings": dict(source.settings), "timezone": source.timezone,
+        "priority": source.priority, "depends_on": source.depends_on, "licence": source.licence, "terms_url": source.terms_url,
+        "allow_private": source.allow_private, "low_hours": source.low_hours, "secret": source.secret,
+    }  # fmt: skip
+
+
+def state_json(state: CollectionState) -> dict[str, Any]:
+    """What collecting a source has taught."""
+    return {
+        "last_attempt": format_exact(state.last_attempt), "last_success": format_exact(state.last_success),
+        "next_run_at": format_exact(state.next_run_at), "failures": state.failures, "last_error": state.last_error,
+        "last_count": state.last_count, "etag": state.etag.decode("utf-8", "replace") if state.etag else None,
+        "last_modified": state.last_modified.decode("utf-8", "replace") if state.last_modified else None,
+    }  # fmt: skip
+
+
+def change_json(one: SourceEdit) -> dict[str, Any]:
+    """One change of a source."""
+    return {"at": format_exact(one.at), "by": one.by, "field": one.field, "old": one.old, "new": one.new}
+
+
+def format_exact(at: Any) -> str | None:
+    """A time of ours with its fractions: UTC."""
+    return iso(at) if at else None
+
+
+def run_json(one: RunLog) -> dict[str, Any]:
+    """A run: the seed's fields, all counts, and where the bodies are."""
+    return {
+        "id": one.id, "source_id": one.source_id, "started_at": format_stamp(one.started_at), "finished_at": format_stamp(one.finished_at),
+        "status": one.status.value if one.status else None, "fetched_count": one.fetched_count,
+        "parsed_count": one.parsed_count, "upserted_count": one.upserted_count, "error_summary": one.error_summary,
+        "counts": dict(one.counts), "snapshot_paths": list(one.snapshot_paths),
+    }  # fmt: skip
+
+
+def provenance_json(story: EventProvenance, told: EventRecord, names: Mapping[int, str]) -> dict[str, Any]:
+    """An event as lists have it, and everything around it."""
+    return event_json(told) | {
+        "merged_into": story.event.merged_into,
+        "owners": {name: _owner_json(owner) for name, owner in story.owners.items()},
+        "sightings": [_sighting_json(one, names) for one in story.said],
+        "merges": [merge_json(one) for one in story.merges],
+        "reviews": [review_json(one) for one in story.reviews],
+        "history": [{"at": format_stamp(one["at"]), "by": one["by"], "changes": one["changes"]} for one in story.history],
+    }
+
+
+def _owner_json(owner: FieldOwner) -> dict[str, Any]:
+    return {"owner": owner.owner, "source_id": owner.source_id, "who": owner.who, "at": format_stamp(owner.at)}
+
+
+def _sighting_json(one: Sighting, names: Mapping[int, str]) -> dict[str, Any]:
+    draft = one.draft
+    return {
+        "id": one.id, "source_id": one.source_id, "source": names.get(one.source_id or 0), "row_key": one.row_key,
+        "title": draft.title if draft else None, "venue": draft.venue if draft else None, "city": draft.city if draft else None,
+        "starts_at": format_local(draft.occurrence.starts_at, draft.timezone) if draft else None,
+        "ends_at": format_local(draft.occurrence.ends_at, draft.timezone) if draft else None,
+        "url": draft.url if draft else None, "raw": one.raw,
+        "first_seen": format_stamp(one.first_seen), "last_seen": format_stamp(one.last_seen), "gone_at": format_stamp(one.gone_at),
+    }  # fmt: skip
+
+
+def merge_json(one: MergeRecord) -> dict[str, Any]:
+    """A merge, and whether it was taken back."""
+    return {
+        "id": one.id, "kept_id": one.kept_id, "absorbed_id": one.absorbed_id, "score": one.score, "reasons": list(one.reasons),
+        "at": format_stamp(one.at), "by": one.by, "undone_at": format_stamp(one.undone_at), "undone_by": one.undone_by,
+    }  # fmt: skip
+
+
+def review_json(one: ReviewItem) -> dict[str, Any]:
+    """A review: the seed's fields, and what the question is."""
+    return {
+        "id": one.id, "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": format_stamp(one.created_at),
+        "resolved_at": format_stamp(one.resolved_at), "resolution": one.resolution, "by": one.by, "source_id": one.source_id,
+        "detail": dict(one.detail),
+    }  # fmt: skip
+
+
+def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:
+    """A review with the events it is about, and the rows when it is about rows."""
+    events = event_records(store, found.candidate_ids)
+    wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
+    said = store.story(found.candidate_ids[0]).said if wanted and found.candidate_ids else ()
+    rows = [_row_json(one, one.draft) for one in said if one.id in wanted and one.draft is not None]
+    return review_json(found) | {
+        "events": [event_json(events[one]) for one in found.candidate_ids if one in events],
+        "rows": rows,
+    }
+
+
+def _row_json(one: Sighting, draft: EventDraft) -> dict[str, Any]:
+    return {
+        "id": one.id, "source_id": one.source_id, "title": draft.title, "venue": draft.venue, "city": draft.city,
+        "starts_at": format_local(draft.occurrence.starts_at, draft.timezone), "url": draft.url,
+    }  # fmt: skip
+
+
+def sources_health(store: CalendarStore, days: int) -> Iterator[dict[str, Any]]:
+    """How each source does, its runs counted over so many days."""
+    shared = count_shared_rows(store)
+    trouble: dict[int, list[str]] = {}
+    for incident in store.incidents(is_open=True):
+        trouble.setdefault(incident.source_id, []).append(incident.kind)
+    for one in store.health(days=days):
+        state = store.state(one.source_id)
+        yield {
+            "source_id": one.source_id, "name": one.name, "enabled": one.enabled, "state": _state(one), "rows": one.rows,
+            "runs": one.runs, "failed_runs": one.failed_runs, "failure_rate": ratio(one.failed_runs, one.runs),
+            "duplicate_rate": ratio(shared.get(one.source_id, 0), one.rows), "failures_in_a_row": one.failures,
+            "last_success": format_stamp(one.last_success), "next_run_at": format_stamp(state.next_run_at) if one.enabled else None,
+            "lag_seconds": round(one.late), "open_incidents": trouble.get(one.source_id, []), "last_error": one.last_error,
+        }  # fmt: skip
+
+
+def _state(one: SourceHealthStats) -> str:
+    if not one.enabled:
+        return "disabled"
+    if one.failures:
+        return "failing"
+    return "ok" if one.last_success else "new"
+
+
+def ratio(part: int, whole: int) -> float | None:
+    """A part of a whole; None of nothing."""
+    return round(part / whole, 4) if whole else None
+
+
+def totals_json(totals: CalendarTotals) -> dict[str, Any]:
+    """The database in numbers."""
+    return {
+        "events": dict(totals.events), "archived": totals.archived, "vanished": totals.vanished, "rows": totals.rows,
+        "duplicate_rows": totals.merged_rows, "duplicate_rate": ratio(totals.merged_rows, totals.rows), "merges": totals.merges,
+        "open_reviews": totals.open_reviews, "sources": totals.sources,
+    }  # fmt: skip
+
+
+CONTEXT = "https://schema.org"
+
+
+def schema_org_event(told: EventRecord, url: str) -> dict[str, Any]:
+    """One event at the time it is told for; `url` is where we show it."""
+    event, time = told.event, told.time
+    state = "EventCancelled" if event.cancelled_at is not None else "EventScheduled"
+    found: dict[str, Any] = {
+        "@type": "Event", "@id": url, "url": event.url or url, "identifier": event.uid, "name": event.title,
+        "eventStatus": f"{CONTEXT}/{state}", "dateModified": format_stamp(event.updated_at),
+    }  # fmt: skip
+    if time is not None:
+        found |= _when(event, time)
+    optional = {
+        "description": plain_text(event.description) if event.description else "", "location": _where(event),
+        "organizer": {"@type": "Organization", "name": event.organizer} if event.organizer else None, "image": event.image,
+        "keywords": event.category, "isBasedOn": event.source_url, "license": event.licence, "usageInfo": event.terms_url,
+        "offers": {"@type": "Offer", "description": event.price} if event.price else None,
+    }  # fmt: skip
+    found |= {name: value for name, value in optional.items() if value}
+    if len(told.times) > 1:
+        found["subEvent"] = [{"@type": "Event", "name": event.title, **_when(event, one)} for one in told.times]
+    return found
+
+
+def schema_org_graph(events: Iterable[EventRecord], site: str) -> Iterator[str]:
+    """A list of events in pieces: one JSON-LD document. `site` is the address of the service without a slash at its end."""
+    yield json.dumps({"@context": CONTEXT})[:-1] + ', "@graph": ['
+    before = "\n"
+    for told in events:
+        yield before + json.dumps(schema_org_event(told, f"{site}/events/{told.event.id}"), ensure_ascii=False)
+        before = ",\n"
+    yield "\n]}\n"
+
+
+def _when(event: CalendarEvent, time: EventTime) -> dict[str, str]:
+    if not time.has_time:
+        days = {"startDate": time.local_date.isoformat()}
+        return days | ({"endDate": time.last_date.isoformat()} if time.ends_at is not None else {})
+    times = {"startDate": format_local(time.starts_at, event.timezone), "endDate": format_local(time.ends_at, event.timezone)}
+    return {name: value for name, value in times.items() if value}
+
+
+def _where(event: CalendarEvent) -> dict[str, Any] | None:
+    if not (event.venue or event.address or event.city):
+        return None
+    place: dict[str, Any] = {"@type": "Place", "name": event.venue or event.address or event.city}
+    address = {"streetAddress": event.address, "addressLocality": event.city}
+    if any(address.values()):
+        place["address"] = {"@type": "PostalAddress", **{name: value for name, value in address.items() if value}}
+    if event.lat is not None and event.lon is not None:
+        place["geo"] = {"@type": "GeoCoordinates", "latitude": event.lat, "longitude": event.lon}
+    return place

@@ -1,0 +1,181 @@
+"""Bringing an index of a search engine up to date with the database: whole, or what changed since.
+
+Whole: a new index is filled beside the one that is searched, and put in its place at the end; what changed meanwhile is noted by
+the database and told after it. A kill at any moment loses nothing: an index that was not finished is made again, and a note is
+struck out only when the engine has done what it was told. Telling twice does no harm, since a document is told whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tadoru.clock import Clock
+from tadoru.jobs.events.search.engine import (
+    DOCUMENT_VERSION,
+    BatchTooLarge,
+    SearchEngine,
+    SearchEngineBusy,
+    SearchEngineSilent,
+    TaskId,
+    is_indexed,
+    search_document,
+)
+from tadoru.rules.retry import parse_retry_after
+from tadoru.store.calendar.event_records import event_records
+from tadoru.store.calendar.search_changes import SearchTarget
+from tadoru.store.calendar.store import CalendarStore
+
+BATCH_SIZE = 1000
+"""Documents in one request."""
+MAX_ATTEMPTS = 6
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
+_LONGEST_ASKED = 300.0
+"""Seconds that an engine may ask us to wait (Retry-After): what it can not take then is told the next time."""
+_FIRST_LOOK, _LONGEST_LOOK = 0.05, 2.0
+_TASK_PATIENCE = 900.0
+WORKER_LEASE = 60.0
+"""Seconds for which a worker counts as alive after each sign of life."""
+T = TypeVar("T")
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class SyncResult:
+    """What was done."""
+
+    is_whole: bool = False
+    put: int = 0
+    removed: int = 0
+
+
+class IndexSync:
+    """One bringing up to date of one index, by one worker of the database."""
+
+    def __init__(
+        self, store: CalendarStore, engine: SearchEngine, clock: Clock, worker: int, *, archived: bool = True, tries: int = MAX_ATTEMPTS,
+        at_once: int = BATCH_SIZE, progress: Progress = lambda done: None,
+    ) -> None:  # fmt: skip
+        self._store, self._engine, self._clock, self._worker = store, engine, clock, worker
+        self._archived, self._tries, self._at_once, self._progress = archived, tries, at_once, progress
+        self._form = DOCUMENT_VERSION if archived else f"{DOCUMENT_VERSION} without archived"
+        self._done = SyncResult()
+
+    async def run(self, *, whole: bool = False) -> SyncResult | None:
+        """Tell the engine what it does not know yet. None: another worker is at it."""
+        target = await asyncio.to_thread(self._store.lease_target, self._engine.name, self._worker)
+        if target is None:
+            return None
+        try:
+            if whole or target.form != self._form or not await self._try(self._engine.has_index):
+                await self._tell_everything(target)
+            await self._tell_changes(target)
+        finally:
+            await asyncio.to_thread(self._store.release_target, target, self._worker)
+        return self._done
+
+    async def _tell_everything(self, target: SearchTarget) -> None:
+        self._done.is_whole = True
+        await asyncio.to_thread(self._store.begin_whole, target)
+        await self._wait_for(await self._try(self._engine.make_new))
+        after = 0
+        while numbers := await asyncio.to_thread(self._store.event_numbers, after, limit=self._at_once):
+            documents, _ = await asyncio.to_thread(self._read, numbers)
+            await self._put(documents, new=True)
+            after = numbers[-1]
+            await self._live()
+        await self._wait_for([await self._try(self._engine.put_in_place, is_once=True)])
+        await asyncio.to_thread(self._store.end_whole, target, self._form)
+        await self._wait_for([await self._try(self._engine.drop_old)])
+
+    async def _tell_changes(self, target: SearchTarget) -> None:
+        while noted := await asyncio.to_thread(self._store.untold, target, limit=self._at_once):
+            documents, gone = await asyncio.to_thread(self._read, tuple(noted))
+            await self._put(documents, new=False)
+            if gone:
+                await self._wait_for([await self._try(lambda: self._engine.remove(gone))])  # noqa: B023 - awaited here
+                self._done.removed += len(gone)
+            if not await asyncio.to_thread(self._store.strike_out, target, self._worker, noted):
+                raise SearchEngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
+            await self._live()
+
+    def _read(self, numbers: Sequence[int]) -> tuple[list[Mapping[str, Any]], list[str]]:
+        """The documents of these events, and the ids of those that are to be gone."""
+        known = event_records(self._store, numbers)
+        documents: dict[int, Mapping[str, Any]] = {
+            number: search_document(told.event)
+            for number, told in known.items()
+            if is_indexed(told.event, archived=self._archived)
+        }
+        return list(documents.values()), [str(number) for number in numbers if number not in documents]
+
+    async def _put(self, documents: Sequence[Mapping[str, Any]], *, new: bool) -> None:
+        """In one request, or in as many as the engine takes."""
+        if not documents:
+            return
+        try:
+            await self._wait_for([await self._try(lambda: self._engine.put(documents, new=new))])
+        except BatchTooLarge:
+            if len(documents) == 1:
+                raise
+            half = len(documents) // 2
+            await self._put(documents[:half], new=new)
+            await self._put(documents[half:], new=new)
+            return
+        self._done.put += len(documents)
+        self._progress(self._done.put)
+
+    async def _wait_for(self, tickets: Sequence[TaskId]) -> None:
+        """Until the engine has done what it took on."""
+        for ticket in tickets:
+            if ticket is None:
+                continue
+            look, until = _FIRST_LOOK, self._clock.monotonic() + _TASK_PATIENCE
+            while not await self._try(lambda: self._engine.is_done(ticket)):  # noqa: B023 - awaited here
+                if self._clock.monotonic() > until:
+                    raise SearchEngineBusy(f"The search engine has not finished task {ticket}: run the same command again later.")
+                await self._clock.sleep(look)
+                look = min(_LONGEST_LOOK, look * 1.5)
+                await self._live()
+
+    async def _try(self, call: Callable[[], T], *, is_once: bool = False) -> T:
+        """Again after a while, when the engine is busy: a second, then twice as long, or as long as the engine says. What
+        `is_once` is not asked for again when it may have been done."""
+        wait = _FIRST_WAIT
+        for left in range(self._tries - 1, -1, -1):
+            try:
+                return await asyncio.to_thread(call)
+            except SearchEngineBusy as error:
+                if not left or (is_once and isinstance(error, SearchEngineSilent)):
+                    raise
+                asked = parse_retry_after(error.retry_after, self._clock.now()) or 0.0
+            await self._pause(max(wait, min(asked, _LONGEST_ASKED)))
+            wait = min(_LONGEST_WAIT, wait * 2)
+        raise AssertionError("unreachable")
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, and let nobody think meanwhile that this worker is gone."""
+        while seconds > 0:
+            await self._live()
+            part = min(seconds, WORKER_LEASE / 2)
+            await self._clock.sleep(part)
+            seconds -= part
+
+    async def _live(self) -> None:
+        if not await asyncio.to_thread(self._store.renew, self._worker, WORKER_LEASE):
+            raise SearchEngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
+
+
+async def sync_once(
+    store: CalendarStore, engine: SearchEngine, clock: Clock, *, whole: bool = False, archived: bool = True,
+    progress: Progress = lambda done: None,
+) -> SyncResult | None:  # fmt: skip
+    """Bring an index up to date as a worker of its own. None: another worker is at it."""
+    await asyncio.to_thread(store.reap)
+    worker = await asyncio.to_thread(store.join, WORKER_LEASE)
+    try:
+        return await IndexSync(store, engine, clock, worker, archived=archived, progress=progress).run(whole=whole)
+    finally:
+        await asyncio.to_thread(store.leave, worker)

@@ -1,0 +1,145 @@
+"""The heart: what a run found goes into the database, in chunks, so that a kill at any moment and a second run give the same
+result.
+
+Each row of a source is a sighting with a key. A known row is updated; a new one is compared with the events that share a block
+with it and becomes a part of one of them, or an event of its own, with a question for a person where it is doubtful. Whatever a
+chunk decides is one transaction, taken alone (`write_events`); a row that was written already is merely recognised by its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, RowMapping, insert, select, update
+
+from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent
+from tadoru.store.calendar.apply_chunk import ChunkApplier, QuarantinedRow, SourceRow, keyed_rows, quarantined_rows
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.drafts import draft_from_json
+from tadoru.store.calendar.records import ApplyResult, Matcher, RunLog, in_batches, insert_all, select_in
+from tadoru.store.calendar.review_items import ReviewRequest, open_reviews, reopen_reviews
+from tadoru.store.calendar.runs import check_run_open
+from tadoru.store.calendar.schema import events, sightings, sources
+
+CHUNK_SIZE = 500
+"""Rows in one transaction: others wait for it, and a kill loses no more."""
+
+
+class RunApplier(CalendarDatabase):
+    """Storing what a run found."""
+
+    def apply_run(
+        self,
+        run: RunLog,
+        drafts: Sequence[EventDraft],
+        quarantined: Sequence[QuarantinedEvent],
+        judge: Matcher,
+        *,
+        raws: Sequence[RawEvent | None] = (),
+        chunk: int = CHUNK_SIZE,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> ApplyResult:
+        """Store everything; `raws` are what the source said, in the order of the drafts. `progress` hears how many are done."""
+        rows, repeated = keyed_rows(drafts, raws, judge)
+        bad = quarantined_rows(quarantined)
+        reused = self._reused(run, rows, judge)
+        keys = (frozenset(row.key for row in rows) | {row.key for row in bad}) - reused
+        applied = ApplyResult(merged=repeated, quarantined=len(quarantined))
+        done = repeated
+        for part in in_batches(rows, chunk):
+            with self.write_events() as sql:
+                check_run_open(sql, run)
+                source = sql.execute(sources.select().where(sources.c.id == run.source_id)).mappings().one()
+                work = ChunkApplier(sql, judge, run, source, self.now(), keys, reused)
+                work.store(part)
+            work.add_to(applied)
+            done += len(part)
+            progress(done)
+        for some in in_batches(bad, chunk):
+            with self.write_events() as sql:
+                check_run_open(sql, run)
+                applied.review += store_quarantined(sql, run, some, self.now())
+            done += len(some)
+            progress(done)
+        return applied
+
+    def _reused(self, run: RunLog, rows: Sequence[SourceRow], judge: Matcher) -> frozenset[str]:
+        """Names that the source has given to other rows than before: it numbers them anew, or took one for something else."""
+        names = {row.key: row for row in rows if row.draft.uid}
+        query = select(sightings.c.row_key, sightings.c.draft_hash, sightings.c.draft)
+        query = query.where(sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None))
+        with self.read() as sql:
+            known = select_in(sql, query, sightings.c.row_key, names)
+        changed = [found for found in known if found["draft_hash"] != names[found["row_key"]].hash]
+        return frozenset(
+            found["row_key"]
+            for found in changed
+            if not judge.same_row(draft_from_json(found["draft"]), names[found["row_key"]].draft)
+        )
+
+
+def store_quarantined(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRow], now: datetime) -> int:
+    """Store the rows; how many questions were asked."""
+    query = select(sightings).where(sightings.c.source_id == run.source_id)
+    known = {row["row_key"]: row for row in select_in(sql, query, sightings.c.row_key, [row.key for row in rows])}
+    fresh = [row for row in rows if row.key not in known]
+    numbers = _insert(sql, run, fresh, now)
+    _mark_seen(sql, run, list(known.values()), now)
+    numbers |= {row["row_key"]: row["event_id"] for row in known.values()}
+    questions = [_review_request(row, numbers[row.key], run) for row in rows]
+    back = {row["row_key"] for row in known.values() if row["gone_at"] is not None}
+    again = [one.subject for one, row in zip(questions, rows, strict=True) if row.key in back]
+    return open_reviews(sql, questions, now) + reopen_reviews(sql, again)
+
+
+def _review_request(row: QuarantinedRow, event_id: int, run: RunLog) -> ReviewRequest:
+    subject = f"row:{run.source_id}:{row.key}:{row.hash}"
+    detail = {"why": row.row.why, "raw": row.raw, "position": row.row.raw.position}
+    return ReviewRequest(subject, (event_id,), row.row.reason, run.source_id, detail)
+
+
+def _insert(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRow], now: datetime) -> dict[str, int]:
+    if not rows:
+        return {}
+    uids = {row.key: uuid4().hex for row in rows}
+    made = {
+        found.uid: found.id
+        for found in sql.execute(
+            insert(events).returning(events.c.id, events.c.uid), [_event(row, uids[row.key], run, now) for row in rows]
+        )
+    }
+    numbers = {key: made[uid] for key, uid in uids.items()}
+    seen = {"source_id": run.source_id, "first_seen": now, "last_seen": now, "last_run": run.id}
+    insert_all(sql, sightings, [{**seen, "event_id": numbers[row.key], "row_key": row.key, "raw": row.raw} for row in rows])
+    return numbers
+
+
+def _event(row: QuarantinedRow, uid: str, run: RunLog, now: datetime) -> dict[str, Any]:
+    """What can be said of it: its title, if it has one."""
+    raw = row.row.raw
+    said = {"title": raw.title or "", "venue": raw.venue or "", "city": raw.city or "", "source_url": raw.url or ""}
+    stamps = {"created_at": now, "updated_at": now, "last_seen": now, "status": EventStatus.QUARANTINE.value}
+    return {
+        **said,
+        **stamps,
+        "uid": uid,
+        "source_id": run.source_id,
+        "all_day": False,
+        "has_time": False,
+        "extra": {},
+        "times": 0,
+    }
+
+
+def _mark_seen(sql: Connection, run: RunLog, known: Sequence[RowMapping], now: datetime) -> None:
+    for part in in_batches(known):
+        ids = [row["id"] for row in part]
+        query = update(sightings).where(sightings.c.id.in_(ids))
+        sql.execute(query.values(last_seen=now, last_run=run.id, gone_at=None))
+        about = events.c.id.in_([row["event_id"] for row in part])
+        sql.execute(update(events).where(about).values(last_seen=now))
+        back = (about, events.c.status == EventStatus.QUARANTINE.value, events.c.vanished_at.is_not(None))
+        sql.execute(update(events).where(*back).values(vanished_at=None))

@@ -1,0 +1,387 @@
+"""What makes a row of a source the same row in the next run: the source's own name for it, or else what it says.
+
+A source's name (UID) is a hint. One that a run uses twice names nothing by itself, so what the row says is added to it; one that
+changes with every export makes the row look new, and comparing finds the event again (`apply`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from sqlalchemy import Connection, RowMapping, bindparam, insert, select, update
+
+from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent, ReviewReason
+from tadoru.store.calendar.drafts import draft_hash, draft_to_json, event_columns, occurrence_rows, raw_hash, raw_to_json
+from tadoru.store.calendar.merge_candidates import (
+    CandidateMatch,
+    MergeCandidates,
+    ordered_pair,
+    outcome_detail,
+    reasons_json,
+    separate_pairs,
+)
+from tadoru.store.calendar.merging import EventMerger, MergeStamp, absorb_event
+from tadoru.store.calendar.records import (
+    ApplyResult,
+    Matcher,
+    MatchOutcome,
+    RunLog,
+    in_batches,
+    insert_all,
+    select_in,
+    sightings_of,
+)
+from tadoru.store.calendar.review_items import (
+    SOURCE_FIXED,
+    ReviewRequest,
+    close_outdated_reviews,
+    close_row_reviews,
+    open_reviews,
+)
+from tadoru.store.calendar.schema import blocks, events, merges, occurrences, sightings, storable_text
+
+
+class SourceRow(NamedTuple):
+    """One row of a run, ready to be stored."""
+
+    key: str
+    draft: EventDraft
+    said: Mapping[str, Any]
+    hash: str
+    raw: Mapping[str, Any] | None
+
+
+class QuarantinedRow(NamedTuple):
+    """One row of a run that lacks something."""
+
+    key: str
+    row: QuarantinedEvent
+    raw: Mapping[str, Any]
+    hash: str
+
+
+def keyed_rows(drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], judge: Matcher) -> tuple[list[SourceRow], int]:
+    """The rows of a run, each with a key of its own, and how many said nothing new."""
+    names = Counter(draft.uid for draft in drafts if draft.uid)
+    taken: dict[str, set[str]] = {}
+    found: list[SourceRow] = []
+    for number, draft in enumerate(drafts):
+        said = draft_to_json(draft)
+        content = draft_hash(said)
+        key = _key(draft, judge, unique=names[draft.uid] == 1)
+        if content in taken.setdefault(key, set()):
+            continue
+        taken[key].add(content)
+        nth = len(taken[key])
+        raw = raws[number] if number < len(raws) else None
+        found.append(SourceRow(key if nth == 1 else f"{key}#{nth}", draft, said, content, raw_to_json(raw) if raw else None))
+    return found, len(drafts) - len(found)
+
+
+def _key(draft: EventDraft, judge: Matcher, *, unique: bool) -> str:
+    if draft.uid and unique:
+        return storable_text(f"uid:{draft.uid}")
+    start = draft.occurrence.starts_at
+    when = start.isoformat(timespec="minutes") if draft.occurrence.has_time else start.date().isoformat()
+    name = f"uid:{draft.uid}|" if draft.uid else "key:"
+    return storable_text(f"{name}{judge.key(draft)}|{when}")
+
+
+def quarantined_rows(quarantined: Sequence[QuarantinedEvent]) -> list[QuarantinedRow]:
+    """Rows that lack something, each once."""
+    names = Counter(row.raw.uid for row in quarantined if row.raw.uid)
+    found: dict[str, QuarantinedRow] = {}
+    for row in quarantined:
+        raw = raw_to_json(row.raw)
+        content = raw_hash(raw)
+        own = row.raw.uid and names[row.raw.uid] == 1
+        key = storable_text(f"uid:{row.raw.uid}") if own else f"raw:{content}"
+        found.setdefault(key, QuarantinedRow(key, row, raw, content))
+    return list(found.values())
+
+
+class ChunkApplier:
+    """The state of one chunk while it is decided."""
+
+    def __init__(
+        self,
+        sql: Connection,
+        judge: Matcher,
+        run: RunLog,
+        source: RowMapping,
+        now: datetime,
+        run_keys: frozenset[str],
+        reused: frozenset[str],
+    ) -> None:
+        """`run_keys` name the rows of the whole run, `reused` those that are about something else than the row known by it."""
+        self._sql, self._judge, self._run, self._source, self._now = sql, judge, run, source, now
+        self._by = f"source {source['id']}"
+        self._run_keys, self._reused = run_keys, reused
+        self._near = MergeCandidates(sql, judge, source["id"])
+        self._new: dict[int, SourceRow] = {}
+        """Events to be made; their numbers are negative until the database gives them one."""
+        self._joined: list[tuple[SourceRow, int, MatchOutcome]] = []
+        self._renamed: list[tuple[SourceRow, int, int]] = []
+        self._doubts: list[tuple[int, int, MatchOutcome]] = []
+        self._changed: list[tuple[SourceRow, RowMapping]] = []
+        self._unchanged: list[RowMapping] = []
+        self._merged_events = 0
+        self._reviews = 0
+
+    def add_to(self, applied: ApplyResult) -> None:
+        """Count what was done, once it is committed."""
+        applied.inserted += len(self._new)
+        applied.updated += len(self._changed) + len(self._renamed)
+        applied.unchanged += len(self._unchanged)
+        applied.merged += len(self._joined)
+        applied.absorbed += self._merged_events
+        applied.review += self._reviews
+
+    def store(self, rows: Sequence[SourceRow]) -> None:
+        """Decide about every row and write it."""
+        fresh = self._recognise(rows)
+        self._place(fresh)
+        numbers = self._insert_events()
+        self._insert_joined(numbers)
+        self._update_rows()
+        touched = {numbers.get(event_id, event_id) for _, event_id, _ in self._joined}
+        touched |= {row["event_id"] for _, row in self._changed} | {event_id for _, _, event_id in self._renamed}
+        weaver = EventMerger(self._sql, self._judge, self._now, self._by)
+        weaver.weave(touched)
+        self._reviews += weaver.asked
+        self._see()
+        self._ask(numbers)
+        self._compare_again(weaver.contested)
+
+    def _recognise(self, rows: Sequence[SourceRow]) -> list[SourceRow]:
+        """Rows that are known are set aside; returns those that are new."""
+        query = select(sightings).where(sightings.c.source_id == self._source["id"])
+        known = {row["row_key"]: row for row in select_in(self._sql, query, sightings.c.row_key, [row.key for row in rows])}
+        fresh = []
+        for row in rows:
+            found = known.get(row.key)
+            if found is None:
+                fresh.append(row)
+            elif row.key in self._reused:
+                self._rename(found)
+                fresh.append(row)
+            elif found["draft_hash"] == row.hash and found["gone_at"] is None:
+                self._unchanged.append(found)
+            else:
+                self._changed.append((row, found))
+        return fresh
+
+    def _rename(self, found: RowMapping) -> None:
+        """Free a name. What was known by it is found again by what it says, or is missing at the end of the run."""
+        query = update(sightings).where(sightings.c.id == found["id"])
+        self._sql.execute(query.values(row_key=f"{found['row_key']}~{found['id']}"))
+
+    def _place(self, fresh: Sequence[SourceRow]) -> None:
+        """Find for each new row the event it belongs to."""
+        names = {row.key: self._judge.blocks(row.draft) for row in fresh}
+        self._near.load(name for each in names.values() for name in each)
+        used: set[int] = set()
+        for row in fresh:
+            matches = self._near.compare(row.draft, names[row.key], {self._source["id"]})
+            same = [match for match in matches if match.found.verdict == "same"]
+            if not same:
+                number = -1 - len(self._new)
+                self._new[number] = row
+                self._near.add(number, row.draft, names[row.key])
+                self._doubts += [(number, match.event_id, match.found) for match in matches]
+                continue
+            best = self._best(row, same, used)
+            self._doubts += [(best.event_id, other.event_id, other.found) for other in same if other is not best]
+            replaced = self._replaced(best.event_id, used)
+            if replaced is not None:
+                used.add(replaced["id"])
+                self._renamed.append((row, replaced["id"], best.event_id))
+            else:
+                self._joined.append((row, best.event_id, best.found))
+
+    def _best(self, row: SourceRow, same: Sequence[CandidateMatch], used: set[int]) -> CandidateMatch:
+        """Of several equally alike the one whose row this source has just given up: it is that row under another name."""
+        top = [match for match in same if match.found.score == same[0].found.score]
+        return next((match for match in top if self._replaced(match.event_id, used) is not None), top[0])
+
+    def _replaced(self, event_id: int, used: set[int]) -> RowMapping | None:
+        """The row about this event that the source no longer has."""
+        rows = self._near.rows_of_source(event_id)
+        return next((row for row in rows if row["row_key"] not in self._run_keys and row["id"] not in used), None)
+
+    def _insert_events(self) -> dict[int, int]:
+        """Store what is new; returns the number of each."""
+        if not self._new:
+            return {}
+        source = self._source
+        own = {"source_id": source["id"], "licence": source["licence"], "terms_url": source["terms_url"]}
+        stamps = {"created_at": self._now, "updated_at": self._now, "last_seen": self._now, "status": EventStatus.ACTIVE.value}
+        uids = {number: uuid4().hex for number in self._new}
+        rows = [
+            event_columns(row.draft, self._now)
+            | own
+            | stamps
+            | {"uid": uids[number], "dedupe_key": self._judge.key(row.draft), "source_url": row.draft.url or source["url"]}
+            for number, row in self._new.items()
+        ]
+        made = {row.uid: row.id for row in self._sql.execute(insert(events).returning(events.c.id, events.c.uid), rows)}
+        numbers = {number: made[uid] for number, uid in uids.items()}
+        insert_all(self._sql, sightings, [self._sighting(row, numbers[number]) for number, row in self._new.items()])
+        insert_all(
+            self._sql,
+            occurrences,
+            [one for number, row in self._new.items() for one in occurrence_rows(numbers[number], row.draft)],
+        )
+        insert_all(
+            self._sql,
+            blocks,
+            [
+                {"block": name, "event_id": numbers[number]}
+                for number, row in self._new.items()
+                for name in dict.fromkeys(self._judge.blocks(row.draft))
+            ],
+        )
+        return numbers
+
+    def _sighting(self, row: SourceRow, event_id: int) -> dict[str, Any]:
+        seen = {"first_seen": self._now, "last_seen": self._now, "last_run": self._run.id}
+        said = {"row_key": row.key, "raw": row.raw, "draft": row.said, "draft_hash": row.hash}
+        return {"event_id": event_id, "source_id": self._source["id"], **said, **seen}
+
+    def _insert_joined(self, numbers: Mapping[int, int]) -> None:
+        """Rows that are about an event that is there already: another source's, or another row of this one."""
+        if not self._joined:
+            return
+        rows = [self._sighting(row, numbers.get(event_id, event_id)) for row, event_id, _ in self._joined]
+        query = insert(sightings).returning(sightings.c.id, sightings.c.row_key)
+        made = {row.row_key: row.id for row in self._sql.execute(query, rows)}
+        done: list[dict[str, Any]] = [
+            {
+                "kept_id": numbers.get(event_id, event_id),
+                "absorbed_id": None,
+                "sighting_ids": [made[row.key]],
+                "score": found.score,
+                "reasons": reasons_json(found.reasons),
+                "at": self._now,
+                "by": self._by,
+                "before": {},
+            }
+            for row, event_id, found in self._joined
+        ]
+        insert_all(self._sql, merges, done)
+
+    def _update_rows(self) -> None:
+        """Known rows that say something else now, come back, or are called otherwise."""
+        every = [(found["id"], row) for row, found in self._changed] + [(known, row) for row, known, _ in self._renamed]
+        if not every:
+            return
+        names = ("row_key", "raw", "draft", "draft_hash")
+        query = update(sightings).where(sightings.c.id == bindparam("b_id"))
+        query = query.values(
+            {name: bindparam(f"v_{name}", type_=sightings.c[name].type) for name in names}
+            | {"last_seen": self._now, "last_run": self._run.id, "gone_at": None}
+        )
+        self._sql.execute(
+            query,
+            [
+                {"b_id": known, "v_row_key": row.key, "v_raw": row.raw, "v_draft": row.said, "v_draft_hash": row.hash}
+                for known, row in every
+            ],
+        )
+
+    def _see(self) -> None:
+        """Everything in this chunk was seen now."""
+        for part in in_batches(row["id"] for row in self._unchanged):
+            query = update(sightings).where(sightings.c.id.in_(part))
+            self._sql.execute(query.values(last_seen=self._now, last_run=self._run.id))
+        seen = {row["event_id"] for row in self._unchanged} | {row["event_id"] for _, row in self._changed}
+        seen |= {event_id for _, event_id, _ in self._joined if event_id > 0} | {event_id for _, _, event_id in self._renamed}
+        whole = [row["event_id"] for row in (*self._unchanged, *(found for _, found in self._changed))]
+        close_row_reviews(self._sql, whole, self._source["id"], SOURCE_FIXED, self._by, self._now)
+        for some in in_batches(sorted(seen)):
+            self._sql.execute(update(events).where(events.c.id.in_(some)).values(last_seen=self._now))
+
+    def _ask(self, numbers: Mapping[int, int]) -> None:
+        """Doubtful pairs are a person's to decide, unless one has."""
+        pairs = [(numbers.get(one, one), numbers.get(other, other), found) for one, other, found in self._doubts]
+        if not pairs:
+            return
+        apart = separate_pairs(self._sql, [each for one, other, _ in pairs for each in (one, other)])
+        self._reviews += open_reviews(
+            self._sql,
+            [
+                _pair_request(one, other, found, self._source["id"])
+                for one, other, found in pairs
+                if ordered_pair(one, other) not in apart
+            ],
+            self._now,
+        )
+
+    def _compare_again(self, contested: set[int]) -> None:
+        """A row that changed may now be about another event, or no longer about its own. `contested` rows are asked about."""
+        changed = [
+            (row, found) for row, found in self._changed if found["draft"] is None or _has_new_identity(found["draft"], row.said)
+        ]
+        if not changed:
+            return
+        near = MergeCandidates(self._sql, self._judge, self._source["id"])
+        near.load_events(found["event_id"] for _, found in changed)
+        near.load(name for row, _ in changed for name in self._judge.blocks(row.draft))
+        apart = separate_pairs(self._sql, [found["event_id"] for _, found in changed])
+        gone: set[int] = set()
+        for row, found in changed:
+            own = found["event_id"]
+            if own in gone:
+                continue
+            matches = near.compare(row.draft, self._judge.blocks(row.draft), near.sources_of(own), leave_out=own)
+            for match in matches:
+                if match.event_id in gone or ordered_pair(own, match.event_id) in apart:
+                    continue
+                if match.found.verdict == "same":
+                    kept, other = ordered_pair(own, match.event_id)
+                    score, reasons = match.found.score, reasons_json(match.found.reasons)
+                    absorb_event(
+                        self._sql, self._judge, kept, other, MergeStamp(self._by, self._now), score=score, reasons=reasons
+                    )
+                    self._merged_events += 1
+                    gone.add(other)
+                    own = kept
+                    apart |= separate_pairs(self._sql, [own])
+                else:
+                    self._reviews += open_reviews(
+                        self._sql, [_pair_request(own, match.event_id, match.found, self._source["id"])], self._now
+                    )
+            if found["id"] not in contested:
+                self._part_ways(row, found, own)
+
+    def _part_ways(self, row: SourceRow, found: RowMapping, event_id: int) -> None:
+        """Ask when a row no longer agrees with what the other sources say about its event."""
+        kind = f"parted:{event_id}:{found['id']}:"
+        subject = f"{kind}{row.hash}"
+        close_outdated_reviews(self._sql, [event_id], kind, {subject}, self._by, self._now)
+        for other in sightings_of(self._sql, [event_id]).get(event_id, ()):
+            if other.id == found["id"] or other.draft is None or other.gone_at is not None:
+                continue
+            result = self._judge.compare(row.draft, other.draft, same_source=other.source_id == self._source["id"])
+            if result.verdict != "same":
+                detail = {**outcome_detail(result), "sighting": found["id"], "other": other.id}
+                question = ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, self._source["id"], detail)
+                self._reviews += open_reviews(self._sql, [question], self._now)
+                return
+
+
+def _pair_request(one: int, other: int, found: MatchOutcome, source_id: int) -> ReviewRequest:
+    low, high = ordered_pair(one, other)
+    return ReviewRequest(f"pair:{low}:{high}", (low, high), ReviewReason.DEDUPE_CONFLICT, source_id, outcome_detail(found))
+
+
+_IDENTITY = ("title", "occurrence", "occurrences", "venue", "city", "url", "timezone")
+
+
+def _has_new_identity(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether what tells events apart has changed."""
+    return any(before.get(name) != after.get(name) for name in _IDENTITY)

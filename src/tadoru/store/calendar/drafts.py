@@ -1,0 +1,228 @@
+"""Drafts and raw events as JSON, and drafts as columns of an event: there and back without loss.
+
+A draft's hash leaves out where in the source it stood and what the source calls it: neither is a change of the event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from tadoru.model.event import EventDraft, Occurrence, RawEvent
+from tadoru.store.calendar.schema import storable_text
+from tadoru.store.calendar.search_text import search_line, strip_tags
+
+TEXT_COLUMNS = tuple(
+    "title title_clean description timezone venue venue_clean address city category price organizer url image "
+    "recurrence when_note".split()
+)
+"""Columns of an event that are called as in a draft."""
+
+
+@cache
+def zone_or_utc(name: str) -> ZoneInfo:
+    """A zone by its name; UTC for one that this machine does not know."""
+    try:
+        return ZoneInfo(name or "UTC")
+    except (KeyError, ValueError, OSError):
+        return ZoneInfo("UTC")
+
+
+def _time_out(at: datetime | None, of: str) -> str | None:
+    if at is None:
+        return None
+    return at.astimezone(zone_or_utc(of)).isoformat()
+
+
+def _occurrence_out(one: Occurrence, of: str) -> list[Any]:
+    return [_time_out(one.starts_at, of), _time_out(one.ends_at, of), one.has_time]
+
+
+def _occurrence_in(parts: Sequence[Any], of: str) -> Occurrence:
+    starts, ends, has_time = parts
+    return Occurrence(
+        starts_at=datetime.fromisoformat(starts).astimezone(zone_or_utc(of)),
+        ends_at=datetime.fromisoformat(ends).astimezone(zone_or_utc(of)) if ends else None,
+        has_time=has_time,
+    )
+
+
+def draft_to_json(draft: EventDraft) -> dict[str, Any]:
+    """A draft as JSON: what is empty is left out."""
+    said: dict[str, Any] = {}
+    for one in fields(draft):
+        value = getattr(draft, one.name)
+        match value:
+            case Occurrence():
+                said[one.name] = _occurrence_out(value, draft.timezone)
+            case tuple() if value:
+                said[one.name] = [_occurrence_out(part, draft.timezone) for part in value]
+            case Mapping() if value:
+                said[one.name] = {str(name): str(part) for name, part in value.items()}
+            case str() if value:
+                said[one.name] = storable_text(value)
+            case bool() | float() | int():
+                said[one.name] = value
+    if not draft.is_cancelled:
+        del said["is_cancelled"]
+    return said
+
+
+def draft_from_json(said: Mapping[str, Any]) -> EventDraft:
+    """A draft from JSON. Fields that a later format added and this one does not know are left out."""
+    known = {one.name for one in fields(EventDraft)}
+    values = {name: value for name, value in said.items() if name in known}
+    of = values.get("timezone", "UTC")
+    values.setdefault("title", "")
+    values.setdefault("title_clean", "")
+    values["timezone"] = of
+    values["occurrence"] = _occurrence_in(values["occurrence"], of)
+    values["occurrences"] = tuple(_occurrence_in(one, of) for one in values.get("occurrences", ()))
+    return EventDraft(**values)
+
+
+def draft_hash(said: Mapping[str, Any]) -> str:
+    """Two drafts with the same hash say the same."""
+    kept = {name: value for name, value in said.items() if name not in ("position", "uid")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:32]
+
+
+def raw_to_json(raw: RawEvent) -> dict[str, Any]:
+    """A raw event as JSON, dates and times marked as such."""
+    said: dict[str, Any] = {}
+    for one in fields(raw):
+        value = getattr(raw, one.name)
+        match value:
+            case None | () | "" | False:
+                continue
+            case datetime():
+                said[one.name] = {"datetime": value.isoformat(), "zone": getattr(value.tzinfo, "key", "")}
+            case date():
+                said[one.name] = {"date": value.isoformat()}
+            case tuple():
+                of = raw.timezone or "UTC"
+                said[one.name] = [_occurrence_out(part, of) for part in value]
+            case Mapping():
+                said[one.name] = {str(name): str(part) for name, part in value.items()}
+            case _:
+                said[one.name] = value
+    return said
+
+
+def raw_from_json(said: Mapping[str, Any]) -> RawEvent:
+    """A raw event from JSON."""
+    values = {one.name: said[one.name] for one in fields(RawEvent) if one.name in said}
+    for name in ("start", "end"):
+        match values.get(name):
+            case {"datetime": text, "zone": of}:
+                at = datetime.fromisoformat(text)
+                values[name] = at.astimezone(zone_or_utc(of)) if of else at
+            case {"date": text}:
+                values[name] = date.fromisoformat(text)
+    of = values.get("timezone") or "UTC"
+    values["occurrences"] = tuple(_occurrence_in(one, of) for one in values.get("occurrences", ()))
+    values.setdefault("position", "")
+    return RawEvent(**values)
+
+
+def raw_hash(said: Mapping[str, Any]) -> str:
+    """Two raw events with the same hash are the same row, wherever it stood."""
+    return draft_hash(said)
+
+
+def all_occurrences(draft: EventDraft) -> tuple[Occurrence, ...]:
+    """Every time of a draft, in order, each once."""
+    every = {(one.starts_at, one.ends_at): one for one in (*draft.occurrences, draft.occurrence)}
+    return tuple(sorted(every.values(), key=lambda one: (one.starts_at, one.ends_at or one.starts_at)))
+
+
+def last_day(one: Occurrence) -> date:
+    """The last day of an occurrence, included: an end at midnight is the end of the day before."""
+    start, end = one.starts_at, one.ends_at
+    if end is None or end <= start:
+        return start.date()
+    local = end.astimezone(start.tzinfo)
+    return max(start.date(), (local - timedelta(microseconds=1)).date())
+
+
+def event_columns(draft: EventDraft, now: datetime, known: Mapping[Any, Any] | None = None) -> dict[str, Any]:
+    """The columns of an event that a draft fills; `known` is its row, when there is one."""
+    times, first = all_occurrences(draft), draft.occurrence
+    over = max(last_day(one) for one in times) + timedelta(days=1)
+    return {
+        **{name: storable_text(getattr(draft, name)) for name in TEXT_COLUMNS},
+        "starts_at": first.starts_at.astimezone(UTC),
+        "ends_at": first.ends_at.astimezone(UTC) if first.ends_at else None,
+        "all_day": not first.has_time and first.ends_at is not None,
+        "has_time": first.has_time,
+        "local_date": draft.local_date,
+        "lat": draft.latitude,
+        "lon": draft.longitude,
+        "extra": {storable_text(str(name)): storable_text(str(value)) for name, value in draft.extra.items()},
+        "last_day_over": datetime.combine(over, time(), zone_or_utc(draft.timezone)).astimezone(UTC),
+        "search_text": search_text(draft, known),
+        "cancelled_at": now if draft.is_cancelled else None,
+        "times": len(times),
+    }
+
+
+def comparable_text(text: str) -> str:
+    """A text to be compared: width and case do not matter, tags are gone."""
+    return unicodedata.normalize("NFKC", strip_tags(storable_text(text))).casefold()
+
+
+_SEARCHED = ("title", "venue", "address", "city", "category", "organizer", "description")
+
+
+def search_text(draft: EventDraft, known: Mapping[Any, Any] | None = None) -> str:
+    """All that a search looks in. It is not made again when the row that is known says the same."""
+    texts = [getattr(draft, name) for name in _SEARCHED]
+    if known is not None and known["search_text"] and [known[name] for name in _SEARCHED] == texts:
+        return str(known["search_text"])
+    return search_line(texts)
+
+
+def occurrence_rows(event_id: int, draft: EventDraft) -> list[dict[str, Any]]:
+    """The occurrences of a draft as rows."""
+    return [
+        {
+            "event_id": event_id,
+            "number": number,
+            "starts_at": one.starts_at.astimezone(UTC),
+            "ends_at": one.ends_at.astimezone(UTC) if one.ends_at else None,
+            "has_time": one.has_time,
+            "local_date": one.starts_at.date(),
+            "last_date": last_day(one),
+            "city": storable_text(draft.city),
+        }
+        for number, one in enumerate(all_occurrences(draft))
+    ]
+
+
+def draft_from_row(row: Mapping[Any, Any], times: Sequence[Mapping[Any, Any]] = ()) -> EventDraft:
+    """An event as a draft again, for comparison: without its long texts. `times` are its occurrences when there are several."""
+    here = zone_or_utc(row["timezone"])
+
+    def occurrence(one: Mapping[Any, Any]) -> Occurrence:
+        ends = one["ends_at"]
+        return Occurrence(
+            starts_at=one["starts_at"].astimezone(here),
+            ends_at=ends.astimezone(here) if ends else None,
+            has_time=one["has_time"],
+        )
+
+    return EventDraft(
+        **{name: row[name] for name in TEXT_COLUMNS if name != "description"},
+        occurrence=occurrence(row),
+        occurrences=tuple(occurrence(one) for one in times),
+        latitude=row["lat"],
+        longitude=row["lon"],
+        is_cancelled=row["cancelled_at"] is not None,
+    )

@@ -1,0 +1,322 @@
+"""One event with everything that is known about how it came to be."""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Select, bindparam, func, or_, select, type_coerce
+from sqlalchemy.types import NullType
+
+from tadoru.errors import UsageError
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.listing import (
+    EventFilter,
+    EventQueries,
+    decode_cursor,
+    earliest_start,
+    encode_cursor,
+    event_time_from_row,
+    latest_start,
+)
+from tadoru.store.calendar.records import (
+    CalendarEvent,
+    EventProvenance,
+    EventTime,
+    FieldOwner,
+    event_from_row,
+    event_rows,
+    in_batches,
+    merge_from_row,
+    review_from_row,
+    select_in,
+    sightings_of,
+)
+from tadoru.store.calendar.schema import event_history, events, field_owners, merges, occurrences, review_candidates, reviews
+
+
+class EventDetails(CalendarDatabase):
+    """Reading one event."""
+
+    def event(self, event_id: int) -> CalendarEvent:
+        with self.read() as sql:
+            row = event_rows(sql, [event_id]).get(event_id)
+        if row is None:
+            raise UsageError(f"There is no event {event_id}: list them with `tadoru events list --all`.")
+        return event_from_row(row)
+
+    def times(self, event_id: int) -> tuple[EventTime, ...]:
+        query = select(occurrences).where(occurrences.c.event_id == event_id).order_by(occurrences.c.number)
+        with self.read() as sql:
+            return tuple(event_time_from_row(row) for row in sql.execute(query).mappings())
+
+    def story(self, event_id: int) -> EventProvenance:
+        """Who says what about an event, what was merged and asked, and how it changed."""
+        found = self.event(event_id)
+        times = self.times(event_id)
+        with self.read() as sql:
+            owners = sql.execute(select(field_owners).where(field_owners.c.event_id == event_id)).mappings()
+            names = ("owner", "source_id", "who", "at")
+            owned = {row["field"]: FieldOwner(**{name: row[name] for name in names}) for row in owners}
+            part = or_(merges.c.kept_id == event_id, merges.c.absorbed_id == event_id)
+            merged = sql.execute(select(merges).where(part).order_by(merges.c.id)).mappings().all()
+            about = select(review_candidates.c.review_id).where(review_candidates.c.event_id == event_id)
+            asked = sql.execute(select(reviews).where(reviews.c.id.in_(about)).order_by(reviews.c.id)).mappings().all()
+            past = select(event_history).where(event_history.c.event_id == event_id).order_by(event_history.c.id)
+            return EventProvenance(
+                event=found,
+                occurrences=times,
+                owners=owned,
+                said=tuple(sightings_of(sql, [event_id]).get(event_id, ())),
+                merges=tuple(merge_from_row(row) for row in merged),
+                reviews=tuple(review_from_row(row) for row in asked),
+                history=tuple({name: row[name] for name in ("at", "by", "changes")} for row in sql.execute(past).mappings()),
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """An event as it is given out."""
+
+    event: CalendarEvent
+    time: EventTime | None
+    """The first of its times that fits what was asked for; None in quarantine."""
+    times: tuple[EventTime, ...] = ()
+    """All of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneUse:
+    """A time zone, and from when to when events take place in it."""
+
+    name: str
+    first: datetime
+    last: datetime
+
+
+def iterate_events(store: EventQueries, chosen: EventFilter, *, limit: int | None = None) -> Iterator[EventRecord]:
+    """The events of a list in the order of time."""
+    with store.read() as sql:
+        streams = [sql.execute(query, execution_options={"yield_per": 1000}) for query in store.time_queries(chosen, None, limit)]
+        merged = heapq.merge(*streams, key=lambda row: (row.starts_at, row.event_id))
+        for part in in_batches(islice(merged, limit)):
+            yield from _load_records(sql, [(row.event_id, row.number) for row in part])
+
+
+def find_event_record(store: EventQueries, event_id: int) -> EventRecord | None:
+    """One event, whatever its state."""
+    with store.read() as sql:
+        return next(iter(_load_records(sql, [(event_id, 0)])), None)
+
+
+def event_records(store: EventQueries, event_ids: Iterable[int]) -> dict[int, EventRecord]:
+    """Several events by their id; those that are not there are left out."""
+    with store.read() as sql:
+        return {one.event.id: one for one in _load_records(sql, [(event_id, 0) for event_id in event_ids])}
+
+
+def _load_records(sql: Connection, places: list[tuple[int, int]]) -> list[EventRecord]:
+    rows = event_rows(sql, [event_id for event_id, _ in places])
+    times: dict[int, list[EventTime]] = {}
+    order = (occurrences.c.event_id, occurrences.c.number)
+    for row in select_in(sql, select(occurrences).order_by(*order), occurrences.c.event_id, rows):
+        times.setdefault(row["event_id"], []).append(event_time_from_row(row))
+    found = []
+    for event_id, number in places:
+        if event_id in rows:
+            every = tuple(times.get(event_id, ()))
+            found.append(EventRecord(event=event_from_row(rows[event_id]), time=every[number] if every else None, times=every))
+    return found
+
+
+def zones_in_use(store: EventQueries, chosen: EventFilter) -> tuple[ZoneUse, ...]:
+    """The zones of the events of a list, by name."""
+    asked = [query.order_by(None).subquery() for query in store.time_queries(chosen, None, None)]
+    wanted = or_(*(events.c.id.in_(select(one.c.event_id)) for one in asked))
+    last = func.max(events.c.last_day_over, type_=events.c.last_day_over.type)
+    first = func.min(events.c.starts_at, type_=events.c.starts_at.type)
+    query = select(events.c.timezone, first, last).where(wanted).group_by(events.c.timezone).order_by(events.c.timezone)
+    with store.read() as sql:
+        return tuple(ZoneUse(name=name, first=begins, last=ends) for name, begins, ends in sql.execute(query))
+
+
+EVENT_COLUMNS = tuple(
+    "id title description timezone venue address city lat lon category price organizer url image source_url source_id licence "
+    "terms_url dedupe_key recurrence when_note uid sequence status created_at updated_at last_seen cancelled_at vanished_at "
+    "archived_at times extra".split()
+)
+TIME_COLUMNS = ("starts_at", "ends_at", "has_time")
+PROGRESS_STEPS, MAX_PROGRESS_CALLS = 20_000, 4
+"""What a moment is: so many steps of SQLite's machine, so often. Together about five milliseconds."""
+_NAMED = ("city", "since", "until", "category")
+"""What of a filter has a name in the statements that are kept; the rest of it is as it is by default."""
+_DEFAULTS = tuple(
+    (one.name, getattr(EventFilter(), one.name)) for one in fields(EventFilter) if one.name not in {*_NAMED, "archived"}
+)
+_prepared_queries: WeakKeyDictionary[EventQueries, dict[tuple[Any, ...], list[PreparedQuery]]] = WeakKeyDictionary()
+
+
+class RowPage(NamedTuple):
+    """A part of a list: the columns of each event, then those of the time it is listed for."""
+
+    rows: list[Any]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedQuery:
+    """A statement with names in the place of values, and the same as SQLite's driver takes it."""
+
+    query: Select[Any]
+    text: str
+    order: tuple[str, ...]
+    """The names in the order of the question marks."""
+    fixed: dict[str, Any]
+    """What is the same each time."""
+    written: dict[str, Callable[[Any], Any]]
+    """How the driver writes the values that it does not take as they are."""
+
+    def values(self, given: dict[str, Any]) -> tuple[Any, ...]:
+        """What stands for the question marks."""
+        written = self.written
+        every = self.fixed | {name: written[name](value) if name in written else value for name, value in given.items()}
+        return tuple([every[name] for name in self.order])
+
+
+def is_simple_filter(chosen: EventFilter) -> bool:
+    """Is this a kind of question whose statements are kept?"""
+    return all(getattr(chosen, name) == value for name, value in _DEFAULTS)
+
+
+def read_page_rows(
+    store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
+) -> RowPage:
+    """The rows of a page in the order of time or `backwards`, of a question that `is_simple_filter`."""
+    statements, given = _prepare(store, chosen, limit, cursor, backwards=backwards)
+    found = _by_driver(store, statements, given) if store.is_sqlite else _by_engine(store, statements, given)
+    return _page(found, limit, backwards=backwards)
+
+
+class FastPageReader:
+    """A page of a list in a moment or not at all, for a thread that nothing may hold up: of a file only, on a connection of its
+    own. Whoever asks from several threads makes them wait for one another, which costs more than the question."""
+
+    def __init__(self, store: EventQueries, *, steps: int = PROGRESS_STEPS) -> None:
+        self._store = store
+        with store.translated():
+            self._kept = store.engine.raw_connection()
+            link = self._kept.driver_connection
+            assert isinstance(link, sqlite3.Connection)
+            link.execute("PRAGMA busy_timeout = 0")
+        self._link = link
+        self._turns = 0
+        link.set_progress_handler(self._is_too_long, steps)
+
+    def page_rows(self, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> RowPage | None:
+        """As `read_page_rows` would answer; None when it takes longer than a moment, or somebody has to be waited for."""
+        statements, given = _prepare(self._store, chosen, limit, cursor, backwards=backwards)
+        self._turns = 0
+        with self._store.translated():
+            try:
+                self._link.execute("BEGIN")
+                found = [row for one in statements for row in self._link.execute(one.text, one.values(given)).fetchall()]
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorname.startswith(("SQLITE_INTERRUPT", "SQLITE_BUSY")):
+                    return None
+                raise
+            finally:
+                if self._link.in_transaction:
+                    self._turns = 0  # To end it is not part of the question.
+                    self._link.execute("ROLLBACK")
+        return _page(found, limit, backwards=backwards)
+
+    def _is_too_long(self) -> bool:
+        # The driver counts the steps of a statement over all the times that it ran: the first turn is another's.
+        self._turns += 1
+        return self._turns > MAX_PROGRESS_CALLS
+
+    def close(self) -> None:
+        """The connection goes: its settings are nobody else's."""
+        self._kept.invalidate()
+
+
+def _prepare(
+    store: EventQueries, chosen: EventFilter, limit: int, cursor: str | None, *, backwards: bool
+) -> tuple[list[PreparedQuery], dict[str, Any]]:
+    """The statements, and what their names stand for."""
+    after = decode_cursor(cursor) if cursor else None
+    given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(chosen, name)) is not None}
+    shape = (*given, chosen.archived, after is not None, backwards)
+    given["limit"] = limit + 1
+    if after is not None:
+        given["after_at"], given["after_id"] = after
+    if chosen.since is not None:
+        given["begin"] = earliest_start(chosen.since)
+    if chosen.until is not None:
+        given["end"] = latest_start(chosen.until)
+    kept = _prepared_queries.setdefault(store, {})
+    if shape not in kept:
+        kept[shape] = [
+            _compile(store, query) for query in _statements(store, chosen, is_further=after is not None, backwards=backwards)
+        ]
+    return kept[shape], given
+
+
+def _page(found: list[Any], limit: int, *, backwards: bool) -> RowPage:
+    place = len(EVENT_COLUMNS)
+    found.sort(key=lambda row: (row[place], row[0]), reverse=backwards)
+    rows = found[:limit]
+    return RowPage(rows, encode_cursor(to_utc(rows[-1][place]), rows[-1][0]) if len(found) > limit else None)
+
+
+def _by_driver(store: EventQueries, statements: list[PreparedQuery], given: dict[str, Any]) -> list[Any]:
+    with store.translated(), closing(store.engine.raw_connection()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("BEGIN")  # One view for all of them; giving the connection back ends it.
+        found: list[Any] = []
+        for one in statements:
+            found += cursor.execute(one.text, one.values(given)).fetchall()
+        return found
+
+
+def _by_engine(store: EventQueries, statements: list[PreparedQuery], given: dict[str, Any]) -> list[Any]:
+    with store.read() as sql:
+        return [row for one in statements for row in sql.execute(one.query, given)]
+
+
+def to_utc(value: Any) -> datetime:
+    """A point in time as the driver has it: text of SQLite, aware of PostgreSQL."""
+    at: datetime = datetime.fromisoformat(f"{value}+00:00") if isinstance(value, str) else value.astimezone(UTC)
+    return at
+
+
+def _compile(store: EventQueries, query: Select[Any]) -> PreparedQuery:
+    dialect = store.engine.dialect
+    compiled: Any = query.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+    writers = {name: bind.type.bind_processor(dialect) for name, bind in compiled.binds.items() if not bind.expanding}
+    fixed = {name: value for name, value in compiled.params.items() if value is not None}
+    return PreparedQuery(
+        query=query, text=str(compiled), order=tuple(compiled.positiontup or ()), fixed=fixed,
+        written={name: write for name, write in writers.items() if write is not None and name not in fixed},
+    )  # fmt: skip
+
+
+def _statements(store: EventQueries, chosen: EventFilter, *, is_further: bool, backwards: bool) -> list[Select[Any]]:
+    """The queries of a list with names in the place of values."""
+    named: dict[str, Any] = {name: bindparam(name, required=False) for name in _NAMED if getattr(chosen, name) is not None}
+    at = bindparam("after_at", required=False, type_=occurrences.c.starts_at.type)
+    after: Any = (at, bindparam("after_id", required=False, type_=occurrences.c.event_id.type)) if is_further else None
+    limit: Any = bindparam("limit", required=False, type_=events.c.id.type)
+    bare = NullType()
+    columns = [type_coerce(events.c[name], bare) for name in EVENT_COLUMNS]
+    columns += [type_coerce(occurrences.c[name], bare) for name in TIME_COLUMNS]
+    asked = EventFilter(**named, archived=chosen.archived)
+    queries: list[Any] = list(store.time_queries(asked, after, limit, backwards=backwards))
+    return [query.with_only_columns(*columns) for query in queries]

@@ -1,0 +1,411 @@
+"""The names that a filter offers: every city, every category. Each page shows them, and they hardly ever change.
+
+To find them, all events are read, which takes a second of a hundred thousand. So they are remembered for as long as nothing has
+changed, as the newest rows tell, and at most for a little while: what is archived leaves no such trace.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+)
+from sqlalchemy.sql.elements import UnaryExpression
+from sqlalchemy.sql.operators import custom_op
+from sqlalchemy.types import Text
+
+from tadoru.errors import UsageError
+from tadoru.model.event import EventStatus
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.records import EventPage, EventTime, ListedEvent, event_from_row, event_rows, select_in
+from tadoru.store.calendar.schema import event_history, events, merges, occurrences, sightings
+from tadoru.store.calendar.search_conditions import (
+    GeoBox,
+    GeoCircle,
+    MatchFrequency,
+    contains_words,
+    geo_conditions,
+    match_frequency,
+    matching_occurrences,
+    occurrence_matches,
+    text_contains,
+)
+from tadoru.store.calendar.search_text import FIELD_SEPARATOR, SearchPhrase, SearchQuery, parse_query
+
+CACHE_SECONDS = 30.0
+"""Seconds."""
+_NEWEST = select(*(
+    select(func.max(column)).scalar_subquery()
+    for column in (events.c.id, events.c.updated_at, event_history.c.id, merges.c.id)
+))  # fmt: skip
+_CITIES = select(occurrences.c.city).distinct().where(occurrences.c.city != "").order_by(occurrences.c.city)
+_SHOWN = (events.c.status == EventStatus.ACTIVE.value, events.c.merged_into.is_(None), events.c.archived_at.is_(None))
+_CATEGORIES = select(events.c.category).distinct().where(events.c.category != "", *_SHOWN).order_by(events.c.category)
+
+
+class FilterNames(CalendarDatabase):
+    """Reading them."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._names: dict[str, tuple[float, tuple[Any, ...], tuple[str, ...]]] = {}
+
+    def cities(self) -> tuple[str, ...]:
+        """Every city that an event of the calendar takes place in, or one that was hidden."""
+        return self._remembered("cities", _CITIES)
+
+    def categories(self) -> tuple[str, ...]:
+        """Every category of an active event that is not archived."""
+        return self._remembered("categories", _CATEGORIES)
+
+    def _remembered(self, what: str, query: Select[Any]) -> tuple[str, ...]:
+        with self.read() as sql:
+            now, newest = self.clock.monotonic(), _newest(sql)
+            until, state, names = self._names.get(what, (0.0, (), ()))
+            if newest != state or now >= until:
+                names = tuple(sql.execute(query).scalars())
+                self._names[what] = (now + CACHE_SECONDS, newest, names)
+            return names
+
+
+def _newest(sql: Connection) -> tuple[Any, ...]:
+    """What no change leaves as it was."""
+    return tuple(sql.execute(_NEWEST).one())
+
+
+_MAX_ZONE_OFFSET = timedelta(hours=14)
+"""No local day begins or ends further than this from the same day in UTC."""
+_TIME_NAMES = ("starts_at", "ends_at", "has_time", "local_date", "last_date")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFilter:
+    """Which events; what is not given is not asked about. Days are local to the event and both included."""
+
+    city: str | None = None
+    since: date | None = None
+    until: date | None = None
+    category: str | None = None
+    q: str | None = None
+    """Words that must all be there, in title, venue, address, city, category, organizer or description; "phrases", and -words
+    that must not."""
+    source_id: int | None = None
+    """Any source that speaks of it."""
+    updated_since: datetime | None = None
+    statuses: tuple[EventStatus, ...] = (EventStatus.ACTIVE,)
+    archived: bool | None = False
+    vanished: bool | None = None
+    box: GeoBox | None = None
+    near: GeoCircle | None = None
+    ids: tuple[int, ...] | None = None
+
+
+class _PageRequest(NamedTuple):
+    """Where a list goes on, how far, and in which direction."""
+
+    after: tuple[Any, Any] | None
+    limit: int | None
+    backwards: bool
+
+
+class EventQueries(FilterNames):
+    """Reading events."""
+
+    def events(
+        self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None, backwards: bool = False
+    ) -> EventPage:
+        """A page in the order of time, or `backwards`: the same events, the last one first."""
+        chosen = chosen or EventFilter()
+        after = decode_cursor(cursor) if cursor else None
+        queries = self.time_queries(chosen, after, limit + 1, backwards=backwards)
+        with self.read() as sql:
+            found = [row for query in queries for row in sql.execute(query)]
+            found.sort(key=lambda row: (row.starts_at, row.event_id), reverse=backwards)
+            rows = found[:limit]
+            items = self.listed(sql, [(row.event_id, row.number) for row in rows])
+        more = len(found) > limit
+        return EventPage(items=items, next_cursor=encode_cursor(rows[-1].starts_at, rows[-1].event_id) if more else None)
+
+    def events_by_change(
+        self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True,
+        backwards: bool = False,
+    ) -> EventPage:  # fmt: skip
+        """A page in the order of the last change, of every event that fits, at whatever time: also those without one, and
+        absorbed ones unless they are not wanted. `backwards`: the latest change first."""
+        chosen = chosen or EventFilter()
+        query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
+        if asked := parse_query(chosen.q or ""):
+            query = query.where(contains_words(asked, is_sqlite=self.is_sqlite))
+        if chosen.city is not None:
+            query = query.where(events.c.city == chosen.city)
+        if not absorbed:
+            query = query.where(events.c.merged_into.is_(None))
+        after = decode_cursor(cursor) if cursor else None
+        query = _paged(query, events.c.updated_at, events.c.id, after, backwards=backwards).limit(limit + 1)
+        with self.read() as sql:
+            found = sql.execute(query).all()
+            items = self.listed(sql, [(row.id, 0) for row in found[:limit]])
+        last = found[:limit][-1] if len(found) > limit else None
+        return EventPage(items=items, next_cursor=encode_cursor(last.updated_at, last.id) if last else None)
+
+    def count_events(self, chosen: EventFilter | None = None) -> int:
+        """How many a list has."""
+        with self.read() as sql:
+            queries = self.time_queries(chosen or EventFilter(), None, None)
+            return sum(
+                sql.execute(select(func.count()).select_from(query.order_by(None).subquery())).scalar_one() for query in queries
+            )
+
+    def last_change(self) -> datetime | None:
+        """When an event changed last; None when there are none."""
+        with self.read() as sql:
+            at: datetime | None = sql.execute(select(func.max(events.c.updated_at, type_=events.c.updated_at.type))).scalar()
+            return at
+
+    def time_queries(
+        self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *, backwards: bool = False
+    ) -> list[Select[Any]]:
+        """What begins in the period, and what is under way when it begins."""
+        asked = parse_query(chosen.q) if isinstance(chosen.q, str) else None
+        times: Any = occurrences
+        words: list[ColumnElement[bool]] = []
+        if asked is not None:
+            times, words = self._found(asked, is_whole=limit is None)
+        starts = select(times.c.event_id, times.c.number, times.c.starts_at).join(events, events.c.id == times.c.event_id)
+        starts = starts.where(*self._conditions(chosen), *words, events.c.merged_into.is_(None))
+        walk = _PageRequest(after, limit, backwards)
+        if chosen.since is None:
+            return [self._narrowed(starts, times, chosen, walk).where(times.c.number == 0)]
+        later = self._narrowed(starts, times, chosen, walk)
+        later = later.where(times.c.local_date >= chosen.since, times.c.starts_at >= earliest_start(chosen.since))
+        under_way = self._narrowed(starts, times, chosen, walk, by_index=False).where(
+            times.c.local_date < chosen.since, times.c.last_date >= chosen.since, times.c.last_date > times.c.local_date
+        )
+        first = _is_first(times, chosen.since)
+        return [later.where(first), under_way.where(first)]
+
+    def _narrowed(
+        self, query: Select[Any], times: Any, chosen: EventFilter, walk: _PageRequest, *, by_index: bool = True
+    ) -> Select[Any]:
+        """In order, and only where and when was asked for. A list walks along the index of its order; what is under way is
+        looked up by its last day, where SQLite would guess wrong and walk through all that a city ever had."""
+        city, at = times.c.city, times.c.starts_at
+        if not by_index and self.is_sqlite:
+            city, at = _without_index(city), _without_index(at)
+        if chosen.city is not None:
+            query = query.where(city == chosen.city)
+        if chosen.until is not None:
+            query = query.where(times.c.local_date <= chosen.until, at < latest_start(chosen.until))
+        return _paged(query, at, times.c.event_id, walk.after, backwards=walk.backwards).limit(walk.limit)
+
+    def _found(self, asked: SearchQuery, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
+        """The times to list and what to ask of them: PostgreSQL knows which way is the shortest, SQLite is told."""
+        if not asked.wanted or not self.is_sqlite:
+            return occurrences, [contains_words(asked, is_sqlite=self.is_sqlite)]
+        with self.read() as sql:
+            match match_frequency(sql, asked):
+                case MatchFrequency.FEW:
+                    return matching_occurrences(asked), []
+                case MatchFrequency.COMMON if not is_whole:
+                    return occurrences, [text_contains(asked)]
+                case _:
+                    return occurrences, [occurrence_matches(asked)]
+
+    def _conditions(self, chosen: EventFilter) -> list[ColumnElement[bool]]:
+        """What is asked of the event itself."""
+        wanted: list[ColumnElement[bool]] = [events.c.status.in_([one.value for one in chosen.statuses])]
+        if chosen.category is not None:
+            wanted.append(events.c.category == chosen.category)
+        if chosen.source_id is not None:
+            said = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
+            wanted.append(said)
+        if chosen.updated_since is not None:
+            wanted.append(events.c.updated_at >= chosen.updated_since)
+        for given, column in ((chosen.archived, events.c.archived_at), (chosen.vanished, events.c.vanished_at)):
+            if given is not None:
+                wanted.append(column.is_not(None) if given else column.is_(None))
+        if chosen.ids is not None:
+            wanted.append(events.c.id.in_(chosen.ids))
+        return wanted + geo_conditions(chosen.box, chosen.near, exact=self.has_postgis)
+
+    def listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[ListedEvent, ...]:
+        """Events and the numbers of their times, read."""
+        rows = event_rows(sql, [event_id for event_id, _ in places])
+        # Not pairs: SQLite looks for a list of pairs in the whole table.
+        query = select(occurrences).where(occurrences.c.number.in_({number for _, number in places}))
+        wanted = set(places)
+        times = {
+            row["event_id"]: event_time_from_row(row)
+            for row in select_in(sql, query, occurrences.c.event_id, rows)
+            if (row["event_id"], row["number"]) in wanted
+        }
+        return tuple(ListedEvent(event=event_from_row(rows[event_id]), time=times.get(event_id)) for event_id, _ in places)
+
+
+def event_time_from_row(row: Any) -> EventTime:
+    return EventTime(**{name: row[name] for name in _TIME_NAMES})
+
+
+def _is_first(times: FromClause, since: date) -> ColumnElement[bool]:
+    """No earlier time of the event fits as well."""
+    earlier = occurrences.alias("earlier")
+    same = and_(earlier.c.event_id == times.c.event_id, earlier.c.number < times.c.number)
+    return or_(times.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
+
+
+def _without_index(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """A column that SQLite does not look up in an index: its sign for this is a plus."""
+    return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
+
+
+def earliest_start(day: Any) -> Any:
+    """No event of this day or later begins before it. A name in the place of a value stays one (`page_rows`)."""
+    return _bind("begin") if isinstance(day, BindParameter) else datetime.combine(day, time(), UTC) - _MAX_ZONE_OFFSET
+
+
+def latest_start(day: Any) -> Any:
+    """No event of this day or earlier begins at it or after it."""
+    return (
+        _bind("end")
+        if isinstance(day, BindParameter)
+        else datetime.combine(day, time(), UTC) + timedelta(days=1) + _MAX_ZONE_OFFSET
+    )
+
+
+def _bind(name: str) -> BindParameter[Any]:
+    return bindparam(name, type_=occurrences.c.starts_at.type, required=False)
+
+
+def _paged(
+    query: Select[Any], at: ColumnElement[Any], number: ColumnElement[Any], after: tuple[Any, Any] | None, *, backwards: bool
+) -> Select[Any]:
+    """In the order of a time and, where times are equal, of numbers; behind a place when there is one."""
+    if after is not None:
+        here, there = tuple_(at, number), tuple_(*_bound(after, at))
+        query = query.where(here < there if backwards else here > there)
+    return query.order_by(at.desc(), number.desc()) if backwards else query.order_by(at, number)
+
+
+def _bound(place: tuple[Any, Any], column: ColumnElement[Any]) -> tuple[Any, Any]:
+    if isinstance(place[0], BindParameter):
+        return place
+    return literal(place[0], type_=column.type), literal(place[1])
+
+
+def encode_cursor(at: datetime, event_id: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([at.isoformat(), event_id]).encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str) -> tuple[datetime, int]:
+    try:
+        at, event_id = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        moment = datetime.fromisoformat(at)
+        if moment.tzinfo is None or not isinstance(event_id, int) or abs(event_id) >= 2**63:
+            raise ValueError(cursor)
+        moment = moment.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
+        raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
+    return moment, event_id
+
+
+_TITLE_WHOLE, _TITLE_PART, _WHOLE, _PART = 0, 2, 4, 6
+"""How far away a word is, by where it stands."""
+
+
+def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int = 20, cursor: str | None = None) -> EventPage:
+    """A page of what has the words, the best first; each event at the first of its times that fits."""
+    asked = parse_query(chosen.q or "")
+    if asked is None:
+        raise UsageError("A list by relevance needs words to look for: give q, or another sort.")
+    after = _decode_rank_cursor(cursor) if cursor else None
+    queries = [_ranked(store, query, asked, after, limit + 1) for query in store.time_queries(chosen, None, None)]
+    with store.read() as sql:
+        found = [row for query in queries for row in sql.execute(query)] if asked.wanted else []
+        found.sort(key=lambda row: (row.distance, row.starts_at, row.event_id))
+        rows = found[:limit]
+        items = store.listed(sql, [(row.event_id, row.number) for row in rows])
+    last = rows[-1] if len(found) > limit else None
+    return EventPage(items=items, next_cursor=_encode_rank_cursor(last.distance, last.starts_at, last.event_id) if last else None)
+
+
+def _ranked(
+    store: EventQueries, query: Select[Any], asked: SearchQuery, after: tuple[int, datetime, int] | None, limit: int
+) -> Select[Any]:
+    """A list of times in the order of how well their events fit, behind a place when there is one."""
+    far = relevance_distance(asked, is_sqlite=store.is_sqlite).label("distance")
+    found = query.order_by(None).add_columns(far).subquery()
+    order = (found.c.distance, found.c.starts_at, found.c.event_id)
+    wanted = select(found)
+    if after is not None:
+        place = (literal(after[0]), literal(after[1], type_=occurrences.c.starts_at.type), literal(after[2]))
+        wanted = wanted.where(tuple_(*order) > tuple_(*place))
+    return wanted.order_by(*order).limit(limit)
+
+
+def relevance_distance(asked: SearchQuery, *, is_sqlite: bool) -> ColumnElement[int]:
+    """How far an event is from what was asked for: 0 when its title says just that."""
+    text = events.c.search_text
+    position = func.instr if is_sqlite else func.strpos
+
+    def at(line: str) -> ColumnElement[int]:
+        found: ColumnElement[int] = position(text, literal(line, Text()))
+        return found
+
+    end_of_title = position(text.concat(literal(FIELD_SEPARATOR, Text())), literal(FIELD_SEPARATOR, Text()))
+
+    def far(phrase: SearchPhrase) -> ColumnElement[int]:
+        whole, anyhow = at(whole_word_line(phrase)), at(phrase.line)
+        return case(
+            (whole.between(1, end_of_title), _TITLE_WHOLE), (anyhow.between(1, end_of_title), _TITLE_PART),
+            (whole > 0, _WHOLE), else_=_PART,
+        )  # fmt: skip
+
+    said = " ".join(whole_word_line(phrase).strip() for phrase in asked.wanted)
+    is_title = func.substr(text.concat(literal(FIELD_SEPARATOR, Text())), 1, len(said) + 3) == literal(
+        f" {said} {FIELD_SEPARATOR}", Text()
+    )
+    just_this: ColumnElement[int] = case((is_title, 0), else_=1)
+    return reduce(add, map(far, asked.wanted), just_this)
+
+
+def whole_word_line(phrase: SearchPhrase) -> str:
+    """What is found where the words are whole: of a run without spaces, where it ends with them."""
+    last = phrase.words[-1]
+    # Pairs of a run, of which a query leaves the last character out (`search_words`).
+    ends = f" {last[1]}" if not phrase.is_open and phrase.is_run else ""
+    return f" {' '.join(phrase.words)}{ends} "
+
+
+def _encode_rank_cursor(far: int, at: datetime, event_id: int) -> str:
+    return base64.urlsafe_b64encode(json.dumps([far, encode_cursor(at, event_id)]).encode()).decode().rstrip("=")
+
+
+def _decode_rank_cursor(cursor: str) -> tuple[int, datetime, int]:
+    try:
+        far, rest = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not isinstance(far, int) or isinstance(far, bool) or abs(far) >= 2**31 or not isinstance(rest, str):
+            raise ValueError(cursor)
+    except (ValueError, TypeError, RecursionError, binascii.Error) as error:
+        raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
+    return (far, *decode_cursor(rest))

@@ -1,0 +1,130 @@
+"""The events that a draft is compared with: those that share a block with it, read from the database a chunk at a time.
+
+Also what is new in the chunk itself, so that two rows of one chunk find each other. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, RowMapping, or_, select
+
+from tadoru.model.event import EventDraft
+from tadoru.store.calendar.drafts import TEXT_COLUMNS, draft_from_row
+from tadoru.store.calendar.records import Matcher, MatchOutcome, select_in
+from tadoru.store.calendar.schema import apart, blocks, events, occurrences, sightings
+
+_COMPARED = [
+    events.c[name]
+    for name in ("id", "starts_at", "ends_at", "has_time", "lat", "lon", "cancelled_at", "times", *TEXT_COLUMNS)
+    if name != "description"
+]
+"""What a comparison looks at. Descriptions are long, and no judge compares them."""
+
+
+MAX_COMPARISONS = 200
+"""Events that one draft is compared with: a source may name thousands for one day, and each would be compared with all others."""
+
+
+class CandidateMatch(NamedTuple):
+    """A known event and how it compares."""
+
+    event_id: int
+    found: MatchOutcome
+
+
+def reasons_json(reasons: Sequence[Any]) -> list[Any]:
+    """Reasons as JSON: a sentence, or a named tuple's fields with its sentence."""
+    return [{**one._asdict(), "why": getattr(one, "why", "")} if hasattr(one, "_asdict") else str(one) for one in reasons]
+
+
+class MergeCandidates:
+    """The neighbourhood of some drafts."""
+
+    def __init__(self, sql: Connection, judge: Matcher, source_id: int | None) -> None:
+        self._sql, self._judge, self._source_id = sql, judge, source_id
+        self._in_block: dict[str, list[int]] = {}
+        self._rows: dict[int, RowMapping] = {}
+        self._times: dict[int, list[RowMapping]] = {}
+        self._drafts: dict[int, EventDraft] = {}
+        self._rows_of_source: dict[int, list[RowMapping]] = {}
+        self._sources: dict[int, set[int | None]] = {}
+
+    def load(self, names: Iterable[str]) -> None:
+        """Read every event of these blocks."""
+        fresh = [name for name in dict.fromkeys(names) if name not in self._in_block]
+        found: set[int] = set()
+        for name in fresh:
+            self._in_block[name] = []
+        for row in select_in(self._sql, select(blocks), blocks.c.block, fresh):
+            self._in_block[row["block"]].append(row["event_id"])
+            found.add(row["event_id"])
+        self.load_events(found)
+
+    def load_events(self, event_ids: Iterable[int]) -> None:
+        missing = [event_id for event_id in event_ids if event_id not in self._rows]
+        self._rows |= {row["id"]: row for row in select_in(self._sql, select(*_COMPARED), events.c.id, missing)}
+        series = [event_id for event_id in missing if event_id in self._rows and self._rows[event_id]["times"] > 1]
+        order = (occurrences.c.event_id, occurrences.c.number)
+        for row in select_in(self._sql, select(occurrences).order_by(*order), occurrences.c.event_id, series):
+            self._times.setdefault(row["event_id"], []).append(row)
+        columns = (sightings.c.id, sightings.c.event_id, sightings.c.source_id, sightings.c.row_key, sightings.c.draft_hash)
+        for row in select_in(self._sql, select(*columns), sightings.c.event_id, missing):
+            self._sources.setdefault(row["event_id"], set()).add(row["source_id"])
+            if row["source_id"] == self._source_id:
+                self._rows_of_source.setdefault(row["event_id"], []).append(row)
+
+    def add(self, number: int, draft: EventDraft, names: Iterable[str]) -> None:
+        """An event that is about to be stored; its number is only known in here."""
+        self._drafts[number] = draft
+        self._sources[number] = {self._source_id}
+        for name in names:
+            self._in_block.setdefault(name, []).append(number)
+
+    def draft(self, event_id: int) -> EventDraft:
+        if event_id not in self._drafts:
+            self._drafts[event_id] = draft_from_row(self._rows[event_id], self._times.get(event_id, ()))
+        return self._drafts[event_id]
+
+    def rows_of_source(self, event_id: int) -> Sequence[RowMapping]:
+        """What the source of this run says about the event already."""
+        return self._rows_of_source.get(event_id, ())
+
+    def sources_of(self, event_id: int) -> set[int | None]:
+        return self._sources.get(event_id, set())
+
+    def compare(
+        self, draft: EventDraft, names: Iterable[str], own: set[int | None], leave_out: int | None = None
+    ) -> list[CandidateMatch]:
+        """All that are not clearly different, the most alike first."""
+        # The smallest block first: it says the most, and what is the same event is in it nearly always.
+        shared = sorted((self._in_block.get(name, []) for name in names), key=len)
+        near = dict.fromkeys(event_id for block in shared for event_id in block[:MAX_COMPARISONS] if event_id != leave_out)
+        found = []
+        for event_id in islice(near, MAX_COMPARISONS):
+            same_source = bool((own & self.sources_of(event_id)) - {None})
+            result = self._judge.compare(draft, self.draft(event_id), same_source=same_source)
+            if result.verdict != "different":
+                found.append(CandidateMatch(event_id, result))
+        return sorted(found, key=lambda match: (-match.found.score, match.event_id))
+
+
+def separate_pairs(sql: Connection, event_ids: Iterable[int]) -> set[tuple[int, int]]:
+    """The pairs among which a person has said that they are two events."""
+    ids = list(dict.fromkeys(event_ids))
+    pairs: set[tuple[int, int]] = set()
+    for start in range(0, len(ids), 400):
+        part = ids[start : start + 400]
+        query = select(apart.c.low_id, apart.c.high_id).where(or_(apart.c.low_id.in_(part), apart.c.high_id.in_(part)))
+        pairs |= {(row.low_id, row.high_id) for row in sql.execute(query)}
+    return pairs
+
+
+def ordered_pair(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)
+
+
+def outcome_detail(found: MatchOutcome) -> Mapping[str, Any]:
+    return {"score": found.score, "reasons": reasons_json(found.reasons), "verdict": str(found.verdict)}

@@ -1,0 +1,85 @@
+"""Asking a person: each question once, closed by itself when what it was about is no more.
+
+What a question is about is its `subject`; a subject that was asked before is not asked again, whatever the answer was. So a
+subject names what would make it another question: a row's content, what sources contradict each other about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, insert, select, update
+
+from tadoru.model.event import ReviewReason
+from tadoru.store.calendar.records import in_batches, insert_all, select_in
+from tadoru.store.calendar.schema import review_candidates, reviews
+
+ROW_GONE = "the row is gone"
+SOURCE_FIXED = "the source was put right"
+OUTDATED = "the sources say something else now"
+
+
+class ReviewRequest(NamedTuple):
+    """A review that may have to be opened."""
+
+    subject: str
+    """What it is about; asked once."""
+    candidate_ids: tuple[int, ...]
+    reason: ReviewReason
+    source_id: int | None
+    detail: Mapping[str, Any]
+
+
+def open_reviews(sql: Connection, questions: Iterable[ReviewRequest], now: datetime) -> int:
+    """Open those that were never asked; how many."""
+    every = {one.subject: one for one in questions}
+    known = {row["subject"] for row in select_in(sql, select(reviews.c.subject), reviews.c.subject, every)}
+    new = [one for one in every.values() if one.subject not in known]
+    for one in new:
+        values = {**one._asdict(), "candidate_ids": list(one.candidate_ids), "reason": one.reason.value, "created_at": now}
+        number = sql.execute(insert(reviews).values(**values).returning(reviews.c.id)).scalar_one()
+        insert_all(sql, review_candidates, [{"event_id": each, "review_id": number} for each in dict.fromkeys(one.candidate_ids)])
+    return len(new)
+
+
+def reopen_reviews(sql: Connection, subjects: Iterable[str]) -> int:
+    """Open once more what was closed because its row was gone; how many."""
+    count = 0
+    for part in in_batches(subjects):
+        query = update(reviews).where(reviews.c.subject.in_(part), reviews.c.resolution == ROW_GONE)
+        count += sql.execute(query.values(resolved_at=None, resolution="", by="")).rowcount
+    return count
+
+
+def open_reviews_about(sql: Connection, event_ids: Iterable[int]) -> list[Mapping[Any, Any]]:
+    """The open reviews that these events are candidates of."""
+    query = select(reviews, review_candidates.c.event_id).join(review_candidates).where(reviews.c.resolved_at.is_(None))
+    return list(select_in(sql, query, review_candidates.c.event_id, event_ids))
+
+
+def close_reviews(sql: Connection, review_ids: Collection[int], resolution: str, by: str, now: datetime) -> None:
+    for part in in_batches(review_ids):
+        query = update(reviews).where(reviews.c.id.in_(part), reviews.c.resolved_at.is_(None))
+        sql.execute(query.values(resolved_at=now, resolution=resolution, by=by))
+
+
+def close_row_reviews(sql: Connection, event_ids: Sequence[int], source_id: int, resolution: str, by: str, now: datetime) -> None:
+    """Close what was asked about rows of this source that lacked something."""
+    mine = [
+        row["id"]
+        for row in open_reviews_about(sql, event_ids)
+        if row["source_id"] == source_id and row["reason"] != ReviewReason.DEDUPE_CONFLICT.value
+    ]
+    close_reviews(sql, mine, resolution, by, now)
+
+
+def close_outdated_reviews(
+    sql: Connection, event_ids: Iterable[int], kind: str, still: Collection[str], by: str, now: datetime
+) -> None:
+    """Close questions of one kind about these events, but for those that still stand."""
+    old = [
+        row["id"] for row in open_reviews_about(sql, event_ids) if row["subject"].startswith(kind) and row["subject"] not in still
+    ]
+    close_reviews(sql, old, OUTDATED, by, now)

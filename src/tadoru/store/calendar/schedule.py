@@ -1,0 +1,257 @@
+"""Whose turn it is: workers, leases, due sources and runs that were left behind.
+
+A worker is a row with an expiry that it moves on; a leased source names its worker. A worker that died on this machine is noticed
+at once, one elsewhere when its time is over. Every time in here is `shared_now`, the one clock that all machines of a database
+have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from tadoru.errors import UsageError
+from tadoru.model.event import RunStatus
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.records import CollectionState, EventSource, select_in, source_from_row
+from tadoru.store.calendar.run_notifications import RunNotifications
+from tadoru.store.calendar.schema import hosts, robots, run_logs, source_state, sources, workers
+from tadoru.store.crawl.records import RobotsRecord
+from tadoru.store.crawl.workers import WorkerIdentity, current, is_dead, machine_name
+
+WORKER_STOPPED = "The worker stopped before this run was finished."
+
+
+class SourceSchedule(RunNotifications):
+    """Who does what, and when."""
+
+    def join(self, hold: float) -> int:
+        """A worker's number; it counts as alive for `hold` seconds, and after each `renew` for so long again."""
+        me = current()._asdict()
+        with self.write() as sql:
+            until = self.shared_now(sql) + timedelta(seconds=hold)
+            number: int = sql.execute(insert(workers).values(**me, expires_at=until).returning(workers.c.id)).scalar_one()
+            return number
+
+    def renew(self, worker: int, hold: float) -> bool:
+        """Go on living. False: it was given up for dead, and what it had leased is somebody else's."""
+        with self.write() as sql:
+            until = self.shared_now(sql) + timedelta(seconds=hold)
+            done = sql.execute(update(workers).where(workers.c.id == worker).values(expires_at=until))
+            return done.rowcount == 1
+
+    def leave(self, worker: int) -> None:
+        """Give everything back. Runs that it did not finish are closed."""
+        with self.write() as sql:
+            self._bury(sql, [worker], self.shared_now(sql))
+
+    def lease_due(self, worker: int, *, limit: int = 1) -> tuple[EventSource, ...]:
+        """Sources whose time has come: greater priority first, then the one that waits longest."""
+        with self.write() as sql:
+            now = self.shared_now(sql)
+            query = self._due(now).order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
+            if not self.is_sqlite:
+                query = query.with_for_update(of=source_state, skip_locked=True)
+            found = [source_from_row(row) for row in sql.execute(query).mappings()]
+            self._lease(sql, worker, [one.id for one in found])
+            return tuple(found)
+
+    def lease_source(self, worker: int, source_id: int) -> bool:
+        """Lease one source whether it is due or not. False: somebody is at it."""
+        with self.write() as sql:
+            free = or_(source_state.c.lease_worker.is_(None), source_state.c.lease_worker == worker)
+            query = select(source_state.c.source_id).where(source_state.c.source_id == source_id, free)
+            if not self.is_sqlite:
+                query = query.with_for_update()
+            found = sql.execute(query).scalars().all()
+            self._lease(sql, worker, found)
+            return bool(found)
+
+    def _lease(self, sql: Connection, worker: int, source_ids: Any) -> None:
+        if source_ids:
+            query = update(source_state).where(source_state.c.source_id.in_(source_ids))
+            sql.execute(query.values(lease_worker=worker))
+
+    def release(self, worker: int, source_id: int) -> None:
+        mine = and_(source_state.c.source_id == source_id, source_state.c.lease_worker == worker)
+        with self.write() as sql:
+            sql.execute(update(source_state).where(mine).values(lease_worker=None))
+
+    def due(self, *, limit: int | None = None) -> tuple[EventSource, ...]:
+        """What `lease_due` would take now."""
+        with self.read() as sql:
+            query = self._due(self.shared_now(sql))
+            query = query.order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
+            return tuple(source_from_row(row) for row in sql.execute(query).mappings())
+
+    def seconds_until_due(self) -> float | None:
+        """How long until the next free source is due; 0 when one is, None when there is none."""
+        with self.read() as sql:
+            now = self.shared_now(sql)
+            if sql.execute(self._due(now).limit(1)).first():
+                return 0.0
+            query = select(func.min(source_state.c.next_run_at)).join(sources)
+            free = (sources.c.enabled == True, source_state.c.lease_worker.is_(None), source_state.c.next_run_at > now)  # noqa: E712
+            first: datetime | None = sql.execute(query.where(*free)).scalar()
+            return max(0.0, (first - now).total_seconds()) if first else None
+
+    def _due(self, now: datetime) -> Select[Any]:
+        state = source_state.c
+        query = select(sources).join(source_state)
+        return query.where(
+            sources.c.enabled == True, state.next_run_at <= now, state.lease_worker.is_(None), _dependency_is_done()
+        )
+
+    def schedule(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
+        """The source is due in so many seconds."""
+        with self.write() as sql:
+            at = self.shared_now(sql) + timedelta(seconds=after)
+            query = update(source_state).where(source_state.c.source_id == source_id)
+            sql.execute(query.values(next_run_at=at, backoff=backoff))
+
+    def state(self, source_id: int) -> CollectionState:
+        with self.read() as sql:
+            row = sql.execute(select(source_state).where(source_state.c.source_id == source_id)).mappings().one_or_none()
+        if row is None:
+            raise UsageError(f"There is no source {source_id}: list them with `tadoru events sources list`.")
+        return CollectionState(**row)
+
+    def states(self, source_ids: Iterable[int]) -> dict[int, CollectionState]:
+        """What collecting has taught about several sources, at once."""
+        with self.read() as sql:
+            rows = select_in(sql, select(source_state), source_state.c.source_id, source_ids)
+            return {row["source_id"]: CollectionState(**row) for row in rows}
+
+    def remember(self, source_id: int, **values: Any) -> None:
+        """Write what collecting taught: etag, last_modified (bytes, as they came), body_hash, kept."""
+        allowed: Mapping[str, Any] = {
+            name: values[name] for name in values if name in ("etag", "last_modified", "body_hash", "kept")
+        }
+        assert len(allowed) == len(values), f"not remembered: {sorted(values.keys() - allowed.keys())}"
+        with self.write() as sql:
+            sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(**allowed))
+
+    def reap(self) -> int:
+        """Close the runs of workers that are dead or silent and free what they had leased. How many runs were closed."""
+        here = machine_name()
+        with self.write() as sql:
+            now = self.shared_now(sql)
+            dead = [
+                row.id
+                for row in sql.execute(select(workers))
+                if row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), here)
+            ]
+            return self._bury(sql, dead, now)
+
+    def _bury(self, sql: Connection, dead: list[int], now: datetime) -> int:
+        if not dead:
+            return 0
+        mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
+        closed = {"finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED}
+        runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
+        left = [row["source_id"] for row in runs]
+        # Once it is tried again at once; a source that takes its worker down each time waits as it was scheduled.
+        first = and_(source_state.c.source_id.in_(left), source_state.c.failures == 0)
+        sql.execute(update(source_state).where(first).values(next_run_at=now))
+        failed = update(source_state).where(source_state.c.source_id.in_(left))
+        sql.execute(failed.values(failures=source_state.c.failures + 1, last_error=WORKER_STOPPED))
+        sql.execute(update(source_state).where(source_state.c.lease_worker.in_(dead)).values(lease_worker=None))
+        sql.execute(update(hosts).where(hosts.c.slot_worker.in_(dead)).values(slot_worker=None, slot_until=None))
+        sql.execute(delete(workers).where(workers.c.id.in_(dead)))
+        for row in runs:
+            self._tell_run(sql, row)
+        for source_id in dict.fromkeys(left):
+            self._tell_health(sql, source_id)
+        return len(left)
+
+
+def _dependency_is_done() -> ColumnElement[bool]:
+    """What it depends on succeeded since it was last tried. One that is switched off is not waited for."""
+    other, its = sources.alias("other"), source_state.alias("its")
+    waits = exists().where(
+        other.c.id == sources.c.depends_on,
+        its.c.source_id == other.c.id,
+        other.c.enabled == True,  # noqa: E712
+        or_(its.c.last_success.is_(None), its.c.last_success < source_state.c.last_attempt),
+    )
+    return ~waits
+
+
+SHORTEST_WAIT = 0.05
+"""Seconds after which to ask again for a slot that another worker has."""
+
+
+class HostSlots(CalendarDatabase):
+    """The politeness of the events database."""
+
+    def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float:
+        """0: the slot is yours until `sent` and `give_back`, or for `hold` seconds; otherwise ask again after so many seconds."""
+        with self.write() as sql:
+            self._know(sql, host)
+            now = self.shared_now(sql)
+            row = sql.execute(self._locked(host)).one()
+            is_taken = row.slot_worker is not None and row.slot_worker != worker and row.slot_until > now
+            if is_taken and not self._is_gone(sql, row.slot_worker, now):
+                return float(max(SHORTEST_WAIT, min((row.slot_until - now).total_seconds(), gap / 4)))
+            if row.next_at is not None and row.next_at > now:
+                return float((row.next_at - now).total_seconds())
+            until = now + timedelta(seconds=hold)
+            sql.execute(update(hosts).where(hosts.c.name == host).values(slot_worker=worker, slot_until=until, gap=gap))
+            return 0.0
+
+    def _is_gone(self, sql: Connection, worker: int, now: datetime) -> bool:
+        """Whether the worker that has a slot will not give it back: nobody waits for the dead."""
+        row = sql.execute(select(workers).where(workers.c.id == worker)).one_or_none()
+        return row is None or row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), machine_name())
+
+    def sent(self, worker: int, host: str) -> None:
+        """The request goes out now: the gap begins."""
+        with self.write() as sql:
+            now, row = self.shared_now(sql), sql.execute(self._locked(host)).one()
+            if row.slot_worker == worker:
+                self._not_before(sql, row, now + timedelta(seconds=row.gap))
+
+    def give_back(self, worker: int, host: str) -> None:
+        """The answer is here, or there is none."""
+        mine = (hosts.c.name == host, hosts.c.slot_worker == worker)
+        with self.write() as sql:
+            sql.execute(update(hosts).where(*mine).values(slot_worker=None, slot_until=None))
+
+    def pause_host(self, host: str, seconds: float) -> None:
+        """Nothing goes to this host for so long (Retry-After). A longer pause that holds already stays."""
+        with self.write() as sql:
+            self._know(sql, host)
+            row = sql.execute(self._locked(host)).one()
+            self._not_before(sql, row, self.shared_now(sql) + timedelta(seconds=seconds))
+
+    def _not_before(self, sql: Connection, row: Any, at: datetime) -> None:
+        if row.next_at is None or row.next_at < at:
+            sql.execute(update(hosts).where(hosts.c.name == row.name).values(next_at=at))
+
+    def _locked(self, host: str) -> Any:
+        query = select(hosts).where(hosts.c.name == host)
+        return query if self.is_sqlite else query.with_for_update()
+
+    def _know(self, sql: Connection, host: str) -> None:
+        make = sqlite.insert(hosts) if self.is_sqlite else postgresql.insert(hosts)
+        sql.execute(make.values(name=host).on_conflict_do_nothing())
+
+    def robots(self, origin: str) -> RobotsRecord | None:
+        """What robots.txt of an origin said, with its age."""
+        with self.read() as sql:
+            row = sql.execute(select(robots).where(robots.c.origin == origin)).one_or_none()
+            if row is None:
+                return None
+            age = (self.shared_now(sql) - row.fetched_at).total_seconds()
+            return RobotsRecord(row.status, row.failure, row.message, row.body or b"", age)
+
+    def put_robots(self, origin: str, record: RobotsRecord) -> None:
+        with self.write() as sql:
+            at = self.shared_now(sql) - timedelta(seconds=record.age)
+            sql.execute(delete(robots).where(robots.c.origin == origin))
+            said = {"status": record.status, "failure": record.failure, "message": record.message or "", "body": record.body}
+            sql.execute(insert(robots).values(origin=origin, fetched_at=at, **said))

@@ -1,0 +1,264 @@
+"""The register of sources: added, edited, switched and removed, each change with who, when and what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Integer, case, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from tadoru.errors import UsageError, quoted
+from tadoru.model.event import EventStatus, RunStatus, SourceType
+from tadoru.store.calendar.database import CalendarDatabase
+from tadoru.store.calendar.records import EventSource, SourceEdit, source_from_row
+from tadoru.store.calendar.run_notifications import RunNotifications
+from tadoru.store.calendar.schema import (
+    events,
+    incidents,
+    merges,
+    reviews,
+    run_logs,
+    sightings,
+    snapshots,
+    source_history,
+    source_state,
+    sources,
+)
+
+FREQUENCIES = ("high", "normal", "low")
+_EDITABLE = frozenset(one.name for one in fields(EventSource)) - {"id", "created_at", "updated_at"}
+_DEFAULTS: dict[str, Any] = {
+    **dict.fromkeys(("city", "notes", "timezone", "licence", "terms_url", "named_host", "secret"), ""),
+    **{"frequency": "normal", "enabled": True, "settings": {}, "priority": 0, "depends_on": None},
+    **{"allow_private": False, "low_hours": 24},
+}
+
+
+def _check_fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    if unknown := sorted(values.keys() - _EDITABLE):
+        raise UsageError(f"A source has no field {quoted(unknown[0])}: it has {', '.join(sorted(_EDITABLE))}.")
+    if "type" in values and values["type"] not in list(SourceType):
+        raise UsageError(f"A source can not be of the type {quoted(values['type'])}: use {', '.join(SourceType)}.")
+    if "frequency" in values and values["frequency"] not in FREQUENCIES:
+        raise UsageError(f"The frequency {quoted(values['frequency'])} is unknown: use {', '.join(FREQUENCIES)}.")
+    if not 24 <= values.get("low_hours", 24) <= 72:
+        raise UsageError("The hours between two runs of a source of low frequency are from 24 to 72.")
+    for name in ("name", "url"):
+        if name in values and not values[name].strip():
+            raise UsageError(f"A source needs a {name}: give one.")
+    checked = dict(values)
+    if "type" in checked:
+        checked["type"] = SourceType(checked["type"]).value
+    return checked
+
+
+class SourceStore(RunNotifications):
+    """The register."""
+
+    def add_source(self, values: Mapping[str, Any], by: str) -> EventSource:
+        """A new source, due at once. `values` are fields of `EventSource`; name, type and url are required."""
+        given = _DEFAULTS | _check_fields(values)
+        if missing := [name for name in ("name", "type", "url") if name not in given]:
+            raise UsageError(f"A source needs a {missing[0]}: give one.")
+        now = self.now()
+        with self.write() as sql:
+            self._check_dependency(sql, None, given["depends_on"])
+            number = self._insert(sql, given | {"created_at": now, "updated_at": now})
+            sql.execute(insert(source_state), {"source_id": number, "next_run_at": self.shared_now(sql)})
+            self._note(sql, number, by, [("source", None, given["name"])], now)
+            return self._source(sql, number)
+
+    def _insert(self, sql: Connection, values: Mapping[str, Any]) -> int:
+        try:
+            number: int = sql.execute(insert(sources).values(values).returning(sources.c.id)).scalar_one()
+        except IntegrityError as error:
+            raise UsageError(f"There is a source named {quoted(values['name'])} already: give another name.") from error
+        return number
+
+    def edit_source(self, source_id: int, changes: Mapping[str, Any], by: str) -> EventSource:
+        """Change fields; what has the value already is no change. Another address forgets what the old one's server said."""
+        checked = _check_fields(changes)
+        now = self.now()
+        with self.write() as sql:
+            before = self._source(sql, source_id)
+            changed = [(name, getattr(before, name), value) for name, value in checked.items() if getattr(before, name) != value]
+            if not changed:
+                return before
+            if "depends_on" in checked:
+                self._check_dependency(sql, source_id, checked["depends_on"])
+            try:
+                new = {name: value for name, _, value in changed}
+                sql.execute(update(sources).where(sources.c.id == source_id).values(**new, updated_at=now))
+            except IntegrityError as error:
+                raise UsageError(f"There is a source named {quoted(checked.get('name'))} already: give another name.") from error
+            if {"url", "settings", "type"} & new.keys():
+                fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self.shared_now(sql)}
+                sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(fresh))
+            self._note(sql, source_id, by, changed, now)
+            if {"name", "enabled"} & new.keys():
+                self._tell_health(sql, source_id)
+            return self._source(sql, source_id)
+
+    def enable_source(self, source_id: int, by: str) -> EventSource:
+        return self.edit_source(source_id, {"enabled": True}, by)
+
+    def disable_source(self, source_id: int, by: str) -> EventSource:
+        return self.edit_source(source_id, {"enabled": False}, by)
+
+    def remove_source(self, source_id: int, by: str) -> tuple[str, ...]:
+        """Forget a source; its events stay. Returns the paths of its snapshots, which nothing names any more."""
+        with self.write_events() as sql:
+            found = self._source(sql, source_id)
+            paths = sql.execute(select(snapshots.c.content_path).where(snapshots.c.source_id == source_id)).scalars().all()
+            self._note(sql, source_id, by, [("source", found.name, None)], self.now())
+            sql.execute(delete(sources).where(sources.c.id == source_id))
+            return tuple(paths)
+
+    def sources(self, *, enabled: bool | None = None) -> tuple[EventSource, ...]:
+        query = select(sources).order_by(sources.c.id)
+        if enabled is not None:
+            query = query.where(sources.c.enabled == enabled)
+        with self.read() as sql:
+            return tuple(source_from_row(row) for row in sql.execute(query).mappings())
+
+    def source(self, source_id: int) -> EventSource:
+        with self.read() as sql:
+            return self._source(sql, source_id)
+
+    def source_history(self, source_id: int) -> tuple[SourceEdit, ...]:
+        """Every change, oldest first; of a removed source too."""
+        query = select(source_history).where(source_history.c.source_id == source_id).order_by(source_history.c.id)
+        with self.read() as sql:
+            rows = sql.execute(query).mappings()
+            names = ("at", "by", "field", "old", "new")
+            return tuple(SourceEdit(**{name: row[name] for name in names}) for row in rows)
+
+    def _source(self, sql: Connection, source_id: int) -> EventSource:
+        row = sql.execute(select(sources).where(sources.c.id == source_id)).mappings().one_or_none()
+        if row is None:
+            raise UsageError(f"There is no source {source_id}: list them with `tadoru events sources list`.")
+        return source_from_row(row)
+
+    def _check_dependency(self, sql: Connection, source_id: int | None, on: int | None) -> None:
+        """A source may wait for another, but not for itself by way of others."""
+        seen = set()
+        while on is not None and on not in seen:
+            if on == source_id:
+                raise UsageError(f"Source {source_id} would wait for itself: choose another source to depend on.")
+            seen.add(on)
+            on = self._source(sql, on).depends_on
+
+    def _note(self, sql: Connection, source_id: int, by: str, changed: Sequence[tuple[str, Any, Any]], now: datetime) -> None:
+        rows = [
+            {"source_id": source_id, "at": now, "by": by, "field": name, "old": old, "new": new} for name, old, new in changed
+        ]
+        sql.execute(insert(source_history), rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceHealthStats:
+    """How one source does."""
+
+    source_id: int
+    name: str
+    enabled: bool
+    rows: int
+    """What it says at present."""
+    runs: int
+    failed_runs: int
+    """Both in the period that was asked for."""
+    failures: int
+    """In a row, until now."""
+    last_success: datetime | None
+    last_error: str
+    late: float
+    """Seconds it should have been collected ago."""
+    open_incidents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarTotals:
+    """The database in numbers."""
+
+    events: dict[str, int]
+    """By status; absorbed ones are not counted."""
+    archived: int
+    vanished: int
+    rows: int
+    merged_rows: int
+    """Rows that are about an event that another row is about too."""
+    open_reviews: int
+    sources: int
+    merges: int
+
+
+class HealthQueries(CalendarDatabase):
+    """Counting."""
+
+    def totals(self) -> CalendarTotals:
+        standing = events.c.merged_into.is_(None)
+        with self.read() as sql:
+            statuses = sql.execute(select(events.c.status, func.count()).where(standing).group_by(events.c.status)).all()
+            by_status: dict[str, int] = dict(statuses)
+            row_count = sql.execute(select(func.count()).select_from(sightings)).scalar_one()
+            spoken_of = sql.execute(select(func.count(sightings.c.event_id.distinct()))).scalar_one()
+            marked = select(func.count(events.c.archived_at), func.count(events.c.vanished_at)).where(standing)
+            archived, vanished = sql.execute(marked).one()
+            waiting = select(func.count()).select_from(reviews).where(reviews.c.resolved_at.is_(None))
+            done = select(func.count()).select_from(merges).where(merges.c.undone_at.is_(None))
+            return CalendarTotals(
+                events={status.value: by_status.get(status.value, 0) for status in EventStatus},
+                archived=archived,
+                vanished=vanished,
+                rows=row_count,
+                merged_rows=row_count - spoken_of,
+                open_reviews=sql.execute(waiting).scalar_one(),
+                sources=sql.execute(select(func.count()).select_from(sources)).scalar_one(),
+                merges=sql.execute(done).scalar_one(),
+            )
+
+    def health(self, *, days: int = 30) -> tuple[SourceHealthStats, ...]:
+        """Every source, by its id."""
+        failed = func.sum(case((run_logs.c.status == RunStatus.FAIL.value, 1), else_=0), type_=Integer)
+        recent = select(run_logs.c.source_id, func.count().label("runs"), failed.label("failed"))
+        recent = recent.where(run_logs.c.started_at >= self.now() - timedelta(days=days)).group_by(run_logs.c.source_id)
+        said = select(sightings.c.source_id, func.count()).where(sightings.c.gone_at.is_(None)).group_by(sightings.c.source_id)
+        trouble = (
+            select(incidents.c.source_id, func.count()).where(incidents.c.closed_at.is_(None)).group_by(incidents.c.source_id)
+        )
+        with self.read() as sql:
+            now = self.shared_now(sql)
+            runs = {row.source_id: row for row in sql.execute(recent)}
+            rows: dict[int, int] = dict(sql.execute(said).all())
+            open_incidents: dict[int, int] = dict(sql.execute(trouble).all())
+            every = sql.execute(select(sources, source_state).join(source_state).order_by(sources.c.id)).mappings()
+            return tuple(
+                SourceHealthStats(
+                    source_id=row["id"],
+                    name=row["name"],
+                    enabled=row["enabled"],
+                    rows=rows.get(row["id"], 0),
+                    runs=runs[row["id"]].runs if row["id"] in runs else 0,
+                    failed_runs=runs[row["id"]].failed if row["id"] in runs else 0,
+                    failures=row["failures"],
+                    last_success=row["last_success"],
+                    last_error=row["last_error"],
+                    late=max(0.0, (now - row["next_run_at"]).total_seconds()) if row["enabled"] else 0.0,
+                    open_incidents=open_incidents.get(row["id"], 0),
+                )
+                for row in every
+            )
+
+
+def count_shared_rows(store: CalendarDatabase) -> dict[int, int]:
+    """Rows of each source, of those it has at present, that are about an event which another row is about too."""
+    here = sightings.c.gone_at.is_(None)
+    crowded = select(sightings.c.event_id).where(here).group_by(sightings.c.event_id).having(func.count() > 1)
+    query = select(sightings.c.source_id, func.count()).where(here, sightings.c.event_id.in_(crowded))
+    query = query.where(sightings.c.source_id.is_not(None)).group_by(sightings.c.source_id)
+    with store.read() as sql:
+        found: dict[int, int] = dict(sql.execute(query).all())
+        return found

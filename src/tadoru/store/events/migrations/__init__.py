@@ -1,1 +1,0 @@
-"""The formats of the events database, one revision each. What applies them is `store.events.migrate`."""
