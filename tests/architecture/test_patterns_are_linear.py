@@ -14,18 +14,18 @@ from tests.architecture import try_patterns
 
 BOUNDS = {
     "tadoru/jobs/events/dedupe/": 300,  # Fields of events are cut by `normalise.LIMITS`.
-    "tadoru/jobs/docs/bundle/outline.py:_LINK": 1_000,  # `plain` reads so much of a heading.
-    "tadoru/jobs/docs/bundle/outline.py:_STRONG": 1_000,
-    "tadoru/jobs/docs/content/about.py:_VERSION_IN_TITLE": 2_000,  # `Document.title` is no longer.
-    "tadoru/store/postgres/dialect.py:154": 4_000,  # Our own scripts.
+    "tadoru/jobs/docs/bundle/markdown_blocks.py:_LINK": 1_000,  # `plain` reads so much of a heading.
+    "tadoru/jobs/docs/bundle/markdown_blocks.py:_STRONG": 1_000,
+    "tadoru/jobs/docs/content/page_info.py:_VERSION_IN_TITLE": 2_000,  # `Document.title` is no longer.
+    "tadoru/store/crawl/postgres/dialect.py:154": 4_000,  # Our own scripts.
 }
 """Expressions, by the beginning of their place, that are given no more than so many characters."""
 VARYING = {
-    "tadoru/jobs/audit/compare/sides.py:rewriting": "typed at a terminal",
-    "tadoru/jobs/docs/content/words.py:_words": "called when the module is imported, so tried with the rest",
-    "tadoru/jobs/events/dedupe/places.py:_without": "an escaped name",
+    "tadoru/jobs/audit/compare/run_handles.py:rewriting": "typed at a terminal",
+    "tadoru/jobs/docs/content/class_names.py:_words": "called when the module is imported, so tried with the rest",
+    "tadoru/jobs/events/dedupe/venues.py:_without": "an escaped name",
     "tadoru/jobs/links/broken.py:compile_patterns": "typed for a crawl, which is a process of its own",
-    "tadoru/jobs/links/suppress.py:_parse_entry": "typed at a terminal",
+    "tadoru/jobs/links/suppressions.py:_parse_entry": "typed at a terminal",
     "tadoru/jobs/suppressions.py:url_pattern": "typed at a terminal",
     "tadoru/parse/dates/clocks.py:_half": "words of a table",
     "tadoru/parse/dates/words.py:_words": "called when the module is imported, so tried with the rest",
@@ -33,10 +33,10 @@ VARYING = {
     "tadoru/parse/extract.py:find": "typed for a crawl, which is a process of its own",
     "tadoru/parse/linear_regex.py:__init__": "compiled to be checked, never run",
     "tadoru/rules/scope.py:_compiled": "typed for a crawl, which is a process of its own",
-    "tadoru/serve/pages/docs.py:marked": "escaped words",
-    "tadoru/serve/pages/words_sentences.py:_pattern": "called when the module is imported, so tried with the rest",
-    "tadoru/setting_values.py:pattern": "compiled to be checked, never run",
-    "tadoru/store/events/search_marks.py:_pattern": "escaped words",
+    "tadoru/serve/web/docs.py:marked": "escaped words",
+    "tadoru/serve/web/words_sentences.py:_pattern": "called when the module is imported, so tried with the rest",
+    "tadoru/config/parsers.py:pattern": "compiled to be checked, never run",
+    "tadoru/store/calendar/search_text.py:_pattern": "escaped words",
 }
 """Functions whose expressions are made when they are called, and why they are not slow."""
 

@@ -1,7 +1,7 @@
-"""The walls of ARCHITECTURE.md as functions over source text: each takes a tree of modules and returns what breaks it.
+"""The rules of ARCHITECTURE.md as functions over source text: each takes modules and yields the violations.
 
-Nothing is imported from the tree, so that a module which does not even load is still judged. The tables at the top are the
-rules; `test_walls.py` holds the product to them, and proves that each of them can fail.
+Nothing is imported from the tree, so that a module which does not even load is still checked. The tables at the top are the
+rules; `test_layers.py` applies them to the product, and proves that each of them can fail.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("serve", "cluster", "demo"),
     ("cli", "__main__", "__init__"),
 )
-RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
-STRANGERS = frozenset({("fetch", "store"), ("store", "fetch")})
+RANK = {package: rank for rank, layer in enumerate(LAYERS) for package in layer}
+SEPARATE = frozenset({("fetch", "store"), ("store", "fetch")})
 
 PURE = ("model", "rules", "parse")
 IMPURE = frozenset(
@@ -37,10 +37,10 @@ IMPURE = frozenset(
 )
 
 # Which files may know a library: exact paths, or folders ending in "/".
-ROOMS: dict[str, tuple[str, ...]] = {
+LIBRARY_PACKAGES: dict[str, tuple[str, ...]] = {
     "ada_url": ("rules/url.py",),
     "aiohttp": ("fetch/",),
-    "alembic": ("store/events/migrate.py", "store/events/migrations/"),
+    "alembic": ("store/calendar/migrate.py", "store/calendar/migrations/"),
     "apprise": ("jobs/events/notify.py",),
     "babel": ("i18n/",),
     "backports.zstd": ("fetch/",),
@@ -51,12 +51,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "click": ("cli/",),
     "ftfy": ("parse/normal_text.py",),
     "httpx": ("jobs/events/search/typesense_engine.py",),
-    "markdown_it": ("serve/docs_sites/markup.py",),
+    "markdown_it": ("serve/docs_sites/markdown_html.py",),
     "mcp": ("jobs/docs/mcp.py",),
     "meilisearch": ("jobs/events/search/meilisearch_engine.py",),
-    "nh3": ("parse/normal_text.py", "serve/docs_sites/markup.py"),
-    "numpy": ("jobs/events/enrich/", "parse/content.py", "rules/similar.py", "store/site/"),
-    "playwright": ("fetch/browser.py",),
+    "nh3": ("parse/normal_text.py", "serve/docs_sites/markdown_html.py"),
+    "numpy": ("jobs/events/enrich/", "parse/content.py", "rules/minhash.py", "store/crawl/site/"),
+    "playwright": ("fetch/browser/browser.py",),
     "procrastinate": ("cluster/",),
     "psycopg": ("store/",),
     "publicsuffixlist": ("rules/scope.py",),
@@ -78,10 +78,18 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "uvloop": ("jobs/launch.py",),
     "warcio": ("jobs/audit/export/warc.py",),
     "xlsxwriter": ("jobs/audit/export/xlsx.py",),
-    "yaml": ("config.py", "jobs/events/imports.py"),
+    "yaml": ("config/resolve.py", "jobs/events/collect/source_registry.py"),
 }
 
-VAGUE = frozenset({"utils", "util", "helpers", "helper", "common", "core", "misc", "manager"})
+VAGUE = frozenset(
+    "utils util helpers helper common core misc manager values places words telling showing reading hand own forms asked "
+    "choosing door room desk errand errands shift roster lanes scout survey things given tidings saying told chores".split()
+)
+
+VAGUE_CLASSES = frozenset(
+    "Page Line Part Row Place Order Entry Form Kind Side Change Item Reason Found Asked Told Said Kept Chosen Given Taken Wanted "
+    "Judging Verdict CameTo AtOnce Telling Reconsidering".split()
+)
 
 WALL_CLOCK = frozenset(
     "time.time time.time_ns time.sleep datetime.datetime.now datetime.datetime.utcnow datetime.datetime.today "
@@ -97,7 +105,7 @@ class Module:
     tree: ast.Module
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         """The first name below the package: a folder or a top-level module."""
         return self.path.split("/")[0].removesuffix(".py")
 
@@ -108,7 +116,7 @@ class Module:
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
+class Violation:
     """One place that breaks one rule."""
 
     path: str
@@ -154,66 +162,85 @@ def within(name: str, prefix: str) -> bool:
     return name == prefix or name.startswith(prefix + ".")
 
 
-def impure_floors(modules: list[Module]) -> Iterator[Breach]:
+def impure_packages(modules: list[Module]) -> Iterator[Violation]:
     """`model`, `rules` and `parse` take values and return values."""
     for module in modules:
-        if module.room in PURE:
+        if module.package in PURE:
             for line, name in imports(module):
                 if any(within(name, banned) for banned in IMPURE):
-                    yield Breach(module.path, line, "pure floor", f"{module.room} does no I/O and imports {name}")
+                    yield Violation(module.path, line, "pure package", f"{module.package} does no I/O and imports {name}")
 
 
-def upward_imports(modules: list[Module]) -> Iterator[Breach]:
-    """No import goes up, and the two doors to the world do not know each other."""
+def upward_imports(modules: list[Module]) -> Iterator[Violation]:
+    """No import goes up, and `fetch` and `store` do not import each other."""
     for module in modules:
-        if module.room not in RANK:
-            yield Breach(module.path, 1, "layers", f"{module.room} has no layer; give it one in tests/architecture/walls.py")
+        if module.package not in RANK:
+            yield Violation(module.path, 1, "layers", f"{module.package} has no layer in tests/architecture/rules.py")
             continue
         if module.path == "__init__.py":  # the façade: it offers what all layers make, and imports it late
             continue
         for line, name in imports(module):
             if within(name, PACKAGE):
-                other = room_of(name)
-                if RANK[other] > RANK[module.room] or (module.room, other) in STRANGERS:
-                    yield Breach(module.path, line, "layers", f"{module.room} must not know {other}, and imports {name}")
+                other = package_of(name)
+                if RANK[other] > RANK[module.package] or (module.package, other) in SEPARATE:
+                    yield Violation(module.path, line, "layers", f"{module.package} must not know {other}, and imports {name}")
 
 
-def room_of(name: str) -> str:
-    """The room of an absolute name in the package; what is no room (`tadoru.links`) is the façade's."""
-    room = name.split(".")[1] if "." in name else "__init__"
-    return room if room in RANK else "__init__"
+def package_of(name: str) -> str:
+    """The package of an absolute name in the package; what is no package (`tadoru.links`) is the façade's."""
+    package = name.split(".")[1] if "." in name else "__init__"
+    return package if package in RANK else "__init__"
 
 
-def libraries_out_of_their_room(modules: list[Module]) -> Iterator[Breach]:
-    """One room knows each library."""
+def libraries_outside_their_package(modules: list[Module]) -> Iterator[Violation]:
+    """Each library is imported by one package."""
     for module in modules:
         for line, name in imports(module):
-            for library, rooms in ROOMS.items():
-                if within(name, library) and not any(is_in(module.path, room) for room in rooms):
-                    yield Breach(module.path, line, "one room per library", f"{library} is known in {', '.join(rooms)} only")
+            for library, packages in LIBRARY_PACKAGES.items():
+                if within(name, library) and not any(is_in(module.path, package) for package in packages):
+                    yield Violation(module.path, line, "one package per library", f"{library} is for {', '.join(packages)}")
 
 
-def is_in(path: str, room: str) -> bool:
+def is_in(path: str, package: str) -> bool:
     """Is a file the one named, or in the folder named?"""
-    return path.startswith(room) if room.endswith("/") else path == room
+    return path.startswith(package) if package.endswith("/") else path == package
 
 
-def vague_names(modules: list[Module]) -> Iterator[Breach]:
-    """A name says what lives there; these say nothing."""
+def vague_names(modules: list[Module]) -> Iterator[Violation]:
+    """A module is named for its content; these names say nothing."""
     for module in modules:
         for part in module.path.removesuffix(".py").split("/"):
             if part.strip("_") in VAGUE:
-                yield Breach(module.path, 1, "names", f"{part} says nothing about what lives there")
+                yield Violation(module.path, 1, "names", f"{part} says nothing about its content")
 
 
-def missing_docstrings(modules: list[Module]) -> Iterator[Breach]:
-    """Every module says what lives in it."""
+def repeated_class_names(modules: list[Module]) -> Iterator[Violation]:
+    """The name of a public class occurs once."""
+    first: dict[str, str] = {}
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                if node.name in first:
+                    yield Violation(module.path, node.lineno, "names", f"{node.name} is also a class of {first[node.name]}")
+                first.setdefault(node.name, module.path)
+
+
+def vague_class_names(modules: list[Module]) -> Iterator[Violation]:
+    """A public class says of what it is a page, a row or an order."""
+    for module in modules:
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and node.name in VAGUE_CLASSES:
+                yield Violation(module.path, node.lineno, "names", f"{node.name} does not say what it is")
+
+
+def missing_docstrings(modules: list[Module]) -> Iterator[Violation]:
+    """Every module has a docstring."""
     for module in modules:
         if not ast.get_docstring(module.tree):
-            yield Breach(module.path, 1, "docstrings", "the module does not say what lives here")
+            yield Violation(module.path, 1, "docstrings", "the module has no docstring")
 
 
-def own_time(modules: list[Module]) -> Iterator[Breach]:
+def direct_clock_use(modules: list[Module]) -> Iterator[Violation]:
     """The time of day, and waiting for it, come from `clock.py`."""
     for module in modules:
         if module.path == "clock.py":
@@ -221,7 +248,7 @@ def own_time(modules: list[Module]) -> Iterator[Breach]:
         names = aliases(module)
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Attribute | ast.Name) and dotted(node, names) in WALL_CLOCK:
-                yield Breach(module.path, node.lineno, "time", f"{dotted(node, names)} is for clock.py only")
+                yield Violation(module.path, node.lineno, "time", f"{dotted(node, names)} is for clock.py only")
 
 
 def aliases(module: Module) -> dict[str, str]:
@@ -247,4 +274,7 @@ def dotted(node: ast.expr, names: dict[str, str]) -> str:
     return ""
 
 
-RULES = (impure_floors, upward_imports, libraries_out_of_their_room, vague_names, missing_docstrings, own_time)
+RULES = (
+    impure_packages, upward_imports, libraries_outside_their_package, vague_names, repeated_class_names, vague_class_names,
+    missing_docstrings, direct_clock_use,
+)  # fmt: skip
