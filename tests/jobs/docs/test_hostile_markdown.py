@@ -8,15 +8,15 @@ from time import process_time
 
 import pytest
 
-from tadoru.jobs.docs import own
-from tadoru.jobs.docs.bundle.base import StoredSpec
-from tadoru.jobs.docs.bundle.local import with_local_links
-from tadoru.jobs.docs.bundle.outline import sections
-from tadoru.jobs.docs.bundle.specs import kind_of, named
-from tadoru.jobs.docs.markdown.math import parted
-from tadoru.rules.url import Resolver
-from tadoru.serve.docs_sites.markup import render
-from tadoru.serve.docs_sites.reading import readable
+from tadoru.jobs.docs import site_markdown
+from tadoru.jobs.docs.bundle.api_specs import detect_spec, name_specs
+from tadoru.jobs.docs.bundle.markdown_blocks import split_sections
+from tadoru.jobs.docs.bundle.model import StoredSpec
+from tadoru.jobs.docs.bundle.page_files import with_local_links
+from tadoru.jobs.docs.markdown.math import split_formulas
+from tadoru.rules.url import UrlResolver
+from tadoru.serve.docs_sites.markdown_html import render_markdown
+from tadoru.serve.docs_sites.pages import strip_markdown
 from tests.support.handbook import Handbook, entries, read
 from tests.support.site import Site
 
@@ -30,16 +30,16 @@ REPEATED = (
     f"{'>' * 400}```\n", "[a][b]", "{", "(",
 )  # fmt: skip
 READERS: dict[str, Callable[[str], object]] = {
-    "kept": lambda text: own.kept(text, "https://site.example/"),
-    "objection": lambda text: own.objection(text, "words"),
-    "title": own.title_of,
-    "links": lambda text: own.links_of(text, "https://site.example/", Resolver()),
-    "offered": lambda text: own.offered_in(text, "https://site.example/", Resolver()),
+    "kept": lambda text: site_markdown.normalise_markdown(text, "https://site.example/"),
+    "objection": lambda text: site_markdown.missing_content(text, "words"),
+    "title": site_markdown.title_of,
+    "links": lambda text: site_markdown.links_of(text, "https://site.example/", UrlResolver()),
+    "offered": lambda text: site_markdown.split_llms_full(text, "https://site.example/", UrlResolver()),
     "local links": lambda text: with_local_links(text, {}),
-    "sections": lambda text: list(sections(text)),
-    "specification": lambda text: kind_of(text.encode(), "a.graphql"),
-    "formulas": parted,
-    "search": readable,
+    "sections": lambda text: list(split_sections(text)),
+    "specification": lambda text: detect_spec(text.encode(), "a.graphql"),
+    "formulas": split_formulas,
+    "search": strip_markdown,
 }
 
 
@@ -63,7 +63,7 @@ def test_a_file_of_backticks_does_not_hold_a_crawl(site: Site, book: Handbook, o
 
 def test_many_equal_headings_are_shown_at_once() -> None:
     began = process_time()
-    headings = render("# Title\n\n" + "## Same\n\n" * 20_000, lambda href: href).headings
+    headings = render_markdown("# Title\n\n" + "## Same\n\n" * 20_000, lambda href: href).headings
     assert process_time() - began < SECONDS
     assert [heading.id for heading in (*headings[:3], headings[-1])] == ["at-Same", "at-Same-2", "at-Same-3", "at-Same-20000"]
 
@@ -72,5 +72,5 @@ def test_many_specifications_of_one_name_get_names_at_once() -> None:
     body = b'{"openapi": "3.1.0", "info": {}}'
     found = [StoredSpec(f"https://site.example/{number}/api.json", body) for number in range(20_000)]
     began = process_time()
-    assert len({spec.file for spec in named(found, {})}) == len(found)
+    assert len({spec.file for spec in name_specs(found, {})}) == len(found)
     assert process_time() - began < SECONDS

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs import own
-from tadoru.jobs.docs.bundle.outline import blocks
+from tadoru.jobs.docs import site_markdown
+from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 from tests.support.exchange import Exchange, Reply
 from tests.support.handbook import PROSE, Handbook, doc, entries, read
 from tests.support.site import Site
@@ -173,10 +173,10 @@ def test_links_in_own_markdown_lead_somewhere_from_anywhere(site: Site, book: Ha
 )
 def test_only_links_change_and_code_never_does(pieces: list[str]) -> None:
     text = "".join(pieces)
-    kept = own.kept(text, "https://example.com/docs/")
-    code = [block.text for block in blocks(own.plain(text)) if block.kind == "code"]
-    assert [block.text for block in blocks(kept) if block.kind == "code"] == code
-    assert kept.replace("https://example.com/docs/", "") == own.plain(text)
+    kept = site_markdown.normalise_markdown(text, "https://example.com/docs/")
+    code = [block.text for block in split_blocks(site_markdown.strip_frontmatter(text)) if block.kind == "code"]
+    assert [block.text for block in split_blocks(kept) if block.kind == "code"] == code
+    assert kept.replace("https://example.com/docs/", "") == site_markdown.strip_frontmatter(text)
 
 
 @pytest.mark.parametrize(
@@ -191,4 +191,4 @@ def test_only_links_change_and_code_never_does(pieces: list[str]) -> None:
     ],
 )
 def test_where_the_markdown_of_a_page_would_be(url: str, twin: str | None) -> None:
-    assert own.twin_of(url) == twin
+    assert site_markdown.markdown_url(url) == twin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.order import reading_order
+from tadoru.jobs.docs.reading_order import reading_order
 
 PAGES = ["start", "a", "b", "c", "d"]
 

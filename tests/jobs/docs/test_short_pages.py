@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tadoru.engine.job import Found, Page
+from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.jobs.docs.job import DocsJob
 from tadoru.model.web import Response
 from tadoru.rules.scope import Scope
@@ -14,11 +14,11 @@ SCRIPT = "<script src=/theme.js></script>"
 SPHINX = f"<meta name=generator content='Sphinx 8'>{SCRIPT}<div class=documentwrapper><div class=body>{{}}</div></div>"
 
 
-def handled(html: str) -> Found:
+def handled(html: str) -> PageResult:
     headers = (("Content-Type", "text/html; charset=utf-8"),)
     job = DocsJob(scope=Scope(sites=(URL,)), start=URL)
     response = Response(url=URL, status=200, headers=headers, body=f"<title>Boiling</title>{html}".encode())
-    return job.handle(Page(url=URL, depth=0, response=response))
+    return job.handle(FetchedPage(url=URL, depth=0, response=response))
 
 
 def test_a_heading_and_a_sentence_where_the_generator_puts_them_are_a_whole_page() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.docs.shown import specifications
+from tadoru.jobs.docs.page import find_specifications
 from tadoru.parse.html import Document
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.support.handbook import Handbook, entries, index, read
 from tests.support.site import Site
 
@@ -56,7 +56,7 @@ NAMED = {
 @pytest.mark.parametrize("markup", NAMED.values(), ids=NAMED)
 def test_a_page_names_one(markup: str) -> None:
     document = Document.parse(f"<title>API</title><body>{markup}".encode(), "text/html; charset=utf-8")
-    assert specifications(document, "https://e.example/docs/", Resolver()) == ["https://e.example/api/v1.json"]
+    assert find_specifications(document, "https://e.example/docs/", UrlResolver()) == ["https://e.example/api/v1.json"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_page_names_one(markup: str) -> None:
 )
 def test_another_script_names_none(script: str) -> None:
     document = Document.parse(f"<script>{script}</script>".encode(), "text/html")
-    assert specifications(document, "https://e.example/", Resolver()) == []
+    assert find_specifications(document, "https://e.example/", UrlResolver()) == []
 
 
 def test_a_page_that_only_shows_a_specification_needs_no_browser(site: Site, book: Handbook, out: Path) -> None:

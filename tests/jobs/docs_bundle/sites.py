@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tadoru.jobs.docs.bundle.base import BundleOptions, PageMetadata, Site, StoredDoc, StoredSpec, Written
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.model import BundleOptions, BundleSite, BundleSummary, PageMetadata, StoredDoc, StoredSpec
+from tadoru.jobs.docs.bundle.writer import write_bundle
 
 BASE = "https://docs.example.com/"
 DAY = 86_400.0
 START = 1_769_954_400.0  # 2026-02-01T14:00:00Z
-SITE = Site(BASE, START, "Example Docs", "How to use Example.", {"maxDepth": 2, "sameDomain": True})
+SITE = BundleSite(BASE, START, "Example Docs", "How to use Example.", {"maxDepth": 2, "sameDomain": True})
 
 INSTALL = "# Install\n\nRun this:\n\n```sh\n# as root\nmake install\n```\n\n## Windows\n\nUse the wizard.\n"
 SETTINGS = "# Settings\n\n## Files\n\nThe file `app.toml` is read.\n\n| key | value |\n| --- | --- |\n| a | 1 |\n"
@@ -37,8 +37,8 @@ def manual() -> list[StoredDoc]:
 
 
 def write(
-    root: Path, docs: Sequence[StoredDoc], *, site: Site = SITE, specs: Iterable[StoredSpec] = (), **options: object
-) -> Written:
+    root: Path, docs: Sequence[StoredDoc], *, site: BundleSite = SITE, specs: Iterable[StoredSpec] = (), **options: object
+) -> BundleSummary:
     """Write a site's folder."""
     kept = tuple(specs)
     return write_bundle(root, site, lambda: iter(docs), BundleOptions(**options), lambda: kept)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.boilerplate import Repeated, without_repeated
+from tadoru.jobs.docs.bundle.boilerplate import RepeatedBlocks, drop_repeated
 
 BANNER = "Version 9 is out, read all about it on our weblog today.\n"
 FILLER = "This is what page {} is about, and it says so with a good many words of its own.\n"
@@ -18,7 +18,7 @@ CODE = "```sh\nexport TOKEN=the-same-on-every-page-of-this-site\n```\n"
 
 def counted(pages: Iterable[str], most: int = 60_000) -> frozenset[int]:
     pages = list(pages)
-    seen = Repeated(most)
+    seen = RepeatedBlocks(most)
     for markdown in pages:
         seen.add(markdown)
     if seen.needs_recount:
@@ -59,7 +59,7 @@ def site(pages: int, repeated: int, block: str) -> list[str]:
 def test_what_most_pages_say_is_taken_out(pages: int, on: int, block: str, goes: bool) -> None:
     texts = site(pages, on, block)
     repeated = counted(texts)
-    shorter = [without_repeated(text, repeated) for text in texts]
+    shorter = [drop_repeated(text, repeated) for text in texts]
     assert shorter == (
         [(f"# P{n}\n\n{FILLER.format(n)}", int(n < on)) for n in range(pages)] if goes else [(t, 0) for t in texts]
     )
@@ -72,38 +72,38 @@ def test_what_stands_below_the_same_heading_on_most_pages_is_a_section_they_shar
 
 def test_what_stands_below_headings_that_differ_is_a_banner() -> None:
     texts = [f"# P{n}\n\n{FILLER.format(n)}\n## About {n}\n\n{FILLER.format(-n)}\n{BANNER}" for n in range(6)]
-    assert [without_repeated(text, counted(texts))[1] for text in texts] == [1] * 6
+    assert [drop_repeated(text, counted(texts))[1] for text in texts] == [1] * 6
 
 
 def test_white_space_does_not_make_two_blocks_of_one() -> None:
     texts = [f"{BANNER.replace(' ', chr(10)) if n % 2 else BANNER}\n{FILLER.format(n)}" for n in range(6)]
     repeated = counted(texts)
-    assert [without_repeated(text, repeated)[0] for text in texts] == [FILLER.format(n) for n in range(6)]
+    assert [drop_repeated(text, repeated)[0] for text in texts] == [FILLER.format(n) for n in range(6)]
 
 
 def test_a_page_that_says_hardly_anything_else_keeps_its_text() -> None:
     texts = site(6, 6, BANNER)
-    assert without_repeated(f"# Only\n\n{BANNER}\nx\n", counted(texts)) == (f"# Only\n\n{BANNER}\nx\n", 0)
+    assert drop_repeated(f"# Only\n\n{BANNER}\nx\n", counted(texts)) == (f"# Only\n\n{BANNER}\nx\n", 0)
 
 
 def test_a_block_at_the_end_takes_the_empty_lines_before_it_along() -> None:
     texts = [f"{FILLER.format(n)}\n{CODE}\n{BANNER}" for n in range(6)]
-    assert without_repeated(texts[0], counted(texts))[0] == f"{FILLER.format(0)}\n{CODE}"
+    assert drop_repeated(texts[0], counted(texts))[0] == f"{FILLER.format(0)}\n{CODE}"
 
 
 def test_a_section_that_says_nothing_else_goes_whole_from_the_end_of_a_page() -> None:
     texts = [f"# P{n}\n\n{FILLER.format(n)}\n## About\n\n### Suite\n\n{BANNER}" for n in range(6)]
-    assert without_repeated(texts[3], counted(texts)) == (f"# P3\n\n{FILLER.format(3)}", 3)
+    assert drop_repeated(texts[3], counted(texts)) == (f"# P3\n\n{FILLER.format(3)}", 3)
 
 
 def test_a_section_that_says_nothing_else_stays_whole_within_a_page() -> None:
     texts = [f"# P{n}\n\n## Signals\n\n{BANNER}\n## Properties\n\n{FILLER.format(n)}" for n in range(6)]
-    assert without_repeated(texts[3], counted(texts)) == (texts[3], 0)
+    assert drop_repeated(texts[3], counted(texts)) == (texts[3], 0)
 
 
 def test_a_section_with_more_in_it_loses_what_is_repeated() -> None:
     texts = [f"# P{n}\n\n## Use {n}\n\n{BANNER}\n{FILLER.format(n)}\n## End\n\n{FILLER.format(n + 1)}" for n in range(6)]
-    shorter, dropped = without_repeated(texts[3], counted(texts))
+    shorter, dropped = drop_repeated(texts[3], counted(texts))
     assert (shorter, dropped) == (texts[3].replace(f"{BANNER}\n", ""), 1)
 
 
@@ -124,7 +124,7 @@ def test_code_is_never_touched_and_no_heading_is_left_alone(pages: list[list[str
     texts = ["\n".join(page) for page in pages]
     repeated = counted(texts)
     for page, text in zip(pages, texts, strict=True):
-        shorter, dropped = without_repeated(text, repeated)
+        shorter, dropped = drop_repeated(text, repeated)
         kept = [block for block in page if block in (CODE, "x\n")]
         assert list(chain(part for part in kept if part not in shorter)) == []
         assert alone(shorter) <= alone(text)

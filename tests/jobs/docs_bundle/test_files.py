@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tadoru.errors import StoreError, UsageError
-from tadoru.jobs.docs.bundle.base import BundleOptions, StoredDoc
-from tadoru.jobs.docs.bundle.files import claim, is_inside
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.model import BundleOptions, StoredDoc
+from tadoru.jobs.docs.bundle.output_folder import check_folder, is_inside
+from tadoru.jobs.docs.bundle.writer import write_bundle
 from tests.jobs.docs_bundle.sites import SITE, manual, tree, write
 
 
@@ -37,14 +37,14 @@ def test_a_folder_without_its_state_is_known_by_its_index(tmp_path: Path) -> Non
     write(tmp_path, manual())
     for file in (tmp_path / ".tadoru").iterdir():
         file.unlink()
-    claim(tmp_path)
+    check_folder(tmp_path)
     assert write(tmp_path, manual()).rewritten == 0
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("")
     with pytest.raises(UsageError, match="is a file"):
-        claim(tmp_path / "x")
+        check_folder(tmp_path / "x")
 
 
 def test_a_link_to_another_place_is_not_followed(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.library import Library
+from tadoru.jobs.docs.library import DocsLibrary
 from tadoru.jobs.docs.mcp import build_server
 from tests.jobs.docs_bundle.sites import BASE, manual, write
 
-START = ["-c", "import sys; from tadoru.cli.mcp import mcp; sys.exit(mcp(sys.argv[1:], standalone_mode=False))"]
+START = ["-c", "import sys; from tadoru.cli.docs.sites import mcp; sys.exit(mcp(sys.argv[1:], standalone_mode=False))"]
 
 
 @pytest.fixture
@@ -128,7 +128,7 @@ async def test_a_page_in_a_browser_can_not_reach_the_server_under_another_name(s
 
 
 async def test_what_can_not_be_done_is_said_in_a_sentence(site: Path) -> None:
-    async with Client(build_server(Library([site]))) as client:
+    async with Client(build_server(DocsLibrary([site]))) as client:
         assert await call(client, "get_page", page="../../etc/passwd") == (
             True, "There is no page ../../etc/passwd: give the URL or the file of one; search_docs finds them.",
         )  # fmt: skip
@@ -147,7 +147,7 @@ async def test_a_site_is_refreshed_by_whoever_can_crawl(site: Path) -> None:
             raise UsageError("The crawl is busy.")
         return "1 page changed."
 
-    async with Client(build_server(Library([site]), refresh)) as client:
+    async with Client(build_server(DocsLibrary([site]), refresh)) as client:
         assert await call(client, "refresh_site", site="one") == (False, "one: 1 page changed.")
         assert await call(client, "refresh_site", site="one") == (True, "The crawl is busy.")
     assert asked_for == [(site / "one").resolve()] * 2
@@ -156,4 +156,4 @@ async def test_a_site_is_refreshed_by_whoever_can_crawl(site: Path) -> None:
 def test_without_the_package_it_is_said_how_to_get_it(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     with pytest.raises(UsageError, match="pip install"):
-        build_server(Library([site]))
+        build_server(DocsLibrary([site]))

@@ -12,7 +12,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from tadoru.jobs.docs.mcp_pipe import LASTING, Answers, Asked, Unanswered
+from tadoru.jobs.docs.mcp import LISTEN_METHOD, PendingRequests, RequestStream, ResponseStream
 
 PATIENCE = 60
 
@@ -26,12 +26,17 @@ def notified(method: str, **params: Any) -> SessionMessage:
 
 
 @asynccontextmanager
-async def pipe(*items: SessionMessage | Exception) -> AsyncIterator[tuple[Asked, Answers]]:
+async def pipe(*items: SessionMessage | Exception) -> AsyncIterator[tuple[RequestStream, ResponseStream]]:
     """An input that has these and ends, and a place for the answers."""
     send, receive = anyio.create_memory_object_stream[Any](len(items))
     out, kept = anyio.create_memory_object_stream[Any](2 * len(items))
-    unanswered = Unanswered()
-    async with asyncio.timeout(PATIENCE), kept, Asked(receive, unanswered) as asked, Answers(out, unanswered) as answers:
+    unanswered = PendingRequests()
+    async with (
+        asyncio.timeout(PATIENCE),
+        kept,
+        RequestStream(receive, unanswered) as asked,
+        ResponseStream(out, unanswered) as answers,
+    ):
         async with send:
             for item in items:
                 await send.send(item)
@@ -41,7 +46,7 @@ async def pipe(*items: SessionMessage | Exception) -> AsyncIterator[tuple[Asked,
 async def test_the_input_ends_when_the_last_answer_is_written() -> None:
     order = []
 
-    async def read(asked: Asked) -> None:
+    async def read(asked: RequestStream) -> None:
         order.extend(["read" async for _ in asked])
         order.append("ended")
 
@@ -57,7 +62,7 @@ async def test_the_input_ends_when_the_last_answer_is_written() -> None:
 
 @pytest.mark.parametrize("items", [
     (request(1), notified("notifications/cancelled", requestId=1)),
-    (request("listen-1", LASTING),),
+    (request("listen-1", LISTEN_METHOD),),
     (notified("notifications/initialized"), ValueError("not JSON")),
 ], ids=["cancelled", "a subscription", "nothing to answer"])  # fmt: skip
 async def test_the_input_ends_at_once_when_nobody_waits_for_an_answer(items: tuple[SessionMessage | Exception, ...]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.names import page_file, skill_name, slug, spec_file
+from tadoru.jobs.docs.bundle.output_folder import page_file_name, skill_name, slugify, spec_file_name
 
 
 @pytest.mark.parametrize(
@@ -29,21 +29,21 @@ from tadoru.jobs.docs.bundle.names import page_file, skill_name, slug, spec_file
     ],
 )
 def test_a_page_is_named_by_its_number_and_its_path(url: str, expected: str) -> None:
-    assert page_file(7, url) == expected
+    assert page_file_name(7, url) == expected
 
 
 def test_numbers_beyond_999_have_more_digits() -> None:
-    assert page_file(12_345, "https://x.example/") == "pages/page-12345-index.md"
+    assert page_file_name(12_345, "https://x.example/") == "pages/page-12345-index.md"
 
 
 @given(st.text(max_size=300))
 def test_a_slug_is_safe_whatever_it_is_made_of(text: str) -> None:
-    name = slug(text)
+    name = slugify(text)
     assert len(name.encode()) <= 72
     assert not re.search(r'[\x00-\x1f\x7f<>:"/\\|?*. ]', name)
     assert name == name.strip("-")
     assert unicodedata.is_normalized("NFC", name)
-    assert slug(name) == name
+    assert slugify(name) == name
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_slug_is_safe_whatever_it_is_made_of(text: str) -> None:
 def test_a_specification_keeps_its_own_name_where_that_is_free(
     url: str, ending: str, taken: tuple[str, ...], expected: str
 ) -> None:
-    assert spec_file(url, ending, frozenset(taken)) == expected
+    assert spec_file_name(url, ending, frozenset(taken)) == expected
 
 
 @given(st.text())

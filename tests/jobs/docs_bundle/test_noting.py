@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.docs.bundle.base import BundleOptions, Changes, StoredDoc
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.model import BundleOptions, DocChanges, StoredDoc
+from tadoru.jobs.docs.bundle.writer import write_bundle
 from tests.jobs.docs_bundle.sites import SITE, manual, page
 
 
-def write(root: Path, docs: list[StoredDoc], told: list[Changes], *, dies: bool = False) -> None:
-    def note(changes: Changes) -> None:
+def write(root: Path, docs: list[StoredDoc], told: list[DocChanges], *, dies: bool = False) -> None:
+    def note(changes: DocChanges) -> None:
         told.append(changes)
         if dies:
             raise KeyboardInterrupt
@@ -21,12 +21,12 @@ def write(root: Path, docs: list[StoredDoc], told: list[Changes], *, dies: bool 
     write_bundle(root, SITE, lambda: iter(docs), BundleOptions(), note=note)
 
 
-def titles(changes: Changes) -> list[list[str]]:
+def titles(changes: DocChanges) -> list[list[str]]:
     return [[one.title for one in found] for found in (changes.added, changes.changed, changes.removed)]
 
 
 def test_a_change_is_told_once_and_again_only_to_who_did_not_live_to_see_it_written(tmp_path: Path) -> None:
-    told: list[Changes] = []
+    told: list[DocChanges] = []
     docs = manual()
     write(tmp_path, docs, told)
     assert told == [], "the first crawl of a site changes nothing"

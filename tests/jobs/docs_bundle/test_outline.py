@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.outline import blocks, code_spans, plain, replaced_outside_code, sections, without_title
+from tadoru.jobs.docs.bundle.markdown_blocks import (
+    find_code_spans,
+    plain_text,
+    replace_outside_code,
+    split_blocks,
+    split_sections,
+    strip_title,
+)
 
 LINES = st.sampled_from([
     "", "", "# One", "## Two ##", "#", "#no", "text", "more text", "```", "````", "```py", "~~~", "> ```", "> # in", ">", "- ```",
@@ -18,8 +25,8 @@ LINES = st.sampled_from([
 
 @given(st.lists(LINES).map("\n".join) | st.text())
 def test_the_blocks_of_a_text_are_the_text(text: str) -> None:
-    assert "".join(block.text for block in blocks(text)) == text
-    assert "".join(section.text for section in sections(text, "T")) == text
+    assert "".join(block.text for block in split_blocks(text)) == text
+    assert "".join(section.text for section in split_sections(text, "T")) == text
 
 
 @given(
@@ -28,7 +35,7 @@ def test_the_blocks_of_a_text_are_the_text(text: str) -> None:
 def test_nothing_inside_a_fence_is_a_heading(lines: list[str], container: str) -> None:
     inner = "".join(f"{container.replace('-', ' ')}{line}\n" for line in lines)
     text = f"# Top\n\n{container}````sh\n{inner}{container.replace('-', ' ')}````\n\n## After\n"
-    assert [block.title for block in blocks(text) if block.kind == "heading"] == ["Top", "After"]
+    assert [block.title for block in split_blocks(text) if block.kind == "heading"] == ["Top", "After"]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +63,12 @@ def test_nothing_inside_a_fence_is_a_heading(lines: list[str], container: str) -
     ],
 )
 def test_headings(text: str, expected: list[tuple[int, str]]) -> None:
-    assert [(block.level, block.title) for block in blocks(text) if block.kind == "heading"] == expected
+    assert [(block.level, block.title) for block in split_blocks(text) if block.kind == "heading"] == expected
 
 
 def test_a_section_knows_the_headings_above_it() -> None:
     text = "lead\n\n# Page\n\n## A\n\n#### Deep\n\n## B\n\n# Other\n"
-    assert [section.path for section in sections(text, "Page")] == [
+    assert [section.path for section in split_sections(text, "Page")] == [
         ("Page",), ("Page",), ("Page", "A"), ("Page", "A", "Deep"), ("Page", "B"), ("Page", "Other"),
     ]  # fmt: skip
 
@@ -78,12 +85,12 @@ def test_a_section_knows_the_headings_above_it() -> None:
     ],
 )
 def test_the_title_of_a_page_can_be_left_out(text: str, expected: str) -> None:
-    assert without_title(text) == expected
+    assert strip_title(text) == expected
 
 
 @pytest.mark.parametrize("text", ["*a " * 400, "[a" * 500, "`a``" * 250, "_" * 1000, "[](" * 300], ids=lambda text: text[:4])
 def test_a_hostile_heading_is_read_all_the_same(text: str) -> None:
-    assert isinstance(plain(text * 100), str)
+    assert isinstance(plain_text(text * 100), str)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +105,7 @@ def test_a_hostile_heading_is_read_all_the_same(text: str) -> None:
     ],
 )
 def test_code_in_a_line_ends_at_the_next_run_of_as_many_backticks(text: str, code: list[str]) -> None:
-    assert [text[start:end] for start, end, _ in code_spans(text)] == code
+    assert [text[start:end] for start, end, _ in find_code_spans(text)] == code
 
 
 @pytest.mark.parametrize(
@@ -111,4 +118,4 @@ def test_code_in_a_line_ends_at_the_next_run_of_as_many_backticks(text: str, cod
     ],
 )
 def test_code_is_left_alone(text: str, expected: str) -> None:
-    assert replaced_outside_code(text, re.compile(r"\(b"), lambda found: found[0].upper()) == expected
+    assert replace_outside_code(text, re.compile(r"\(b"), lambda found: found[0].upper()) == expected

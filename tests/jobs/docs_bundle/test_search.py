@@ -14,10 +14,10 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.cli.docs_search import docs_search
+from tadoru.cli.docs.sites import docs_search
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.base import DocHeading
-from tadoru.jobs.docs.search import index_path, search_site, snippet
+from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.search import index_path, make_snippet, search_site
 from tests.jobs.docs_bundle.sites import BASE, INSTALL, manual, page, write
 
 EXTRA = """# API
@@ -164,7 +164,7 @@ def test_a_folder_without_a_site_is_said_so(tmp_path: Path) -> None:
     ids=["the beginning", "a heading alone", "around the word"],
 )
 def test_a_snippet(text: str, words: tuple[str, ...], expected: str) -> None:
-    found = snippet(text, words)
+    found = make_snippet(text, words)
     assert (
         found == expected
         if "needle" not in expected

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.bundle.base import StoredSpec
-from tadoru.jobs.docs.bundle.specs import kind_of, named
+from tadoru.jobs.docs.bundle.api_specs import detect_spec, name_specs
+from tadoru.jobs.docs.bundle.model import StoredSpec
 
 SDL = b'"""A schema"""\ntype Query {\n  # a user\n  user(id: ID!): User\n}\n\ntype User { name: String }\n'
 
@@ -39,23 +39,23 @@ SDL = b'"""A schema"""\ntype Query {\n  # a user\n  user(id: ID!): User\n}\n\nty
     ],
 )  # fmt: skip
 def test_the_kind_of_a_body(body: bytes, expected: tuple[str, str] | None) -> None:
-    assert kind_of(body) == expected
+    assert detect_spec(body) == expected
 
 
 def test_a_file_called_graphql_needs_no_root_type() -> None:
-    assert kind_of(b"type User { name: String }\n", "https://x.example/user.graphqls") == ("graphql", "graphql")
+    assert detect_spec(b"type User { name: String }\n", "https://x.example/user.graphqls") == ("graphql", "graphql")
 
 
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_judged(body: bytes) -> None:
-    assert kind_of(body) is None or len(body) > 5
+    assert detect_spec(body) is None or len(body) > 5
 
 
 def test_a_specification_keeps_its_file_when_another_of_its_name_appears() -> None:
     body = b"openapi: 3.0.0\ninfo:\n  title: x\n"
-    first = list(named([StoredSpec("https://x.example/v2/openapi.yaml", body)], {}))
+    first = list(name_specs([StoredSpec("https://x.example/v2/openapi.yaml", body)], {}))
     files = {spec.url: spec.file for spec in first}
     both = [StoredSpec("https://x.example/v1/openapi.yaml", body), StoredSpec("https://x.example/v2/openapi.yaml", body)]
-    after = {spec.url: spec.file for spec in named(both, files)}
+    after = {spec.url: spec.file for spec in name_specs(both, files)}
     assert after["https://x.example/v2/openapi.yaml"] == "specs/openapi.yaml"
     assert after["https://x.example/v1/openapi.yaml"] != "specs/openapi.yaml"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.tokens import rounded, weigh, weigher
+from tadoru.jobs.docs.bundle.tokens import estimate_tokens, round_tokens, token_counter
 
 PROSE = """\
 The event loop is the core of every asyncio application. Event loops run asynchronous tasks and callbacks, perform
@@ -51,36 +51,36 @@ TABLE = """| Option | Default | Meaning |
     ],
 )
 def test_the_estimate_is_within_a_quarter_of_what_o200k_gives_for_a_few_lines(text: str, exact: int) -> None:
-    assert abs(weigh(text) / exact - 1) < 0.25
+    assert abs(estimate_tokens(text) / exact - 1) < 0.25
 
 
 def test_over_all_of_them_it_is_within_a_tenth() -> None:
-    assert abs(weigh(PROSE + CODE + JAPANESE + TABLE) / (64 + 81 + 60 + 60) - 1) < 0.1
+    assert abs(estimate_tokens(PROSE + CODE + JAPANESE + TABLE) / (64 + 81 + 60 + 60) - 1) < 0.1
 
 
 @given(st.lists(st.text().map(lambda line: line + "\n")))
 def test_texts_that_end_lines_weigh_together_what_they_weigh_apart(lines: list[str]) -> None:
-    assert weigh("".join(lines)) == pytest.approx(sum(map(weigh, lines)))
+    assert estimate_tokens("".join(lines)) == pytest.approx(sum(map(estimate_tokens, lines)))
 
 
 @given(st.text())
 def test_every_text_weighs_something_and_is_rounded_up(text: str) -> None:
-    assert 0 <= weigh(text) <= rounded(weigh(text)) + 1e-6 < weigh(text) + 1.01
+    assert 0 <= estimate_tokens(text) <= round_tokens(estimate_tokens(text)) + 1e-6 < estimate_tokens(text) + 1.01
 
 
 def test_a_tokenizer_nobody_knows_is_refused() -> None:
     with pytest.raises(UsageError, match="no tokenizer gpt2: use estimate"):
-        weigher("gpt2")
+        token_counter("gpt2")
 
 
 def test_an_exact_tokenizer_that_is_not_installed_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     with pytest.raises(UsageError, match="needs tiktoken"):
-        weigher("o200k_base")
+        token_counter("o200k_base")
 
 
 def test_a_vocabulary_that_is_not_there_is_not_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", sys)  # installed, and never asked for anything
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     with pytest.raises(UsageError, match="not on this machine"):
-        weigher("o200k_base")
+        token_counter("o200k_base")

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tadoru.jobs.docs.bundle.base import BundleOptions, StoredDoc, StoredSpec
-from tadoru.jobs.docs.bundle.pages import body_of
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.model import BundleOptions, StoredDoc, StoredSpec
+from tadoru.jobs.docs.bundle.page_files import page_body
+from tadoru.jobs.docs.bundle.writer import write_bundle
 from tests.jobs.docs_bundle.sites import BASE, DAY, INSTALL, JAPANESE, SETTINGS, SITE, START, manual, page, tree, write
 
 SPEC = StoredSpec(f"{BASE}openapi.yaml", b"openapi: 3.0.0\ninfo:\n  title: x\n")
@@ -64,7 +64,9 @@ def test_the_hash_is_that_of_the_markdown_in_the_file(tmp_path: Path) -> None:
     assert written.repeated == 6
     for entry in json.loads((tmp_path / "index.json").read_text("utf-8"))["pages"]:
         text = (tmp_path / entry["file"]).read_text("utf-8")
-        assert hashlib.sha256(body_of(text).encode()).hexdigest() == entry["hash"] == yaml.safe_load(text.split("---")[1])["hash"]
+        assert (
+            hashlib.sha256(page_body(text).encode()).hexdigest() == entry["hash"] == yaml.safe_load(text.split("---")[1])["hash"]
+        )
         assert banner not in text
     assert write(tmp_path / "all", docs, boilerplate=False).repeated == 0
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.content import Main, find_main
+from tadoru.jobs.docs.content import MainContent, find_main_content
 from tadoru.jobs.docs.content.generators import GENERATORS
 from tadoru.parse.html import Document, is_selector
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
 
 
-def found(page: str) -> Main:
-    return find_main(Document.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/guide/")
+def found(page: str) -> MainContent:
+    return find_main_content(Document.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/guide/")
 
 
 @pytest.mark.parametrize("generator", GENERATORS, ids=lambda generator: generator.name)

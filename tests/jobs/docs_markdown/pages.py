@@ -6,14 +6,14 @@ import re
 
 from markdown_it import MarkdownIt
 
-from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
+from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
 from tadoru.parse.html import Document
 
 BASE = "https://docs.example/guide/page.html"
 _READER = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def converted(body: str, options: ConvertOptions | None = None) -> Markdown:
+def converted(body: str, options: ConvertOptions | None = None) -> MarkdownDocument:
     """The whole result for a page with this body."""
     page = f"<!doctype html><html><body>{body}</body></html>"
     document = Document.parse(page.encode(errors="surrogatepass"), "text/html; charset=utf-8")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tadoru.jobs.docs.markdown import ConvertOptions, Heading
+from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownHeading
 from tests.jobs.docs_markdown.pages import converted, markdown, read_back
 
 LINES: dict[str, tuple[str, str]] = {
@@ -179,51 +179,57 @@ def test_cells_of_a_table_are_read_back_as_they_were(left: str, right: str) -> N
     assert "".join(read_back(written).split()) == "".join(f"ab{left}{right}".split())
 
 
-HEADINGS: dict[str, tuple[str, str, Heading]] = {
-    "own id": ('<h2 id="a">T</h2>', "## T", Heading(2, "T", "a")),
+HEADINGS: dict[str, tuple[str, str, MarkdownHeading]] = {
+    "own id": ('<h2 id="a">T</h2>', "## T", MarkdownHeading(2, "T", "a")),
     "Sphinx": (
         '<section id="a"><h1>T<a class="headerlink" href="#a" title="Link">¶</a></h1></section>',
         "# T",
-        Heading(1, "T", "a"),
+        MarkdownHeading(1, "T", "a"),
     ),
     "VitePress": (
         '<h2 id="a" tabindex="-1">T <a class="header-anchor" href="#a" aria-label="Permalink to T">\u200b</a></h2>',
         "## T",
-        Heading(2, "T", "a"),
+        MarkdownHeading(2, "T", "a"),
     ),
     "Docusaurus": (
         '<h2 class="anchor" id="a">T<a href="#a" class="hash-link" aria-label="Direct link to T">#</a></h2>',
         "## T",
-        Heading(2, "T", "a"),
+        MarkdownHeading(2, "T", "a"),
     ),
-    "mdBook": ('<h2 id="a"><a class="header" href="#a">T</a></h2>', "## T", Heading(2, "T", "a")),
+    "mdBook": ('<h2 id="a"><a class="header" href="#a">T</a></h2>', "## T", MarkdownHeading(2, "T", "a")),
     "GitHub": (
         '<h2>T<a id="user-content-a" class="anchor" aria-hidden="true" href="#a">'
         '<span class="octicon octicon-link"></span></a></h2>',
         "## T",
-        Heading(2, "T", "user-content-a"),
+        MarkdownHeading(2, "T", "user-content-a"),
     ),
-    "name": ('<h2><a name="a"></a>T</h2>', "## T", Heading(2, "T", "a")),
-    "a permalink around the words": ('<h2><a class="anchor" href="#a">Title</a></h2>', "## Title", Heading(2, "Title", "a")),
-    "code": ("<h3><code>f(x)</code> <em>new</em></h3>", "### `f(x)` *new*", Heading(3, "f(x) new", None)),
-    "a link that leads away": ('<h2><a href="/x">T</a></h2>', "## [T](https://docs.example/x)", Heading(2, "T", None)),
+    "name": ('<h2><a name="a"></a>T</h2>', "## T", MarkdownHeading(2, "T", "a")),
+    "a permalink around the words": (
+        '<h2><a class="anchor" href="#a">Title</a></h2>',
+        "## Title",
+        MarkdownHeading(2, "Title", "a"),
+    ),
+    "code": ("<h3><code>f(x)</code> <em>new</em></h3>", "### `f(x)` *new*", MarkdownHeading(3, "f(x) new", None)),
+    "a link that leads away": ('<h2><a href="/x">T</a></h2>', "## [T](https://docs.example/x)", MarkdownHeading(2, "T", None)),
     "rustdoc": (
         '<h1 class="fqn"><span>Enum <a href="i">std</a>::<a href="#">Option</a></span>'
         '<button id="copy-path"><img src="c.svg" alt="Copy item path"></button></h1>',
         "# Enum std::Option",
-        Heading(1, "Enum std::Option", None),
+        MarkdownHeading(1, "Enum std::Option", None),
     ),
-    "line break": ("<h2>a<br>b</h2>", "## a b", Heading(2, "a b", None)),
-    "number sign at the end": ("<h2>a #</h2>", "## a \\#", Heading(2, "a #", None)),
-    "C#": ("<h2>C#</h2>", "## C#", Heading(2, "C#", None)),
-    "button in it": ("<h3><button>T</button></h3>", "### T", Heading(3, "T", None)),
-    "by role": ('<div role="heading" aria-level="3">T</div>', "### T", Heading(3, "T", None)),
-    "Doxygen": ('<div class="headertitle"><div class="title">T</div></div>', "# T", Heading(1, "T", None)),
+    "line break": ("<h2>a<br>b</h2>", "## a b", MarkdownHeading(2, "a b", None)),
+    "number sign at the end": ("<h2>a #</h2>", "## a \\#", MarkdownHeading(2, "a #", None)),
+    "C#": ("<h2>C#</h2>", "## C#", MarkdownHeading(2, "C#", None)),
+    "button in it": ("<h3><button>T</button></h3>", "### T", MarkdownHeading(3, "T", None)),
+    "by role": ('<div role="heading" aria-level="3">T</div>', "### T", MarkdownHeading(3, "T", None)),
+    "Doxygen": ('<div class="headertitle"><div class="title">T</div></div>', "# T", MarkdownHeading(1, "T", None)),
 }
 
 
 @pytest.mark.parametrize("body, expected, heading", HEADINGS.values(), ids=HEADINGS)
-def test_a_heading_keeps_its_level_words_and_anchor_without_its_permalink(body: str, expected: str, heading: Heading) -> None:
+def test_a_heading_keeps_its_level_words_and_anchor_without_its_permalink(
+    body: str, expected: str, heading: MarkdownHeading
+) -> None:
     page = converted(body)
 
     assert page.text == expected + "\n"

@@ -6,10 +6,10 @@ from time import process_time
 
 import pytest
 
-from tadoru.jobs.docs import own
+from tadoru.jobs.docs import site_markdown
 from tadoru.jobs.docs.markdown import ConvertOptions, escape
 from tadoru.parse.page_limits import MAX_LINKS
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import converted, fences, markdown
 
 NOTE = "*The page goes on: the rest is left out here, because it is too long.*"
@@ -63,15 +63,15 @@ def test_nested_code_that_is_too_long_is_left_out_whole() -> None:
 
 @pytest.mark.parametrize("text", ["a*b " * 100_000, "_" * 300_000, "漢字" * 100_000, " a\n" * 100_000])
 def test_a_long_text_is_written_as_a_short_one(text: str) -> None:
-    written = escape.seen(text)
+    written = escape.visible_text(text)
     assert written.split() == text.split()
     assert "  " not in written
-    assert escape.text(written).startswith(escape.text(escape.seen(text[:3_000])).rstrip(" "))
+    assert escape.text(written).startswith(escape.text(escape.visible_text(text[:3_000])).rstrip(" "))
 
 
 def test_a_sites_own_markdown_has_as_many_links_as_a_page() -> None:
-    links, left_out = own.links_of(
-        "\n".join(f"[a]({number})" for number in range(MAX_LINKS + 5)), "https://a.example/", Resolver()
+    links, left_out = site_markdown.links_of(
+        "\n".join(f"[a]({number})" for number in range(MAX_LINKS + 5)), "https://a.example/", UrlResolver()
     )
     assert len(links) == MAX_LINKS
     assert left_out == ("it has more than 50,000 links and resources",)
@@ -79,7 +79,7 @@ def test_a_sites_own_markdown_has_as_many_links_as_a_page() -> None:
 
 def test_a_sites_own_markdown_does_not_grow_without_end_by_where_it_was() -> None:
     base = f"https://a.example/{'x' * 2_000}/"
-    text = own.kept("[a](b) " * 100_000, base)
+    text = site_markdown.normalise_markdown("[a](b) " * 100_000, base)
     assert f"[a]({base}b)" in text
     assert text.rstrip().endswith("[a](b)")
     assert len(text) < 20_000_000

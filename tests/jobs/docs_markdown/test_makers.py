@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.docs.markdown import ConvertOptions
-from tadoru.jobs.docs.markdown.pieces import exact_span
+from tadoru.jobs.docs.markdown.inline import exact_span
 from tadoru.jobs.docs.page import DocPage, read_doc_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import fences, markdown, read_back
 
 URL = "https://docs.example/kettle.html"
 
 
 def page_of(html: str) -> DocPage:
-    return read_doc_page(html.encode(), "text/html; charset=utf-8", URL, Resolver())
+    return read_doc_page(html.encode(), "text/html; charset=utf-8", URL, UrlResolver())
 
 
 def test_a_member_of_doxygen_keeps_its_signature_beside_its_labels() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tadoru.jobs.docs.page import read_doc_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import converted, fences, markdown
 
 URL = "https://docs.example/kettle.html"
@@ -16,7 +16,7 @@ LONG = "A kettle boils one litre of water in three minutes, and it switches itse
 
 
 def page_of(html: str) -> str:
-    return read_doc_page(html.encode(), "text/html; charset=utf-8", URL, Resolver()).markdown.text
+    return read_doc_page(html.encode(), "text/html; charset=utf-8", URL, UrlResolver()).markdown.text
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_title_is_said_once() -> None:
 
 def test_a_title_that_is_two_headings_is_one() -> None:
     page = f"<title>Kettle</title><main><h1>Kettle</h1><h1>Kettle</h1><p>{LONG}</p><h2>Lid</h2><p>On top.</p></main>"
-    markdown = read_doc_page(page.encode(), "text/html; charset=utf-8", URL, Resolver()).markdown
+    markdown = read_doc_page(page.encode(), "text/html; charset=utf-8", URL, UrlResolver()).markdown
 
     assert markdown.text == f"# Kettle\n\n{LONG}\n\n## Lid\n\nOn top.\n"
     assert [heading.text for heading in markdown.headings] == ["Kettle", "Lid"]
@@ -216,7 +216,7 @@ def test_sections_are_below_the_title_whatever_their_level() -> None:
         ).encode(),
         "text/html; charset=utf-8",
         URL,
-        Resolver(),
+        UrlResolver(),
     ).markdown
 
     lines = [line for line in page.text.splitlines() if line.startswith("#")]

@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.docs.page import DocPage, read_doc_page
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 from tests.jobs.docs_markdown.pages import BASE, fences, markdown
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils."
 
 
 def page_of(html: str) -> DocPage:
-    return read_doc_page(html.encode(), "text/html; charset=utf-8", "https://docs.example/kettle.html", Resolver())
+    return read_doc_page(html.encode(), "text/html; charset=utf-8", "https://docs.example/kettle.html", UrlResolver())
 
 
 @pytest.mark.parametrize(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.jobs.docs.bundle.base import StoredDoc
-from tadoru.serve.crawling.places import path_of
-from tadoru.serve.docs_sites.reading import pages
-from tadoru.serve.docs_sites.sites import site_of
+from tadoru.jobs.docs.bundle.model import StoredDoc
+from tadoru.serve.crawl_runner.crawl_files import crawl_path
+from tadoru.serve.docs_sites.pages import list_pages
+from tadoru.serve.docs_sites.sites import get_docs_site
 from tadoru.serve.service import Service
-from tadoru.store.access.values import By
-from tadoru.store.crawls.values import CrawlState
+from tadoru.store.accounts.audit_log import Actor
+from tadoru.store.served_crawls.schema import CrawlState
 from tests.jobs.docs_bundle.sites import page, write
 from tests.support.handbook import PROSE, Handbook, read
 from tests.support.serving import Desk
 from tests.support.site import Site
 
-BY = By(who="test")
+BY = Actor(who="test")
 BOOK, EVIL, COMING, AUDIT = 1, 2, 3, 4
 """The numbers of the crawls."""
 API = "/api/v1/docs-sites"
@@ -83,16 +83,16 @@ def fill(service: Service) -> tuple[str, dict[str, int]]:
         book.page("/part-1", "Part 1", f'<p>{PROSE}</p><h2 id="detail-1">Detail 1</h2><p>Wait a minute.</p>', links=menu)
         book.page("/rich", "Everything & more", RICH, links=menu)
         crawl = store.add_crawl("やかんの手引き", "docs", [site.url("/")], {}, BY, state=CrawlState.FINISHED)
-        read(site, path_of(service, crawl))
+        read(site, crawl_path(service, crawl))
         book.page("/part-3", "Part 3", f"<p>Part 3 is about step three. {PROSE * 4}</p>", links=[*menu, "/whistle"])
         book.page("/whistle", "Whistle", f"<p>Now with a whistle. {PROSE}</p>", links=menu)
         site.reply("/part-2", status=404)
-        changes = read(site, path_of(service, crawl), diff=True).changes
+        changes = read(site, crawl_path(service, crawl), diff=True).changes
         assert [len(found) for found in (changes.added, changes.changed, changes.removed)] == [1, 1, 1]
-        numbers = {one.url.removeprefix(site.base): one.number for one in pages(site_of(service, crawl.id))}
+        numbers = {one.url.removeprefix(site.base): one.number for one in list_pages(get_docs_site(service, crawl.id))}
         numbers["/part-2"] = int(changes.removed[0].file.split("-")[1])
     evil = store.add_crawl("", "docs", ["https://docs.example.com/"], {}, BY, state=CrawlState.FINISHED)
-    write(path_of(service, evil), hostile())
+    write(crawl_path(service, evil), hostile())
     store.add_crawl("Still to come", "docs", ["https://coming.example/"], {}, BY, state=CrawlState.PAUSED)
     store.add_crawl("An audit", "audit", ["https://audited.example/"], {}, BY, state=CrawlState.FINISHED)
     return site.base, numbers

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tadoru.serve.docs_sites.contents import Line, contents
-from tadoru.serve.pages.docs import AT_ONCE, MOST_LINES, _shown
-from tadoru.store.docs_search import PageRow
+from tadoru.serve.docs_sites.pages import ContentsEntry, build_contents
+from tadoru.serve.web.docs import MAX_CONTENTS, SECTION_SIZE, _contents_view
+from tadoru.store.docs_search import IndexedPage
 
 BASE = "https://docs.example/en/"
 
 
-def row(number: int, path: str, title: str = "", *crumbs: str) -> PageRow:
-    return PageRow(f"{BASE}{path}", title or f"Page {number}", "", 1, number=number, crumbs=crumbs, place=number)
+def row(number: int, path: str, title: str = "", *crumbs: str) -> IndexedPage:
+    return IndexedPage(f"{BASE}{path}", title or f"Page {number}", "", 1, number=number, crumbs=crumbs, place=number)
 
 
 def test_pages_are_filed_where_the_site_files_them() -> None:
     pages = [row(1, "", "Start"), row(2, "a", "Install", "Guide", "Install"), row(3, "b", "Lid", "Guide", "Parts"), row(4, "c")]
-    assert [(part.name, part.lines) for part in contents(pages, BASE)] == [
-        ("", [Line(1, "Start", 0), Line(4, "Page 4", 0)]),
-        ("Guide", [Line(2, "Install", 0), Line(3, "Lid", 1)]),
+    assert [(part.name, part.lines) for part in build_contents(pages, BASE)] == [
+        ("", [ContentsEntry(1, "Start", 0), ContentsEntry(4, "Page 4", 0)]),
+        ("Guide", [ContentsEntry(2, "Install", 0), ContentsEntry(3, "Lid", 1)]),
     ]
 
 
@@ -28,7 +28,7 @@ def test_where_the_site_says_nothing_the_folders_of_its_addresses_do_under_the_n
         row(3, "library/index.html", "The library"),
         row(4, "ref/a_b/c.html"),
     ]
-    found = contents(pages, f"{BASE}index.html")
+    found = build_contents(pages, f"{BASE}index.html")
     assert [(part.name, [line.depth for line in part.lines]) for part in found] == [
         ("Page 1", [0, 1]),
         ("The library", [0]),
@@ -38,13 +38,13 @@ def test_where_the_site_says_nothing_the_folders_of_its_addresses_do_under_the_n
 
 def test_a_large_site_is_shown_part_by_part_and_a_large_part_page_by_page() -> None:
     pages = [row(number, f"part-{number % 3}/{number}") for number in range(1, 5_001)]
-    parts = contents(pages, BASE)
-    whole = _shown(parts[:1], None, 0)
-    assert (len(whole["part"].lines), whole["next_after"]) == (AT_ONCE, AT_ONCE)
-    names = _shown(parts, None, 0)
+    parts = build_contents(pages, BASE)
+    whole = _contents_view(parts[:1], None, 0)
+    assert (len(whole["part"].lines), whole["next_after"]) == (SECTION_SIZE, SECTION_SIZE)
+    names = _contents_view(parts, None, 0)
     assert ([count for _, _, count in names["names"]], names["part"], names["parts"]) == ([1_667, 1_667, 1_666], None, [])
-    last = _shown(parts, 3, 1_600)
+    last = _contents_view(parts, 3, 1_600)
     assert (len(last["part"].lines), last["next_after"], last["chosen"]) == (66, 0, 3)
-    assert _shown(parts, 99, 0)["part"] is None
-    small = _shown(contents(pages[:MOST_LINES], BASE), None, 0)
-    assert sum(len(part.lines) for part in small["parts"]) == MOST_LINES
+    assert _contents_view(parts, 99, 0)["part"] is None
+    small = _contents_view(build_contents(pages[:MAX_CONTENTS], BASE), None, 0)
+    assert sum(len(part.lines) for part in small["parts"]) == MAX_CONTENTS

@@ -7,7 +7,7 @@ import tracemalloc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadoru.serve.docs_sites.differences import AROUND, MOST_LINES, difference
+from tadoru.serve.docs_sites.page_diff import CONTEXT_LINES, MAX_LINES, diff_markdown
 
 LINES = st.lists(st.sampled_from(["", "a", "b c", "b d", "# e", "the kettle sings", "the kettle sang", "f" * 500]), max_size=40)
 
@@ -15,7 +15,7 @@ LINES = st.lists(st.sampled_from(["", "a", "b c", "b d", "# e", "the kettle sing
 @settings(max_examples=200, deadline=None)
 @given(old=LINES, new=LINES)
 def test_the_new_version_is_the_old_one_with_the_hunks_carried_out(old: list[str], new: list[str]) -> None:
-    found = difference("\n".join(old), "\n".join(new))
+    found = diff_markdown("\n".join(old), "\n".join(new))
     old, new = "\n".join(old).splitlines(), "\n".join(new).splitlines()
     made, at = list[str](), 0
     for hunk in found.hunks:
@@ -35,7 +35,7 @@ def test_the_new_version_is_the_old_one_with_the_hunks_carried_out(old: list[str
 
 
 def test_the_words_that_changed_are_marked_and_what_has_little_in_common_is_not() -> None:
-    [hunk] = difference("Fill it with cold water.\nGone.", "Fill it with hot water.\nNever seen before at all.").hunks
+    [hunk] = diff_markdown("Fill it with cold water.\nGone.", "Fill it with hot water.\nNever seen before at all.").hunks
     minus, _, plus, other = hunk.lines
     assert [text for text, is_new in minus.spans if is_new] == ["cold "]
     assert [text for text, is_new in plus.spans if is_new] == ["hot "]
@@ -44,21 +44,21 @@ def test_the_words_that_changed_are_marked_and_what_has_little_in_common_is_not(
 
 def test_only_some_lines_around_a_change_are_shown() -> None:
     lines = [str(number) for number in range(100)]
-    found = difference("\n".join(lines), "\n".join([*lines[:50], "x", *lines[51:]]))
+    found = diff_markdown("\n".join(lines), "\n".join([*lines[:50], "x", *lines[51:]]))
     [hunk] = found.hunks
-    assert (len(hunk.lines), hunk.old_start) == (2 + 2 * AROUND, 51 - AROUND)
+    assert (len(hunk.lines), hunk.old_start) == (2 + 2 * CONTEXT_LINES, 51 - CONTEXT_LINES)
 
 
 def test_a_change_at_the_end_of_a_long_page_is_found_and_one_that_is_all_change_is_cut() -> None:
-    lines = [str(number) for number in range(10 * MOST_LINES)]
-    found = difference("\n".join(lines), "\n".join([*lines[:-1], "end"]))
+    lines = [str(number) for number in range(10 * MAX_LINES)]
+    found = diff_markdown("\n".join(lines), "\n".join([*lines[:-1], "end"]))
     assert (found.added, found.removed, found.is_cut) == (1, 1, False)
-    assert difference("\n".join(lines), "\n".join(f"x{line}" for line in lines)).is_cut
+    assert diff_markdown("\n".join(lines), "\n".join(f"x{line}" for line in lines)).is_cut
 
 
 def test_a_line_without_end_is_compared_as_a_whole() -> None:
     tracemalloc.start()
-    found = difference("a " * 2_000_000, "b " + "a " * 2_000_000)
+    found = diff_markdown("a " * 2_000_000, "b " + "a " * 2_000_000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (found.added, found.removed) == (1, 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tadoru.serve.docs_sites.markup import ANCHOR, MOST, REL, render
+from tadoru.serve.docs_sites.markdown_html import ANCHOR_PREFIX, LINK_REL, MAX_CHARACTERS, render_markdown
 from tests.serve.docs_sites.shelf import HARM
 
 TAGS = frozenset(
@@ -48,9 +48,9 @@ class Seen(HTMLParser):
             case "class":
                 is_good = set(value.split()) <= CLASSES
             case "id":
-                is_good = value.startswith(ANCHOR)
+                is_good = value.startswith(ANCHOR_PREFIX)
             case "rel":
-                is_good = value == REL
+                is_good = value == LINK_REL
         if not is_good:
             self.wrong.append(f"<{tag} {name}={value!r}>")
 
@@ -68,7 +68,7 @@ def lead(href: str) -> str | None:
 
 
 def shown(markdown: str) -> str:
-    return render(markdown, lead).html
+    return render_markdown(markdown, lead).html
 
 
 PIECES = [
@@ -109,7 +109,7 @@ def test_code_says_exactly_what_was_written(text: str) -> None:
 
 
 def test_a_title_is_left_out_for_the_page_says_it_and_headings_lead_somewhere() -> None:
-    found = render("# Title\n\n## A `b` part\n\ntext\n\n## A b part\n", lead)
+    found = render_markdown("# Title\n\n## A `b` part\n\ntext\n\n## A b part\n", lead)
     assert "Title" not in found.html
     assert [(one.level, one.text, one.id) for one in found.headings] == [
         (2, "A b part", "at-A-b-part"),
@@ -120,13 +120,13 @@ def test_a_title_is_left_out_for_the_page_says_it_and_headings_lead_somewhere() 
 
 def test_the_fragments_of_the_site_are_kept_when_all_are_known() -> None:
     text = "# T\n\n## One\n\n## Two\n"
-    assert [one.id for one in render(text, lead, anchors=["t", "first", None]).headings] == ["at-first", "at-Two"]
-    assert [one.id for one in render(text, lead, anchors=["t", "first"]).headings] == ["at-One", "at-Two"]
+    assert [one.id for one in render_markdown(text, lead, anchors=["t", "first", None]).headings] == ["at-first", "at-Two"]
+    assert [one.id for one in render_markdown(text, lead, anchors=["t", "first"]).headings] == ["at-One", "at-Two"]
 
 
 def test_a_callout_says_what_it_is_in_the_language_of_the_page() -> None:
     text = "> [!WARNING]\n> Hot.\n\n> [!NOTE]\n>\n> Cold.\n\n> Said by somebody.\n"
-    found = render(text, lead, words={"warning": "警告"}).html
+    found = render_markdown(text, lead, words={"warning": "警告"}).html
     assert '<blockquote class="callout warning">\n<p class="callout-name">警告</p><p>Hot.</p>' in found
     assert '<blockquote class="callout note">\n<p class="callout-name">Note</p>' in found
     assert "<blockquote>\n<p>Said by somebody.</p>" in found
@@ -167,8 +167,8 @@ def test_what_is_nested_without_end_is_shown_as_text(deep: str) -> None:
 
 
 def test_of_an_endless_page_the_beginning_is_shown_in_whole_blocks() -> None:
-    found = render("# T\n\n" + f"```\n{'code ' * 4_000}\n```\n\n" * (MOST // 10_000), lead)
+    found = render_markdown("# T\n\n" + f"```\n{'code ' * 4_000}\n```\n\n" * (MAX_CHARACTERS // 10_000), lead)
     assert found.is_cut
-    assert len(found.html) < MOST
+    assert len(found.html) < MAX_CHARACTERS
     assert Seen(found.html).wrong == []
-    assert not render("# T\n\nshort\n", lead).is_cut
+    assert not render_markdown("# T\n\nshort\n", lead).is_cut

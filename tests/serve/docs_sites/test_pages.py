@@ -8,9 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from starlette.testclient import TestClient
 
-from tadoru.serve.access.cookies import PLAIN_NAME
-from tadoru.serve.pages.docs import marked
-from tadoru.store.crawls.values import CrawlState
+from tadoru.serve.auth.authentication import PLAIN_COOKIE
+from tadoru.serve.web.docs import highlight
+from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.docs_sites.shelf import BOOK, BY, COMING, EVIL, Shelf
 from tests.support.serving import BASE
 
@@ -24,7 +24,7 @@ def browsing(shelf: Shelf, role: str) -> TestClient:
     """Somebody with a browser."""
     with_session = TestClient(shelf.desk.app, base_url=BASE, headers={"accept": "text/html", "accept-language": "en"})
     user = shelf.desk.store.add_user(role, role, BY)
-    with_session.cookies.set(PLAIN_NAME, shelf.desk.store.start_session(user, BY))
+    with_session.cookies.set(PLAIN_COOKIE, shelf.desk.store.start_session(user, BY))
     with_session.follow_redirects = False
     return with_session
 
@@ -88,10 +88,10 @@ def test_what_is_found_is_marked_and_leads_to_its_heading(reader: TestClient, sh
 
 
 def test_words_are_marked_in_text_that_is_escaped() -> None:
-    assert marked("<b>Lid & lid</b> b", ["lid", "b>"]) == (
+    assert highlight("<b>Lid & lid</b> b", ["lid", "b>"]) == (
         "&lt;<mark>b&gt;</mark><mark>Lid</mark> &amp; <mark>lid</mark>&lt;/<mark>b&gt;</mark> b"
     )
-    assert marked("a <i>", []) == "a &lt;i&gt;"
+    assert highlight("a <i>", []) == "a &lt;i&gt;"
 
 
 def test_changes_lead_to_pages_and_differences_and_say_in_words_what_was_added(reader: TestClient, shelf: Shelf) -> None:

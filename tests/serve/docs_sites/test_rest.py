@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tadoru.serve.roles import Role
-from tadoru.store.crawls.values import CrawlState
+from tadoru.store.served_crawls.schema import CrawlState
 from tests.serve.docs_sites.shelf import API, AUDIT, BOOK, BY, COMING, EVIL, Shelf
 from tests.support.serving import Desk
 

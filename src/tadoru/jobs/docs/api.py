@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tadoru.engine.notices import Notice, Notify
+from tadoru.config.options import DocsOptions
+from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import NothingToCrawl, SeedUnreachable, UsageError
 from tadoru.jobs import launch
-from tadoru.jobs.called import checked
-from tadoru.jobs.docs.bundle.base import Changes
+from tadoru.jobs.crawl_setup import parse_options
+from tadoru.jobs.docs.bundle.model import DocChanges
 from tadoru.jobs.docs.run import finish, prepare
-from tadoru.options import DocsOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class DocsResult:
     folder: Path
     pages: int
     tokens: int
-    changes: Changes
+    changes: DocChanges
     """What is different from the run before."""
     stopped: bool
     """Whether the crawl ended before its work was done: by its time limit, say."""
@@ -52,7 +52,7 @@ def docs(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResul
 
 async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
     """The same, awaited. Cancelling it stops the crawl; calling it again goes on with it."""
-    chosen = checked("docs", DocsOptions, options)
+    chosen = parse_options("docs", DocsOptions, options)
     if "depth" in options and "sitemap" not in options:
         chosen = replace(chosen, sitemap="off")
     prepared = await prepare(chosen, url, options)
@@ -66,10 +66,10 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
         folder=prepared.root,
         pages=written.pages if written else 0,
         tokens=written.tokens if written else 0,
-        changes=written.changes if written else Changes(),
+        changes=written.changes if written else DocChanges(),
         stopped=ended.stopped,
     )
 
 
-def _silent(notice: Notice) -> None:
+def _silent(notice: CrawlNotification) -> None:
     """Nobody is watching."""

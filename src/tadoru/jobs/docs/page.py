@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-from tadoru.jobs.docs.content import Main, find_main
-from tadoru.jobs.docs.markdown import ConvertOptions, Markdown, convert
-from tadoru.jobs.docs.shown import specifications
-from tadoru.jobs.docs.titles import titled
+from tadoru.jobs.docs.content import MainContent, find_main_content
+from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
+from tadoru.jobs.docs.titles import apply_title
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
 from tadoru.parse.html import Document, Element
 from tadoru.parse.page_limits import markdown_limit
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
-_NAMES = {"description": "description", "keywords": "keywords", "author": "author", "og:title": "ogTitle", "og:type": "ogType"}
-MAX_TEXT = 2_000
+_META_NAMES = {
+    "description": "description",
+    "keywords": "keywords",
+    "author": "author",
+    "og:title": "ogTitle",
+    "og:type": "ogType",
+}
+MAX_METADATA_LENGTH = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocPage:
     """A page of documentation."""
 
-    main: Main
-    markdown: Markdown
+    main: MainContent
+    markdown: MarkdownDocument
     metadata: dict[str, str | None]
     """The seed's fields: title, description, keywords, author, ogTitle, ogType."""
     links: list[Link]
@@ -38,27 +44,27 @@ class DocPage:
     """As `Document.left_out`."""
 
 
-def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Resolver) -> DocPage:
+def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: UrlResolver) -> DocPage:
     """Read a page. Links and metadata first: finding the text takes everything else out of the tree."""
     document = Document.parse(body, content_type)
     links = link_parser.extract(document, url, resolver)
     metadata = _metadata(document)
-    alternate = alternate_of(document, url, resolver)
+    alternate = alternate_url(document, url, resolver)
     scripts = document.select("script")
-    has_tex = any(_sets_formulas(script) for script in scripts)
-    described = specifications(document, url, resolver)
+    has_tex = any(_is_mathjax(script) for script in scripts)
+    described = find_specifications(document, url, resolver)
     links += [Link(found, LinkKind.A, "", "", len(links) + at, "") for at, found in enumerate(described)]
     base = document.base_url(url)
-    main = find_main(document, url, resolver)
+    main = find_main_content(document, url, resolver)
     first = main.root.css_first("h1,h2,h3,h4")
-    repeats = first is not None and _words(first).startswith(main.title)
-    has_it = any(_words(heading) == main.title for heading in main.root.css("h1"))
+    repeats = first is not None and _collapsed_text(first).startswith(main.title)
+    has_it = any(_collapsed_text(heading) == main.title for heading in main.root.css("h1"))
     limit = markdown_limit(len(body))
     options = ConvertOptions(title=None if repeats else main.title, has_tex=has_tex, most_characters=limit)
     markdown = convert(main.root, base=base, options=options)
     if markdown.is_cut:
         document.leave_out(f"its Markdown has more than {limit:,} characters")
-    markdown = titled(markdown, main.title, begins_with_it=repeats, has_it=has_it)
+    markdown = apply_title(markdown, main.title, begins_with_it=repeats, has_it=has_it)
     return DocPage(
         main=main,
         markdown=markdown,
@@ -72,26 +78,26 @@ def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: Res
     )
 
 
-def _words(heading: Element) -> str:
+def _collapsed_text(heading: Element) -> str:
     return " ".join(heading.text().split())
 
 
-def _sets_formulas(script: Element) -> bool:
+def _is_mathjax(script: Element) -> bool:
     attributes = script.attributes
     return any("mathjax" in (attributes.get(name) or "").lower() for name in ("src", "type", "id"))
 
 
 def _metadata(document: Document) -> dict[str, str | None]:
-    found: dict[str, str | None] = {"title": document.title(), **dict.fromkeys(_NAMES.values())}
+    found: dict[str, str | None] = {"title": document.title(), **dict.fromkeys(_META_NAMES.values())}
     for element in document.select("meta[content]"):
         attributes = element.attributes
-        name = _NAMES.get((attributes.get("name") or attributes.get("property") or "").lower())
+        name = _META_NAMES.get((attributes.get("name") or attributes.get("property") or "").lower())
         if name is not None and found[name] is None:
-            found[name] = " ".join((attributes.get("content") or "").split())[:MAX_TEXT] or None
+            found[name] = " ".join((attributes.get("content") or "").split())[:MAX_METADATA_LENGTH] or None
     return found
 
 
-def alternate_of(document: Document, url: str, resolver: Resolver) -> str | None:
+def alternate_url(document: Document, url: str, resolver: UrlResolver) -> str | None:
     """Where a page says that it can be had as Markdown."""
     base = document.base_url(url)
     for element in document.select("link[rel]"):
@@ -102,3 +108,34 @@ def alternate_of(document: Document, url: str, resolver: Resolver) -> str | None
             if resolved is not None:
                 return resolved[0]
     return None
+
+
+_SPEC_ATTRIBUTES = (
+    ("redoc[spec-url]", "spec-url"),
+    ("rapi-doc[spec-url]", "spec-url"),
+    ("elements-api[apidescriptionurl]", "apidescriptionurl"),
+    ("asyncapi-component[schemaurl]", "schemaurl"),
+    ("script#api-reference[data-url]", "data-url"),
+    ("link[rel~='service-desc'][href]", "href"),
+)
+_VIEWER = re.compile(r"SwaggerUIBundle\s*\(|Redoc\.init\s*\(|createApiReference\s*\(|AsyncApiStandalone\.render\s*\(")
+_SPEC_URL = re.compile(r"""(?:\burl["']?\s*:|Redoc\.init\s*\()\s*(["'])((?:(?!\1)[^\\\n]|\\/){1,2000})\1""")
+MAX_SPECIFICATIONS = 20
+_MAX_SPEC_URLS = 1_000
+_MAX_SCRIPT_LENGTH = 200_000
+
+
+def find_specifications(document: Document, url: str, resolver: UrlResolver) -> list[str]:
+    """Their addresses, each once, in the order of the page."""
+    base = document.base_url(url)
+    named = [
+        element.attributes.get(attribute) or ""
+        for selector, attribute in _SPEC_ATTRIBUTES
+        for element in document.select(selector)
+    ]
+    for script in document.select("script:not([src])"):
+        text = script.text(deep=True)[:_MAX_SCRIPT_LENGTH]
+        if _VIEWER.search(text):
+            named += [found[2].replace("\\/", "/") for found in _SPEC_URL.finditer(text)]
+    resolved = (resolver.resolve(name, base) for name in named[:_MAX_SPEC_URLS] if name.strip())
+    return list(dict.fromkeys(found[0] for found in resolved if found is not None))[:MAX_SPECIFICATIONS]

@@ -6,64 +6,71 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
 from tadoru.clock import SystemClock
-from tadoru.engine.crawl import Ended
-from tadoru.engine.gate import Gate
-from tadoru.engine.survey import CHORE as SURVEY_CHORE
-from tadoru.engine.survey import META as SURVEY
+from tadoru.config.options import DocsOptions
+from tadoru.config.settings import JOB_SETTINGS
+from tadoru.engine.crawl import CrawlOutcome
+from tadoru.engine.site_probe import META_KEY as PROBE_META
+from tadoru.engine.site_probe import TASK_NAME as PROBE_TASK
+from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import UsageError
-from tadoru.jobs.access import access_for
-from tadoru.jobs.begin import (
-    StartState,
-    add_starts,
-    agreed_exemptions,
-    agreed_scope,
+from tadoru.jobs import launch
+from tadoru.jobs.crawl_setup import (
+    StartFailure,
+    access_for,
+    add_start_urls,
     apply_rules,
-    outcome_of,
+    parse_options,
     policy_for,
-    put_starts,
-    start_state,
+    queue_start_urls,
+    resolve_exemptions,
+    resolve_scope,
+    run_outcome,
+    start_failure,
 )
-from tadoru.jobs.docs import own
-from tadoru.jobs.docs.bundle.base import (
+from tadoru.jobs.docs import site_markdown
+from tadoru.jobs.docs.bundle.model import (
     BundleOptions,
-    Changes,
+    BundleSite,
+    BundleSummary,
+    DocChanges,
     DocHeading,
-    Origin,
+    MarkdownOrigin,
     PageMetadata,
-    Site,
     StoredDoc,
     StoredSpec,
-    Written,
+    one_line,
 )
-from tadoru.jobs.docs.bundle.files import STATE, claim
-from tadoru.jobs.docs.bundle.write import write_bundle
+from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER, check_folder
+from tadoru.jobs.docs.bundle.writer import write_bundle
 from tadoru.jobs.docs.job import DocsJob
-from tadoru.jobs.docs.order import reading_order
-from tadoru.jobs.launch import Plan, Rendering, pick_processes
-from tadoru.options import DocsOptions
+from tadoru.jobs.docs.library import quote_untrusted
+from tadoru.jobs.docs.reading_order import reading_order
+from tadoru.jobs.launch import CrawlPlan, RenderOptions, pick_processes
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope
-from tadoru.rules.url import Cleaning, origin, parts, typed
-from tadoru.store.documents import DocumentPlace, DocumentRow
-from tadoru.store.open import open_audit
-from tadoru.store.runs import RunOutcome
-from tadoru.store.sqlite import SqliteStore
+from tadoru.rules.url import UrlCleaner, origin, parse_typed_url, split_url
+from tadoru.store.crawl.documents import DocumentPlace, DocumentRow
+from tadoru.store.crawl.open import open_audit, open_existing
+from tadoru.store.crawl.runs import RunOutcome
+from tadoru.store.crawl.sqlite import SqliteStore
 from tadoru.version import VERSION
 
 DEFAULT_FOLDER = ".context"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class DocsCrawl:
     """A docs crawl that is set up in its folder."""
 
-    plan: Plan
+    plan: CrawlPlan
     root: Path
     start: str
     run: int
@@ -71,20 +78,20 @@ class Prepared:
     recrawl: bool
 
 
-def site_name(url: str) -> str:
+def site_folder_name(url: str) -> str:
     """The name of a site's folder: its host, a port it names, and the start's path, lower case, everything else a hyphen."""
-    path = re.sub(r"(?:^|/)index\.html?$", "", parts(url).path)
+    path = re.sub(r"(?:^|/)index\.html?$", "", split_url(url).path)
     return re.sub(r"[^a-z0-9]+", "-", f"{origin(url).partition('//')[2]}{path}".lower()).strip("-") or "site"
 
 
-def folder_of(options: DocsOptions, url: str) -> Path:
+def site_folder(options: DocsOptions, url: str) -> Path:
     """Where the site's files go."""
-    return Path(options.output) if options.output else Path(DEFAULT_FOLDER) / site_name(url)
+    return Path(options.output) if options.output else Path(DEFAULT_FOLDER) / site_folder_name(url)
 
 
-def database_in(root: Path) -> Path:
+def crawl_database_path(root: Path) -> Path:
     """Where a site's folder keeps its crawl."""
-    return root / STATE / "crawl.db"
+    return root / STATE_FOLDER / "crawl.db"
 
 
 def build_scope(options: DocsOptions, start: str) -> Scope:
@@ -102,32 +109,32 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
         own_markdown=options.own_markdown,
         variants=frozenset(options.variants),
         language=options.language,
-        cleaning=Cleaning(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
+        cleaning=UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
     )
 
 
-async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowed: Exemptions | None = None) -> Prepared:
-    """Begin, resume or repeat the crawl of a site in its folder. `allowed`: see `agreed_exemptions`. Raises UsageError."""
-    start = typed(url)
-    root = folder_of(options, start)
-    store = _open(root)
+async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowed: Exemptions | None = None) -> DocsCrawl:
+    """Begin, resume or repeat the crawl of a site in its folder. `allowed`: see `resolve_exemptions`. Raises UsageError."""
+    start = parse_typed_url(url)
+    root = site_folder(options, start)
+    store = _open_store(root)
     try:
-        stored = await _stored_start(store, root, start)
+        stored = await _has_crawl(store, root, start)
         new = () if stored else (start,)
-        exemptions = await agreed_exemptions(store, new, allowed)
-        scope = await agreed_scope(store, build_scope(options, start), new)
+        exemptions = await resolve_exemptions(store, new, allowed)
+        scope = await resolve_scope(store, build_scope(options, start), new)
         await store.recover()
         await store.lower_paces(options.delay)
         run, recrawl = await _begin(store, options, config, resumed=stored)
-        same = await _read_alike(store, options, anew=recrawl or not stored)
-        if (recrawl and not options.diff) or await _taught_nothing(store):
-            await store.set_meta(SURVEY, "")
-            await store.repeat_chore(SURVEY_CHORE)
+        same = await _is_same_reading(store, options, anew=recrawl or not stored)
+        if (recrawl and not options.diff) or await _probe_failed(store):
+            await store.set_meta(PROBE_META, "")
+            await store.repeat_task(PROBE_TASK)
         job = build_job(options, scope, start)
         gate = await _gate(store, job, options)
         await apply_rules(store, gate, options.depth)
-        await put_starts(store, gate, (start,), new)
-        await add_starts(store, new)
+        await queue_start_urls(store, gate, (start,), new)
+        await add_start_urls(store, new)
         if stored:
             await store.widen(options.depth)
     finally:
@@ -139,35 +146,35 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowe
         sitemap_urls=options.sitemap_url,
         sitemap_below="" if options.sitemap_url or options.sitemap == "only" else start[: start.rfind("/") + 1],
     )
-    plan = Plan(
+    plan = CrawlPlan(
         job=job,
         policy=policy,
         access=access_for(options, exemptions, (start,)),
-        database=str(database_in(root)),
+        database=str(crawl_database_path(root)),
         processes=pick_processes(options.processes, options.delay),
         render=options.render != "never",
-        rendering=Rendering(
+        rendering=RenderOptions(
             quiet=options.spa_wait,
             headed=options.headed,
-            profile=str(root / STATE / "session") if options.keep_session else None,
+            profile=str(root / STATE_FOLDER / "session") if options.keep_session else None,
             places=max(1, min(4, options.concurrency)),
         ),
     )
-    return Prepared(plan=plan, root=root, start=start, run=run, resumed=stored and not recrawl, recrawl=recrawl)
+    return DocsCrawl(plan=plan, root=root, start=start, run=run, resumed=stored and not recrawl, recrawl=recrawl)
 
 
-def _open(root: Path) -> SqliteStore:
-    claim(root)
+def _open_store(root: Path) -> SqliteStore:
+    check_folder(root)
     try:
-        (root / STATE).mkdir(parents=True, exist_ok=True)
+        (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
             f"The folder {error.filename or root} can not be used ({error.strerror}): give another with -o."
         ) from None
-    return open_audit(str(database_in(root)), SystemClock())
+    return open_audit(str(crawl_database_path(root)), SystemClock())
 
 
-async def _stored_start(store: SqliteStore, root: Path, start: str) -> bool:
+async def _has_crawl(store: SqliteStore, root: Path, start: str) -> bool:
     """Whether the folder has a crawl of this site already. Raises UsageError when it has one of another."""
     known = await store.get_meta("starts")
     starts = json.loads(known) if known else []
@@ -188,13 +195,13 @@ async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any
     return await store.begin_run("crawl", config, VERSION), False
 
 
-async def _taught_nothing(store: SqliteStore) -> bool:
+async def _probe_failed(store: SqliteStore) -> bool:
     """Whether the start was asked what the site is like, and did not answer."""
-    known = await store.get_meta(SURVEY)
+    known = await store.get_meta(PROBE_META)
     return known is not None and known != "" and not json.loads(known).get("answered", True)
 
 
-async def _read_alike(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
+async def _is_same_reading(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
     """Whether pages were read as they would be now: if not, also those that did not change have to be read again."""
     words = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
     fingerprint = sha256("\n".join(words).encode()).hexdigest()
@@ -204,11 +211,11 @@ async def _read_alike(store: SqliteStore, options: DocsOptions, *, anew: bool) -
     return await store.get_meta("revalidate") == "yes"
 
 
-async def _gate(store: SqliteStore, job: DocsJob, options: DocsOptions) -> Gate:
+async def _gate(store: SqliteStore, job: DocsJob, options: DocsOptions) -> UrlFilter:
     """The gate of a site that was surveyed before, or that will be."""
-    known = await store.get_meta(SURVEY)
+    known = await store.get_meta(PROBE_META)
     surveyed = job.surveyed(json.loads(known)) if known else job
-    return Gate(
+    return UrlFilter(
         job.scope,
         check_external=False,
         follow=job.follow,
@@ -219,46 +226,46 @@ async def _gate(store: SqliteStore, job: DocsJob, options: DocsOptions) -> Gate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
+class DocsOutcome:
     """What a run left."""
 
-    written: Written | None
+    written: BundleSummary | None
     """None when nothing was written: it was stopped, or others are still at work."""
-    start: StartState | None
+    start: StartFailure | None
     """Why there is nothing, when there is nothing."""
     missing: str = ""
     """What to say about pages that needed a browser which is not there."""
 
 
-async def finish(options: DocsOptions, prepared: Prepared, ended: Ended) -> Finished:
+async def finish(options: DocsOptions, prepared: DocsCrawl, ended: CrawlOutcome) -> DocsOutcome:
     """Write the files of what was crawled, unless it was interrupted or others are still at it."""
     clock = SystemClock()
-    store = open_audit(str(database_in(prepared.root)), clock)
+    store = open_audit(str(crawl_database_path(prepared.root)), clock)
     try:
-        outcome = outcome_of(ended)
+        outcome = run_outcome(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
             # Not ended: also a run that was stopped at its last page is gone on with, and not begun anew.
-            return Finished(written=None, start=None)
-        state = await start_state(store)
+            return DocsOutcome(written=None, start=None)
+        state = await start_failure(store)
         urls, reason = store.unrendered(10)
         missing = f"{reason} Not complete without it: {', '.join(urls)}." if urls else ""
-        if not missing and not (prepared.root / "index.json").exists() and not _is_anything(store):
+        if not missing and not (prepared.root / "index.json").exists() and not _has_documents(store):
             await store.end_run(prepared.run, outcome, None)
-            return Finished(written=None, start=state or await _no_page(store))
-        written = await write(store, prepared.root, options, prepared.start, clock.now(), prepared.run)
+            return DocsOutcome(written=None, start=state or await _start_without_text(store))
+        written = await write_site(store, prepared.root, options, prepared.start, clock.now(), prepared.run)
         await store.end_run(prepared.run, outcome, None)
-        return Finished(written=written, start=state, missing=missing)
+        return DocsOutcome(written=written, start=state, missing=missing)
     finally:
         await store.close()
 
 
-def _is_anything(store: SqliteStore) -> bool:
+def _has_documents(store: SqliteStore) -> bool:
     return bool(store.document_places()) or next(store.specifications(), None) is not None
 
 
-async def _no_page(store: SqliteStore) -> StartState | None:
+async def _start_without_text(store: SqliteStore) -> StartFailure | None:
     """What a start is that was answered, and is no page of documentation."""
-    last: StartState | None = None
+    last: StartFailure | None = None
     async for row in store.pages():
         if row.depth > 0:
             break
@@ -266,13 +273,13 @@ async def _no_page(store: SqliteStore) -> StartState | None:
             kind = (row.content_type or "of no named type").partition(";")[0].strip()
             is_page = row.status_code == 200
             reason = f"it is {kind}, with no text to read" if is_page else f"it answered {row.status_code}"
-            last = StartState(url=row.url, status=row.status, reason=reason, error_type=None)
+            last = StartFailure(url=row.url, status=row.status, reason=reason, error_type=None)
     return last
 
 
-async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float, run: int) -> Written:
+async def write_site(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
     """The files of a stored site, and what this run changed about them."""
-    places = _without_doubles(store.document_places())
+    places = _drop_duplicates(store.document_places())
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
     onward |= {place.prev_url: place.url for place in places if place.prev_url and place.prev_url not in onward}
@@ -289,7 +296,7 @@ async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str
             yield StoredSpec(url, body, content_type)
 
     first = next(docs(), None)
-    site = Site(
+    site = BundleSite(
         base_url=start,
         checked_at=now,
         title=first.metadata.title or first.title if first else "",
@@ -297,21 +304,21 @@ async def write(store: SqliteStore, root: Path, options: DocsOptions, start: str
         config={"maxDepth": options.depth, "sameDomain": options.same_domain},
     )
 
-    def note(changes: Changes) -> None:
+    def note(changes: DocChanges) -> None:
         kinds = (("added", changes.added), ("changed", changes.changed), ("removed", changes.removed))
         store.note_changes(run, [(kind, one.url, one.title) for kind, found in kinds for one in found], now)
 
-    return write_bundle(root, site, docs, _bundle(options), specs, note)
+    return write_bundle(root, site, docs, _bundle_options(options), specs, note)
 
 
-def _without_doubles(places: list[DocumentPlace]) -> list[DocumentPlace]:
+def _drop_duplicates(places: list[DocumentPlace]) -> list[DocumentPlace]:
     """Not the Markdown of a page beside the page itself, and not `/index.html` beside `/`: both are the same page."""
-    twins = {own.twin_of(place.url) for place in places if not place.url.endswith(".md")}
+    twins = {site_markdown.markdown_url(place.url) for place in places if not place.url.endswith(".md")}
     folders = {place.url: place.hash for place in places if place.url.endswith("/")}
-    return [place for place in places if place.url not in twins and folders.get(_folder(place.url)) != place.hash]
+    return [place for place in places if place.url not in twins and folders.get(_index_folder(place.url)) != place.hash]
 
 
-def _folder(url: str) -> str:
+def _index_folder(url: str) -> str:
     """The folder whose page a URL is by its name; nothing for one that has another name."""
     return re.sub(r"/index\.html?$", "/", url) if re.search(r"/index\.html?$", url) else ""
 
@@ -319,8 +326,8 @@ def _folder(url: str) -> str:
 def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
     markdown, digest, source = row.markdown, row.hash, row.source
     if row.offered is not None and options.own_markdown and source != "markdown":
-        offered = own.kept(row.offered, row.url)
-        if own.objection(offered, markdown) is None:
+        offered = site_markdown.normalise_markdown(row.offered, row.url)
+        if site_markdown.missing_content(offered, markdown) is None:
             markdown, digest, source = offered, sha256(offered.encode()).hexdigest(), "llms-full"
     return StoredDoc(
         url=row.url,
@@ -338,7 +345,7 @@ def _stored_doc(row: DocumentRow, at: int, options: DocsOptions) -> StoredDoc:
         language=row.language,
         generator=row.generator,
         version=row.version,
-        source=cast(Origin, source),
+        source=cast(MarkdownOrigin, source),
         etag=row.etag,
         last_modified=row.last_modified,
     )
@@ -348,7 +355,7 @@ def _metadata(fields: Mapping[str, Any]) -> PageMetadata:
     return PageMetadata(**{name: fields.get(name) for name in PageMetadata.__dataclass_fields__})
 
 
-def _bundle(options: DocsOptions) -> BundleOptions:
+def _bundle_options(options: DocsOptions) -> BundleOptions:
     return BundleOptions(
         pages=options.pages,
         merge=options.merge,
@@ -358,3 +365,42 @@ def _bundle(options: DocsOptions) -> BundleOptions:
         tokenizer=options.tokenizer,
         local_links=options.local_links,
     )
+
+
+def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
+    """Start, options and configuration of the crawl in a site's folder. Raises UsageError."""
+    database = crawl_database_path(folder)
+    if not database.is_file():
+        raise UsageError(f"{folder} has no crawl to update (no {database}): crawl the site again with -o {folder}.")
+    store = open_existing(str(database), SystemClock())
+    with closing(store.sql):
+        kept = store.all_meta()
+    starts, config = json.loads(kept.get("starts") or "[]"), json.loads(kept.get("config") or "{}")
+    if not starts:
+        raise UsageError(f"{folder} has no crawl to update: crawl the site again with -o {folder}.")
+    secret = {setting.name for setting in JOB_SETTINGS["docs"] if setting.secret}
+    if any(config.get(name) for name in secret):
+        raise UsageError(
+            f"{folder} was crawled with credentials, which are not kept: give them to tadoru docs {starts[0]} -o {folder} --diff."
+        )
+    known = {setting.name for setting in JOB_SETTINGS["docs"]}
+    values = {name: value for name, value in config.items() if name in known and value not in (None, [], "")}
+    options = replace(parse_options("docs", DocsOptions, values), output=str(folder), diff=True)
+    return starts[0], options, config
+
+
+async def refresh_site(folder: Path) -> str:
+    """Update one site; what that changed, in a sentence."""
+    url, options, config = stored_options(folder)
+    prepared = await prepare(options, url, config)
+    ended = await launch.crawl(prepared.plan, lambda notice: None)
+    finished = await finish(options, prepared, ended)
+    if finished.written is None:
+        reason = finished.start.reason if finished.start else "another process is at it"
+        return (
+            f"Not updated. {quote_untrusted(one_line(reason, 500))}"  # Where it was sent, and what it was told, the site chose.
+        )
+    changes = finished.written.changes
+    if not changes:
+        return "Nothing changed."
+    return f"{format_count(len(changes.added), 'page')} added, {len(changes.changed)} changed, {len(changes.removed)} removed."

@@ -15,19 +15,19 @@ from pathlib import Path
 from types import TracebackType
 
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.bundle.base import DocHeading
-from tadoru.jobs.docs.bundle.files import STATE
-from tadoru.jobs.docs.bundle.outline import sections
-from tadoru.jobs.docs.bundle.pages import body_of
-from tadoru.store.docs_search import DocsSearch, HitRow, PageRow, SectionRow, is_current, opened
-from tadoru.store.search_terms import Asked, asked
+from tadoru.jobs.docs.bundle.markdown_blocks import split_sections
+from tadoru.jobs.docs.bundle.model import DocHeading
+from tadoru.jobs.docs.bundle.output_folder import STATE_FOLDER
+from tadoru.jobs.docs.bundle.page_files import page_body
+from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSection, SearchHitRow, is_current, opened
+from tadoru.store.search_terms import SearchTerms, asked
 
-_MOST_OF_A_PAGE = 3
-_AROUND = 120
+_MAX_HITS_PER_PAGE = 3
+_SNIPPET_RADIUS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class SearchHit:
     """A section that answers a query."""
 
     url: str
@@ -51,16 +51,16 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """The answer to a query."""
 
     query: str
     how: str
     """`all`: every word is in each section; `any`: no section has them all; `text`: looked for as written, without the index."""
-    hits: tuple[Hit, ...]
+    hits: tuple[SearchHit, ...]
 
 
-class Indexing:
+class SectionIndexer:
     """Bringing the index up to date with a run over all pages: what did not change is left, what is gone is dropped."""
 
     def __init__(self, root: Path) -> None:
@@ -68,11 +68,11 @@ class Indexing:
         self._stack = ExitStack()
         self._place = 0
 
-    def __enter__(self) -> Indexing:
+    def __enter__(self) -> SectionIndexer:
         if not is_current(self._path):
             for path in (self._path, self._path.with_name(self._path.name + "-journal")):
                 path.unlink(missing_ok=True)
-        self._index: DocsSearch = self._stack.enter_context(opened(self._path, writable=True))
+        self._index: DocsSearchIndex = self._stack.enter_context(opened(self._path, writable=True))
         self._stack.enter_context(self._index.changing())
         self._left = self._index.keys()
         return self
@@ -83,40 +83,40 @@ class Indexing:
                 self._index.drop(url)
         self._stack.__exit__(kind, error, trace)
 
-    def add(self, page: PageRow, markdown: str, headings: Sequence[DocHeading] = ()) -> None:
+    def add(self, page: IndexedPage, markdown: str, headings: Sequence[DocHeading] = ()) -> None:
         """A page in its turn of the reading order."""
         self._place += 1
         if self._left.pop(page.url, None) == page.key:
             self._index.move(page.url, self._place)
         else:
-            self._index.put(page, self._place, _rows(page.title, markdown, headings))
+            self._index.put(page, self._place, _section_rows(page.title, markdown, headings))
 
 
-def page_row(page: PageRow, headings: Sequence[DocHeading] = ()) -> PageRow:
+def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> IndexedPage:
     """A page as the index knows it: cleaned, and with its key."""
     depends_on = (page.title, page.file, page.tokens, page.hash, headings, page.number, page.crawled_at, page.crumbs)
     key = hashlib.sha256(repr(depends_on).encode("utf-8", "replace")).hexdigest()
-    crumbs = tuple(_clean(crumb) for crumb in page.crumbs)
-    return replace(page, url=_clean(page.url), title=_clean(page.title), key=key, crumbs=crumbs)
+    crumbs = tuple(_clean_text(crumb) for crumb in page.crumbs)
+    return replace(page, url=_clean_text(page.url), title=_clean_text(page.title), key=key, crumbs=crumbs)
 
 
-def _rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[SectionRow]:
-    found = list(sections(_clean(markdown), title))
+def _section_rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[IndexedSection]:
+    found = list(split_sections(_clean_text(markdown), title))
     with_heading = [section.level for section in found if section.level]
     # Only when the page's own list of headings is the one that is seen here can their fragments be told apart.
     anchors = iter([heading.anchor for heading in headings] if with_heading == [heading.level for heading in headings] else ())
     for section in found:
-        yield SectionRow(section.level, section.path, next(anchors, None) if section.level else None, section.text)
+        yield IndexedSection(section.level, section.path, next(anchors, None) if section.level else None, section.text)
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Text that SQLite takes: no half surrogate pairs, and nothing that ends a string early."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
 
 
 def index_path(root: Path) -> Path:
     """Where a site's index is."""
-    return root / STATE / "search.db"
+    return root / STATE_FOLDER / "search.db"
 
 
 def ensure_index(root: Path) -> Path:
@@ -128,24 +128,24 @@ def ensure_index(root: Path) -> Path:
     if not files:
         raise UsageError(f"There is no crawled site in {root}: give the folder that `tadoru docs URL` wrote, or crawl it first.")
     path.parent.mkdir(exist_ok=True)
-    with Indexing(root) as index:
+    with SectionIndexer(root) as index:
         for file in files:
             text = file.read_text("utf-8")
             fields = _frontmatter(text)
-            body = body_of(text)
+            body = page_body(text)
             url, title = str(fields.get("url", file.name)), str(fields.get("title", file.stem))
             digest = hashlib.sha256(body.encode()).hexdigest()
             tokens, crumbs = fields.get("tokens"), fields.get("breadcrumbs")
-            row = PageRow(
+            row = IndexedPage(
                 url, title, f"pages/{file.name}", tokens if isinstance(tokens, int) else 0,
-                number=_number(file.name), hash=digest, crawled_at=str(fields.get("crawledAt", "")),
+                number=_page_number(file.name), hash=digest, crawled_at=str(fields.get("crawledAt", "")),
                 crumbs=tuple(map(str, crumbs)) if isinstance(crumbs, list) else (),
             )  # fmt: skip
-            index.add(page_row(row), body)
+            index.add(index_row(row), body)
     return path
 
 
-def _number(file: str) -> int:
+def _page_number(file: str) -> int:
     """Of a page, by the name of its file."""
     number = file.split("-")[1]
     return int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else 0
@@ -162,33 +162,33 @@ def _frontmatter(text: str) -> dict[str, object]:
     return fields
 
 
-def search_site(root: Path, query: str, limit: int = 10) -> Found:
+def search_site(root: Path, query: str, limit: int = 10) -> SearchResult:
     """The sections of a site that answer a query best. Raises UsageError for a folder without pages; never for a query."""
-    asks = asked(_clean(query))
+    asks = asked(_clean_text(query))
     with opened(ensure_index(root)) as index:
-        how, rows = index.find(asks, limit * _MOST_OF_A_PAGE * 2)
-    hits: list[Hit] = []
+        how, rows = index.find(asks, limit * _MAX_HITS_PER_PAGE * 2)
+    hits: list[SearchHit] = []
     of_page: dict[str, int] = {}
     for row in rows:
         of_page[row.url] = of_page.get(row.url, 0) + 1
-        if of_page[row.url] <= _MOST_OF_A_PAGE and len(hits) < limit:
+        if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
             hits.append(_hit(row, asks))
-    return Found(query, how, tuple(hits))
+    return SearchResult(query, how, tuple(hits))
 
 
-def _hit(row: HitRow, asks: Asked) -> Hit:
+def _hit(row: SearchHitRow, asks: SearchTerms) -> SearchHit:
     url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    return Hit(url, row.title, row.path, row.file, snippet(row.text, asks.literal), -row.rank, row.text, row.number)
+    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, asks.literal), -row.rank, row.text, row.number)
 
 
-def snippet(text: str, words: Sequence[str]) -> str:
+def make_snippet(text: str, words: Sequence[str]) -> str:
     """The words around the first place where one of the words is; the beginning when none is there as written."""
     body = text.partition("\n")[2] if text.startswith("#") else text
     flat = " ".join(body.split()) or " ".join(text.split())
     low = flat.lower()
     places = [at for at in (low.find(word.lower()) for word in words) if at >= 0]
     at = min(places, default=0)
-    start, end = max(0, at - _AROUND), min(len(flat), at + _AROUND)
+    start, end = max(0, at - _SNIPPET_RADIUS), min(len(flat), at + _SNIPPET_RADIUS)
     if start and (space := flat.find(" ", start, at)) >= 0:
         start = space + 1
     if end < len(flat) and (space := flat.rfind(" ", at, end)) > at:

@@ -10,69 +10,69 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from tadoru.jobs.docs.bundle.outline import Block, blocks, plain
-from tadoru.jobs.docs.markdown import Heading, Markdown, escape
+from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, plain_text, split_blocks
+from tadoru.jobs.docs.markdown import MarkdownDocument, MarkdownHeading, escape
 
 _HEADING = re.compile("#{1,6} ")
 _DEEPEST = 6
-_MOST_ABOVE = 1_000
+_MAX_TEXT_ABOVE = 1_000
 """Characters that may stand above a title: what package it is in, a table of who wrote it."""
 
 
-def titled(markdown: Markdown, title: str, *, begins_with_it: bool, has_it: bool) -> Markdown:
+def apply_title(markdown: MarkdownDocument, title: str, *, begins_with_it: bool, has_it: bool) -> MarkdownDocument:
     """A page with its title on top. `begins_with_it`: its first heading is the title; `has_it`: one of level 1 is."""
-    page = _raised(markdown) if begins_with_it else _made_a_heading(_put_first(markdown, title), title)
+    page = _raise_first_heading(markdown) if begins_with_it else _line_to_heading(_move_above_kicker(markdown, title), title)
     if title and page.text:
-        page = _begun(page, title)
+        page = _begin_with_title(page, title)
     if not begins_with_it and not has_it:
-        page = _above_all(page, title)
-    return _said_once(page, title)
+        page = _lower_sections(page, title)
+    return _drop_repeated_title(page, title)
 
 
-def _begun(markdown: Markdown, title: str) -> Markdown:
+def _begin_with_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     """A page that begins with its title: moved up past what stands above it, or put there where the text does not have it."""
     levels = [heading.level for heading in markdown.headings]
     has_it = any(heading.text == title for heading in markdown.headings)
     if markdown.headings and _HEADING.match(markdown.text):
         first = markdown.headings[0].text
-        is_it = first.startswith(title) or (levels.count(1) == 1 and _is_named(first, title))
-        return markdown if has_it or is_it or not markdown.text.startswith("# ") else _put_above(markdown, title)
+        is_it = first.startswith(title) or (levels.count(1) == 1 and _is_similar(first, title))
+        return markdown if has_it or is_it or not markdown.text.startswith("# ") else _prepend_title(markdown, title)
     above: list[str] = []
-    for block in blocks(markdown.text):
+    for block in split_blocks(markdown.text):
         if (block.kind == "heading" or len(above) < 3) and _is_title(block, title):
-            return _moved_up(markdown, "".join(above), block, title)
+            return _move_title_up(markdown, "".join(above), block, title)
         above.append(block.text)
-        if block.kind == "heading" or sum(map(len, above)) > _MOST_ABOVE:
+        if block.kind == "heading" or sum(map(len, above)) > _MAX_TEXT_ABOVE:
             break
     is_below = levels[:1] == [1] and markdown.headings[0].text == title  # below a long text: it stays there
-    return markdown if is_below else _put_above(markdown, title)
+    return markdown if is_below else _prepend_title(markdown, title)
 
 
-def _is_named(heading: str, title: str) -> bool:
+def _is_similar(heading: str, title: str) -> bool:
     """Whether a heading says the title, or one of them says what is only for the eye or the ear."""
     one, other = ("".join(char for char in text.casefold() if char.isalnum()) for text in (heading, title))
     return one in other or other in one
 
 
-def _is_title(block: Block, title: str) -> bool:
+def _is_title(block: MarkdownBlock, title: str) -> bool:
     if block.kind == "heading":
         return block.level == 1 and block.title == title
-    return block.kind == "text" and block.text.count("\n") < 3 and plain(block.text.strip()) == title
+    return block.kind == "text" and block.text.count("\n") < 3 and plain_text(block.text.strip()) == title
 
 
-def _moved_up(markdown: Markdown, above: str, block: Block, title: str) -> Markdown:
+def _move_title_up(markdown: MarkdownDocument, above: str, block: MarkdownBlock, title: str) -> MarkdownDocument:
     rest = markdown.text[len(above) + len(block.text) :]
-    headings = markdown.headings if block.kind == "heading" else (Heading(1, title, None), *markdown.headings)
+    headings = markdown.headings if block.kind == "heading" else (MarkdownHeading(1, title, None), *markdown.headings)
     line = block.text.strip().removeprefix("# ")
     return replace(markdown, text=f"# {line}\n\n{above}{rest}".rstrip("\n") + "\n", headings=headings)
 
 
-def _put_above(markdown: Markdown, title: str) -> Markdown:
+def _prepend_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     line = escape.heading_end(escape.text(title))
-    return replace(markdown, text=f"# {line}\n\n{markdown.text}", headings=(Heading(1, title, None), *markdown.headings))
+    return replace(markdown, text=f"# {line}\n\n{markdown.text}", headings=(MarkdownHeading(1, title, None), *markdown.headings))
 
 
-def _raised(markdown: Markdown) -> Markdown:
+def _raise_first_heading(markdown: MarkdownDocument) -> MarkdownDocument:
     """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down.
 
     Its sections come along when there is none of level 2, which would be missing between.
@@ -85,63 +85,64 @@ def _raised(markdown: Markdown) -> Markdown:
     words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # a title links to nothing
     raised = replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
     highest = min((heading.level for heading in markdown.headings[1:]), default=2)
-    return _moved(raised, 2 - highest) if highest > 2 else raised
+    return _shift_headings(raised, 2 - highest) if highest > 2 else raised
 
 
-def _moved(markdown: Markdown, down: int) -> Markdown:
+def _shift_headings(markdown: MarkdownDocument, down: int) -> MarkdownDocument:
     """A page whose headings below the first are moved by so many levels."""
-    first, *others = blocks(markdown.text)
+    first, *others = split_blocks(markdown.text)
     text = "".join(
-        _marked(block, down) if block.kind == "heading" and block.text.startswith("#") else block.text for block in others
+        _shifted_heading(block, down) if block.kind == "heading" and block.text.startswith("#") else block.text
+        for block in others
     )
-    headings = (replace(other, level=_level(other.level, down)) for other in markdown.headings[1:])
+    headings = (replace(other, level=_shifted_level(other.level, down)) for other in markdown.headings[1:])
     return replace(markdown, text=first.text + text, headings=(markdown.headings[0], *headings))
 
 
-def _marked(heading: Block, down: int) -> str:
-    return "#" * _level(heading.level, down) + heading.text.lstrip("#")
+def _shifted_heading(heading: MarkdownBlock, down: int) -> str:
+    return "#" * _shifted_level(heading.level, down) + heading.text.lstrip("#")
 
 
-def _level(level: int, down: int) -> int:
+def _shifted_level(level: int, down: int) -> int:
     return min(max(level + down, 2), _DEEPEST)
 
 
-def _put_first(markdown: Markdown, title: str) -> Markdown:
+def _move_above_kicker(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     """A page with a small heading above its title, which says what kind of thing the page is about: that below it, as text."""
     if len(markdown.headings) < 2 or markdown.headings[0].level == 1 or markdown.headings[1].level != 1:
         return markdown
     above, found, rest = markdown.text.partition("\n\n# ")
     words, _, rest = rest.partition("\n")
-    if not found or "\n" in above or not above.startswith("#") or plain(words) != title:
+    if not found or "\n" in above or not above.startswith("#") or plain_text(words) != title:
         return markdown
     kind = escape.line_starts(above.lstrip("#").strip())
     return replace(markdown, text=f"# {words}\n\n{kind}\n{rest}", headings=markdown.headings[1:])
 
 
-def _made_a_heading(markdown: Markdown, title: str) -> Markdown:
+def _line_to_heading(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     """A page whose title is a line of its text above headings that are all of level 1: that line as the heading it is."""
     first, _, rest = markdown.text.partition("\n")
-    if not title or plain(first) != title or not rest.startswith("\n"):
+    if not title or plain_text(first) != title or not rest.startswith("\n"):
         return markdown
     if not markdown.headings or markdown.headings[0].text == title:
         return markdown
-    headings = (Heading(1, title, None), *markdown.headings)
+    headings = (MarkdownHeading(1, title, None), *markdown.headings)
     return replace(markdown, text=f"# {first}\n{rest}", headings=headings)
 
 
-def _said_once(markdown: Markdown, title: str) -> Markdown:
+def _drop_repeated_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     """A page that says its title again right below it, as a line of text or as a heading: without that line."""
     head, _, rest = markdown.text.partition("\n\n")
     again, found, text = rest.partition("\n\n")
     if not found or not head.startswith("# ") or "\n" in again or "](" in again:
         return markdown
-    if not plain(head[2:]) == plain(again.lstrip("#")) == title:
+    if not plain_text(head[2:]) == plain_text(again.lstrip("#")) == title:
         return markdown
     headings = markdown.headings[:1] + markdown.headings[1 + again.startswith("#") :]
     return replace(markdown, text=f"{head}\n\n{text}", headings=headings)
 
 
-def _above_all(markdown: Markdown, title: str) -> Markdown:
+def _lower_sections(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
     """A page whose title is no heading, and whose sections are as high as one (Doxygen): those one level lower.
 
     A page that has several headings of level 1 of its own keeps them: there it is cut.
@@ -149,4 +150,4 @@ def _above_all(markdown: Markdown, title: str) -> Markdown:
     levels = [heading.level for heading in markdown.headings]
     if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:
         return markdown
-    return _moved(markdown, 1) if markdown.text.startswith("# ") else markdown
+    return _shift_headings(markdown, 1) if markdown.text.startswith("# ") else markdown

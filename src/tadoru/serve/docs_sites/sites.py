@@ -7,17 +7,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import Request
+
 from tadoru.errors import UsageError
-from tadoru.jobs.docs.library import card_of
-from tadoru.jobs.docs.run import database_in
+from tadoru.jobs.docs.library import read_site_summary
+from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.jobs.docs.search import ensure_index
-from tadoru.serve.crawling.places import path_of
-from tadoru.serve.problems import Refused
-from tadoru.serve.service import Service
-from tadoru.store.crawls.register import NoSuchCrawl
-from tadoru.store.crawls.values import ServedCrawl
-from tadoru.store.docs_search import DocsSearch, opened
-from tadoru.store.document_history import DocumentHistory, history
+from tadoru.serve.auth.principal import actor_of
+from tadoru.serve.crawl_runner import control
+from tadoru.serve.crawl_runner.crawl_files import crawl_path
+from tadoru.serve.problems import HttpProblem
+from tadoru.serve.service import Service, service_of
+from tadoru.store.crawl.documents import DocumentHistory, open_history
+from tadoru.store.docs_search import DocsSearchIndex, opened
+from tadoru.store.served_crawls.register import CrawlNotFound
+from tadoru.store.served_crawls.schema import ServedCrawl
 
 JOB = "docs"
 
@@ -45,25 +49,25 @@ class DocsSite:
         return self.crawl.name or self.title or self.url
 
 
-def sites(service: Service, *, limit: int, before: int | None = None) -> list[DocsSite]:
+def list_docs_sites(service: Service, *, limit: int, before: int | None = None) -> list[DocsSite]:
     """The newest first; `before` is the last that was seen."""
     return [_site(service, crawl) for crawl in service.store.crawls(job=JOB, limit=limit, before=before)]
 
 
-def site_of(service: Service, number: int) -> DocsSite:
+def get_docs_site(service: Service, number: int) -> DocsSite:
     """One site. Raises Refused when there is none of that number."""
     try:
         crawl = service.store.crawl(number)
-    except NoSuchCrawl:
+    except CrawlNotFound:
         crawl = None
     if crawl is None or crawl.job != JOB:
-        raise Refused(404, f"There is no documentation site {number}.")
+        raise HttpProblem(404, f"There is no documentation site {number}.")
     return _site(service, crawl)
 
 
 def _site(service: Service, crawl: ServedCrawl) -> DocsSite:
-    folder = path_of(service, crawl)
-    card = card_of(folder, crawl.name)
+    folder = crawl_path(service, crawl)
+    card = read_site_summary(folder, crawl.name)
     return DocsSite(
         crawl=crawl,
         folder=folder,
@@ -77,7 +81,7 @@ def _site(service: Service, crawl: ServedCrawl) -> DocsSite:
 
 
 @contextmanager
-def index_of(site: DocsSite) -> Iterator[DocsSearch | None]:
+def open_site_index(site: DocsSite) -> Iterator[DocsSearchIndex | None]:
     """What can be read of a site; nothing before its first crawl ended."""
     try:
         path = ensure_index(site.folder)
@@ -89,7 +93,57 @@ def index_of(site: DocsSite) -> Iterator[DocsSearch | None]:
 
 
 @contextmanager
-def history_of(site: DocsSite) -> Iterator[DocumentHistory]:
+def open_site_history(site: DocsSite) -> Iterator[DocumentHistory]:
     """What the site said before."""
-    with history(database_in(site.folder)) as found:
+    with open_history(crawl_database_path(site.folder)) as found:
         yield found
+
+
+MARKDOWN, PLAIN, JSON = "text/markdown; charset=utf-8", "text/plain; charset=utf-8", "application/json"
+SITE_FILES = {
+    "full.md": MARKDOWN, "llms.txt": PLAIN, "llms-full.txt": PLAIN, "index.json": JSON, "SKILL.md": MARKDOWN,
+    "changes.md": MARKDOWN,
+}  # fmt: skip
+"""Each with its type."""
+CHUNKS = "chunks"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFile:
+    """A file to send."""
+
+    path: Path
+    media_type: str
+    name: str
+
+
+def find_file(site: DocsSite, name: str) -> SiteFile:
+    """A file of the site by one of the known names. Raises Refused when it has none."""
+    media_type = SITE_FILES.get(name)
+    path = site.folder / name if media_type is not None else None
+    if media_type is None or path is None or path.is_symlink() or not path.is_file():
+        known = ", ".join(SITE_FILES)
+        raise HttpProblem(404, f"The site {site.id} has no such file: there are {known} once it was crawled with them.")
+    return SiteFile(path, media_type, f"docs-{site.id}-{name}")
+
+
+def find_chunk(site: DocsSite, number: int) -> SiteFile:
+    """A piece of the site by its number. Raises Refused."""
+    name = f"chunk-{number:03}.md"
+    path = site.folder / CHUNKS / name
+    if path.parent.is_symlink() or path.is_symlink() or not path.is_file():
+        raise HttpProblem(404, f"The site {site.id} has no chunk {number}.")
+    return SiteFile(path, MARKDOWN, f"docs-{site.id}-{name}")
+
+
+def list_files(site: DocsSite) -> list[tuple[str, int]]:
+    """Which of the files are there, each with its size in bytes."""
+    paths = ((name, site.folder / name) for name in SITE_FILES)
+    return [(name, path.stat().st_size) for name, path in paths if path.is_file() and not path.is_symlink()]
+
+
+def start_refresh(request: Request, site: DocsSite) -> DocsSite:
+    """Ask for a new run, only for what changed. Raises Refused when it runs already, or when there is no room for it."""
+    service = service_of(request)
+    control.run(service, actor_of(request), site.id)
+    return get_docs_site(service, site.id)

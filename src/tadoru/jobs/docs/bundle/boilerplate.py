@@ -15,25 +15,25 @@ import hashlib
 from collections.abc import Iterator
 from math import ceil
 
-from tadoru.jobs.docs.bundle.outline import Block, blocks
+from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, split_blocks
 
-SHARE = 0.6
-LEAST_PAGES = 5
-_LEAST_LENGTH = 40
+MIN_PAGE_SHARE = 0.6
+MIN_PAGES = 5
+_MIN_LENGTH = 40
 """Shorter ones ("Returns:", "See also") are how pages of one kind are written."""
-_MOST_COUNTERS = 60_000
+_MAX_COUNTERS = 60_000
 _Key = int | tuple[int, int] | None
 """A block, or a heading and a block below it."""
 
 
-class Repeated:
+class RepeatedBlocks:
     """Counts blocks over one pass of a site's pages, in memory that does not grow with them.
 
     Frequent ones are found by the algorithm of Misra and Gries: when the counters are used up, all are lowered by one. What is on
     most pages survives that; its count may then be too low, so the pages are counted once more (`needs_recount`).
     """
 
-    def __init__(self, most_counters: int = _MOST_COUNTERS) -> None:
+    def __init__(self, most_counters: int = _MAX_COUNTERS) -> None:
         self._most = most_counters
         self._counts: dict[_Key, int] = {}
         self._is_closed = False
@@ -68,7 +68,7 @@ class Repeated:
 
     @property
     def _least(self) -> int:
-        return max(LEAST_PAGES, ceil(SHARE * self.pages - 1e-9))
+        return max(MIN_PAGES, ceil(MIN_PAGE_SHARE * self.pages - 1e-9))
 
     def found(self) -> frozenset[int]:
         """The blocks that are on most pages, and not below the same heading there."""
@@ -77,12 +77,12 @@ class Repeated:
         return frozenset(key for key in frequent if isinstance(key, int) and key not in shared)
 
 
-def without_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]:
+def drop_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]:
     """A page without what most pages repeat, and how many blocks that were."""
     if not repeated or not (found := {at for at, said, _ in _candidates(markdown) if said in repeated}):
         return markdown, 0
-    parts = list(blocks(markdown))
-    drop = _by_sections(parts, found)
+    parts = list(split_blocks(markdown))
+    drop = _whole_sections(parts, found)
     kept = [block for at, block in enumerate(parts) if at not in drop]
     left = sum(len(block.text) for block in kept if block.kind != "heading")
     if not drop or left < sum(len(block.text) for at, block in enumerate(parts) if at in drop):
@@ -91,7 +91,7 @@ def without_repeated(markdown: str, repeated: frozenset[int]) -> tuple[str, int]
     return text.rstrip("\n") + "\n" if len(parts) - 1 in drop else text, len(drop)
 
 
-def _by_sections(parts: list[Block], found: set[int]) -> set[int]:
+def _whole_sections(parts: list[MarkdownBlock], found: set[int]) -> set[int]:
     """What goes of the blocks that were found: sections that say nothing else go whole at the end, and stay whole elsewhere."""
     drop = set(found)
     end = len(parts)
@@ -121,26 +121,26 @@ def _candidates(markdown: str) -> Iterator[tuple[int, int, tuple[int, int] | Non
     """
     heading = ""
     headings = 0
-    parts = list(blocks(markdown))
+    parts = list(split_blocks(markdown))
     for at, block in enumerate(parts):
         if block.kind == "heading":
             heading = block.title
             headings += 1
         elif block.kind == "text" and _is_paragraph(block):
             said = " ".join(block.text.split())
-            key = _number(said)
-            yield at, key, (_number(heading), key) if headings > 1 and at < len(parts) - 1 else None
+            key = _hash_text(said)
+            yield at, key, (_hash_text(heading), key) if headings > 1 and at < len(parts) - 1 else None
 
 
-def _number(text: str) -> int:
+def _hash_text(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest())
 
 
-def _is_paragraph(block: Block) -> bool:
+def _is_paragraph(block: MarkdownBlock) -> bool:
     text = block.text
     if text[:1] in " \t" or text.startswith("[^"):  # part of a list, or a footnote
         return False
     if text.rstrip().endswith((":", "：")):  # it announces what follows, which is another on every page
         return False
     wide = 0 if text.isascii() else sum(char >= "\u2e80" for char in text)  # a Japanese sentence has half the characters
-    return len(text.strip()) + wide >= _LEAST_LENGTH
+    return len(text.strip()) + wide >= _MIN_LENGTH

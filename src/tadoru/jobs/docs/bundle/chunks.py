@@ -8,23 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tadoru.jobs.docs.bundle.outline import Block, Section, blocks, sections
-from tadoru.jobs.docs.bundle.tokens import Weigh
+from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSection, split_blocks, split_sections
+from tadoru.jobs.docs.bundle.tokens import TokenCounter
 
 _ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
 """What a page with more than one title has somewhere; most pages have not, and need no closer look."""
-_LONGEST_HEADING = 500
+_MAX_HEADING_LENGTH = 500
 """Characters of a heading in the path to a piece."""
 
 
-def at_titles(section: str) -> Iterator[str]:
+def split_at_titles(section: str) -> Iterator[str]:
     """One page of full.md, cut before each heading of level 1."""
     if not _ANOTHER_TITLE.search(section):
         if section.strip():
             yield section.rstrip() + "\n"
         return
     held: list[str] = []
-    for block in blocks(section):
+    for block in split_blocks(section):
         if block.kind == "heading" and block.level == 1 and "".join(held).strip():
             yield "".join(held).rstrip() + "\n"
             held = []
@@ -33,19 +33,19 @@ def at_titles(section: str) -> Iterator[str]:
         yield "".join(held).rstrip() + "\n"
 
 
-def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) -> Iterator[str]:
+def split_by_tokens(markdown: str, title: str, url: str, budget: int, weigh: TokenCounter) -> Iterator[str]:
     """One page in pieces of at most `budget` tokens, each below the headings that lead to it."""
     held: list[str] = []
     head, weight, lead = "", 0.0, ""
-    for section in sections(markdown, title):
+    for section in split_sections(markdown, title):
         if all(block.kind == "heading" for block in section.blocks):
             lead += section.text  # a heading stays with what comes after it
             continue
-        top = _head(section.path, url)
-        for part in _parts(section, lead, budget - weigh(top), weigh):
+        top = _chunk_header(section.path, url)
+        for part in _split_section(section, lead, budget - weigh(top), weigh):
             heavy = weigh(part)
             if held and weight + heavy > budget:
-                yield _piece(head, held)
+                yield _join_chunk(head, held)
                 held = []
             if not held:
                 head, weight = top, weigh(top)
@@ -55,19 +55,19 @@ def by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Weigh) ->
     if lead:
         held.append(lead)
     if "".join(held).strip():
-        yield _piece(head or _head((title,), url), held)
+        yield _join_chunk(head or _chunk_header((title,), url), held)
 
 
-def _head(path: tuple[str, ...], url: str) -> str:
+def _chunk_header(path: tuple[str, ...], url: str) -> str:
     # Each piece has it: a heading of a megabyte would be in all of them.
-    return f"> Source: {url}\n> Path: {' > '.join(text[:_LONGEST_HEADING] for text in path)}\n\n"
+    return f"> Source: {url}\n> Path: {' > '.join(text[:_MAX_HEADING_LENGTH] for text in path)}\n\n"
 
 
-def _piece(head: str, held: list[str]) -> str:
+def _join_chunk(head: str, held: list[str]) -> str:
     return head + "".join(held).rstrip() + "\n"
 
 
-def _parts(section: Section, lead: str, room: float, weigh: Weigh) -> Iterator[str]:
+def _split_section(section: MarkdownSection, lead: str, room: float, weigh: TokenCounter) -> Iterator[str]:
     """A section as it is when it fits, else its blocks, with the headings kept beside what follows them."""
     if weigh(lead + section.text) <= room:
         yield lead + section.text
@@ -76,12 +76,12 @@ def _parts(section: Section, lead: str, room: float, weigh: Weigh) -> Iterator[s
         if block.kind == "heading":
             lead += block.text
             continue
-        for piece in _lines(block, room - weigh(lead), weigh):
+        for piece in _split_block(block, room - weigh(lead), weigh):
             yield lead + piece
             lead = ""
 
 
-def _lines(block: Block, room: float, weigh: Weigh) -> Iterator[str]:
+def _split_block(block: MarkdownBlock, room: float, weigh: TokenCounter) -> Iterator[str]:
     """A block whole, or, when it is prose larger than a piece, in as many lines as fit."""
     if block.kind != "text" or weigh(block.text) <= room:
         yield block.text

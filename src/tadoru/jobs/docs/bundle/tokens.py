@@ -16,17 +16,17 @@ from importlib import import_module
 from pathlib import Path
 
 from tadoru.errors import UsageError
-from tadoru.extras import install
+from tadoru.extras import install_command
 
-Weigh = Callable[[str], float]
+TokenCounter = Callable[[str], float]
 """The weight of a text in tokens. That of two texts together is the sum of both when the first ends a line."""
 
 ESTIMATE = "estimate"
 _VOCABULARIES = ("o200k_base", "cl100k_base")
-_HOME = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
+_VOCABULARY_URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
 
-def _kind(code: int) -> int:
+def _char_class(code: int) -> int:
     char = chr(code)
     if char.islower():
         return ord("a")
@@ -37,10 +37,10 @@ def _kind(code: int) -> int:
     return code if char == "\n" else ord(" ") if char.isspace() else ord(".")
 
 
-_KINDS = bytes(_kind(code) for code in range(128)) + bytes(128)
+_CHAR_CLASSES = bytes(_char_class(code) for code in range(128)) + bytes(128)
 _WORD_STARTS = (b" a", b".a", b"0a", b"\na", b" A", b".A", b"0A", b"\nA", b"aA")
 _SIGN_STARTS = (b" .", b"a.", b"A.", b"0.", b"\n.")
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 # The scripts in the order of how often documentation is written in them; what is none of these weighs as a sign does.
 _SCRIPTS = (
     (re.compile(r"[\u3040-\u30ff]"), 0.62),  # kana
@@ -52,18 +52,18 @@ _SCRIPTS = (
 _OTHER = 0.8
 
 
-def weigh(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """The estimate before it is rounded."""
-    kinds = b"\n" + text.encode("ascii", "ignore").translate(_KINDS)
+    kinds = b"\n" + text.encode("ascii", "ignore").translate(_CHAR_CLASSES)
     count = kinds.count
     weight = (
         0.729 * sum(map(count, _WORD_STARTS)) + 0.056 * (count(b"a") + count(b"A")) + 0.902 * count(b"0")
         + 0.166 * count(b".") + 0.773 * sum(map(count, _SIGN_STARTS)) + 0.704 * (count(b"\n") - 1)
     )  # fmt: skip
-    return weight if text.isascii() else weight + _foreign("".join(_FOREIGN.findall(text)))
+    return weight if text.isascii() else weight + _non_ascii_tokens("".join(_NON_ASCII.findall(text)))
 
 
-def _foreign(text: str) -> float:
+def _non_ascii_tokens(text: str) -> float:
     weight, left = 0.0, len(text)
     for script, each in _SCRIPTS:
         found = len(script.findall(text))
@@ -71,24 +71,24 @@ def _foreign(text: str) -> float:
     return weight + _OTHER * left
 
 
-def rounded(weight: float) -> int:
+def round_tokens(weight: float) -> int:
     """A weight as a number of tokens: never less than it."""
     return math.ceil(weight - 1e-9)
 
 
-def weigher(tokenizer: str) -> Weigh:
+def token_counter(tokenizer: str) -> TokenCounter:
     """The scales a person asked for. Raises UsageError when their vocabulary is not on this machine: nothing is downloaded."""
     if tokenizer == ESTIMATE:
-        return weigh
+        return estimate_tokens
     if tokenizer not in _VOCABULARIES:
         raise UsageError(f"There is no tokenizer {tokenizer}: use {ESTIMATE}, {' or '.join(_VOCABULARIES)}.")
     try:
         tiktoken = import_module("tiktoken")
     except ImportError:
         raise UsageError(
-            f"Counting with {tokenizer} needs tiktoken: install it with `{install('tiktoken')}`, or use --tokenizer estimate."
+            f"Counting with {tokenizer} needs tiktoken: install it with `{install_command('tiktoken')}`, or use --tokenizer estimate."
         ) from None
-    if not _is_here(tokenizer):
+    if not _is_cached(tokenizer):
         raise UsageError(
             f"The vocabulary {tokenizer} is not on this machine: let tiktoken download it once into a folder named by "
             "TIKTOKEN_CACHE_DIR, or use --tokenizer estimate."
@@ -97,7 +97,7 @@ def weigher(tokenizer: str) -> Weigh:
     return lambda text: float(len(encoding.encode_ordinary(text)))
 
 
-def _is_here(tokenizer: str) -> bool:
+def _is_cached(tokenizer: str) -> bool:
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", "")
-    key = hashlib.sha1(_HOME.format(tokenizer).encode(), usedforsecurity=False).hexdigest()
+    key = hashlib.sha1(_VOCABULARY_URL.format(tokenizer).encode(), usedforsecurity=False).hexdigest()
     return bool(folder) and (Path(folder) / key).is_file()

@@ -6,9 +6,11 @@ Hidden tab panels stay, hidden doubles go. The parts that only one generator mak
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.content.measure import Measure
+import re
+
+from tadoru.jobs.docs.content.class_names import NameRating, rate_names
 from tadoru.jobs.docs.content.phrases import (
-    LONGEST,
+    MAX_PHRASE_LENGTH,
     find_phrases,
     is_closing,
     is_code,
@@ -18,34 +20,35 @@ from tadoru.jobs.docs.content.phrases import (
     is_step,
     leads_to_source,
 )
-from tadoru.jobs.docs.content.pictures import find_idle
-from tadoru.jobs.docs.content.words import Verdict, judge
+from tadoru.jobs.docs.content.text_measure import TextMeasure
 from tadoru.parse.html import Attributes, Element, has_words, tag_ids
 
-_GONE = frozenset("script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split())
-_FURNITURE_ROLES = frozenset(
+_NOISE_TAGS = frozenset(
+    "script style template noscript iframe object embed canvas audio video dialog select textarea svg nav".split()
+)
+_NOISE_ROLES = frozenset(
     "navigation search banner contentinfo dialog alertdialog menu menubar toolbar tooltip doc-toc doc-pagefooter".split()
 )
 _SUSPECT_SPANS = "span[aria-hidden],span[hidden],span[class*=hidden],span[class*=sr-],span[class*=screen],span[class*=edit]"
 """Highlighted code is thousands of spans: only those are looked at that can be furniture."""
 _BLOCKS = "pre,table,h1,h2,h3,p,img,dl"
-_MOST_TABS = 100
+_MAX_TAB_ROWS = 100
 """Rows of tabs that are looked at: they may stand in each other."""
 _BOXES = frozenset({"div", "section", "header", "footer", "aside", "ul", "ol"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
-_NEVER_NAMED = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
+_CONTENT_TAGS = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
 """Tags that are content whatever their class says."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CONTENTS = "[class*=toc]"
-_HIGHEST = 60
+_MAX_ANCESTORS = 60
 """How far up an element looks: pages written for readers are not nested deeper."""
-_LEAST = 30
+_MIN_LETTERS = 30
 """Letters beside headings and furniture: a page with fewer has nothing to say."""
 _LINES = frozenset({"p", "li", "dt", "dd", "td"})
-_LEAST_SENTENCE = 20
+_MIN_SENTENCE_LETTERS = 20
 """Letters beside the links of a line that make it more than a row of links."""
 _SECTIONS = frozenset({"h2", "h3", "h4", "h5", "h6"})
-_OF_CONTENTS = (
+_CONTENTS_HEADINGS = (
     "content",
     "in this",
     "on this",
@@ -60,26 +63,26 @@ _OF_CONTENTS = (
     "目次",
 )
 """How the headings of tables of contents begin."""
-_FEWEST_WORDS = 3
+_MAX_CONTENTS_WORDS = 3
 """A line with so few words is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
 _HANDLES = " ¶#§🔗⚓\uf0c1"
 """Signs that stand behind the wording of a heading."""
-_TOP = frozenset({"#", "#top", "#_top"})
-_JUDGED = frozenset(tag_ids([*_GONE, "button", "a", "footer", "form", "aside"]))
+_TOP_TARGETS = frozenset({"#", "#top", "#_top"})
+_CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
 """Tags that are judged even without a telling attribute."""
-_MUCH = 0.4
+_LARGE_SHARE = 0.4
 """Of the text: so much is not furniture, whatever its name."""
 _SHORT = 300
 _LAYOUT = frozenset({"td", "tr", "tbody", "table"})
-_SENTENCE = 4
+_MIN_SENTENCE_WORDS = 4
 """Words: "Contents:" and the like are fewer."""
-_SHOWN = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
+_DISPLAY_VALUES = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
 _LONG = 800
 """Characters: no menu, banner or footer has so many that are not links."""
 
 
-def sweep(body: Element) -> None:
+def remove_invisible(body: Element) -> None:
     """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay.
 
     What keeps the parts of a name in a title apart and only the style sheet draws (gi-docgen) is written as a point.
@@ -92,25 +95,25 @@ def sweep(body: Element) -> None:
             between.replace_with(".")
 
 
-def clean(root: Element, extra: str = "") -> None:
+def remove_noise(root: Element, extra: str = "") -> None:
     """Take the furniture out of a part of a page. `extra`: selectors of what else is furniture there."""
-    measure = Measure(root)
+    measure = TextMeasure(root)
     found = [element for element in root.css(":not(span)") if not _is_plain(element) and _is_noise(element, measure)]
     found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, measure)]
     if extra:
-        found += [element for element in root.css(extra) if not _is_much(element, measure) and not _is_whole_heading(element)]
+        found += [element for element in root.css(extra) if not _is_large(element, measure) and not _is_whole_heading(element)]
     found += find_phrases(root, measure)
     found += [
-        listing for listing in _lists_of_places(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
+        listing for listing in _lists_of_fragments(root) if _is_table_of_contents(listing, measure) and not _is_announced(listing)
     ]
-    found += find_idle(root)
+    found += find_decorative_images(root)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
     # From the end: what stands in a part must not be touched once that is gone.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
     for heading in root.css("h1,h2,h3,h4,h5,h6"):
-        _free_from_its_own_link(heading)
+        _unwrap_self_link(heading)
 
 
 def _only_contents(root: Element, doomed: set[int]) -> set[int]:
@@ -121,9 +124,9 @@ def _only_contents(root: Element, doomed: set[int]) -> set[int]:
     left = _letters(root)
     for element in root.css("*"):
         is_taken = element.mem_id in doomed or element.tag in _TITLES
-        if is_taken and not _stands_in(element, doomed):
+        if is_taken and not _is_inside(element, doomed):
             left -= _letters(element)
-    return {listing.mem_id for listing in listings} if left < _LEAST else set()
+    return {listing.mem_id for listing in listings} if left < _MIN_LETTERS else set()
 
 
 def _leads_on(listing: Element) -> bool:
@@ -131,10 +134,10 @@ def _leads_on(listing: Element) -> bool:
     return sum(not (link.attributes.get("href") or "#").startswith("#") for link in listing.css("a")) > 1
 
 
-def _stands_in(element: Element, doomed: set[int]) -> bool:
+def _is_inside(element: Element, doomed: set[int]) -> bool:
     """Whether an element is in one that goes, or in a heading: counted with that."""
     above = element.parent
-    for _ in range(_HIGHEST):
+    for _ in range(_MAX_ANCESTORS):
         if above is None:
             return False
         if above.mem_id in doomed or above.tag in _TITLES:
@@ -149,12 +152,12 @@ def _letters(element: Element) -> int:
 
 def _tab_labels(root: Element) -> list[int]:
     """The names of the panels of tabs. Some have the classes and the targets of a menu (Bootstrap)."""
-    rows = root.css(".nav-tabs,[role=tablist]")[:_MOST_TABS]
+    rows = root.css(".nav-tabs,[role=tablist]")[:_MAX_TAB_ROWS]
     labels = [element for row in rows for element in row.css("li,a")]
     return [element.mem_id for element in (*labels, *root.css(".nav-tabs"))]
 
 
-def _free_from_its_own_link(heading: Element) -> None:
+def _unwrap_self_link(heading: Element) -> None:
     """Make plain text of a heading that is nothing but a link to itself."""
     link = heading.css_first("a")
     if link is None or not _is_whole_heading(link):
@@ -164,29 +167,29 @@ def _free_from_its_own_link(heading: Element) -> None:
         link.unwrap()
 
 
-def _is_much(element: Element, measure: Measure) -> bool:
-    return measure.length(element) > _MUCH * measure.whole
+def _is_large(element: Element, measure: TextMeasure) -> bool:
+    return measure.length(element) > _LARGE_SHARE * measure.whole
 
 
 def _is_plain(element: Element) -> bool:
     """A glance that lets most elements pass: nothing but a class that says nothing."""
-    if element.tag_id in _JUDGED:
+    if element.tag_id in _CHECKED_TAGS:
         return False
     attributes = element.attributes
     if not attributes:
         return True
     names = attributes.get("class")
-    return len(attributes) == 1 and names is not None and judge(names) is Verdict.SILENT and "hidden" not in names
+    return len(attributes) == 1 and names is not None and rate_names(names) is NameRating.SILENT and "hidden" not in names
 
 
-def _is_noise(element: Element, measure: Measure) -> bool:
+def _is_noise(element: Element, measure: TextMeasure) -> bool:
     tag = element.tag or ""
     attributes = element.attributes
-    if tag in _GONE:
+    if tag in _NOISE_TAGS:
         return tag != "script" or not (attributes.get("type") or "").startswith("math/")
     role = attributes.get("role")
-    if role in _FURNITURE_ROLES:
-        return not _is_much(element, measure)
+    if role in _NOISE_ROLES:
+        return not _is_large(element, measure)
     if tag == "button":
         return not _is_label(element, attributes, role)
     if tag == "a":
@@ -211,17 +214,17 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
     """Whether a link is only a handle of the heading it stands in, or another tool with a telling name."""
     href = attributes.get("href")
     text = element.text().strip()
-    if href in _TOP and text.lower().strip("[]()↑ ") in {"", "top"} and _holds_none(element):
+    if href in _TOP_TARGETS and text.lower().strip("[]()↑ ") in {"", "top"} and _has_no_blocks(element):
         return True
-    if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _holds_none(element):
+    if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _has_no_blocks(element):
         # An empty anchor with a name is where links of other pages land: it stays.
         return (not href or "#" in href) and not (text.isalpha() and has_words(element.next))
     if leads_to_source(text, href or ""):
         return True
-    if len(text) <= LONGEST and text and (is_phrase(text) or is_step(element, text)):
+    if len(text) <= MAX_PHRASE_LENGTH and text and (is_phrase(text) or is_step(element, text)):
         is_word = is_one_word(text) and is_in_a_sentence(element)
         return not is_code(element) and not is_word and not _is_word_of_a_line(element)
-    if judge(attributes.get("class") or "") is not Verdict.STRONG or len(text) >= _SHORT or not _holds_none(element):
+    if rate_names(attributes.get("class") or "") is not NameRating.STRONG or len(text) >= _SHORT or not _has_no_blocks(element):
         return False
     return not _is_whole_heading(element)
 
@@ -231,7 +234,7 @@ def _is_word_of_a_line(link: Element) -> bool:
     line = link.parent
     if line is None or line.tag not in _LINES:
         return False
-    return _letters(line) - sum(_letters(other) for other in line.css("a")) >= _LEAST_SENTENCE
+    return _letters(line) - sum(_letters(other) for other in line.css("a")) >= _MIN_SENTENCE_LETTERS
 
 
 def _is_whole_heading(element: Element) -> bool:
@@ -243,7 +246,7 @@ def _is_whole_heading(element: Element) -> bool:
     return text not in _SIGNS and len(parent.text().strip().rstrip(_HANDLES)) <= len(text)
 
 
-def _is_hidden(element: Element, attributes: Attributes, role: str | None, measure: Measure) -> bool:
+def _is_hidden(element: Element, attributes: Attributes, role: str | None, measure: TextMeasure) -> bool:
     style = attributes.get("style") or ""
     hidden = (
         ("hidden" in attributes and attributes["hidden"] != "until-found")
@@ -251,16 +254,16 @@ def _is_hidden(element: Element, attributes: Attributes, role: str | None, measu
         or ("none" in style and "display:none" in style.replace(" ", ""))
         or (element.tag != "pre" and _is_hidden_by_class(attributes.get("class")))
     )
-    if not hidden or role == "tabpanel" or judge(attributes.get("class") or "") is Verdict.KEEP:
+    if not hidden or role == "tabpanel" or rate_names(attributes.get("class") or "") is NameRating.KEEP:
         return False
-    return not _is_panel(element, attributes) and not _is_much(element, measure)
+    return not _is_panel(element, attributes) and not _is_large(element, measure)
 
 
 def _is_hidden_by_class(names: str | None) -> bool:
     """`hidden`, when nothing shows the part again on a wider screen (`hidden lg:block`)."""
     if names is None or "hidden" not in names or "hidden" not in (parts := names.split()):
         return False
-    return not any(":" in part and part.rpartition(":")[2] in _SHOWN for part in parts)
+    return not any(":" in part and part.rpartition(":")[2] in _DISPLAY_VALUES for part in parts)
 
 
 def _is_panel(element: Element, attributes: Attributes) -> bool:
@@ -283,39 +286,39 @@ def _neighbour(node: Element | None, *, forward: bool) -> Element | None:
     return node
 
 
-def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure: Measure) -> bool:
+def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure: TextMeasure) -> bool:
     names, own_id = attributes.get("class"), attributes.get("id")
-    by_class = judge(names) if names else Verdict.SILENT
-    if by_class is Verdict.KEEP or tag in _NEVER_NAMED:
-        return tag == "span" and by_class is Verdict.STRONG and measure.length(element) < 60
-    verdict = max(by_class, _by_id(element, own_id) if own_id else Verdict.SILENT)
-    if verdict is Verdict.STRONG:
+    by_class = rate_names(names) if names else NameRating.SILENT
+    if by_class is NameRating.KEEP or tag in _CONTENT_TAGS:
+        return tag == "span" and by_class is NameRating.STRONG and measure.length(element) < 60
+    verdict = max(by_class, _rate_id(element, own_id) if own_id else NameRating.SILENT)
+    if verdict is NameRating.STRONG:
         length = measure.length(element)
-        if length > _MUCH * measure.whole or (length > _LONG and measure.linked(element) < 0.25 * length):
+        if length > _LARGE_SHARE * measure.whole or (length > _LONG and measure.linked(element) < 0.25 * length):
             return False
         return element.css_first("h1,pre") is None
-    if verdict is Verdict.WEAK or tag == "aside":
+    if verdict is NameRating.WEAK or tag == "aside":
         return _looks_empty(element, measure) or is_closing(measure.text_of(element) or "")
     return False
 
 
-def _by_id(element: Element, own_id: str) -> Verdict:
+def _rate_id(element: Element, own_id: str) -> NameRating:
     """What an id says. Those of sections are made from their headings: one on cookies is not a cookie banner."""
-    verdict = judge(own_id)
-    if verdict is Verdict.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
-        return Verdict.WEAK
-    return verdict if element.tag in _BOXES else Verdict.SILENT
+    verdict = rate_names(own_id)
+    if verdict is NameRating.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
+        return NameRating.WEAK
+    return verdict if element.tag in _BOXES else NameRating.SILENT
 
 
-def _looks_empty(element: Element, measure: Measure) -> bool:
+def _looks_empty(element: Element, measure: TextMeasure) -> bool:
     """Whether a part is short, or made of links, and holds nothing that a reader came for."""
     length = measure.length(element)
-    if length > _MUCH * measure.whole or element.css_first("h1,pre") is not None:
+    if length > _LARGE_SHARE * measure.whole or element.css_first("h1,pre") is not None:
         return False
-    return not length or measure.linked(element) > 0.5 * length or (length < _SHORT and _holds_none(element))
+    return not length or measure.linked(element) > 0.5 * length or (length < _SHORT and _has_no_blocks(element))
 
 
-def _lists_of_places(root: Element) -> list[Element]:
+def _lists_of_fragments(root: Element) -> list[Element]:
     """The lists that hold a link to a place of the same page. Each element above such a link is looked at once."""
     found: list[Element] = []
     seen = {root.mem_id}
@@ -329,9 +332,9 @@ def _lists_of_places(root: Element) -> list[Element]:
     return found
 
 
-def _is_table_of_contents(listing: Element, measure: Measure) -> bool:
+def _is_table_of_contents(listing: Element, measure: TextMeasure) -> bool:
     """Whether a list is nothing but links to places of the same page, and no sentence leads to it."""
-    text = None if _is_led_to(listing) else measure.text_of(listing)
+    text = None if _continues_sentence(listing) else measure.text_of(listing)
     if text is None or measure.linked(listing) < 0.85 * len("".join(text.split())):
         return False
     near = [(link.attributes.get("href") or "").startswith("#") for link in listing.css("a")]
@@ -344,18 +347,76 @@ def _is_announced(listing: Element) -> bool:
     if before is None or is_phrase(text := " ".join(before.text().split())):
         return False
     if before.tag in _SECTIONS:
-        return not text.strip(" :").lower().startswith(_OF_CONTENTS)
-    return before.tag == "p" and text.endswith((":", "：")) and len(text.split()) > _FEWEST_WORDS
+        return not text.strip(" :").lower().startswith(_CONTENTS_HEADINGS)
+    return before.tag == "p" and text.endswith((":", "：")) and len(text.split()) > _MAX_CONTENTS_WORDS
 
 
-def _is_led_to(listing: Element) -> bool:
+def _continues_sentence(listing: Element) -> bool:
     """Whether a list goes on with the sentence before it or before the table that lays it out, which has no end."""
     while (around := listing.parent) is not None and around.tag in _LAYOUT:
         listing = around
     before = _neighbour(listing.prev, forward=False)
     words = before.text().split() if before is not None and before.tag == "p" else []
-    return len(words) >= _SENTENCE and words[-1][-1] not in ".!?。"
+    return len(words) >= _MIN_SENTENCE_WORDS and words[-1][-1] not in ".!?。"
 
 
-def _holds_none(element: Element) -> bool:
+def _has_no_blocks(element: Element) -> bool:
     return element.css_first(_BLOCKS) is None
+
+
+_ICON = re.compile(r"(?:.*\b)?(?:icon|logo|avatar|emoji|badge|spinner)s?", re.IGNORECASE)
+_ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:icon|avatar|emoji|logo)s?(?:$|[\s_-])", re.IGNORECASE)
+_ICON_SOURCE = re.compile(r"gravatar\.com/|/avatars?[/.]|//avatars\.|//img\.shields\.io/|/badge\.svg|/emoji/", re.IGNORECASE)
+_FOLD_SIGNS = frozenset({"+", "-"})
+"""What signs are called that a click unfolds something with."""
+_ARROW_NAMES = frozenset("up top home prev previous next back contents index toc".split())
+"""What arrows are called that lead to other pages."""
+_MAX_ICON_SIZE = 32
+"""Pixels on each side."""
+_MIN_ALT_LENGTH = 8
+"""Characters: shorter descriptions repeat by chance."""
+
+
+def find_decorative_images(root: Element) -> list[Element]:
+    """The images to leave out."""
+    idle: list[Element] = []
+    last: Element | None = None
+    last_alt = ""
+    for image in root.css("img"):
+        attributes = image.attributes
+        alt = (attributes.get("alt") or "").strip()
+        if _is_icon(attributes, alt.strip("[]() ")) or _is_arrow(image, alt):
+            idle.append(image)
+            continue
+        if last is not None and alt == last_alt and len(alt) >= _MIN_ALT_LENGTH:
+            dark = _is_dark(last)
+            if dark != _is_dark(image):
+                idle.append(last if dark else image)
+        last, last_alt = image, alt
+    return idle
+
+
+def _is_icon(attributes: Attributes, alt: str) -> bool:
+    if alt in _FOLD_SIGNS:
+        return True
+    if alt and (_ICON.fullmatch(alt) or _ICON_CLASS.search(attributes.get("class") or "")):
+        return True
+    if _ICON_SOURCE.search((attributes.get("src") or "")[:300]):
+        return True
+    return _is_small(attributes.get("width")) and _is_small(attributes.get("height"))
+
+
+def _is_arrow(image: Element, alt: str) -> bool:
+    return alt.lower().strip("[]() ") in _ARROW_NAMES and image.parent is not None and image.parent.tag == "a"
+
+
+def _is_small(side: str | None) -> bool:
+    return side is not None and side.removesuffix("px").isdecimal() and int(side.removesuffix("px")[:6]) <= _MAX_ICON_SIZE
+
+
+def _is_dark(image: Element) -> bool:
+    """Whether an image, or the element it stands in, is marked as the one for a dark screen."""
+    parent = image.parent
+    own = image.attributes
+    marks = (own.get("class"), own.get("src"), own.get("srcset"), parent.attributes.get("class") if parent else None)
+    return any(mark and "dark" in mark.replace("dark:hidden", "") for mark in marks)

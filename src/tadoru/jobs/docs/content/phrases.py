@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tadoru.jobs.docs.content.measure import Measure
+from tadoru.jobs.docs.content.text_measure import TextMeasure
 from tadoru.parse.html import Element, collapsed, has_words
 
-LONGEST = 80
+MAX_PHRASE_LENGTH = 80
 """Characters of the text of a part that can be a phrase."""
 
 _PAGE = "(?:this|the) (?:page|article|document|docs?|section|topic|guide|content|tutorial|file|chapter|information)"
@@ -69,7 +69,7 @@ _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd", "tt"})
 _CODE_NAMES = frozenset("code-header member-signature type-signature methodSignature memproto sig src signature".split())
 """Names of lines of code that are not marked up as such: signatures of rustdoc, Javadoc, Doxygen, Sphinx, Haddock, Scaladoc."""
 _TERMS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
-_HIGHEST = 12
+_MAX_ANCESTORS = 12
 """Elements above a piece of code, up to its block."""
 _PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
@@ -102,12 +102,14 @@ def is_step(link: Element, text: str) -> bool:
     return False
 
 
-def find_phrases(root: Element, measure: Measure) -> list[Element]:
+def find_phrases(root: Element, measure: TextMeasure) -> list[Element]:
     """The parts that are nothing but a phrase, other than links. Few pages have any, and most are let go after a glance."""
     text = measure.text.lower()
     if not any(hint in text for hint in _HINTS):
         return []
-    found = [part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= LONGEST and is_phrase(own)]
+    found = [
+        part for part in root.css(_PARTS) if 0 < len(own := measure.text_of(part) or "") <= MAX_PHRASE_LENGTH and is_phrase(own)
+    ]
     return [part for part in found if not (part.tag in _TERMS and is_one_word(part.text())) and not is_code(part)]
 
 
@@ -128,13 +130,13 @@ def is_in_a_sentence(link: Element) -> bool:
 
 def is_closing(text: str) -> bool:
     """Whether a text is nothing but a line about copyright."""
-    return len(text) <= 4 * LONGEST and _CLOSING.fullmatch(collapsed(text)) is not None
+    return len(text) <= 4 * MAX_PHRASE_LENGTH and _CLOSING.fullmatch(collapsed(text)) is not None
 
 
 def is_code(part: Element) -> bool:
     """Whether a part is in code or has code in it: a command or a method called `copy` is not a button."""
     above: Element | None = part
-    for _ in range(_HIGHEST):
+    for _ in range(_MAX_ANCESTORS):
         if above is None:
             break
         if above.tag in _CODE_TAGS or not _CODE_NAMES.isdisjoint((above.attributes.get("class") or "").split()):

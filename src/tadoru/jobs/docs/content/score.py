@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.jobs.docs.content.words import Verdict, judge
+from tadoru.jobs.docs.content.class_names import NameRating, rate_names
 from tadoru.parse.html import Document, Element
 
-_BEST = (
+_CONTENT_NAMES = (
     "[itemprop=articleBody],.markdown-body,.markdown,.prose,.doc-content,.docs-content,.documentation-content,.page-content,.article-content,"
     ".main-content,.entry-content,.post-content,#main-content,#content,#doc-content,#docs-content,.content,#main,#article,.article-body"
 )
@@ -20,21 +20,21 @@ _PROSE = frozenset(
     {"p", "pre", "blockquote", "dd", "dt", "li", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "figcaption", "summary"}
 )
 _INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
-_ENDS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
+_LEAF_TAGS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
 """Where the way down ends. Tables are walked through: old pages are laid out in them."""
 _BETWEEN_CELLS = frozenset({"table", "thead", "tbody", "tfoot", "tr"})
-_HOLDS = 0.85
+_MIN_SHARE = 0.85
 """Of the running text above: a child with so much of it is where the text is."""
-_SENTENCE = 60
+_MIN_PARAGRAPH = 60
 """Characters: a box with so many beside its parts and links holds a paragraph."""
-_OUTSIDE = frozenset({"nav", "footer", "aside", "button", "select"})
+_OUTSIDE_TAGS = frozenset({"nav", "footer", "aside", "button", "select"})
 _OUTSIDE_ROLES = frozenset({"navigation", "contentinfo", "banner", "search", "dialog", "menu", "complementary"})
-_MOST_LOOKS = 300
+_MAX_LOOKUPS = 300
 """How many parts with the name of a menu are searched for the text all the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ContentChoice:
     """A container, how sure the choice is from 0 to 1, and why."""
 
     element: Element
@@ -42,16 +42,16 @@ class Choice:
     reason: str
 
 
-class Weights:
+class TextWeights:
     """How much running text each element of a page holds: text in paragraphs and their like, links left out."""
 
     def __init__(self, body: Element) -> None:
         self.of: dict[int, int] = {}
-        outside = _Outside()
+        outside = _NonContent()
         # From the end, each element hands what it holds to its parent: one step an element, however deep they are nested.
         for element in reversed(body.css("*")):
             key = element.mem_id
-            if (own := _own(element)) and not outside.holds(element):
+            if (own := _own_weight(element)) and not outside.holds(element):
                 self.of[key] = self.of.get(key, 0) + own
             held = self.of.get(key)
             parent = element.parent
@@ -64,11 +64,11 @@ class Weights:
         return self.of.get(element.mem_id, 0) / self.whole if self.whole else 0.0
 
 
-def _own(element: Element) -> int:
+def _own_weight(element: Element) -> int:
     """What an element itself holds of the running text. Some makers write paragraphs as `<div>`, and all use it for boxes."""
     if element.tag in _PROSE:
         return _weight(element)
-    return own if element.tag == "div" and (own := _weight(element)) >= _SENTENCE else 0
+    return own if element.tag == "div" and (own := _weight(element)) >= _MIN_PARAGRAPH else 0
 
 
 def _weight(block: Element) -> int:
@@ -86,12 +86,12 @@ def _weight(block: Element) -> int:
     return length
 
 
-class _Outside:
+class _NonContent:
     """Which elements are in a menu, a footer or another part that says it is not the text."""
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
-        self._looks = _MOST_LOOKS
+        self._looks = _MAX_LOOKUPS
 
     def holds(self, block: Element) -> bool:
         path: list[int] = []
@@ -112,37 +112,37 @@ class _Outside:
 
     def _says(self, element: Element) -> bool:
         tag = element.tag
-        if tag in _OUTSIDE:
+        if tag in _OUTSIDE_TAGS:
             return True
         attributes = element.attributes
         if attributes.get("role") in _OUTSIDE_ROLES:
             return True
         if tag in {"body", "html", "main", "article"} or not attributes:
             return False
-        if Verdict.STRONG not in (judge(attributes.get("class") or ""), judge(attributes.get("id") or "")):
+        if NameRating.STRONG not in (rate_names(attributes.get("class") or ""), rate_names(attributes.get("id") or "")):
             return False
         self._looks -= 1
         return self._looks < 0 or element.css_first("main,article,h1") is None
 
 
-def choose(document: Document, body: Element) -> Choice:
+def choose_content(document: Document, body: Element) -> ContentChoice:
     """The container of the text."""
-    weights = Weights(body)
+    weights = TextWeights(body)
     if not weights.whole:
-        return Choice(body, 0.1, "the page has no running text")
-    said = _said(document, weights)
+        return ContentChoice(body, 0.1, "the page has no running text")
+    said = _named_content(document, weights)
     shaped = _descend(body, weights)
     if said is None:
-        return Choice(shaped, 0.5, "by where the text is dense")
+        return ContentChoice(shaped, 0.5, "by where the text is dense")
     if weights.share(said) >= 0.5:
-        return Choice(said, 0.5 + weights.share(said) / 2, "named as the content")
-    return Choice(shaped, 0.4, "what is named as the content holds little of the text")
+        return ContentChoice(said, 0.5 + weights.share(said) / 2, "named as the content")
+    return ContentChoice(shaped, 0.4, "what is named as the content holds little of the text")
 
 
-def _said(document: Document, weights: Weights) -> Element | None:
+def _named_content(document: Document, weights: TextWeights) -> Element | None:
     best: Element | None = None
     best_score = 0.0
-    for bonus, selectors in ((0.12, "article,[role=article]"), (0.1, "main,[role=main]"), (0.05, _BEST)):
+    for bonus, selectors in ((0.12, "article,[role=article]"), (0.1, "main,[role=main]"), (0.05, _CONTENT_NAMES)):
         for element in document.select(selectors):
             if element.tag in {"body", "html", "a", "span"}:
                 continue
@@ -155,17 +155,17 @@ def _said(document: Document, weights: Weights) -> Element | None:
     return best
 
 
-def _descend(body: Element, weights: Weights) -> Element:
+def _descend(body: Element, weights: TextWeights) -> Element:
     here = body
     for _ in range(200):
         child = here.first_child
         nearly_all: Element | None = None
         while child is not None:
-            if child.is_element_node and weights.of.get(child.mem_id, 0) >= _HOLDS * weights.of[here.mem_id]:
+            if child.is_element_node and weights.of.get(child.mem_id, 0) >= _MIN_SHARE * weights.of[here.mem_id]:
                 nearly_all = child
                 break
             child = child.next
-        if nearly_all is None or nearly_all.tag in _ENDS:
+        if nearly_all is None or nearly_all.tag in _LEAF_TAGS:
             break
         here = nearly_all
     # A way that ends between the cells of a table has come into one that is text.

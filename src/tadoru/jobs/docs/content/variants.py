@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tadoru.rules.url import parts
+from tadoru.rules.url import split_url
 
 
-class Kind(StrEnum):
+class VariantKind(StrEnum):
     """Why a page is not wanted; options that bring pages back name these."""
 
     VERSION = "version"
@@ -26,15 +26,15 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class PageVariant:
     """What a page is instead of a page of the documentation."""
 
-    kind: Kind
+    kind: VariantKind
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DocsEdition:
     """Which version and which language a crawl is about; None where the site has only one, or its addresses do not tell."""
 
     version: str | None = None
@@ -44,10 +44,10 @@ class Wanted:
 _NUMBER = re.compile(
     r"v?\d{1,4}(?:\.\d{1,4}){1,3}(?:\.x|-?(?:alpha|beta|rc|dev|lts)\d*)?|v\d{1,3}|\d{1,3}\.x|v?\d{1,3}-(?:lts|stable)"
 )
-_MOVING = frozenset(
+_VERSION_NAMES = frozenset(
     "latest stable current master main dev devel develop development next nightly canary edge unstable head trunk preview".split()
 )
-_CURRENT = ("stable", "latest", "current", "main", "master")
+_CURRENT_NAMES = ("stable", "latest", "current", "main", "master")
 """What a site that has several calls the one to read, the likeliest first."""
 _LANGUAGES = frozenset(
     "ar az bg bn ca cs da de el en eo es et eu fa fi fil fr gl he hi hr hu hy id it ja ka km ko lt lv mk mn ms my nb ne nl nn no "
@@ -73,42 +73,42 @@ _SOURCE = re.compile(
     r"/_(?:modules|sources|downloads|static|images)/|^(?>.*?/src/).+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
 )
 _TOP = frozenset("docs doc documentation manual book html l intl translations".split())
-_DEEPEST_VERSION = 4
+_MAX_VERSION_DEPTH = 4
 """Folders: what looks like a version below them belongs to the subject, as in `/reference/rest/users/v2/`."""
 
 
-def variant_of(url: str, wanted: Wanted, start: str = "") -> Variant | None:
+def variant_of(url: str, wanted: DocsEdition, start: str = "") -> PageVariant | None:
     """What a page is, from its address and that of the start; None when it is a page of the documentation that is wanted."""
-    pieces = parts(url)
+    pieces = split_url(url)
     path = pieces.path.lower()
     if url == start:
         return None
-    if start and _is_all(path, parts(start).path.lower()):
-        return Variant(Kind.PRINT, "everything on one page")
+    if start and _is_single_page(path, split_url(start).path.lower()):
+        return PageVariant(VariantKind.PRINT, "everything on one page")
     if _SOURCE.search(path):
-        return Variant(Kind.SOURCE, "a listing of source code or a file of the build")
+        return PageVariant(VariantKind.SOURCE, "a listing of source code or a file of the build")
     if _PRINT.search(path) or _PRINT_QUERY.search(pieces.query.lower()):
-        return Variant(Kind.PRINT, "a whole book on one page, or a page for printing")
+        return PageVariant(VariantKind.PRINT, "a whole book on one page, or a page for printing")
     if _INDEX.search(path) or _is_top_index(path):
-        return Variant(Kind.INDEX, "an index, a list of tags or a search page")
+        return PageVariant(VariantKind.INDEX, "an index, a list of tags or a search page")
     version = version_of(url)
     if version is not None and version != wanted.version:
         instead = f"version {wanted.version}" if wanted.version else "the current version"
-        return Variant(Kind.VERSION, f"version {version}; this crawl is about {instead}")
+        return PageVariant(VariantKind.VERSION, f"version {version}; this crawl is about {instead}")
     language = language_of(url)
-    if language is not None and wanted.language is not None and not same_language(language, wanted.language):
-        return Variant(Kind.LANGUAGE, f"in {language}; this crawl is about {wanted.language}")
+    if language is not None and wanted.language is not None and not is_same_language(language, wanted.language):
+        return PageVariant(VariantKind.LANGUAGE, f"in {language}; this crawl is about {wanted.language}")
     return None
 
 
-def wanted_from(start: str, links: Iterable[str], language: str | None = None) -> Wanted:
+def detect_edition(start: str, links: Iterable[str], language: str | None = None) -> DocsEdition:
     """What a crawl is about, from its start address and what the start page links to and says its language is.
 
     A site without a version in the start address either keeps the current one there and the old ones below, or all of them below:
     the links of the start page tell.
     """
     stated = language_of(start)
-    return Wanted(version_of(start) or _version_among(links), stated or language)
+    return DocsEdition(version_of(start) or _version_among(links), stated or language)
 
 
 def _version_among(links: Iterable[str]) -> str | None:
@@ -119,7 +119,7 @@ def _version_among(links: Iterable[str]) -> str | None:
     versions = [version for version in counts if version is not None]
     if not versions or counts.get(None, 0) >= sum(counts[version] for version in versions):
         return None
-    for name in _CURRENT:
+    for name in _CURRENT_NAMES:
         if name in counts:
             return name
     return max(versions, key=lambda version: (counts[version], _rank(version)))
@@ -131,7 +131,7 @@ def _rank(version: str) -> tuple[int, ...]:
 
 def version_of(url: str) -> str | None:
     """The version an address names: `3.12` of `/3.12/library/`, `latest` of `/en/latest/`; None when it names none."""
-    return next((folder for folder in _folders(url)[:_DEEPEST_VERSION] if _is_version(folder)), None)
+    return next((folder for folder in _folders(url)[:_MAX_VERSION_DEPTH] if _is_version(folder)), None)
 
 
 def language_of(url: str) -> str | None:
@@ -147,13 +147,13 @@ def language_of(url: str) -> str | None:
     return None
 
 
-def same_language(one: str, other: str) -> bool:
+def is_same_language(one: str, other: str) -> bool:
     """Whether two names are the same language; regions count only when both name one."""
     first, second = (re.split(r"[-_]", name.lower()) for name in (one, other))
     return first[0] == second[0] and (len(first) == 1 or len(second) == 1 or first[1:] == second[1:])
 
 
-def _is_all(path: str, start: str) -> bool:
+def _is_single_page(path: str, start: str) -> bool:
     """Whether a page beside the start is called so: the whole manual of Node.js, every item of a crate."""
     above, _, name = path.rpartition("/")
     return name in {"all.html", "all.htm"} and above == start.rpartition("/")[0]
@@ -167,12 +167,12 @@ def _is_top_index(path: str) -> bool:
 
 
 def _is_version(folder: str) -> bool:
-    return _NUMBER.fullmatch(folder) is not None or folder in _MOVING
+    return _NUMBER.fullmatch(folder) is not None or folder in _VERSION_NAMES
 
 
 def _folders(url: str) -> list[str]:
     """The folders of an address, lower case; its last part only when it ends in a slash or has no dot."""
-    path = parts(url).path.lower()
+    path = split_url(url).path.lower()
     folders = path.strip("/").split("/")
     if not path.endswith("/") and folders[-1].endswith((".html", ".htm", ".php", ".aspx", ".md")):
         folders.pop()

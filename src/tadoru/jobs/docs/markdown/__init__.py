@@ -7,7 +7,7 @@ before, in `content`; files are written after, in `bundle`.
 Code is written into its fence once. There is no pass over finished text, so nothing can change what stands in a fence.
 """
 
-from tadoru.jobs.docs.markdown.serialise import convert
-from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading, Markdown
+from tadoru.jobs.docs.markdown.conversion import ConvertOptions, MarkdownDocument, MarkdownHeading
+from tadoru.jobs.docs.markdown.converter import convert
 
-__all__ = ["ConvertOptions", "Heading", "Markdown", "convert"]
+__all__ = ["ConvertOptions", "MarkdownDocument", "MarkdownHeading", "convert"]

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.markdown import kinds
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.jobs.docs.markdown import element_kinds
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
 from tadoru.parse.html import Element
 
 _TITLES = (
     ".admonition-title,.sidebar-title,.custom-block-title,.starlight-aside__title,.markdown-alert-title,.alert-heading,.callout-title,.callout-heading,"
     ".admonition-heading,.title,.notecard-title,[class*=admonitionHeading],div.label,summary"
 )
-_USUAL = frozenset(kinds.CALLOUTS) | {"notes", "warnings", "tips", "info", "information", "hints", "pro tip", "examples"}
+_COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
+    "notes",
+    "warnings",
+    "tips",
+    "info",
+    "information",
+    "hints",
+    "pro tip",
+    "examples",
+}
 
 
-def callout(context: Context, node: Element) -> list[str]:
+def callout(context: ConversionContext, node: Element) -> list[str]:
     """The box of a callout."""
-    mark = kinds.callout_mark(classes_of(node)) or kinds.CALLOUTS.get(classes_of(node), "NOTE")
+    mark = element_kinds.callout_mark(classes_of(node)) or element_kinds.CALLOUTS.get(classes_of(node), "NOTE")
     title = _title(context, node)
-    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else _beside_its_picture(node)
+    content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else _beside_icon(node)
     blocks = context.blocks(content if content is not None else node)
-    if title and title.lower().strip(" :!.") not in _USUAL:
+    if title and title.lower().strip(" :!.") not in _COMMON_TITLES:
         blocks.insert(0, title if "**" in title else f"**{title}**")
     if not blocks:
         return []
     return [context.quoted(f"[!{mark}]\n" + "\n\n".join(blocks))]
 
 
-def _title(context: Context, node: Element) -> str:
+def _title(context: ConversionContext, node: Element) -> str:
     """The words of the title, which is taken out of the box."""
     if node.tag == "dl":
         found = node.css_first("dt")
-    elif _beside_its_picture(node) is not None and (above := node.css_first("th")) is not None:
+    elif _beside_icon(node) is not None and (above := node.css_first("th")) is not None:
         found = above
     else:
         found = next((element for element in node.css(_TITLES) if _is_near(element, node)), None)
     if found is None:
-        first = next(iter(direct(node)), None)
+        first = next(iter(child_elements(node)), None)
         found = first if first is not None and first.tag in {"h4", "h5", "h6"} else None
     if found is None:
         return ""
@@ -44,9 +53,9 @@ def _title(context: Context, node: Element) -> str:
     return title
 
 
-def _beside_its_picture(node: Element) -> Element | None:
+def _beside_icon(node: Element) -> Element | None:
     """The text of a box that is laid out as a table, as that of DocBook: a picture beside it, perhaps its title above it."""
-    inside = direct(node)
+    inside = child_elements(node)
     if len(inside) != 1 or inside[0].tag != "table":
         return None
     cells = [cell for cell in inside[0].css("td") if (cell.text() or "").strip()]
@@ -60,17 +69,17 @@ def _is_near(element: Element, box: Element) -> bool:
     for _ in range(6):
         if around is None or around.mem_id == box.mem_id:
             return around is not None
-        if kinds.kind_of(around.tag or "", classes_of(around)) == kinds.CALLOUT:
+        if element_kinds.element_kind(around.tag or "", classes_of(around)) == element_kinds.CALLOUT:
             return False
         around = around.parent
     return False
 
 
-def details(context: Context, node: Element) -> list[str]:
+def details(context: ConversionContext, node: Element) -> list[str]:
     """What folds: its summary in bold, then what it holds, open."""
     blocks: list[str] = []
-    summary = next((child for child in direct(node) if child.tag == "summary"), None)
-    if summary is not None and kinds.kind_of("summary", classes_of(summary)) is kinds.DROP:
+    summary = next((child for child in child_elements(node) if child.tag == "summary"), None)
+    if summary is not None and element_kinds.element_kind("summary", classes_of(summary)) is element_kinds.DROP:
         summary.decompose()
     elif summary is not None:
         heading = summary.css_first("h1,h2,h3,h4,h5,h6,section,pre")

@@ -7,27 +7,110 @@ anchors, lines a theme hides. Most blocks are taken in one go; only those with m
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from tadoru.jobs.docs.markdown import escape, kinds
-from tadoru.jobs.docs.markdown.context import Context, classes_of
-from tadoru.jobs.docs.markdown.languages import language_of
+from tadoru.jobs.docs.markdown import element_kinds, escape
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, classes_of
 from tadoru.parse.html import Element
 
-_ODD = re.compile(
+_MAX_ANCESTORS = 4
+_ATTRIBUTES = ("data-lang", "data-language", "data-code-language", "language", "syntax")
+_LANGUAGE_CLASS = re.compile(
+    r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight-text|mw-highlight-lang|highlight|syntax|src)-|brush:\s*)([A-Za-z0-9+#_.-]+)"
+)
+_LANGUAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+#_.-]{0,29}$")
+
+_NOT_LANGUAGES = frozenset(
+    "default none plain nohighlight no-highlight notranslate highlight highlighter-rouge block wrapper "
+    "container inline copy example box "
+    "line lines undefined null unknown auto code snippet output txt-plain guess literal wrap title toolbar js-code".split()
+)
+_ALIASES = {
+    "python3": "python", "py3": "python", "ipython": "python", "ipython3": "python", "python2": "python", "pycon3": "pycon",
+    "plaintext": "text", "txt": "text", "text-plain": "text", "html-basic": "html", "text-html-basic": "html", "c++": "cpp",
+    "source-shell": "shell", "viml": "vim", "objc++": "objective-cpp", "js": "js", "golang": "go", "emacs-lisp": "elisp",
+    "rust,ignore": "rust", "text-xml": "xml", "text-html": "html", "html+erb": "erb", "git-diff": "diff", "csharp": "csharp",
+}  # fmt: skip
+KNOWN_LANGUAGES = frozenset(
+    "ada asciidoc asm awk bash bat batch c clojure cmake coffeescript console cpp cs csharp css csv cuda "
+    "cypher d dart diff docker dockerfile "
+    "elixir elm erb erlang fish fortran fsharp gherkin glsl go gradle graphql groovy haskell hcl html "
+    "http ini java javascript js json json5 jsonc jsx "
+    "julia kotlin kt latex less lisp lua make makefile markdown md matlab mdx mermaid nginx nim nix objc "
+    "objectivec ocaml pascal perl php plaintext "
+    "powershell prolog properties proto protobuf ps1 pycon py python python3 r rb regex rs rst ruby rust "
+    "sass scala scheme scss sh shell sol solidity sql "
+    "svelte swift tcl terraform tex text toml ts tsx typescript txt v vb verilog vhdl vim vue wasm xml yaml yml zig zsh".split()
+)
+
+
+def language_of(block: Element) -> str:
+    """The language of a block, from itself, the code right below it and the elements around it; empty when none is told."""
+    # A table of code has the numbers of its lines in the first `code`.
+    codes = block.css("code") if block.tag == "table" else ()
+    code = codes[-1] if codes else block.css_first("code")
+    if code is not None and code.mem_id != block.mem_id and (found := _stated_language(code, bare=True)):
+        return found
+    if found := _stated_language(block, bare=True):
+        return found
+    around = block.parent
+    for _ in range(_MAX_ANCESTORS):
+        if around is None or around.tag in {"body", "html", "main", "article", "td", "li"}:
+            break
+        if found := _stated_language(around, bare=False):
+            return found
+        around = around.parent
+    return ""
+
+
+def _stated_language(element: Element, *, bare: bool) -> str:
+    attributes = element.attributes
+    if not attributes:
+        return ""
+    for name in _ATTRIBUTES:
+        value = attributes.get(name)
+        if value and (found := language_name(value)):
+            return found
+    classes = attributes.get("class")
+    return _language_of_classes(classes[:500], bare) if classes else ""
+
+
+@lru_cache(maxsize=2048)
+def _language_of_classes(classes: str, bare: bool) -> str:
+    for match in _LANGUAGE_CLASS.finditer(classes):
+        if found := language_name(match.group(1)):
+            return found
+    words = classes.split()
+    if "doctest" in words:  # Sphinx: a session of Python in the text, which has no language in its source
+        return "pycon"
+    if bare or "sourceCode" in words or "src" in words or "listing" in words:
+        return next((language_name(word) for word in words if word.lower() in KNOWN_LANGUAGES), "")
+    return ""
+
+
+def language_name(word: str) -> str:
+    """A language as it is written after a fence; empty for words that are none."""
+    name = word.strip().lower().split(",")[0].removeprefix("source-").strip()
+    if name in _NOT_LANGUAGES or not _LANGUAGE_NAME.match(name):
+        return ""
+    return _ALIASES.get(name, name)
+
+
+_NEEDS_WALK = re.compile(
     r"<(?!/?(?:span|code|pre|a|em|strong|b|i|var|samp|kbd|mark|u|font|small|ins|del|tt)[ >])"
     r'|<[^>]*(?: class="[^"]*(?:line|lno|gutter|boring|copy|ln\b|lnt|headerlink|anchor|conum|hidden|twoslash|blob)'
     r'| data-l| style="[^"]*user-select)'
 )
-_NUMBERS = frozenset(
+_LINE_NUMBER_CLASSES = frozenset(
     "linenos lineno linenumber linenumbers line-number line-numbers ln lnt lnlinks gutter rouge-gutter "
     "hljs-ln-numbers line-numbers-rows "
     "listing_lines blob-num react-code-text-number boring hide linenodiv cl-number line-numbers-wrapper "
     "twoslash-popup-container twoslash-meta-line headerlink".split()
 )
-_SKIPPED = kinds.UNWRITTEN | {"svg"}
-_LINES = frozenset({"div", "tr", "li", "p"})
-_LINE_WORDS = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
-_FRAMES = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
+_SKIPPED = element_kinds.SKIPPED_TAGS | {"svg"}
+_LINE_TAGS = frozenset({"div", "tr", "li", "p"})
+_LINE_CLASSES = frozenset({"line", "token-line", "code-line", "ec-line", "view-line", "react-code-text"})
+_FRAME_TAGS = frozenset({"table", "tbody", "thead", "tr", "ol", "ul"})
 _CHANGED = re.compile(r'class="(?:line diff (?:add|remove)|[^"]*ec-line (?:ins|del|[^"]* (?:ins|del)))\b')
 _EMPTY_LINE = re.compile("^\xa0+$", re.MULTILINE)
 _INDENTED = re.compile("^ *\xa0[\xa0 ]*[^\xa0 \n]", re.MULTILINE)
@@ -44,19 +127,19 @@ def fence(code: str, language: str = "") -> str:
     return f"{marks}{language}\n{code}{end}{marks}"
 
 
-def code_block(context: Context, node: Element) -> list[str]:
+def code_block(context: ConversionContext, node: Element) -> list[str]:
     """A block of code, the name of its file before it; nothing for an empty one."""
-    title = _title(node) if node.tag == "table" else ""
+    title = _file_name(node) if node.tag == "table" else ""
     code = code_text(node)
     if not code.strip():
         return []
     context.code_blocks += 1
-    written = fence(changes, "diff") if (changes := _changes(node)) else fence(code, language_of(node))
+    written = fence(changes, "diff") if (changes := _diff_text(node)) else fence(code, language_of(node))
     context.take(len(written))
     return [f"**{escape.text(title)}**", written] if title else [written]
 
 
-def _changes(node: Element) -> str:
+def _diff_text(node: Element) -> str:
     """A block whose lines the page marks as added and removed, with the signs it draws before them; empty for any other."""
     if _CHANGED.search(node.inner_html or "") is None:
         return ""
@@ -68,12 +151,12 @@ def _changes(node: Element) -> str:
     return "".join(lines)
 
 
-def _title(table: Element) -> str:
+def _file_name(table: Element) -> str:
     """The name of the file in the first row of a table of code, which is taken out of it."""
     cell = table.css_first("th.filename")
     if cell is None:
         return ""
-    title = escape.seen(cell.text() or "").strip()
+    title = escape.visible_text(cell.text() or "").strip()
     row = cell.parent if cell.parent is not None else cell
     row.decompose()
     return title
@@ -83,7 +166,7 @@ def code_text(node: Element) -> str:
     """The text of a block, line breaks as `\\n`."""
     node = _innermost(node)
     markup = node.inner_html or ""
-    raw = _walked(node) if _ODD.search(markup) else node.text() or ""
+    raw = _collect_text(node) if _NEEDS_WALK.search(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
         # What mdBook hides begins on the line after the tag.
         raw = raw[1:]
@@ -102,7 +185,7 @@ def _innermost(node: Element) -> Element:
     return inner if inner is not None and (inner.text() or "").strip() == (node.text() or "").strip() else node
 
 
-class _Text:
+class _CodeText:
     """Text gathered line by line."""
 
     def __init__(self) -> None:
@@ -117,9 +200,9 @@ class _Text:
             self.pieces.append("\n")
 
 
-def _walked(top: Element) -> str:
+def _collect_text(top: Element) -> str:
     """The text below an element, without what the page added to it, with a new line where the page shows one."""
-    text = _Text()
+    text = _CodeText()
     framed = top.tag != "pre"
     waiting: list[tuple[Element | None, str, bool]] = []
     node = top.first_child
@@ -130,7 +213,7 @@ def _walked(top: Element) -> str:
                 return "".join(text.pieces)
             node, closing, framed = waiting.pop()
             if closing:
-                _closed(text, closing)
+                _end_line(text, closing)
             continue
         following = node.next
         if node.is_text_node:
@@ -140,21 +223,21 @@ def _walked(top: Element) -> str:
         elif node.tag == "br":
             text.add("\n")
         elif node.tag == "img":
-            text.add(_callout(node))
-        elif node.is_element_node and not _is_added(node):
+            text.add(_callout_number(node))
+        elif node.is_element_node and not _is_decoration(node):
             tag = node.tag or ""
             line = _line_kind(node, tag)
             if line:
                 text.new_line()
                 line = f"{line} {len(text.pieces)}"
             waiting.append((following, line, framed))
-            framed = tag in _FRAMES or (framed and tag not in {"pre", "code", "span", "td"} and not line)
+            framed = tag in _FRAME_TAGS or (framed and tag not in {"pre", "code", "span", "td"} and not line)
             node = node.first_child
             continue
         node = following
 
 
-def _callout(image: Element) -> str:
+def _callout_number(image: Element) -> str:
     """A number that a page sets into its code as a picture, to explain the line below (DocBook); other pictures say nothing."""
     number = (image.attributes.get("alt") or "").strip("() ")
     return f"({number})" if number.isdecimal() else ""
@@ -162,23 +245,23 @@ def _callout(image: Element) -> str:
 
 def _line_kind(node: Element, tag: str) -> str:
     """`block` for an element that is a line of its own on screen, `line` for one that only its class makes one, else empty."""
-    if tag in _LINES:
+    if tag in _LINE_TAGS:
         return "block"
     if tag == "span":
         attributes = node.attributes
-        if "data-line" in attributes or not _LINE_WORDS.isdisjoint((attributes.get("class") or "").split()):
+        if "data-line" in attributes or not _LINE_CLASSES.isdisjoint((attributes.get("class") or "").split()):
             return "line"
     return ""
 
 
-def _closed(text: _Text, line: str) -> None:
+def _end_line(text: _CodeText, line: str) -> None:
     """The end of a line: a block ends with a line break, an empty one too."""
     kind, _, begun = line.partition(" ")
     if kind == "block" and (len(text.pieces) == int(begun) or not text.pieces[-1].endswith("\n")):
         text.add("\n")
 
 
-def _is_added(node: Element) -> bool:
+def _is_decoration(node: Element) -> bool:
     """Whether the page added the element to the code: a number, a button, a popup."""
     if node.tag in _SKIPPED:
         return True
@@ -186,10 +269,10 @@ def _is_added(node: Element) -> bool:
     if not attributes:
         return False
     words = (attributes.get("class") or "").split()
-    if not _NUMBERS.isdisjoint(words) or kinds.kind_of(node.tag or "", " ".join(words)) in {
-        kinds.DROP,
-        kinds.TITLE,
-        kinds.PERMALINK,
+    if not _LINE_NUMBER_CLASSES.isdisjoint(words) or element_kinds.element_kind(node.tag or "", " ".join(words)) in {
+        element_kinds.DROP,
+        element_kinds.TITLE,
+        element_kinds.PERMALINK,
     }:
         return True
     if "user-select" in (attributes.get("style") or "") and (node.text() or "").strip().isdigit():

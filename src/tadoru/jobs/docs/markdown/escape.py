@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
 _WIDE = "\u1100-\u11ff\u2e80-\u303f\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6"
@@ -43,19 +43,19 @@ def _slices(plain: str) -> Iterator[str]:
     yield plain[start:]
 
 
-def seen(raw: str) -> str:
+def visible_text(raw: str) -> str:
     """Text of a page with white space collapsed to single spaces, kept at its ends, and without what no reader sees."""
     if len(raw) > _SLICE:
         pieces: list[str] = []
-        for piece in map(seen, _slices(raw)):
+        for piece in map(visible_text, _slices(raw)):
             pieces.append(piece.removeprefix(" ") if pieces and pieces[-1].endswith(" ") else piece)
         return "".join(pieces)
     if not raw.isascii():
         if "\n" in raw:
             raw = _WIDE_BREAK.sub("", raw)
-        raw = _UNSEEN.sub("", raw)
+        raw = _INVISIBLE.sub("", raw)
     elif not raw.isprintable():
-        raw = _UNSEEN.sub("", raw)
+        raw = _INVISIBLE.sub("", raw)
     words = " ".join(raw.split())
     if not words:
         return " " if raw else ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
 from tadoru.parse.html import Element
 
 _REFERENCES = frozenset({"footnote-ref", "footnote-reference", "citation-reference", "footnoteref", "footnote"})
@@ -16,7 +16,7 @@ _NOTE_ID = re.compile(r"(?:(?:user-content-)?fn[-:_]?[\w.-]+|foot\d+)$", re.IGNO
 _NUMBER = re.compile(r"#{1,6} \(?([\w.*-]+)\)?")
 
 
-def reference(context: Context, node: Element, href: str) -> str | None:
+def reference(context: ConversionContext, node: Element, href: str) -> str | None:
     """`[^1]` for a link to a footnote; None for any other."""
     attributes = node.attributes
     known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
@@ -40,7 +40,7 @@ def _is_raised(node: Element) -> bool:
     )
 
 
-def aside(context: Context, node: Element) -> str | None:
+def inline_note(context: ConversionContext, node: Element) -> str | None:
     """`[^1]` for a note that stands in brackets in the text itself, or one that refers to such a note (AsciiDoc)."""
     words = classes_of(node)
     if words == "footnoteref":
@@ -58,22 +58,22 @@ def aside(context: Context, node: Element) -> str | None:
     return f"[^{label}]"
 
 
-def _is_citation(context: Context, node: Element, target: str) -> bool:
+def _is_citation(context: ConversionContext, node: Element, target: str) -> bool:
     """Whether a link `[Tea]` leads to a citation of the page, which is written as a note."""
     words = node.text(strip=True) or ""
     return words[:1] == "[" and words[-1:] == "]" and target in context.citations
 
 
-def notes(context: Context, node: Element) -> list[str] | None:
+def notes(context: ConversionContext, node: Element) -> list[str] | None:
     """The notes below an element that holds footnotes; None when it holds none that can be told apart."""
     items = [item for item in node.css("li[id]") if item.parent is not None and item.parent.tag == "ol"]
     if items:
         return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
     if node.tag == "dl":
         return _definitions(context, node)
-    _take_out_frame(node)
+    _remove_separators(node)
     if node.css_first("h5 a[href^='#DOC']") is not None:
-        return _headed(context, node)
+        return _notes_under_headings(context, node)
     label = node.css_first(".label,.fn-bracket")
     if label is None:
         label = _back_link(node)
@@ -84,9 +84,9 @@ def notes(context: Context, node: Element) -> list[str] | None:
     return [_note(context, node, name).replace("]: . ", "]: ", 1)] if name else None
 
 
-def _take_out_frame(node: Element) -> None:
+def _remove_separators(node: Element) -> None:
     """What parts the notes from the text: Markdown has its own way to show them."""
-    for child in direct(node):
+    for child in child_elements(node):
         if child.tag in {"hr", "br"} or "footnotes-heading" in classes_of(child).split():
             child.decompose()
 
@@ -97,7 +97,7 @@ def _back_link(node: Element) -> Element | None:
     return link.parent if link is not None and link.parent is not None and link.parent.tag == "sup" else link
 
 
-def _headed(context: Context, node: Element) -> list[str]:
+def _notes_under_headings(context: ConversionContext, node: Element) -> list[str]:
     """The form of Texinfo: each note below a small heading that is its number."""
     before = len(context.headings)
     written: list[tuple[str, list[str]]] = []
@@ -107,14 +107,14 @@ def _headed(context: Context, node: Element) -> list[str]:
         elif written:
             written[-1][1].append(block)
     del context.headings[before:]
-    return [_written(context, label, blocks) for label, blocks in written if blocks]
+    return [_format_note(context, label, blocks) for label, blocks in written if blocks]
 
 
-def _definitions(context: Context, node: Element) -> list[str] | None:
+def _definitions(context: ConversionContext, node: Element) -> list[str] | None:
     """The form of older Sphinx: a list of definitions, the label as its term."""
     written: list[str] = []
     label = ""
-    for child in direct(node):
+    for child in child_elements(node):
         if child.tag == "dt":
             brackets = child.css_first(".brackets")
             label = _LABEL.sub("", (child if brackets is None else brackets).text() or "")[:60]
@@ -123,14 +123,14 @@ def _definitions(context: Context, node: Element) -> list[str] | None:
     return written or None
 
 
-def _note(context: Context, node: Element, label: str) -> str:
+def _note(context: ConversionContext, node: Element, label: str) -> str:
     for back in node.css(".footnote-backref,.footnote-back,.backrefs,.fn-backref,[data-footnote-backref],a[rev=footnote]"):
         back.decompose()
     for link in node.css("a[href]"):
         if (link.text(strip=True) or "") in {"↩", "↩︎", "^", "↑"}:
             link.decompose()
-    return _written(context, label, context.blocks(node))
+    return _format_note(context, label, context.blocks(node))
 
 
-def _written(context: Context, label: str, blocks: list[str]) -> str:
+def _format_note(context: ConversionContext, label: str, blocks: list[str]) -> str:
     return f"[^{label}]: " + context.indented("\n\n".join(blocks), 4)

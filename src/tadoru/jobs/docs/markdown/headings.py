@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.markdown import escape, inline, kinds, pieces, signatures
-from tadoru.jobs.docs.markdown.context import Context, classes_of
-from tadoru.jobs.docs.markdown.values import Heading
+from tadoru.jobs.docs.markdown import element_kinds, escape, inline, signatures
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, MarkdownHeading, classes_of
 from tadoru.parse.html import Element, collapsed
 
 _DEEPEST = 6
 _METHOD = 4
 
 
-def heading(context: Context, node: Element, level: int) -> list[str]:
+def heading(context: ConversionContext, node: Element, level: int) -> list[str]:
     """A heading; nothing for an empty one."""
     if "memtitle" in classes_of(node).split():  # Doxygen gives a member the level of the group it belongs to
         level = min(level + 1, _DEEPEST)
@@ -23,27 +22,27 @@ def heading(context: Context, node: Element, level: int) -> list[str]:
         context.in_heading = 0
         plain = _plain(node)
     else:
-        text, plain = pieces.code_span(signature), signature
+        text, plain = inline.code_span(signature), signature
     if not text:
         return []
-    context.headings.append(Heading(level, plain, anchor))
+    context.headings.append(MarkdownHeading(level, plain, anchor))
     return [f"{'#' * level} {escape.heading_end(text)}"]
 
 
-def method(context: Context, node: Element) -> list[str]:
+def method(context: ConversionContext, node: Element) -> list[str]:
     """The line that names a method, which only a style sheet makes a heading (RDoc): one below those of its kind."""
     name = collapsed(node.text() or "")
     if not name:
         return []
     around = node.parent
-    context.headings.append(Heading(_METHOD, name, node.id or (around.id if around is not None else None)))
-    return [f"{'#' * _METHOD} {pieces.code_span(name)}"]
+    context.headings.append(MarkdownHeading(_METHOD, name, node.id or (around.id if around is not None else None)))
+    return [f"{'#' * _METHOD} {inline.code_span(name)}"]
 
 
-def title(context: Context, words: str) -> str:
+def title(context: ConversionContext, words: str) -> str:
     """The title of a page that has no heading of its own."""
-    context.headings.insert(0, Heading(1, collapsed(words), None))
-    return "# " + escape.heading_end(escape.text(escape.seen(words).strip()))
+    context.headings.insert(0, MarkdownHeading(1, collapsed(words), None))
+    return "# " + escape.heading_end(escape.text(escape.visible_text(words).strip()))
 
 
 def level_of(text: str | None) -> int:
@@ -75,9 +74,11 @@ def _plain(node: Element) -> str:
         if element.tag == "br":
             element.replace_with(" ")
             continue
-        kind = kinds.kind_of(element.tag or "", classes_of(element))
-        signs = kind in {kinds.PERMALINK, kinds.DROP} or inline.is_permalink(element, element.attributes.get("href") or "")
+        kind = element_kinds.element_kind(element.tag or "", classes_of(element))
+        signs = kind in {element_kinds.PERMALINK, element_kinds.DROP} or inline.is_permalink(
+            element, element.attributes.get("href") or ""
+        )
         if signs and length > (own := len(collapsed(element.text() or ""))):
             length -= own
             element.decompose()
-    return escape.seen(node.text() or "").strip()
+    return escape.visible_text(node.text() or "").strip()

@@ -5,12 +5,172 @@ This is the walk over the elements of a line. It gathers pieces, which `pieces` 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from tadoru.jobs.docs.markdown import escape, footnotes, kinds, math, media
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context
-from tadoru.jobs.docs.markdown.pieces import BREAK, CODE, MARKUP, TEXT, Piece, code_span, joined
-from tadoru.parse.html import Element, has_words
+from tadoru.jobs.docs.markdown import element_kinds, escape, footnotes, math
+from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext
+from tadoru.parse.html import Element, collapsed, has_words
+
+TEXT, CODE, MARKUP, BREAK = "text", "code", "markup", "break"
+InlinePiece = tuple[str, str]
+"""A kind and its content. Emphasis has its marks as the kind (`**`) and Markdown as the content."""
+
+_TICKS = re.compile("`+")
+_SPACES = re.compile("[ \t\r\n\f]+")
+_DISCARDED = re.compile("[\x00-\x08\x0b\x0e-\x1f\u00ad\u200b]")
+"""Controls, and where a page says that a long name may be broken: whoever copies the name must not copy them."""
+_PUNCTUATION = ".,:;!?、。，．：；！？「」『』（）()【】〈〉《》“”‘’…・％%"
+"""What means nothing to Markdown, and may leave the emphasis it stands at the edge of."""
+
+
+def code_span(raw: str) -> str:
+    """Inline code in as many backticks as it takes; empty for empty code."""
+    code = _DISCARDED.sub("", _SPACES.sub(" ", raw)).strip(" ")
+    if not code:
+        return ""
+    if "`" not in code:
+        return f"`{code}`"
+    longest = max(map(len, _TICKS.findall(code)))
+    fence = "`" * (longest + 1)
+    pad = " " if code[0] == "`" or code[-1] == "`" else ""
+    return f"{fence}{pad}{code}{pad}{fence}"
+
+
+def exact_span(line: str) -> str:
+    """A line of a block of code as inline code, its spaces kept: they are columns and indents. Empty for an empty line."""
+    code = _DISCARDED.sub("", line).rstrip()
+    if not code:
+        return ""
+    fence = "`" * (1 + max(map(len, _TICKS.findall(code)), default=0))
+    pad = " " if code.lstrip()[0] == "`" or code[-1] == "`" else ""
+    return f"{fence}{pad}{code}{pad}{fence}"
+
+
+def join_pieces(pieces: list[InlinePiece], breaks: str, *, bare: bool, in_link: bool) -> str:
+    """The pieces as Markdown; `bare` without white space at the ends."""
+    merged = _merge_pieces(pieces)
+    out: list[str] = []
+    spaced = bare
+    for index, (kind, content) in enumerate(merged):
+        if kind == TEXT:
+            written = _text(merged, index, spaced=spaced, in_link=in_link)
+        elif kind == BREAK:
+            if out:
+                out[-1] = out[-1].rstrip(" ")
+            written = breaks
+        elif kind == CODE:
+            written = code_span(content)
+        elif kind == MARKUP:
+            written = content
+        else:
+            written = _emphasise(kind, content, out[-1] if out else "", _next_sign(merged, index))
+        if written:
+            out.append(written)
+            spaced = kind == BREAK or (kind == TEXT and written[-1] == " ")
+    line = "".join(out)
+    return line.strip() if bare else line
+
+
+def _text(pieces: list[InlinePiece], index: int, *, spaced: bool, in_link: bool) -> str:
+    """A piece of text, escaped; `spaced` when there is white space before it already."""
+    words = escape.visible_text(pieces[index][1])
+    if spaced and words[:1] == " ":
+        words = words[1:]
+    words = escape.text(words, in_link=in_link)
+    if words[-1:] == "!" and index + 1 < len(pieces) and pieces[index + 1][1].startswith("["):
+        words = words[:-1] + "\\!"
+    return words
+
+
+def _merge_pieces(pieces: list[InlinePiece]) -> list[InlinePiece]:
+    """Neighbours of one kind as one piece: only then can text be escaped, and code be told from a longer fence."""
+    merged: list[tuple[str, list[str]]] = []
+    for kind, content in pieces:
+        if merged and kind == merged[-1][0] and kind not in {MARKUP, BREAK}:
+            merged[-1][1].append(content)
+        elif content or kind == BREAK:
+            merged.append((kind, [content]))
+    return [(kind, "".join(contents)) for kind, contents in merged]
+
+
+def _next_sign(pieces: list[InlinePiece], index: int) -> str:
+    """The character that follows a piece, as far as it matters to emphasis."""
+    if index + 1 >= len(pieces):
+        return ""
+    kind, content = pieces[index + 1]
+    if kind == BREAK:
+        return ""
+    return content[:1] if kind in {TEXT, MARKUP} else "*"
+
+
+def _emphasise(mark: str, core: str, before: str, after: str) -> str:
+    """Emphasis with its marks where Markdown sees them: not between a word and punctuation, nor right after other emphasis."""
+    head = tail = ""
+    previous = before[-1:]
+    if _is_word(previous):
+        core, head = _strip_punctuation(core, at_end=False)
+    if _is_word(after):
+        core, tail = _strip_punctuation(core, at_end=True)
+    if not core:
+        return head + tail
+    glued = previous == mark[0] or (after == "*" and mark != "~~")
+    if glued or (_is_word(previous) and not _is_word(core[0])) or (_is_word(after) and not _is_word(core[-1])):
+        return f"{head}{core}{tail}"
+    return f"{head}{mark}{core}{mark}{tail}"
+
+
+def _is_word(sign: str) -> bool:
+    return bool(sign) and sign.isalnum()
+
+
+def _strip_punctuation(core: str, *, at_end: bool) -> tuple[str, str]:
+    """What is left of emphasised text when punctuation without a meaning in Markdown is taken off one of its ends."""
+    if "](" in core or "`" in core or ">" in core:
+        return core, ""
+    stripped = core.rstrip(_PUNCTUATION) if at_end else core.lstrip(_PUNCTUATION)
+    if at_end:
+        return stripped, core[len(stripped) :]
+    return stripped, core[: len(core) - len(stripped)]
+
+
+def convert_media(context: ConversionContext, node: Element, tag: str) -> str:
+    """The Markdown of an image or an embedded thing; empty when there is nothing to say about it."""
+    if tag == "picture":
+        image = node.css_first("img")
+        return _image(context, image) if image is not None else ""
+    return _image(context, node) if tag == "img" else _embedded(context, node)
+
+
+def _image(context: ConversionContext, node: Element) -> str:
+    attributes = node.attributes
+    alt = escape.text(escape.visible_text(attributes.get("alt") or "").strip(), in_link=True)
+    if "math" in (attributes.get("class") or "").split() and attributes.get("alt"):
+        return f"${collapsed(attributes.get('alt') or '')}$"
+    if not alt and not context.options.decorative_images:
+        return ""
+    source = attributes.get("src") or ""
+    if not source or source.startswith("data:"):
+        source = attributes.get("data-src") or attributes.get("data-original") or ""
+    url = context.address(source) if source else None
+    if url is None:
+        return alt
+    context.images += 1
+    return f"![{alt}]({url.replace('(', '%28').replace(')', '%29')})"
+
+
+def _embedded(context: ConversionContext, node: Element) -> str:
+    attributes = node.attributes
+    source = attributes.get("src") or attributes.get("data-src")
+    if not source:
+        inner = node.css_first("source")
+        source = inner.attributes.get("src") if inner is not None else None
+    target = context.target(source) if source else None
+    if not target:
+        return ""
+    title = escape.text(escape.visible_text(attributes.get("title") or attributes.get("aria-label") or "").strip(), in_link=True)
+    return f"[{title}]({target})" if title else f"<{target}>"
+
 
 _EMPHASIS = {
     "em": "*",
@@ -24,15 +184,15 @@ _EMPHASIS = {
     "s": "~~",
     "strike": "~~",
 }
-_CODES = frozenset({"code", "tt", "samp", "kbd"})
-_RAISED = frozenset({"sub", "sup"})
-_MEDIA = frozenset({"img", "picture", "video", "audio", "iframe"})
-_SYMBOLS = frozenset({"¶", "#", "🔗", "§", "", "◆", "◆\u00a0", "⚓", "⚓︎", "∞", "\uf0c1", "link", "Link"})
+_CODE_TAGS = frozenset({"code", "tt", "samp", "kbd"})
+_SCRIPT_TAGS = frozenset({"sub", "sup"})
+_MEDIA_TAGS = frozenset({"img", "picture", "video", "audio", "iframe"})
+_PERMALINK_SIGNS = frozenset({"¶", "#", "🔗", "§", "", "◆", "◆\u00a0", "⚓", "⚓︎", "∞", "\uf0c1", "link", "Link"})
 
 
-def render(context: Context, nodes: Iterable[Element], breaks: str) -> str:
+def render_inline(context: ConversionContext, nodes: Iterable[Element], breaks: str) -> str:
     """The nodes, one after the other, as one string without white space at its ends."""
-    line = Line(context)
+    line = InlineBuilder(context)
     for node in nodes:
         line.add(node)
     return line.joined(breaks)
@@ -41,17 +201,17 @@ def render(context: Context, nodes: Iterable[Element], breaks: str) -> str:
 def is_permalink(node: Element, href: str) -> bool:
     """Whether a link is only the sign that leads to the place where it stands."""
     words = node.text(strip=True) or ""
-    if "#" not in href or words not in _SYMBOLS or node.css_first("img") is not None:
+    if "#" not in href or words not in _PERMALINK_SIGNS or node.css_first("img") is not None:
         return False
     return not (words.isalpha() and has_words(node.next))
 
 
-class Line:
+class InlineBuilder:
     """The pieces of one line, in order: their kind, and text, code, Markdown, or emphasis with its marks as the kind."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: ConversionContext) -> None:
         self.context = context
-        self.pieces: list[Piece] = []
+        self.pieces: list[InlinePiece] = []
 
     def add(self, top: Element) -> None:
         """A node and what is below it. Elements without a meaning are walked through without a call, however deep they are."""
@@ -76,7 +236,7 @@ class Line:
 
     def _text(self, raw: str) -> None:
         if self.context.options.has_tex and "\\" in raw:
-            self.pieces.extend((MARKUP if is_formula else TEXT, piece) for is_formula, piece in math.parted(raw) if piece)
+            self.pieces.extend((MARKUP if is_formula else TEXT, piece) for is_formula, piece in math.split_formulas(raw) if piece)
         else:
             self.pieces.append((TEXT, raw))
 
@@ -84,10 +244,10 @@ class Line:
         """Write an element; True when it is to be walked through instead."""
         tag = node.tag or ""
         attributes = node.attributes
-        if tag in kinds.UNWRITTEN and not math.is_script(node, tag) and not self._is_folding(node, tag):
+        if tag in element_kinds.SKIPPED_TAGS and not math.is_math_script(node, tag) and not self._is_folding(node, tag):
             return False
         if attributes:
-            kind = kinds.kind_of(tag, attributes.get("class") or "")
+            kind = element_kinds.element_kind(tag, attributes.get("class") or "")
             if kind and not self._ordinary(node, tag, kind):
                 return False
             if "hidden" in attributes or attributes.get("aria-hidden") == "true":
@@ -97,11 +257,11 @@ class Line:
                     and "hidden" not in attributes
                     and tag != "a"
                 )
-        if tag == "span" and (label := footnotes.aside(self.context, node)):
+        if tag == "span" and (label := footnotes.inline_note(self.context, node)):
             self.pieces.append((MARKUP, label))
             return False
-        if tag == "span" or (tag not in _HANDLED and tag not in kinds.BLOCKS):
-            if _are_badges(node.prev, node, tag, attributes):
+        if tag == "span" or (tag not in _HANDLED and tag not in element_kinds.BLOCK_TAGS):
+            if _are_adjacent_labels(node.prev, node, tag, attributes):
                 self.pieces.append((TEXT, " "))
             return True
         return self._meant(node, tag)
@@ -112,13 +272,13 @@ class Line:
 
     def _ordinary(self, node: Element, tag: str, kind: str) -> bool:
         """Whether the kind leaves the element to its tag; what it does not leave is written here."""
-        if kind is kinds.DROP or (kind is kinds.PERMALINK and not (tag == "a" and self._is_wording(node))):
+        if kind is element_kinds.DROP or (kind is element_kinds.PERMALINK and not (tag == "a" and self._is_wording(node))):
             return False
-        if kind is kinds.CODE_SPAN and node.css_first("a[href]") is None:
+        if kind is element_kinds.CODE_SPAN and node.css_first("a[href]") is None:
             self._code(node)
             return False
-        if kind in {kinds.MATH, kinds.BLOCK_MATH}:
-            written = math.inline_math(node, display=kind is kinds.BLOCK_MATH)
+        if kind in {element_kinds.MATH, element_kinds.BLOCK_MATH}:
+            written = math.inline_math(node, display=kind is element_kinds.BLOCK_MATH)
             if written is None:
                 return True
             self.pieces.append((MARKUP, written))
@@ -134,15 +294,15 @@ class Line:
     def _meant(self, node: Element, tag: str) -> bool:
         if tag in _EMPHASIS:
             self._emphasis(node, _EMPHASIS[tag])
-        elif tag in _CODES:
+        elif tag in _CODE_TAGS:
             self._code(node)
         elif tag == "a":
             return self._link(node)
         elif tag == "br":
             self.pieces.append((BREAK, ""))
-        elif tag in _MEDIA:
-            self.pieces.append((MARKUP, media.written(self.context, node, tag)))
-        elif tag in _RAISED:
+        elif tag in _MEDIA_TAGS:
+            self.pieces.append((MARKUP, convert_media(self.context, node, tag)))
+        elif tag in _SCRIPT_TAGS:
             self._raised(node, tag)
         elif tag in {"math", "script"}:
             self.pieces.append((MARKUP, math.inline_math(node) or ""))
@@ -152,7 +312,7 @@ class Line:
             self._around(node, "(", ")")
         elif tag == "svg":
             return False
-        elif tag in kinds.BLOCKS:
+        elif tag in element_kinds.BLOCK_TAGS:
             # A block inside a line: its words must not run into their neighbours.
             self._around(node, " ", " ")
         return False
@@ -162,11 +322,11 @@ class Line:
         self.pieces.extend(self._inside(node).pieces)
         self.pieces.append((TEXT, after))
 
-    def _inside(self, node: Element) -> Line:
+    def _inside(self, node: Element) -> InlineBuilder:
         """The pieces below an element; too deep down, only its text."""
         context = self.context
-        inside = Line(context)
-        if context.depth > DEEPEST:
+        inside = InlineBuilder(context)
+        if context.depth > MAX_DEPTH:
             inside.pieces.append((TEXT, node.text() or ""))
             return inside
         context.depth += 1
@@ -188,7 +348,7 @@ class Line:
         context.emphasis = before
         self._spaced(mark, inside)
 
-    def _spaced(self, mark: str, inside: Line) -> None:
+    def _spaced(self, mark: str, inside: InlineBuilder) -> None:
         """Emphasis whose white space at the ends is moved outside, where Markdown wants it."""
         while inside.pieces and inside.pieces[-1][0] == BREAK:
             inside.pieces.pop()
@@ -242,7 +402,7 @@ class Line:
         context.in_link = True
         only = node.first_child
         if only is not None and only.is_text_node and only.next is None:
-            written = escape.text(escape.seen(only.text_content or ""), in_link=True)
+            written = escape.text(escape.visible_text(only.text_content or ""), in_link=True)
         else:
             written = self._inside(node).joined(" ", bare=False)
         context.in_link = False
@@ -268,10 +428,10 @@ class Line:
 
     def joined(self, breaks: str, *, bare: bool = True) -> str:
         """The line as Markdown; `bare` without white space at its ends."""
-        return joined(self.pieces, breaks, bare=bare, in_link=self.context.in_link)
+        return join_pieces(self.pieces, breaks, bare=bare, in_link=self.context.in_link)
 
 
-def _are_badges(before: Element | None, node: Element, tag: str, attributes: dict[str, str | None]) -> bool:
+def _are_adjacent_labels(before: Element | None, node: Element, tag: str, attributes: dict[str, str | None]) -> bool:
     """Whether two spans are words that only the style sheet keeps apart, such as a name and its type."""
     if before is None or tag != "span" or before.tag != "span":
         return False
@@ -284,4 +444,4 @@ def _are_badges(before: Element | None, node: Element, tag: str, attributes: dic
     return (last.text_content or "")[-1:].isalnum() and (first.text_content or "")[:1].isalnum()
 
 
-_HANDLED = frozenset(_EMPHASIS) | _CODES | _RAISED | _MEDIA | {"a", "br", "math", "script", "q", "rt", "svg"}
+_HANDLED = frozenset(_EMPHASIS) | _CODE_TAGS | _SCRIPT_TAGS | _MEDIA_TAGS | {"a", "br", "math", "script", "q", "rt", "svg"}

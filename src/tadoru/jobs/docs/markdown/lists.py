@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.markdown.context import Context, direct
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements
 from tadoru.parse.html import Element
 
 _LINK = re.compile(r"(?:\*\*)?\[[^\]]*\]\([^)]*\)(?:\*\*)?")
@@ -16,7 +16,7 @@ _HEADING = re.compile("#{1,6} ")
 _LARGEST_NUMBER = 999_999_999
 
 
-def item_list(context: Context, node: Element) -> list[str]:
+def item_list(context: ConversionContext, node: Element) -> list[str]:
     """A `<ul>`, `<ol>` or `<menu>` as one block."""
     items: list[tuple[Element, list[str]]] = []
     for child in _items(node):
@@ -49,7 +49,7 @@ def _items(node: Element) -> list[Element]:
     found: list[Element] = []
     for child in node.iter():
         if child.tag == "a" and child.css_first("li,dt,dd") is not None:
-            found.extend(direct(child))
+            found.extend(child_elements(child))
         else:
             found.append(child)
     return found
@@ -60,7 +60,7 @@ def _is_section(blocks: list[str]) -> bool:
     return _HEADING.match(blocks[0]) is not None or (blocks[0].startswith("**") and blocks[-1].startswith("| "))
 
 
-def _item(context: Context, child: Element) -> list[str]:
+def _item(context: ConversionContext, child: Element) -> list[str]:
     """The blocks of an item, with its tick box."""
     if child.tag in {"ul", "ol"}:
         return item_list(context, child)
@@ -75,7 +75,7 @@ def _item(context: Context, child: Element) -> list[str]:
 
 def _is_definition(item: Element) -> bool:
     """Whether an item holds nothing but a list of definitions, in which case it would be a list in a list."""
-    inside = direct(item)
+    inside = child_elements(item)
     if len(inside) != 1 or inside[0].tag != "dl":
         return False
     return (item.text() or "").strip() == (inside[0].text() or "").strip()
@@ -124,7 +124,7 @@ def _number(text: str | None, otherwise: int) -> int:
         return otherwise
 
 
-def definitions(context: Context, node: Element) -> list[str]:
+def definitions(context: ConversionContext, node: Element) -> list[str]:
     """A `<dl>` as a list: each term in bold, what it means below it, indented."""
     pairs = _pairs(node)
     if _is_outline(pairs):
@@ -169,7 +169,7 @@ def _holds_only_lists(child: Element) -> bool:
     return True
 
 
-def _outline(context: Context, pairs: list[Element]) -> list[str]:
+def _outline(context: ConversionContext, pairs: list[Element]) -> list[str]:
     """Entries as items, those below an entry as a list below it."""
     items: list[list[str]] = []
     for child in pairs:
@@ -188,11 +188,11 @@ def has_pairs(node: Element) -> bool:
     return bool(_pairs(node))
 
 
-def items(context: Context, node: Element) -> list[str]:
+def items(context: ConversionContext, node: Element) -> list[str]:
     """The items of a module as rustdoc lists them, a row for each: its name, then what it is."""
     written: list[str] = []
-    for row in direct(node):
-        cells = direct(row)
+    for row in child_elements(node):
+        cells = child_elements(row)
         for badge in cells[0].css(".stab") if cells else ():
             badge.insert_before(" ")
         if terms := context.blocks(cells[0] if cells else row):
@@ -201,7 +201,7 @@ def items(context: Context, node: Element) -> list[str]:
     return [("\n\n" if loose else "\n").join(written)] if written else []
 
 
-def _entry(context: Context, terms: list[str], blocks: list[str]) -> list[str]:
+def _entry(context: ConversionContext, terms: list[str], blocks: list[str]) -> list[str]:
     """Terms that share a description are one item. Without one, or when each is a link, each is an item of its own."""
     if len(terms) < 2 or (blocks and not all(map(_is_link, terms))):
         return [_definition(context, ", ".join(terms), blocks)]
@@ -228,7 +228,7 @@ def _is_marked(term: str) -> bool:
     return term.startswith(("**", "`", "```", "- ", "> ", "|")) or "**" in term or "\n" in term
 
 
-def _definition(context: Context, head: str, blocks: list[str]) -> str:
+def _definition(context: ConversionContext, head: str, blocks: list[str]) -> str:
     if not head:
         return "- " + context.indented("\n\n".join(blocks), 2)
     if len(blocks) == 1 and "\n" not in blocks[0] and not blocks[0].startswith(("- ", "|", "> ", "#", "!", "$$")):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tadoru.jobs.docs.markdown.code import fence
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
 from tadoru.parse.html import Element
 
 _DOMAINS = {"py": "python", "c": "c", "cpp": "cpp", "js": "javascript", "php": "php", "rb": "ruby", "go": "go", "rust": "rust"}
@@ -33,34 +33,34 @@ def is_signature_list(node: Element) -> bool:
         return False
     if words[0] in _DOMAINS or words[0] in _OTHER_DOMAINS:
         return True
-    first = next((child for child in direct(node) if child.tag == "dt"), None)
+    first = next((child for child in child_elements(node) if child.tag == "dt"), None)
     if first is not None and (words[0] == "def" or words[0].startswith("first-def")):
         return first.css_first(_TEXINFO) is not None
     return first is not None and "sig" in classes_of(first).split()
 
 
-def described(context: Context, node: Element) -> list[str]:
+def signature_entries(context: ConversionContext, node: Element) -> list[str]:
     """The entries of such a list: signatures that share a description in one block of code, then the description."""
     language = _DOMAINS.get((classes_of(node).split() or [""])[0], "")
     blocks: list[str] = []
     lines: list[str] = []
-    for child in direct(node):
+    for child in child_elements(node):
         if child.tag == "dt":
             # Where the kind is not told, Texinfo leaves its colon.
-            lines.append(_arrowed(_sphinx_line(child).removeprefix(": "), language))
+            lines.append(_python_arrow(_sphinx_line(child).removeprefix(": "), language))
         elif child.tag == "dd":
-            blocks.extend(_written(lines, language))
+            blocks.extend(_signature_code(lines, language))
             lines = []
             blocks.extend(context.blocks(child))
-    return blocks + _written(lines, language)
+    return blocks + _signature_code(lines, language)
 
 
-def _arrowed(line: str, language: str) -> str:
+def _python_arrow(line: str, language: str) -> str:
     """Sphinx draws the arrow of Python; as code it is written as Python has it."""
     return line.replace(" → ", " -> ") if language == "python" else line
 
 
-def _written(lines: list[str], language: str) -> list[str]:
+def _signature_code(lines: list[str], language: str) -> list[str]:
     code = "\n".join(line for line in lines if line)
     return [fence(code, language)] if code else []
 
@@ -81,7 +81,7 @@ def _sphinx_line(term: Element) -> str:
     return "\n".join([before.rstrip(), *(f"    {line}" for line in listed), after.strip()])
 
 
-def shown(node: Element) -> list[str]:
+def signature_block(node: Element) -> list[str]:
     """A signature that an element of its own holds (Doxygen, Javadoc)."""
     for added in node.css(_DROPPED):
         added.decompose()
@@ -89,9 +89,11 @@ def shown(node: Element) -> list[str]:
     language = "haskell" if "src" in words else "java" if _DOXYGEN.isdisjoint(words) else "cpp"
     cells = [cell for cell in node.css("td") if cell.css_first("table") is None]
     if not cells:
-        return _written([" ".join((node.text() or "").split())], language)
+        return _signature_code([" ".join((node.text() or "").split())], language)
     lines = [line.text() or "" for line in node.css(".memtemplate")] + [" ".join(cell.text() or "" for cell in cells)]
-    return _written([_BEFORE.sub("", " ".join(line.split())).replace("< ", "<").replace(" >", ">") for line in lines], language)
+    return _signature_code(
+        [_BEFORE.sub("", " ".join(line.split())).replace("< ", "<").replace(" >", ">") for line in lines], language
+    )
 
 
 def heading_code(node: Element) -> str | None:

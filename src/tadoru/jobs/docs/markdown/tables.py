@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tadoru.jobs.docs.markdown import kinds
+from tadoru.jobs.docs.markdown import element_kinds
 from tadoru.jobs.docs.markdown.code import code_text
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, classes_of, direct
-from tadoru.jobs.docs.markdown.pieces import exact_span
+from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, child_elements, classes_of
+from tadoru.jobs.docs.markdown.inline import exact_span
 from tadoru.parse.html import Element
 
-_WIDEST = 200
+_MAX_COLUMNS = 200
 _SECTIONS = frozenset({"thead", "tbody", "tfoot"})
 _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
-_NO_NAMES = "a[href],code,tt,samp,kbd,pre,div.fragment,img,ul,ol,dl,table"
+_NOT_IN_COLUMN_NAMES = "a[href],code,tt,samp,kbd,pre,div.fragment,img,ul,ol,dl,table"
 """What the name of a column does not hold."""
-_LONGEST_NAME = 60
-_MOST_EXAMPLES = 3
+_MAX_COLUMN_NAME = 60
+_MAX_EXAMPLE_ROWS = 3
 """Rows of examples side by side. A longer table is one that is read down its columns."""
 
 
@@ -42,7 +42,7 @@ class _Rows:
     """Cells with the footnotes of the table (DocBook), which stand below it."""
 
 
-def table(context: Context, node: Element) -> list[str]:
+def table(context: ConversionContext, node: Element) -> list[str]:
     """A table as one block, its caption before it; or what it holds, when it only lays things out."""
     rows = _rows(node, context.options.most_table_cells)
     above = context.blocks(rows.heading) if rows.heading is not None else []
@@ -67,7 +67,7 @@ def table(context: Context, node: Element) -> list[str]:
     blocks = ["\n".join(lines)]
     if rows.caption is not None and (caption := context.inline(rows.caption.iter(include_text=True), " ")):
         blocks.insert(0, caption if "**" in caption else f"**{caption}**")
-    return above + blocks + _left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
+    return above + blocks + _rows_left_out(rows.left_out) + [block for note in rows.notes for block in context.blocks(note)]
 
 
 def _cells(row: list[str], kept: list[int]) -> list[str]:
@@ -75,9 +75,9 @@ def _cells(row: list[str], kept: list[int]) -> list[str]:
     return [row[at] if at < len(row) else "" for at in kept]
 
 
-def grid(context: Context, node: Element) -> list[str] | None:
+def grid(context: ConversionContext, node: Element) -> list[str] | None:
     """A table made of boxes, as Javadoc has it: the names of its columns, then cell after cell; None when it is none."""
-    cells = direct(node)
+    cells = child_elements(node)
     names = [cell for cell in cells if "table-header" in classes_of(cell).split()]
     rest = cells[len(names) :]
     if len(names) < 2 or names != cells[: len(names)] or not rest or len(rest) % len(names):
@@ -87,29 +87,29 @@ def grid(context: Context, node: Element) -> list[str] | None:
     most = context.options.most_table_cells // len(names)
     lines = [_line([cell_text(context, cell) for cell in row], len(names)) for row in (names, *rows[:most])]
     blocks = ["\n".join([lines[0], _line(["---"] * len(names), len(names)), *lines[1:]])]
-    return blocks + _left_out(len(rows) - most)
+    return blocks + _rows_left_out(len(rows) - most)
 
 
-def _left_out(rows: int) -> list[str]:
+def _rows_left_out(rows: int) -> list[str]:
     return [f"*The table goes on: {rows} more {'row is' if rows == 1 else 'rows are'} left out here.*"] if rows > 0 else []
 
 
 def _rows(node: Element, most_cells: int) -> _Rows:
     found = _Rows()
     cells = 0
-    for part in direct(node):
+    for part in child_elements(node):
         if part.tag == "caption":
             found.caption = part
         if part.tag in _SECTIONS and "footnotes" in classes_of(part).split():
             found.notes += part.css("td")
             continue
-        for row in direct(part) if part.tag in _SECTIONS else [part]:
+        for row in child_elements(part) if part.tag in _SECTIONS else [part]:
             if row.tag != "tr":
                 continue
             if cells > most_cells:
                 found.left_out += 1
                 continue
-            in_row = [cell for cell in direct(row) if cell.tag in {"td", "th"}]
+            in_row = [cell for cell in child_elements(row) if cell.tag in {"td", "th"}]
             if not found.header and not found.body and found.heading is None and _is_heading(in_row):
                 found.heading = in_row[0]
                 continue
@@ -134,18 +134,20 @@ def _is_header(body: list[list[Element]]) -> bool:
     first = body[0]
     if all(cell.tag == "th" for cell in first):
         return len(first) > 1 or len(body) == 1 or any(cell.tag == "td" for cell in body[1])
-    return first[0].tag != "th" and len(body) > 1 and not _is_one_of_many(first, body[1])
+    return first[0].tag != "th" and len(body) > 1 and not _is_like_next(first, body[1])
 
 
-def _is_one_of_many(row: list[Element], following: list[Element]) -> bool:
+def _is_like_next(row: list[Element], following: list[Element]) -> bool:
     """Whether a row of ordinary cells is no header: it holds what no name of a column does, or is made as the next one is."""
-    if any(cell.css_first(_NO_NAMES) is not None or len((cell.text() or "").strip()) > _LONGEST_NAME for cell in row):
+    if any(
+        cell.css_first(_NOT_IN_COLUMN_NAMES) is not None or len((cell.text() or "").strip()) > _MAX_COLUMN_NAME for cell in row
+    ):
         return True
-    makes = [_make(cell) for cell in row]
-    return any(makes) and makes == [_make(cell) for cell in following]
+    makes = [_cell_markup(cell) for cell in row]
+    return any(makes) and makes == [_cell_markup(cell) for cell in following]
 
 
-def _make(cell: Element) -> str:
+def _cell_markup(cell: Element) -> str:
     """How a cell is made, apart from what it holds."""
     return f"{classes_of(cell)} {cell.attributes.get('width') or ''} {'*' * _is_emphasised(cell)}".strip()
 
@@ -177,7 +179,7 @@ def _is_filled(cell: Element) -> bool:
 
 def _is_example(rows: _Rows) -> bool:
     """Whether every row is code beside code, as that of an example and what it prints: in cells it would not be what it was."""
-    return 0 < len(rows.body) <= _MOST_EXAMPLES and all(map(_is_code_beside_code, rows.body))
+    return 0 < len(rows.body) <= _MAX_EXAMPLE_ROWS and all(map(_is_code_beside_code, rows.body))
 
 
 def _is_code_beside_code(row: list[Element]) -> bool:
@@ -185,7 +187,7 @@ def _is_code_beside_code(row: list[Element]) -> bool:
     return len(blocks) > 1 and any("\n" in code_text(block).strip("\n") for block in blocks)
 
 
-def _side_by_side(context: Context, rows: _Rows) -> list[str]:
+def _side_by_side(context: ConversionContext, rows: _Rows) -> list[str]:
     """The cells one after the other, each below the name of its column."""
     names = _one_header(_grid(context, rows.header))
     blocks: list[str] = []
@@ -205,7 +207,7 @@ def _numbers(rows: _Rows) -> list[str]:
     return numbers if not rows.header and all(number.isdecimal() and len(number) < 4 for number in numbers) else []
 
 
-def _numbered(context: Context, rows: _Rows, numbers: list[str]) -> list[str]:
+def _numbered(context: ConversionContext, rows: _Rows, numbers: list[str]) -> list[str]:
     """The explanations as a list that goes on with the numbers in the code."""
     return [
         "\n\n".join(
@@ -215,29 +217,29 @@ def _numbered(context: Context, rows: _Rows, numbers: list[str]) -> list[str]:
     ]
 
 
-def _grid(context: Context, rows: list[list[Element]]) -> list[list[str]]:
+def _grid(context: ConversionContext, rows: list[list[Element]]) -> list[list[str]]:
     """The cells as text, spans filled."""
     grid: list[list[str]] = []
     down: dict[int, tuple[int, str]] = {}
     for row in rows:
         written: list[str] = []
         for cell in row:
-            _fill(context, written, down)
-            if len(written) >= _WIDEST:
+            _fill_rowspans(context, written, down)
+            if len(written) >= _MAX_COLUMNS:
                 break
             attributes = cell.attributes
             content = cell_text(context, cell)
             rowspan, colspan = _span(attributes.get("rowspan")), _span(attributes.get("colspan"))
-            for at in range(min(colspan, _WIDEST - len(written))):
+            for at in range(min(colspan, _MAX_COLUMNS - len(written))):
                 if rowspan > 1:
                     down[len(written)] = (rowspan - 1, "" if at else content)
                 written.append("" if at else content)
-        _fill(context, written, down)
+        _fill_rowspans(context, written, down)
         grid.append(written)
     return grid
 
 
-def _fill(context: Context, written: list[str], down: dict[int, tuple[int, str]]) -> None:
+def _fill_rowspans(context: ConversionContext, written: list[str], down: dict[int, tuple[int, str]]) -> None:
     """Put in the cells that reach down from rows above."""
     while (at := len(written)) in down:
         left, content = down.pop(at)
@@ -249,7 +251,7 @@ def _fill(context: Context, written: list[str], down: dict[int, tuple[int, str]]
 
 
 def _span(text: str | None) -> int:
-    return min(int(text[:6]), _WIDEST) or 1 if text and text.isascii() and text.isdigit() else 1
+    return min(int(text[:6]), _MAX_COLUMNS) or 1 if text and text.isascii() and text.isdigit() else 1
 
 
 def _one_header(header: list[list[str]]) -> list[str]:
@@ -285,12 +287,12 @@ def _line(cells: list[str], width: int) -> str:
     return "| " + " | ".join(cells + [""] * (width - len(cells))) + " |"
 
 
-def cell_text(context: Context, cell: Element) -> str:
+def cell_text(context: ConversionContext, cell: Element) -> str:
     """A cell on one line, its pipes escaped."""
-    return "<br>".join(_pieces(context, cell, 0)).replace("\n", " ").replace("|", "\\|")
+    return "<br>".join(_cell_lines(context, cell, 0)).replace("\n", " ").replace("|", "\\|")
 
 
-def _pieces(context: Context, parent: Element, depth: int) -> list[str]:
+def _cell_lines(context: ConversionContext, parent: Element, depth: int) -> list[str]:
     """The lines that a cell, or a block in it, shows."""
     pieces: list[str] = []
     run: list[Element] = []
@@ -300,24 +302,24 @@ def _pieces(context: Context, parent: Element, depth: int) -> list[str]:
             pieces.append(text)
         run.clear()
 
-    if depth + context.depth > DEEPEST:
+    if depth + context.depth > MAX_DEPTH:
         return [" ".join((parent.text() or "").split())]
     for child in parent.iter(include_text=True):
         tag = child.tag or ""
-        if tag not in kinds.BLOCKS:
+        if tag not in element_kinds.BLOCK_TAGS:
             run.append(child)
             continue
         flush()
-        if tag in {"pre", "listing", "xmp"} or kinds.kind_of(tag, classes_of(child)) == kinds.CODE:
+        if tag in {"pre", "listing", "xmp"} or element_kinds.element_kind(tag, classes_of(child)) == element_kinds.CODE:
             pieces.extend(filter(None, map(exact_span, code_text(child).split("\n"))))
         elif tag == "li":
             marked = "- " if parent.tag != "ol" else f"{1 + sum(piece[:1].isdigit() for piece in pieces)}. "
-            pieces.append(marked + "<br>".join(_pieces(context, child, depth + 1)))
+            pieces.append(marked + "<br>".join(_cell_lines(context, child, depth + 1)))
         elif tag == "tr":
-            pieces.append(" ".join(piece for cell in direct(child) for piece in _pieces(context, cell, depth + 1)))
+            pieces.append(" ".join(piece for cell in child_elements(child) for piece in _cell_lines(context, cell, depth + 1)))
         elif tag in {"h1", "h2", "h3", "h4", "h5", "h6", "dt"}:
-            pieces.extend(f"**{piece}**" for piece in _pieces(context, child, depth + 1))
+            pieces.extend(f"**{piece}**" for piece in _cell_lines(context, child, depth + 1))
         else:
-            pieces.extend(_pieces(context, child, depth + 1))
+            pieces.extend(_cell_lines(context, child, depth + 1))
     flush()
     return pieces

@@ -6,24 +6,24 @@ otherwise. That holds for every generator, for one label before each panel as we
 
 from __future__ import annotations
 
-from tadoru.jobs.docs.markdown.context import Context, classes_of, direct
+from tadoru.jobs.docs.markdown.conversion import ConversionContext, child_elements, classes_of
 from tadoru.parse.html import Element, collapsed
 
-_MOST_LABELS = 200
+_MAX_LABELS = 200
 _CONTENTS = frozenset({"tabbed-content", "tab-content"})
 _LABELS = "[role=tab],label,.nav-link,.tab-label,.sphinx-tabs-tab,.tab"
 
 
-def keep_labels(context: Context, row: Element) -> None:
+def keep_labels(context: ConversionContext, row: Element) -> None:
     """Remember the labels of a row of tabs."""
     found = [label for label in row.css(_LABELS) if label.mem_id != row.mem_id] or [
-        item for item in direct(row) if item.tag in {"li", "button", "a"}
+        item for item in child_elements(row) if item.tag in {"li", "button", "a"}
     ]
     numbers = frozenset(element.mem_id for element in found)
-    context.labels = [_label(element) for element in found[:_MOST_LABELS] if not _holds_another(element, numbers)]
+    context.labels = [_label(element) for element in found[:_MAX_LABELS] if not _contains_label(element, numbers)]
 
 
-def keep_label(context: Context, label: Element) -> None:
+def keep_label(context: ConversionContext, label: Element) -> None:
     """Remember one label."""
     context.labels.append(_label(label))
 
@@ -35,21 +35,21 @@ def _label(element: Element) -> tuple[str | None, str]:
     return element.id, text if is_words else element.attributes.get("title") or text
 
 
-def _holds_another(element: Element, found: frozenset[int]) -> bool:
+def _contains_label(element: Element, found: frozenset[int]) -> bool:
     """`<li class="tab"><a role="tab">`: the inner one is the label."""
-    return element.tag == "li" and any(child.mem_id in found for child in direct(element))
+    return element.tag == "li" and any(child.mem_id in found for child in child_elements(element))
 
 
-def panel(context: Context, node: Element) -> list[str]:
+def panel(context: ConversionContext, node: Element) -> list[str]:
     """A panel, after its label in bold."""
-    label = _taken(context, node.attributes.get("aria-labelledby"))
+    label = _take_label(context, node.attributes.get("aria-labelledby"))
     others, context.labels = context.labels, []
     blocks = context.blocks(node)
     context.labels = others
     return [f"**{label}**", *blocks] if label and blocks else blocks
 
 
-def _taken(context: Context, labelled_by: str | None) -> str:
+def _take_label(context: ConversionContext, labelled_by: str | None) -> str:
     for at, (name, label) in enumerate(context.labels):
         if labelled_by and name == labelled_by:
             del context.labels[at]
@@ -57,19 +57,19 @@ def _taken(context: Context, labelled_by: str | None) -> str:
     return context.labels.pop(0)[1] if context.labels else ""
 
 
-def group(context: Context, node: Element) -> list[str] | None:
+def group(context: ConversionContext, node: Element) -> list[str] | None:
     """A group that tells its labels and panels by where they stand; None when it does not.
 
     VitePress, sphinx-inline-tabs, Django's own and MkDocs before 2022 are so.
     """
-    rows = [child for child in direct(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
-    panels = [child for child in direct(node) if "blocks" in classes_of(child).split()]
+    rows = [child for child in child_elements(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
+    panels = [child for child in child_elements(node) if "blocks" in classes_of(child).split()]
     if rows and panels:
         keep_labels(context, rows[0])
-        return [block for child in direct(panels[0]) for block in panel(context, child)]
-    labels = [child for child in direct(node) if child.tag == "label"]
-    contents = [child for child in direct(node) if not _CONTENTS.isdisjoint(classes_of(child).split())] or [
-        child for child in direct(node) if child.tag == "section"
+        return [block for child in child_elements(panels[0]) for block in panel(context, child)]
+    labels = [child for child in child_elements(node) if child.tag == "label"]
+    contents = [child for child in child_elements(node) if not _CONTENTS.isdisjoint(classes_of(child).split())] or [
+        child for child in child_elements(node) if child.tag == "section"
     ]
     if labels and len(labels) == len(contents):
         context.labels = [_label(label) for label in labels]

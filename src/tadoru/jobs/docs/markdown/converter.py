@@ -12,26 +12,27 @@ from itertools import pairwise
 from tadoru.jobs.docs.markdown import (
     callouts,
     code,
+    element_kinds,
     escape,
     footnotes,
     headings,
     inline,
-    kinds,
     lists,
     math,
     signatures,
     tables,
     tabs,
 )
-from tadoru.jobs.docs.markdown.context import DEEPEST, Context, PageTooLong
-from tadoru.jobs.docs.markdown.values import ConvertOptions, Markdown
+from tadoru.jobs.docs.markdown.conversion import MAX_DEPTH, ConversionContext, ConvertOptions, MarkdownDocument, MarkdownTooLong
 from tadoru.parse.html import Element
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _PREFORMATTED = frozenset({"pre", "listing", "xmp", "plaintext"})
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
-_OWN_FORM = frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
-_WORDS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
+_SPECIAL_TAGS = (
+    frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
+)
+_INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
 """Elements of a line that hold no blocks on any page worth a look."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
@@ -43,23 +44,23 @@ _PARAGRAPH = 20
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
-def convert(root: Element, *, base: str, options: ConvertOptions) -> Markdown:
+def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDocument:
     """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
-    _take_out_what_is_no_text(root)
-    page = Serialiser(base, options, root)
-    blocks = _without_idle_rules(_said_once(page.own(root)))
+    _remove_non_text(root)
+    page = BlockConverter(base, options, root)
+    blocks = _drop_idle_rules(_drop_repeated(page.own(root)))
     blocks += page.asides
     if is_cut := page.room < 0:
         blocks.append("*The page goes on: the rest is left out here, because it is too long.*")
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
     text = "\n\n".join(blocks)
-    return Markdown(
+    return MarkdownDocument(
         text + "\n" if text else "", tuple(page.headings), page.code_blocks, page.tables, page.images, tuple(page.links), is_cut
     )
 
 
-def _said_once(blocks: list[str]) -> list[str]:
+def _drop_repeated(blocks: list[str]) -> list[str]:
     """The blocks without paragraphs that the next one begins with: a summary, and below it the text that it sums up."""
     repeated = {at for at, (block, after) in enumerate(pairwise(blocks)) if after.startswith(block) and _is_prose(block)}
     return [block for at, block in enumerate(blocks) if at not in repeated]
@@ -69,7 +70,7 @@ def _is_prose(block: str) -> bool:
     return len(block) >= _PARAGRAPH and not block.startswith(_NO_PROSE) and not block[0].isdigit()
 
 
-def _without_idle_rules(blocks: list[str]) -> list[str]:
+def _drop_idle_rules(blocks: list[str]) -> list[str]:
     """The blocks without the lines across the page that part nothing: at its ends, in a row, below a heading, above notes."""
     kept = [
         block
@@ -79,31 +80,31 @@ def _without_idle_rules(blocks: list[str]) -> list[str]:
     return kept[:-1] if kept and kept[-1] == _RULE else kept
 
 
-def _take_out_what_is_no_text(root: Element) -> None:
+def _remove_non_text(root: Element) -> None:
     """Once for the whole page, so that the text of any element below can be taken as it is."""
     for element in root.css(_NO_TEXT):
         if element.tag in {"iframe", "video", "audio"}:
             while (inside := element.first_child) is not None and inside.is_text_node:
                 inside.decompose()
-        elif not math.is_script(element, element.tag or ""):
+        elif not math.is_math_script(element, element.tag or ""):
             element.decompose()
 
 
-class Serialiser(Context):
+class BlockConverter(ConversionContext):
     """The walk itself."""
 
     def own(self, root: Element) -> list[str]:
         """The blocks of the root: of what is below it, or of itself when it has a form of its own."""
         try:
-            written = self._special(root, root.tag or "") if root.tag in _OWN_FORM else _OPEN
-        except PageTooLong:
+            written = self._special(root, root.tag or "") if root.tag in _SPECIAL_TAGS else _WALK_THROUGH
+        except MarkdownTooLong:
             return []
-        if written is _OPEN:
+        if written is _WALK_THROUGH:
             return self.blocks(root)
         return [] if written is _NOTHING else written
 
     def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
-        text = inline.render(self, nodes, breaks)
+        text = inline.render_inline(self, nodes, breaks)
         self.take(len(text))
         return text
 
@@ -112,7 +113,7 @@ class Serialiser(Context):
         self.depth += 1
         try:
             self._walk(parent, out)
-        except PageTooLong:
+        except MarkdownTooLong:
             # Blocks are left out whole: a part of one could open a fence, or a list, that nothing closes.
             if self.depth > 1:
                 raise
@@ -122,8 +123,8 @@ class Serialiser(Context):
 
     def _walk(self, parent: Element, out: list[str]) -> None:
         """Put the blocks below an element into `out`."""
-        if self.depth > DEEPEST + 1:
-            if text := escape.line_starts(escape.text(escape.seen(parent.text() or "").strip())):
+        if self.depth > MAX_DEPTH + 1:
+            if text := escape.line_starts(escape.text(escape.visible_text(parent.text() or "").strip())):
                 out.append(text)
             return
         run: list[Element] = []
@@ -144,7 +145,7 @@ class Serialiser(Context):
                 written = self._element(node)
                 if written is _INLINE:
                     run.append(node)
-                elif written is _OPEN:
+                elif written is _WALK_THROUGH:
                     self._paragraph(run, out)
                     waiting.append(following)
                     node = node.first_child
@@ -159,7 +160,7 @@ class Serialiser(Context):
         if not run:
             return
         if len(run) == 1 and run[0].is_text_node and not self.options.has_tex:
-            text = escape.text(escape.seen(run[0].text_content or "").strip())
+            text = escape.text(escape.visible_text(run[0].text_content or "").strip())
             self.take(len(text))
         else:
             block = _code_alone(run)
@@ -176,10 +177,10 @@ class Serialiser(Context):
         """The blocks of an element, or one of the three marks for what else is to be done with it."""
         tag = node.tag or ""
         attributes = node.attributes
-        if tag in kinds.UNWRITTEN:
-            return _INLINE if tag == "script" and math.is_script(node, tag) else _NOTHING
+        if tag in element_kinds.SKIPPED_TAGS:
+            return _INLINE if tag == "script" and math.is_math_script(node, tag) else _NOTHING
         if attributes:
-            kind = kinds.kind_of(tag, attributes.get("class") or "")
+            kind = element_kinds.element_kind(tag, attributes.get("class") or "")
             if kind:
                 written = self._of_kind(node, tag, kind)
                 if written is not None:
@@ -188,20 +189,20 @@ class Serialiser(Context):
                 return written
             if _is_hidden(attributes):
                 return _NOTHING
-        if tag in _OWN_FORM:
+        if tag in _SPECIAL_TAGS:
             return self._special(node, tag)
         if tag == "p":
             written = []
             self._paragraph(list(node.iter(include_text=True)), written)
             return written or _NOTHING
-        if tag in _WORDS:
+        if tag in _INLINE_TAGS:
             return _INLINE
         if tag == "a":
             return self._card(node)
         if tag == "dt":  # one that stands in no list, as in glossaries of DocBook
             term = " ".join(self.blocks(node))
-            return [_bold(term)] if term and "\n" not in term else _OPEN
-        return _OPEN if tag in kinds.BLOCKS or _holds_blocks(node) else _INLINE
+            return [_bold(term)] if term and "\n" not in term else _WALK_THROUGH
+        return _WALK_THROUGH if tag in element_kinds.BLOCK_TAGS or _holds_blocks(node) else _INLINE
 
     def _of_role(self, node: Element, role: str) -> list[str] | None:
         """What an ARIA role makes of an element; None when it is left to its tag."""
@@ -216,36 +217,36 @@ class Serialiser(Context):
 
     def _of_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
         """What a kind makes of an element; None when it is left to its tag."""
-        if kind is kinds.DROP or kind is kinds.PERMALINK:
-            return _INLINE if kind is kinds.PERMALINK else _NOTHING
-        if kind is kinds.CALLOUT:
+        if kind is element_kinds.DROP or kind is element_kinds.PERMALINK:
+            return _INLINE if kind is element_kinds.PERMALINK else _NOTHING
+        if kind is element_kinds.CALLOUT:
             return callouts.callout(self, node)
-        if kind is kinds.PANEL:
+        if kind is element_kinds.PANEL:
             return tabs.panel(self, node)
-        if kind is kinds.GROUP:
+        if kind is element_kinds.GROUP:
             return tabs.group(self, node)
-        if kind is kinds.LABELS:
+        if kind is element_kinds.LABELS:
             tabs.keep_labels(self, node)
             return _NOTHING
-        if kind is kinds.LABEL:
+        if kind is element_kinds.LABEL:
             tabs.keep_label(self, node)
             return _NOTHING
         return self._of_rarer_kind(node, tag, kind)
 
     def _of_rarer_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
-        if (made := _MADE.get(kind)) is not None:
+        if (made := _KIND_CONVERTERS.get(kind)) is not None:
             return made(self, node)
-        if kind is kinds.SIGNATURE and tag != "pre":
-            return signatures.shown(node)
-        if kind is kinds.BLOCK_MATH or (kind is kinds.MATH and node.attributes.get("display") == "true"):
+        if kind is element_kinds.SIGNATURE and tag != "pre":
+            return signatures.signature_block(node)
+        if kind is element_kinds.BLOCK_MATH or (kind is element_kinds.MATH and node.attributes.get("display") == "true"):
             formula = math.block_math(node)
             return [formula] if formula else _NOTHING
-        if kind is kinds.TITLE:
+        if kind is element_kinds.TITLE:
             title = self.inline(node.iter(include_text=True), " ")
             return [_bold(title)] if title else _NOTHING
-        if kind is kinds.PAGE_TITLE:
+        if kind is element_kinds.PAGE_TITLE:
             return headings.heading(self, node, 1)
-        if kind is kinds.MERMAID and node.css_first("svg") is None:
+        if kind is element_kinds.MERMAID and node.css_first("svg") is None:
             source = code.code_text(node).strip("\n")
             if source.strip():
                 self.code_blocks += 1
@@ -274,12 +275,12 @@ class Serialiser(Context):
         if tag == "figcaption":
             caption = self.inline(node.iter(include_text=True), " ")
             return [_bold(caption)] if caption else _NOTHING
-        return _OPEN if node.css_first(_WORTH_KEEPING) is not None else _NOTHING
+        return _WALK_THROUGH if node.css_first(_WORTH_KEEPING) is not None else _NOTHING
 
     def _described(self, node: Element) -> list[str]:
         if not lists.has_pairs(node):
-            return _OPEN
-        return signatures.described(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
+            return _WALK_THROUGH
+        return signatures.signature_entries(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
 
     def _card(self, node: Element) -> list[str]:
         """A link around blocks: the first of them is the link, the others follow."""
@@ -287,7 +288,7 @@ class Serialiser(Context):
             return _INLINE
         href = node.attributes.get("href")
         if not href:  # an anchor that was not closed where it should, as in XHTML that is read as HTML
-            return _OPEN
+            return _WALK_THROUGH
         target = self.target(href)
         self.in_link = True
         blocks = self.blocks(node)
@@ -302,16 +303,16 @@ class Serialiser(Context):
         return [f"{marks} [{words}]({target})".strip(), *blocks[1:]]
 
 
-_MADE: dict[str, Callable[[Context, Element], list[str] | None]] = {
-    kinds.CODE: code.code_block,
-    kinds.GRID: tables.grid,
-    kinds.ITEMS: lists.items,
-    kinds.METHOD: headings.method,
-    kinds.FOOTNOTE: footnotes.notes,
+_KIND_CONVERTERS: dict[str, Callable[[ConversionContext, Element], list[str] | None]] = {
+    element_kinds.CODE: code.code_block,
+    element_kinds.GRID: tables.grid,
+    element_kinds.ITEMS: lists.items,
+    element_kinds.METHOD: headings.method,
+    element_kinds.FOOTNOTE: footnotes.notes,
 }
 """Kinds whose module makes all of them; None leaves an element to its tag."""
 _INLINE: list[str] = ["inline"]
-_OPEN: list[str] = ["open"]
+_WALK_THROUGH: list[str] = ["open"]
 _NOTHING: list[str] = ["nothing"]
 """Marks, told apart by identity: gather it for a paragraph, walk through it, leave it out."""
 
@@ -338,7 +339,7 @@ def _holds_blocks(node: Element) -> bool:
         below = [child for parent in below for child in parent.iter()][:40]
         if not below:
             return False
-        if any(child.tag in kinds.BLOCKS for child in below):
+        if any(child.tag in element_kinds.BLOCK_TAGS for child in below):
             return True
     return False
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["heading", "code", "table", "text"]
+BlockKind = Literal["heading", "code", "table", "text"]
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _PREFIX = re.compile(r"[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]+[^ \t]))?")
@@ -24,17 +24,17 @@ _LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*+)\](?:\((?:[^()\s]|\([^()\s]*+\))*+
 _STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.{0,300}?\S)?)\1(?!\w)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BACKTICKS = re.compile(r"`+")
-_MARKS = ("", *" \t>-*+`~0123456789")
+_CONTAINER_STARTS = ("", *" \t>-*+`~0123456789")
 """What a line begins with that may be, or be in, a list, a quotation or a fence; most lines do not, and cost nothing."""
-_HASH = ("#", " ")
-_LONGEST_HEADING = 1_000
+_HEADING_STARTS = ("#", " ")
+_MAX_HEADING_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class MarkdownBlock:
     """Lines that belong together, with the empty lines after them: what may be moved or dropped as a whole."""
 
-    kind: Kind
+    kind: BlockKind
     text: str
     """With its line ends: joined, the blocks of a text are the text."""
     level: int = 0
@@ -42,21 +42,21 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class MarkdownSection:
     """A heading with what stands below it up to the next heading, whatever its level."""
 
     path: tuple[str, ...]
     """The headings above it and its own, outermost first."""
     level: int
     """0 for what stands before the first heading."""
-    blocks: tuple[Block, ...]
+    blocks: tuple[MarkdownBlock, ...]
 
     @property
     def text(self) -> str:
         return "".join(block.text for block in self.blocks)
 
 
-class _Fence:
+class _FenceState:
     """The fence that is open, if one is, and the list it may stand in."""
 
     def __init__(self) -> None:
@@ -68,12 +68,12 @@ class _Fence:
     def feed(self, line: str) -> bool:
         """Whether a line is code, or one of the marks around it."""
         if self._sign:
-            rest = _inside(line, self._quotes)
+            rest = _strip_quotes(line, self._quotes)
             if rest is not None:
                 self._close(rest)
                 return True
             self._sign = ""  # the quotation the fence stood in is over, and the fence with it
-        if line[:1] in _MARKS:
+        if line[:1] in _CONTAINER_STARTS:
             return self._open(line)
         self._in_list = False
         return False
@@ -104,7 +104,7 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _inside(line: str, quotes: int) -> str | None:
+def _strip_quotes(line: str, quotes: int) -> str | None:
     """A line without so many quotation marks, or nothing when it has fewer."""
     at = 0
     for _ in range(quotes):
@@ -114,15 +114,15 @@ def _inside(line: str, quotes: int) -> str | None:
     return line[at:]
 
 
-def blocks(text: str) -> Iterator[Block]:
+def split_blocks(text: str) -> Iterator[MarkdownBlock]:
     """A text in blocks; joined again they are the text, byte for byte."""
-    fence = _Fence()
+    fence = _FenceState()
     kept: list[str] = []
     has_code = gap = is_heading = False
     for whole in _LINES.findall(text):
         line = whole.rstrip("\r\n")
         is_code, is_empty = fence.feed(line), not line.strip()
-        begins_heading = not is_code and line[:1] in _HASH and _atx(line) is not None
+        begins_heading = not is_code and line[:1] in _HEADING_STARTS and _atx_heading(line) is not None
         if kept and not is_empty and (gap or is_heading or begins_heading):
             yield _block(kept, has_code)
             kept, has_code = [], False
@@ -134,7 +134,7 @@ def blocks(text: str) -> Iterator[Block]:
         yield _block(kept, has_code)
 
 
-def _atx(line: str) -> tuple[int, str] | None:
+def _atx_heading(line: str) -> tuple[int, str] | None:
     """Level and text of a heading that is marked with number signs."""
     bare = line.lstrip(" ")
     rest = bare.lstrip("#")
@@ -153,51 +153,51 @@ def _is_underlined(kept: Sequence[str]) -> bool:
     )  # fmt: skip
 
 
-def _block(kept: list[str], has_code: bool) -> Block:
+def _block(kept: list[str], has_code: bool) -> MarkdownBlock:
     text = "".join(kept)
     if has_code:
-        return Block("code", text)
-    if found := _atx(kept[0].rstrip("\r\n")):
-        return Block("heading", text, found[0], plain(found[1]))
+        return MarkdownBlock("code", text)
+    if found := _atx_heading(kept[0].rstrip("\r\n")):
+        return MarkdownBlock("heading", text, found[0], plain_text(found[1]))
     if _is_underlined(kept):
-        return Block("heading", text, 1 if "=" in kept[1] else 2, plain(kept[0]))
+        return MarkdownBlock("heading", text, 1 if "=" in kept[1] else 2, plain_text(kept[0]))
     filled = [line for line in kept if line.strip()]
     if filled and all(line.lstrip().startswith("|") for line in filled):
-        return Block("table", text)
+        return MarkdownBlock("table", text)
     if filled and all(line.startswith(("    ", "\t")) for line in filled):
-        return Block("code", text)
-    return Block("text", text)
+        return MarkdownBlock("code", text)
+    return MarkdownBlock("text", text)
 
 
-def sections(text: str, title: str = "") -> Iterator[Section]:
+def split_sections(text: str, title: str = "") -> Iterator[MarkdownSection]:
     """A page in sections, each with the headings that lead to it; the page's title is above them all, and is not said twice."""
     path: list[tuple[int, str]] = [(0, title)] if title else []
-    held: list[Block] = []
+    held: list[MarkdownBlock] = []
     level = 0
-    for block in blocks(text):
+    for block in split_blocks(text):
         if block.kind == "heading":
             if held:
-                yield Section(tuple(name for _, name in path), level, tuple(held))
+                yield MarkdownSection(tuple(name for _, name in path), level, tuple(held))
             held, level = [], block.level
             path = [step for step in path if step[0] < block.level]
             if path != [(0, block.title)]:
                 path.append((block.level, block.title))
         held.append(block)
     if held:
-        yield Section(tuple(name for _, name in path), level, tuple(held))
+        yield MarkdownSection(tuple(name for _, name in path), level, tuple(held))
 
 
-def without_title(text: str) -> str:
+def strip_title(text: str) -> str:
     """A page without the heading of level 1 it begins with."""
     at = 0
-    for block in blocks(text):
+    for block in split_blocks(text):
         at += len(block.text)
         if block.text.strip():
             return text[at:] if block.kind == "heading" and block.level == 1 else text
     return text
 
 
-def code_spans(text: str) -> Iterator[tuple[int, int, int]]:
+def find_code_spans(text: str) -> Iterator[tuple[int, int, int]]:
     """Where code in a line begins and ends, and how many backticks are around it: it ends at the next run of as many."""
     runs = [found.span() for found in _BACKTICKS.finditer(text)]
     following: dict[int, int] = {}
@@ -215,13 +215,15 @@ def code_spans(text: str) -> Iterator[tuple[int, int, int]]:
         at += 1
 
 
-def replaced_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
+def replace_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
     """A text in which what a pattern finds is replaced, but not where it begins in code, be it a block or in a line."""
-    return "".join(one.text if one.kind == "code" else _outside_spans(one.text, pattern, replaced) for one in blocks(text))
+    return "".join(
+        one.text if one.kind == "code" else _replace_outside_spans(one.text, pattern, replaced) for one in split_blocks(text)
+    )
 
 
-def _outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
-    spans = code_spans(text)
+def _replace_outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
+    spans = find_code_spans(text)
     start = end = 0
 
     def checked(match: re.Match[str]) -> str:
@@ -233,12 +235,12 @@ def _outside_spans(text: str, pattern: re.Pattern[str], replaced: Callable[[re.M
     return pattern.sub(checked, text)
 
 
-def plain(text: str) -> str:
+def plain_text(text: str) -> str:
     """A line of Markdown as a reader sees it: link texts without targets, no emphasis marks, no escapes."""
-    text = text[:_LONGEST_HEADING]
+    text = text[:_MAX_HEADING_LENGTH]
     parts: list[str] = []
     at = 0
-    for start, end, ticks in code_spans(text):
+    for start, end, ticks in find_code_spans(text):
         code = text[start + ticks : end - ticks]
         parts += [_plain_prose(text[at:start]), code[code.startswith(" ") : len(code) - code.endswith(" ")] or code]
         at = end

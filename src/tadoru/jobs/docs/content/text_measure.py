@@ -8,27 +8,27 @@ from __future__ import annotations
 
 from tadoru.parse.html import Element
 
-_TIMES = 60
+_MAX_READS = 60
 """How often the text of a page may be read again, in all."""
-_LEAST = 2_000_000
-_PER_LINK = 50
-_PER_PART = 20
+_MIN_BUDGET = 2_000_000
+_LINK_COST = 50
+_ELEMENT_COST = 20
 
 
-class Measure:
+class TextMeasure:
     """Measures parts of one page."""
 
     def __init__(self, root: Element) -> None:
         self.text = root.text()
         self.whole = max(1, len(self.text))
-        self._left = _TIMES * self.whole + _LEAST
+        self._left = _MAX_READS * self.whole + _MIN_BUDGET
 
     def text_of(self, part: Element) -> str | None:
         """The text of a part; None when the budget is used up."""
         if self._left < 0:
             return None
         text = part.text()
-        self._left -= len(text) + _PER_PART
+        self._left -= len(text) + _ELEMENT_COST
         return text
 
     def length(self, part: Element) -> int:
@@ -41,5 +41,5 @@ class Measure:
         if self._left < 0:
             return 0
         links = part.css("a")
-        self._left -= _PER_LINK * len(links)
+        self._left -= _LINK_COST * len(links)
         return sum(len(link.text()) for link in links)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.jobs.docs.content.census import Census
+from tadoru.jobs.docs.content.generators import ElementNames
 from tadoru.jobs.docs.content.phrases import is_phrase
 from tadoru.parse.html import Document, Element, collapsed, text_of
 
@@ -34,53 +34,66 @@ def read_title(document: Document, root: Element) -> str:
     # Doxygen's and Haddock's, above sections that may have headings of level 1.
     module = root.css_first("#module-header")
     stated = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
-    if stated is not None and (text := _plain(stated)):
+    if stated is not None and (text := _heading_text(stated)):
         return text
-    own = [text for heading in root.css("h1") if (text := _plain(heading))]
-    said = next((text for heading in document.select("h1.title") if _bare(text := _plain(heading)) == _bare(title)), "")
+    own = [text for heading in root.css("h1") if (text := _heading_text(heading))]
+    said = next(
+        (
+            text
+            for heading in document.select("h1.title")
+            if _letters_and_digits(text := _heading_text(heading)) == _letters_and_digits(title)
+        ),
+        "",
+    )
     if len(own) == 1:
         return said or own[0]
     if own:  # every section has one, or the site has one above
-        return _first_in(title, own) or said or _own_part(title) or own[0]
-    outside = [text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _plain(heading))]
-    first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _plain(heading))), "")
-    named = _first_in(title, [first, *outside] if first else outside)
-    if named in outside and _is_site(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
+        return _named_in_title(title, own) or said or _page_part(title) or own[0]
+    outside = [
+        text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _heading_text(heading))
+    ]
+    first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _heading_text(heading))), "")
+    named = _named_in_title(title, [first, *outside] if first else outside)
+    if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
         return first  # the text begins with a heading of its own, below the site's
-    return named or (outside[0] if outside else _above_all(root)) or _own_part(title) or first
+    return named or (outside[0] if outside else _opening_heading(root)) or _page_part(title) or first
 
 
-def _above_all(root: Element) -> str:
+def _opening_heading(root: Element) -> str:
     """The heading that the text begins with, when no other is as high: that of a chapter which is a page (Texinfo)."""
     headings = root.css("h2,h3,h4,h5")
     if not headings or any((other.tag or "") <= (headings[0].tag or "") for other in headings[1:]):
         return ""
-    title = _plain(headings[0])
+    title = _heading_text(headings[0])
     return title if root.text().lstrip().startswith(headings[0].text().strip()) else ""
 
 
-def _is_site(name: str, title: str) -> bool:
+def _is_site_name(name: str, title: str) -> bool:
     """Whether a name is what a page's title ends with, after the page's own."""
     parts = _PARTS.split(title)
-    return len(parts) > 1 and _bare(parts[-1]) == _bare(name)
+    return len(parts) > 1 and _letters_and_digits(parts[-1]) == _letters_and_digits(name)
 
 
-def _first_in(title: str, headings: list[str]) -> str:
+def _named_in_title(title: str, headings: list[str]) -> str:
     """The heading that the page's title begins with, or that is a part of it: first comes the page, then the site.
 
     Numbers of chapters do not count; but below a numbered heading another is a section, though it may be called as the page is.
     """
-    bare, parts = _bare(_NUMBER.sub("", title)), [_bare(_NUMBER.sub("", part)) for part in _PARTS.split(title)]
+    bare, parts = (
+        _letters_and_digits(_NUMBER.sub("", title)),
+        [_letters_and_digits(_NUMBER.sub("", part)) for part in _PARTS.split(title)],
+    )
     named = [
         (bare.find(name), -len(name), text)
         for at, text in enumerate(headings)
-        if (name := _bare(_NUMBER.sub("", text))) and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
+        if (name := _letters_and_digits(_NUMBER.sub("", text)))
+        and not (at and _NUMBER.match(headings[0]) and _NUMBER.match(text))
         if bare.startswith(name) or name in parts
     ]
     return min(named, default=(0, 0, ""))[2]
 
 
-def _bare(text: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are one thing."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
@@ -89,19 +102,19 @@ def drop_site_name(document: Document, root: Element, title: str) -> None:
     """Take out the headings above the page's own that only name the site and lead to its first page."""
     names = (document.title() or "").casefold()
     for heading in root.css("h1"):
-        text = _plain(heading)
+        text = _heading_text(heading)
         if not text or text == title:
             return
         link = heading.css_first("a[href]")
-        if link is not None and text.casefold() in names and _plain(link) == text:
+        if link is not None and text.casefold() in names and _heading_text(link) == text:
             heading.decompose()
 
 
-def _plain(heading: Element) -> str:
+def _heading_text(heading: Element) -> str:
     return text_of(heading, 500, heading.text(separator=" ") if heading.css_first("br") is not None else None).strip(_SIGNS)
 
 
-def _own_part(title: str) -> str:
+def _page_part(title: str) -> str:
     first, found, rest = title.partition(": ")
     if found and first == rest:  # the page that a manual begins with, named after the manual
         return first
@@ -112,7 +125,7 @@ def _own_part(title: str) -> str:
     return title
 
 
-def read_breadcrumbs(census: Census) -> tuple[str, ...]:
+def read_breadcrumbs(census: ElementNames) -> tuple[str, ...]:
     """The path to the page, outermost first, as the page shows it."""
     for name, place in (*census.classes.items(), *census.ids.items()):
         if "breadcrumb" not in name.lower() or place.tag in {"body", "html", "main"}:
@@ -133,7 +146,7 @@ def read_language(document: Document) -> str | None:
     return None
 
 
-def read_version(census: Census, title: str) -> str | None:
+def read_version(census: ElementNames, title: str) -> str | None:
     """The version of what is documented, where the page states it; not guessed from the address."""
     for name in _VERSION_NAMES:
         if version := census.metas.get(name):

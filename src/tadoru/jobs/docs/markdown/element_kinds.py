@@ -13,7 +13,7 @@ TITLE, MATH, SIGNATURE, FOOTNOTE, BLOCK_MATH, PAGE_TITLE, MERMAID, GRID, ITEMS, 
     "title math signature footnote block-math page-title mermaid grid items code-span method".split()
 )
 
-_WORDS: dict[str, str] = {
+_CLASS_KINDS: dict[str, str] = {
     word: kind
     for kind, words in {
         DROP: """sr-only visually-hidden screen-reader-text screen-reader-only srclink src-link rightside srcrightside
@@ -47,14 +47,14 @@ _WORDS: dict[str, str] = {
     for word in words.split()
 }
 
-_BEGINNINGS: tuple[tuple[str, str], ...] = (
+_CLASS_PREFIXES: tuple[tuple[str, str], ...] = (
     ("codeBlockTitle", TITLE),
     ("buttonGroup", DROP),
     ("copyButton", DROP),
     ("hashLink", PERMALINK),
 )
 
-_ONLY_ON: dict[str, frozenset[str]] = {
+_KIND_TAGS: dict[str, frozenset[str]] = {
     PERMALINK: frozenset({"a", "span", "button"}),
     LABELS: frozenset({"div", "ul", "nav", "ol"}),
     FOOTNOTE: frozenset({"aside", "div", "dl", "section", "table", "ol"}),
@@ -86,43 +86,43 @@ _CALLOUT_MARKS = frozenset(
     "docs-callout admonition-block note-box aside message".split()
 )
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
-_LONGEST = 500
+_MAX_CLASS_LENGTH = 500
 """Answers are kept for strings of classes of ordinary length only: what is kept must stay small."""
-_PARTS = frozenset("title heading content icon body header container list wrapper".split())
-_BOXES = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
+_CALLOUT_PARTS = frozenset("title heading content icon body header container list wrapper".split())
+_CALLOUT_TAGS = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
 
-BLOCKS = frozenset(
+BLOCK_TAGS = frozenset(
     "address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption "
     "figure footer form h1 h2 h3 h4 h5 h6 "
     "header hgroup hr legend li listing main menu nav ol optgroup option p pre search section summary "
     "table tbody td tfoot th thead tr "
     "ul xmp plaintext caption html".split()
 )
-UNWRITTEN = frozenset(
+SKIPPED_TAGS = frozenset(
     "script style template noscript head link meta title base button input select textarea datalist "
     "output progress meter canvas map area "
     "param track source dialog object embed applet frame frameset noframes colgroup col clipboard-copy rp copy-button".split()
 )
 
 
-def kind_of(tag: str, classes: str) -> str:
+def element_kind(tag: str, classes: str) -> str:
     """The kind of an element with these classes; empty for an ordinary one."""
-    return _kind(tag, classes if len(classes) < _LONGEST else classes[:_LONGEST])
+    return _kind(tag, classes if len(classes) < _MAX_CLASS_LENGTH else classes[:_MAX_CLASS_LENGTH])
 
 
 @lru_cache(maxsize=8192)
 def _kind(tag: str, classes: str) -> str:
     words = classes.split()
-    if tag in _BOXES and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
+    if tag in _CALLOUT_TAGS and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
         return CALLOUT
     if tag in {"div", "aside"} and classes == "sidebar":  # what DocBook and Docutils set beside the text, in a box
         return CALLOUT
     if tag == "mjx-container":
         return MATH
     for word in words:
-        if (kind := _WORDS.get(word)) and (told := _told_apart(kind, tag, words)):
+        if (kind := _CLASS_KINDS.get(word)) and (told := _refined_kind(kind, tag, words)):
             return told
-        for beginning, found in _BEGINNINGS:
+        for beginning, found in _CLASS_PREFIXES:
             if word.startswith(beginning):
                 return found
     if "math" in words:
@@ -136,11 +136,11 @@ def _kind(tag: str, classes: str) -> str:
     return ""
 
 
-def _told_apart(kind: str, tag: str, words: list[str]) -> str:
+def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
     """Words that mean something only on some elements."""
     if kind is MATH and (tag == "div" or "display" in words):
         return BLOCK_MATH
-    if kind in _ONLY_ON and tag not in _ONLY_ON[kind]:
+    if kind in _KIND_TAGS and tag not in _KIND_TAGS[kind]:
         return ""
     if kind is SIGNATURE and "src" in words and tag != "p":  # Haddock
         return ""
@@ -157,7 +157,7 @@ def callout_mark(classes: str) -> str | None:
     for word in words:
         stem, _, end = word.rpartition("-")
         stem = stem.rstrip("-")
-        if end in _PARTS or word.endswith("__title"):
+        if end in _CALLOUT_PARTS or word.endswith("__title"):
             return None
         lowered = word.lower()
         if word in _CALLOUT_MARKS or stem in _CALLOUT_MARKS or word.startswith(("theme-admonition", "admonition_")):

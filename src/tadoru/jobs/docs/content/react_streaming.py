@@ -11,28 +11,28 @@ import re
 
 from tadoru.parse.html import Element
 
-_END = "/$"
+_END_COMMENT = "/$"
 """The comment at the end of a placeholder."""
-_MOST_PIECES = 200
+_MAX_PIECES = 200
 _NAME = re.compile(r"[\w-]{1,40}")
-_DEEPEST = 300
+_MAX_DEPTH = 300
 
 
-def settle(body: Element) -> None:
+def resolve_streamed(body: Element) -> None:
     """Move every part that came late into its place. Pages that were sent whole are left as they are."""
     late = [(piece.attributes.get("id") or "")[2:] for piece in body.css('div[hidden][id^="S:"]')]
-    for name in late[:_MOST_PIECES]:
+    for name in late[:_MAX_PIECES]:
         # Looked up each time: moving one part may have taken another away with its placeholder.
         piece = body.css_first(f'div[id="S:{name}"]') if _NAME.fullmatch(name) else None
         place = body.css_first(f'template[id="B:{name}"]') if piece is not None else None
         if piece is not None and place is not None and not _is_within(place, piece):
-            _move(piece, place)
+            _move_piece(piece, place)
 
 
 def _is_within(place: Element, piece: Element) -> bool:
     """Whether a place is in the very part that belongs there, or too deep to tell."""
     above: Element | None = place
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         if above is None:
             return False
         if above.mem_id == piece.mem_id:
@@ -41,7 +41,7 @@ def _is_within(place: Element, piece: Element) -> bool:
     return True
 
 
-def _move(piece: Element, place: Element) -> None:
+def _move_piece(piece: Element, place: Element) -> None:
     _drop_placeholder(place, piece)
     while (child := piece.first_child) is not None:
         place.insert_before(child, move=True)
@@ -53,7 +53,7 @@ def _drop_placeholder(place: Element, piece: Element) -> None:
     """Take away what was shown while waiting: everything up to the end mark; nothing when there is none, or the part is in it."""
     shown: list[Element] = []
     node = place.next
-    while node is not None and not (node.is_comment_node and (node.comment_content or "").strip() == _END):
+    while node is not None and not (node.is_comment_node and (node.comment_content or "").strip() == _END_COMMENT):
         shown.append(node)
         node = node.next
     if node is not None and not any(_is_within(piece, each) for each in shown):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-SHORTEST_CHAIN = 3
+MIN_CHAIN_LENGTH = 3
 """Pages: fewer are a remark, not an order."""
 
 
@@ -15,12 +15,12 @@ def reading_order(urls: Sequence[str], onward: Mapping[str, str], menus: Iterabl
     """The URLs in reading order. They come with the start first and the shallow before the deep, which decides where nothing else
     does; `onward` has the next page of each page that names one."""
     wanted = set(urls)
-    order = _Order(urls[:1])
+    order = _LinkedOrder(urls[:1])
     for chain in _chains(urls, onward):
         order.add(url for url in chain if url in wanted)
     for menu in menus:
         known = [url for url in menu if url in wanted]
-        if len(known) >= SHORTEST_CHAIN:  # "the start, this page" on every page would put the last page first
+        if len(known) >= MIN_CHAIN_LENGTH:  # "the start, this page" on every page would put the last page first
             order.add(known)
     for url in urls:
         order.add([url])
@@ -40,13 +40,13 @@ def _chains(urls: Sequence[str], onward: Mapping[str, str]) -> list[list[str]]:
             seen.add(step)
             chain.append(step)
             step = onward.get(step)
-        if len(chain) >= SHORTEST_CHAIN:
+        if len(chain) >= MIN_CHAIN_LENGTH:
             chains.append(chain)
     first = [chain for chain in chains if chain[0] == urls[0]] if urls else []
     return first + sorted((chain for chain in chains if chain not in first), key=len, reverse=True)
 
 
-class _Order:
+class _LinkedOrder:
     """A list into which sequences are woven."""
 
     def __init__(self, urls: Sequence[str]) -> None:

@@ -6,23 +6,32 @@ Read before `noise` takes them away. Addresses are absolute and without fragment
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.jobs.docs.content.values import NavItem
 from tadoru.parse.html import Document, Element, text_of
-from tadoru.rules.url import Resolver, origin
+from tadoru.rules.url import UrlResolver, origin
 
-_MOST_ITEMS = 5_000
+_MAX_ITEMS = 5_000
 _LISTS = frozenset({"ul", "ol", "dl"})
 _STEPS = "link[rel],a[rel],a[class*=next],a[class*=prev],a[accesskey]"
-_NAME = re.compile(r"(?:^|[\s_-])(next|prev|previous)(?:$|[\s_-])")
-_KEYS = {"n": "next", "p": "prev"}
-_WORDS = {"next": "next", "prev": "prev", "previous": "prev"}
+_STEP_CLASS = re.compile(r"(?:^|[\s_-])(next|prev|previous)(?:$|[\s_-])")
+_ACCESS_KEYS = {"n": "next", "p": "prev"}
+_DIRECTIONS = {"next": "next", "prev": "prev", "previous": "prev"}
 
 
-def read_navigation(document: Document, selectors: str, base: str, resolver: Resolver) -> tuple[NavItem, ...]:
+@dataclass(frozen=True, slots=True)
+class NavItem:
+    """One entry of a site's menu. Level 0 is the outermost; entries that only group others have no address and are left out."""
+
+    title: str
+    url: str
+    level: int
+
+
+def read_navigation(document: Document, selectors: str, base: str, resolver: UrlResolver) -> tuple[NavItem, ...]:
     """The entries of a menu, each address once, nested as they are on the page. The largest of several menus counts."""
-    candidates = [menu for menu in document.select(selectors) if not _is_path(menu)] if selectors else []
+    candidates = [menu for menu in document.select(selectors) if not _is_breadcrumb(menu)] if selectors else []
     menus = [(menu, links) for menu in candidates if (links := menu.css("a[href]"))]
     if not menus:
         return ()
@@ -30,7 +39,7 @@ def read_navigation(document: Document, selectors: str, base: str, resolver: Res
     levels = {menu.mem_id: 0 if menu.tag in _LISTS else -1}
     site = origin(base)
     items: dict[str, NavItem] = {}
-    for link in links[:_MOST_ITEMS]:
+    for link in links[:_MAX_ITEMS]:
         href = (link.attributes.get("href") or "").strip()
         resolved = resolver.resolve(href, base) if href and not href.startswith("#") else None
         if resolved is None or resolved[0] in items or origin(resolved[0]) != site:
@@ -41,12 +50,12 @@ def read_navigation(document: Document, selectors: str, base: str, resolver: Res
     return _from_zero(tuple(items.values()))
 
 
-def _is_path(menu: Element) -> bool:
+def _is_breadcrumb(menu: Element) -> bool:
     """Whether it is the path to the page and no menu."""
     return any("breadcrumb" in (menu.attributes.get(name) or "").lower() for name in ("class", "aria-label", "id"))
 
 
-def without_steps(navigation: tuple[NavItem, ...], *steps: str | None) -> tuple[NavItem, ...]:
+def drop_if_only_steps(navigation: tuple[NavItem, ...], *steps: str | None) -> tuple[NavItem, ...]:
     """A menu that is more than the links to the next and the previous page; nothing when it is not."""
     return navigation if any(item.url not in steps for item in navigation) else ()
 
@@ -74,7 +83,7 @@ def _from_zero(items: tuple[NavItem, ...]) -> tuple[NavItem, ...]:
     return tuple(NavItem(item.title, item.url, item.level - lowest) for item in items) if lowest else items
 
 
-def read_steps(document: Document, url: str, base: str, resolver: Resolver) -> tuple[str | None, str | None]:
+def read_next_and_previous(document: Document, url: str, base: str, resolver: UrlResolver) -> tuple[str | None, str | None]:
     """The next page and the previous one. What the page says by `rel` counts before what a class or an access key suggests."""
     found: dict[tuple[str, int], str] = {}
     for element in document.select(_STEPS):
@@ -91,9 +100,9 @@ def read_steps(document: Document, url: str, base: str, resolver: Resolver) -> t
 
 def _direction(attributes: dict[str, str | None]) -> tuple[str, int]:
     for word in (attributes.get("rel") or "").lower().split():
-        if word in _WORDS:
-            return _WORDS[word], 0
-    if key := _KEYS.get(attributes.get("accesskey") or ""):
+        if word in _DIRECTIONS:
+            return _DIRECTIONS[word], 0
+    if key := _ACCESS_KEYS.get(attributes.get("accesskey") or ""):
         return key, 1
-    match = _NAME.search((attributes.get("class") or "").lower())
-    return (_WORDS[match[1]], 1) if match else ("", 1)
+    match = _STEP_CLASS.search((attributes.get("class") or "").lower())
+    return (_DIRECTIONS[match[1]], 1) if match else ("", 1)

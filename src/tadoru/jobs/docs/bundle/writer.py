@@ -14,48 +14,52 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tadoru.errors import StoreError
-from tadoru.jobs.docs.bundle import changes, chunks, full, index, llms, pages, skill
-from tadoru.jobs.docs.bundle.base import (
+from tadoru.jobs.docs.bundle import chunks, page_files, site_files
+from tadoru.jobs.docs.bundle.api_specs import ApiSpec, name_specs
+from tadoru.jobs.docs.bundle.boilerplate import MIN_PAGES, RepeatedBlocks, drop_repeated
+from tadoru.jobs.docs.bundle.model import (
     BundleOptions,
-    Change,
-    Changes,
-    Pages,
-    Site,
+    BundleSite,
+    BundleSummary,
+    DocChange,
+    DocChanges,
     StoredDoc,
+    StoredDocs,
     StoredSpec,
-    Written,
+    format_timestamp,
     one_line,
-    stamp,
 )
-from tadoru.jobs.docs.bundle.boilerplate import LEAST_PAGES, Repeated, without_repeated
-from tadoru.jobs.docs.bundle.files import Folder, Kept, Manifest, copy
-from tadoru.jobs.docs.bundle.local import with_local_links
-from tadoru.jobs.docs.bundle.names import page_file
-from tadoru.jobs.docs.bundle.specs import Spec, named
-from tadoru.jobs.docs.bundle.tokens import Weigh, rounded, weigher
-from tadoru.jobs.docs.search import Indexing, index_path, page_row
-from tadoru.store.docs_search import PageRow, is_current
+from tadoru.jobs.docs.bundle.output_folder import BundleManifest, ManifestPage, OutputFolder, copy_scratch, page_file_name
+from tadoru.jobs.docs.bundle.page_files import with_local_links
+from tadoru.jobs.docs.bundle.tokens import TokenCounter, round_tokens, token_counter
+from tadoru.jobs.docs.search import SectionIndexer, index_path, index_row
+from tadoru.store.docs_search import IndexedPage, is_current
 
-Specs = Callable[[], Iterable[StoredSpec]]
-Note = Callable[[Changes], None]
-_FORM = "1"
+StoredSpecs = Callable[[], Iterable[StoredSpec]]
+ChangeCallback = Callable[[DocChanges], None]
+_FORMAT_VERSION = "1"
 """Counts up when the same pages are to be written differently."""
 
 
 def write_bundle(
-    root: Path, site: Site, docs: Pages, options: BundleOptions, specs: Specs = tuple, note: Note | None = None
-) -> Written:
+    root: Path,
+    site: BundleSite,
+    docs: StoredDocs,
+    options: BundleOptions,
+    specs: StoredSpecs = tuple,
+    note: ChangeCallback | None = None,
+) -> BundleSummary:
     """Write the folder of a site. Raises UsageError for a folder that is not ours, StoreError for a disk that fails.
 
     `note` is told what is different from the run before, ahead of that being forgotten: who is killed in between is told again.
     """
-    weigh = weigher(options.tokenizer)
+    weigh = token_counter(options.tokenizer)
     try:
-        folder = Folder(root)
+        folder = OutputFolder(root)
         fingerprint, count = _fingerprint(site, docs, options, specs)
         if folder.earlier.fingerprint == fingerprint and folder.is_intact() and is_current(index_path(root)):
-            return _checked(folder, site)
-        return _Run(folder, site, options, weigh).write(docs, specs, fingerprint, count, note)
+            return _record_check(folder, site)
+        return _BundleWriter(folder, site, options, weigh).write(docs, specs, fingerprint, count, note)
     except OSError as error:
         where = error.filename or root
         raise StoreError(
@@ -63,21 +67,30 @@ def write_bundle(
         ) from error
 
 
-def _checked(folder: Folder, site: Site) -> Written:
+def _record_check(folder: OutputFolder, site: BundleSite) -> BundleSummary:
     earlier = folder.earlier
-    folder.touch(index.LAST_CHECKED, index.last_checked(site.checked_at))
+    folder.touch(site_files.LAST_CHECKED_KEY, site_files.last_checked_line(site.checked_at))
     tokens = sum(kept.tokens for kept in earlier.pages.values())
-    return Written(len(earlier.pages), tokens, len(earlier.specs), Changes(), 0, earlier.repeated)
+    return BundleSummary(len(earlier.pages), tokens, len(earlier.specs), DocChanges(), 0, earlier.repeated)
 
 
-def _fingerprint(site: Site, docs: Pages, options: BundleOptions, specs: Specs) -> tuple[str, int]:
+def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, specs: StoredSpecs) -> tuple[str, int]:
     """Everything the files depend on but the times, as one hash; and how many pages there are."""
     digest = hashlib.sha256()
 
     def add(value: object) -> None:
         digest.update(repr(value).encode("utf-8", "replace") + b"\n")
 
-    add((_FORM, asdict(replace(options, diff=False)), site.base_url, site.title, site.description, sorted(site.config.items())))
+    add(
+        (
+            _FORMAT_VERSION,
+            asdict(replace(options, diff=False)),
+            site.base_url,
+            site.title,
+            site.description,
+            sorted(site.config.items()),
+        )
+    )
     count = 0
     for doc in docs():
         add(replace(doc, markdown="", crawled_at=0.0, etag=None, last_modified=None))
@@ -87,11 +100,11 @@ def _fingerprint(site: Site, docs: Pages, options: BundleOptions, specs: Specs) 
     return digest.hexdigest(), count
 
 
-def repeated_blocks(docs: Pages, count: int) -> frozenset[int]:
+def find_repeated_blocks(docs: StoredDocs, count: int) -> frozenset[int]:
     """What most pages say, counted in one pass; a very large site takes a second one."""
-    if count < LEAST_PAGES:
+    if count < MIN_PAGES:
         return frozenset()
-    seen = Repeated()
+    seen = RepeatedBlocks()
     for doc in docs():
         seen.add(doc.markdown)
     if seen.needs_recount:
@@ -101,35 +114,37 @@ def repeated_blocks(docs: Pages, count: int) -> frozenset[int]:
     return seen.found()
 
 
-class _Run:
+class _BundleWriter:
     """One writing of all files."""
 
-    def __init__(self, folder: Folder, site: Site, options: BundleOptions, weigh: Weigh) -> None:
+    def __init__(self, folder: OutputFolder, site: BundleSite, options: BundleOptions, weigh: TokenCounter) -> None:
         self.folder = folder
         self.site = site
         self.options = options
         self.weigh = weigh
-        self.entries: list[llms.Entry] = []
-        self.kept: dict[str, Kept] = {}
+        self.entries: list[site_files.LlmsEntry] = []
+        self.kept: dict[str, ManifestPage] = {}
         self.files: dict[str, str] = {}
         """Where each page is, when links lead to files."""
         self.languages: dict[str, int] = {}
         self.dropped = 0
         self.chunk = 0
-        self.added: list[Change] = []
-        self.changed: list[Change] = []
+        self.added: list[DocChange] = []
+        self.changed: list[DocChange] = []
 
-    def write(self, docs: Pages, specs: Specs, fingerprint: str, count: int, note: Note | None) -> Written:
-        repeated = repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
+    def write(
+        self, docs: StoredDocs, specs: StoredSpecs, fingerprint: str, count: int, note: ChangeCallback | None
+    ) -> BundleSummary:
+        repeated = find_repeated_blocks(docs, count) if self.options.boilerplate else frozenset()
         if self.options.local_links:
-            self.files = {doc.url: page_file(doc.number, doc.url) for doc in docs()}
+            self.files = {doc.url: page_file_name(doc.number, doc.url) for doc in docs()}
         with self.folder.scratch() as entries:
             with ExitStack() as stack:
-                self.search = stack.enter_context(Indexing(self.folder.root))
+                self.search = stack.enter_context(SectionIndexer(self.folder.root))
                 merged = stack.enter_context(self.folder.stream("full.md")) if self.options.merge else None
                 together = stack.enter_context(self.folder.stream("llms-full.txt")) if self.options.merge else None
                 for doc in docs():
-                    markdown, dropped = without_repeated(doc.markdown, repeated)
+                    markdown, dropped = drop_repeated(doc.markdown, repeated)
                     self.dropped += dropped
                     digest = _hash(markdown) if dropped else doc.hash
                     entry = self._page(replace(doc, markdown=markdown), digest, merged, together)
@@ -138,92 +153,96 @@ class _Run:
                     merged.write(b"\n")
                     together.write(b"\n")
             found = self._specs(specs)
-            changed = Changes(tuple(self.added), tuple(self.changed), self._removed())
+            changed = DocChanges(tuple(self.added), tuple(self.changed), self._removed())
             self._about(found, changed)
             crawled_at = self._crawled_at(changed)
             with self.folder.stream("index.json", counts=False) as out:
-                out.write(index.head(self.site, crawled_at, self._facts(len(repeated))))
-                copy(entries, out)
-                out.write(index.tail(found, any_pages=bool(self.entries)))
+                out.write(site_files.index_head(self.site, crawled_at, self._facts(len(repeated))))
+                copy_scratch(entries, out)
+                out.write(site_files.index_tail(found, any_pages=bool(self.entries)))
         if note is not None and changed and self.folder.earlier.pages:
             note(changed)
-        self.folder.finish(Manifest(fingerprint, crawled_at, {}, self.kept, {s.url: s.file for s in found}, self.dropped))
+        self.folder.finish(BundleManifest(fingerprint, crawled_at, {}, self.kept, {s.url: s.file for s in found}, self.dropped))
         tokens = sum(entry.tokens for entry in self.entries)
-        return Written(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped)
+        return BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped)
 
     def _page(self, doc: StoredDoc, digest: str, merged: BinaryIO | None, together: BinaryIO | None) -> bytes:
         """Write everything a page is in, and give its entry in the index."""
-        file = page_file(doc.number, doc.url)
-        tokens = rounded(self.weigh(doc.markdown))
+        file = page_file_name(doc.number, doc.url)
+        tokens = round_tokens(self.weigh(doc.markdown))
         crawled_at = self._compare(doc, digest, file)
-        self.kept[doc.url] = Kept(doc.number, digest, doc.title, crawled_at, tokens)
-        self.entries.append(llms.entry(doc, self.site.base_url, file, tokens))
+        self.kept[doc.url] = ManifestPage(doc.number, digest, doc.title, crawled_at, tokens)
+        self.entries.append(site_files.llms_entry(doc, self.site.base_url, file, tokens))
         if doc.language:
             self.languages[doc.language] = self.languages.get(doc.language, 0) + 1
         if self.options.pages:
-            fields = pages.frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
+            fields = page_files.page_frontmatter(doc, digest=digest, tokens=tokens, crawled_at=crawled_at)
             markdown = with_local_links(doc.markdown, self.files) if self.files else doc.markdown
-            self.folder.write(file, _bytes(pages.render(fields, markdown)))
-        section = full.section(doc.title, doc.url, doc.markdown)
+            self.folder.write(file, _bytes(page_files.render_page_file(fields, markdown)))
+        section = page_files.full_section(doc.title, doc.url, doc.markdown)
         if merged and together:
             first = len(self.entries) == 1
-            merged.write(_bytes(section if first else full.SEPARATOR + section))
-            together.write(_bytes(("" if first else "\n\n") + full.llms_section(doc.title, doc.url, doc.markdown)))
+            merged.write(_bytes(section if first else page_files.FULL_SEPARATOR + section))
+            together.write(_bytes(("" if first else "\n\n") + page_files.llms_full_section(doc.title, doc.url, doc.markdown)))
         if self.options.chunks:
             self._chunks(doc, section)
         crumbs = tuple(one_line(crumb, 200) for crumb in doc.breadcrumbs)
-        row = PageRow(
+        row = IndexedPage(
             doc.url, one_line(doc.title) or doc.url, file, tokens, number=doc.number, hash=digest, crawled_at=crawled_at,
             crumbs=crumbs,
         )  # fmt: skip
-        self.search.add(page_row(row, doc.headings), doc.markdown, doc.headings)
-        return index.page_entry(doc, file=file, digest=digest, tokens=tokens, crawled_at=crawled_at)
+        self.search.add(index_row(row, doc.headings), doc.markdown, doc.headings)
+        return site_files.index_entry(doc, file=file, digest=digest, tokens=tokens, crawled_at=crawled_at)
 
     def _compare(self, doc: StoredDoc, digest: str, file: str) -> str:
         """Note what is new about a page; the time it is said to be crawled at moves only then."""
         before = self.folder.earlier.pages.get(doc.url)
         if before and (before.hash, before.title) == (digest, doc.title):
             return before.crawled_at
-        (self.changed if before else self.added).append(Change(doc.url, doc.title, file))
-        return stamp(doc.crawled_at)
+        (self.changed if before else self.added).append(DocChange(doc.url, doc.title, file))
+        return format_timestamp(doc.crawled_at)
 
     def _chunks(self, doc: StoredDoc, section: str) -> None:
         budget = self.options.chunk_tokens
         title = one_line(doc.title) or doc.url
-        parts = chunks.by_tokens(doc.markdown, title, doc.url, budget, self.weigh) if budget else chunks.at_titles(section)
+        parts = (
+            chunks.split_by_tokens(doc.markdown, title, doc.url, budget, self.weigh)
+            if budget
+            else chunks.split_at_titles(section)
+        )
         for part in parts:
             self.chunk += 1
             self.folder.write(f"chunks/chunk-{self.chunk:03}.md", _bytes(part))
 
-    def _specs(self, specs: Specs) -> list[Spec]:
+    def _specs(self, specs: StoredSpecs) -> list[ApiSpec]:
         found = []
-        for spec in named(specs(), self.folder.earlier.specs):
+        for spec in name_specs(specs(), self.folder.earlier.specs):
             self.folder.write(spec.file, spec.body)
             found.append(replace(spec, body=b""))
         return found
 
-    def _about(self, specs: list[Spec], changed: Changes) -> None:
+    def _about(self, specs: list[ApiSpec], changed: DocChanges) -> None:
         """The files that speak of the others."""
-        self.folder.write("llms.txt", _bytes(llms.render(self.site, self.entries, pages=self.options.pages)))
-        told = skill.render(self.site, self.folder.root.resolve().name, self.entries, len(specs), self.options)
+        self.folder.write("llms.txt", _bytes(site_files.render_llms(self.site, self.entries, pages=self.options.pages)))
+        told = site_files.render_skill(self.site, self.folder.root.resolve().name, self.entries, len(specs), self.options)
         self.folder.write("SKILL.md", _bytes(told))
         if self.options.diff and changed and self.folder.earlier.pages:
-            self.folder.write("changes.md", _bytes(changes.render(changed, pages=self.options.pages)))
+            self.folder.write("changes.md", _bytes(site_files.render_changes(changed, pages=self.options.pages)))
         elif self.options.diff:
             self.folder.keep("changes.md")
 
-    def _removed(self) -> tuple[Change, ...]:
+    def _removed(self) -> tuple[DocChange, ...]:
         gone = ((url, kept) for url, kept in self.folder.earlier.pages.items() if url not in self.kept)
-        return tuple(Change(url, kept.title, page_file(kept.number, url)) for url, kept in sorted(gone))
+        return tuple(DocChange(url, kept.title, page_file_name(kept.number, url)) for url, kept in sorted(gone))
 
-    def _crawled_at(self, changed: Changes) -> str:
+    def _crawled_at(self, changed: DocChanges) -> str:
         earlier = self.folder.earlier.crawled_at
-        return earlier if earlier and not changed else stamp(self.site.checked_at)
+        return earlier if earlier and not changed else format_timestamp(self.site.checked_at)
 
     def _facts(self, repeated: int) -> dict[str, object]:
         language = max(sorted(self.languages), key=self.languages.__getitem__) if self.languages else None
         return {
-            "title": llms.site_title(self.site),
+            "title": site_files.site_title(self.site),
             "language": language,
             "totalPages": len(self.entries),
             "totalTokens": sum(entry.tokens for entry in self.entries),

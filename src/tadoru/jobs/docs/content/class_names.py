@@ -11,7 +11,7 @@ from enum import IntEnum
 from functools import lru_cache
 
 
-class Verdict(IntEnum):
+class NameRating(IntEnum):
     """How sure a name is."""
 
     SILENT = 0
@@ -23,7 +23,7 @@ class Verdict(IntEnum):
     """Furniture."""
 
 
-def _words(text: str) -> re.Pattern[str]:
+def _name_pattern(text: str) -> re.Pattern[str]:
     """Names that are these words, with at most one word before them and one that says "box" after them."""
     return re.compile(rf"(?:(?!no-|has-|with-|is-|not-)[a-z0-9]+-)?(?:{'|'.join(text.split())})(?:-(?:{_BOXES}))?")
 
@@ -34,14 +34,14 @@ _BOXES = (
 )
 
 
-_CONTENT = r"""
+_CONTENT_NAMES = r"""
     admonition admonitions callout alert note warning tip caution important danger theme-admonition starlight-aside
     custom-block tabpanel tab-panel tab-pane tab-content tabs-content tabbed-content tabbed-block tabbed-set tabs-panel
     tab-panels nav-tabs sidebar-title footnotes? footnote-definition katex math mathjax highlight codehilite code-block prism-code
     topic accordion-body accordion-content collapse details expandable-content api-metadata
     figure-contents table-contents example-contents equation-contents
 """
-_PLACES = r"""
+_NAVIGATION_NAMES = r"""
     breadcrumbs? bread-crumbs? breadcrumbs?-[a-z-]+ crumbs? nav navbar navigation site-nav page-nav nav-links nav-menu
     navmenu sidenav side-nav table-of-contents tableofcontents toc toc-(?!backref)[a-z]+ page-toc local-toc toc-container
     toc-wrapper inline-toc mini-toc on-?this-?page in-this-article onthispage doc-toc doc-outline page-outline page-contents
@@ -50,7 +50,7 @@ _PLACES = r"""
     skip-nav skip-main skiplink back-to-top backtotop scroll-to-top go-to-top jump-to-top
 """
 """Where you are, and where else you could be."""
-_REQUESTS = r"""
+_REQUEST_NAMES = r"""
     edit-?link edit-?page[a-z-]* edit-this-page edit-on-github edit-page-link edit-section page-edit improve-this-page
     page-actions page-options article-actions doc-actions feedback feedback-[a-z-]+ [a-z]+-feedback
     was-this-[a-z-]*helpful page-helpful helpful rating ratings rate-this-page star-rating thumb-rating survey
@@ -62,7 +62,7 @@ _REQUESTS = r"""
     search-input search-modal search-results site-search docsearch[a-z-]* algolia-(?:search|autocomplete)
 """
 """What the reader is asked for."""
-_TOOLS = r"""
+_TOOL_NAMES = r"""
     copy-?button copybtn copy-btn btn-copy copy-code[a-z-]* code-copy[a-z-]* copy-to-clipboard[a-z-]* clipboard[a-z-]*
     clipboard-copy copy-link copy-page[a-z-]* headerlink header-?link permalink heading-anchor header-anchor anchor-?link
     anchorjs-link hash-link anchor-icon heading-link autolink-headings?-link sl-anchor-link direct-link self-link selflink
@@ -73,12 +73,12 @@ _TOOLS = r"""
     dialog popup popover tooltip tooltips toast dropdown-menu menu menubar megamenu mega-menu offcanvas hamburger toolbar
 """
 """What works on the page, not in it."""
-_PAID = r"""
+_AD_NAMES = r"""
     ad ads adsbygoogle ad-[a-z-]+ ads-[a-z-]+ advert advertisement[a-z-]* sponsor sponsors sponsored sponsor-[a-z-]+ promo
     promo-[a-z-]+ promotion cta call-to-action ethical-[a-z-]+ carbonads? carbon-ads? bsa-[a-z-]+
 """
 """What others paid for."""
-_ABOUT = r"""
+_META_NAMES = r"""
     last-?updated last-?modified lastmod page-metadata page-meta article-meta doc-meta post-meta entry-meta contributors
     contributor-list page-contributors byline author-bio author-box reading-time read-time git-revision-date[a-z-]*
     doc-?footer page-footer article-footer site-footer footer-nav post-footer content-footer copyright license-notice
@@ -87,12 +87,12 @@ _ABOUT = r"""
     also-see you-may-also-like more-articles
 """
 """About the page."""
-_UNSEEN = r"""
+_HIDDEN_NAMES = r"""
     sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden
     print-only d-print-block mobile-?only
 """
 """Not for the eye."""
-_OFTEN = r"""
+_WEAK_NAMES = r"""
     sidebar side-bar sidebar-[a-z-]+ aside secondary footer masthead banner announcement[a-z-]*
     tagline slogan
     related tags tag-list taxonomy categories meta metadata actions buttons button-group btn-group links
@@ -100,10 +100,10 @@ _OFTEN = r"""
     [a-z-]+-(?:banner|promo|ad|ads|share|comments|rating|pagination|pager|newsletter|signup|footer) contents
 """
 
-_KEPT = _words(_CONTENT)
-_STRONG = _words(" ".join((_PLACES, _REQUESTS, _TOOLS, _PAID, _ABOUT, _UNSEEN)))
-_WEAK = _words(_OFTEN)
-_LONGEST = 60
+_CONTENT_PATTERN = _name_pattern(_CONTENT_NAMES)
+_STRONG_PATTERN = _name_pattern(" ".join((_NAVIGATION_NAMES, _REQUEST_NAMES, _TOOL_NAMES, _AD_NAMES, _META_NAMES, _HIDDEN_NAMES)))
+_WEAK_PATTERN = _name_pattern(_WEAK_NAMES)
+_MAX_NAME_LENGTH = 60
 """Characters: names longer than this were not given by a person, and need not be read."""
 _HASH = re.compile(r"(?<!_)_++[A-Za-z0-9]{4,6}$")
 """What a build puts behind the name that a person gave."""
@@ -112,25 +112,29 @@ _JOINTS = re.compile(r"[_-]+")
 
 
 @lru_cache(maxsize=20_000)
-def judge(names: str) -> Verdict:
+def rate_names(names: str) -> NameRating:
     """What a class attribute or an id says. `tableOfContents_bqdL` and `table-of-contents` say the same."""
-    verdict = Verdict.SILENT
+    verdict = NameRating.SILENT
     for name in names[:1_000].split():
-        found = _judge_one(name)
-        if found is Verdict.KEEP:
+        found = _rate_name(name)
+        if found is NameRating.KEEP:
             return found
         verdict = max(verdict, found)
     return verdict
 
 
 @lru_cache(maxsize=20_000)
-def _judge_one(name: str) -> Verdict:
-    if ":" in name or "[" in name or len(name) > _LONGEST:  # a utility class says how a part looks, not what it is
-        return Verdict.SILENT
-    if (unhashed := _HASH.sub("", name)) != name and (found := _judge_one(unhashed)) is not Verdict.SILENT:
+def _rate_name(name: str) -> NameRating:
+    if ":" in name or "[" in name or len(name) > _MAX_NAME_LENGTH:  # a utility class says how a part looks, not what it is
+        return NameRating.SILENT
+    if (unhashed := _HASH.sub("", name)) != name and (found := _rate_name(unhashed)) is not NameRating.SILENT:
         return found
     plain = _JOINTS.sub("-", _CAMEL.sub("-", name)).lower().strip("-")
-    for pattern, verdict in ((_KEPT, Verdict.KEEP), (_STRONG, Verdict.STRONG), (_WEAK, Verdict.WEAK)):
+    for pattern, verdict in (
+        (_CONTENT_PATTERN, NameRating.KEEP),
+        (_STRONG_PATTERN, NameRating.STRONG),
+        (_WEAK_PATTERN, NameRating.WEAK),
+    ):
         if pattern.fullmatch(plain):
             return verdict
-    return Verdict.SILENT
+    return NameRating.SILENT

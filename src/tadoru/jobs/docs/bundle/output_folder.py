@@ -6,27 +6,31 @@ removed; while a run is at work the names that are new are in a journal, so that
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import IO, BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from tadoru.errors import UsageError
 
-STATE = ".tadoru"
-MARK = '  "writtenBy": "tadoru",\n'
+STATE_FOLDER = ".tadoru"
+OWNER_LINE = '  "writtenBy": "tadoru",\n'
 """A line of index.json by which the folder is known to be ours."""
-_TOP = ("index.json", "full.md", "llms.txt", "llms-full.txt", "SKILL.md", "changes.md", "pages", "chunks", "specs")
-_AT_ONCE = 1 << 20
+_OUTPUT_NAMES = ("index.json", "full.md", "llms.txt", "llms-full.txt", "SKILL.md", "changes.md", "pages", "chunks", "specs")
+_COPY_SIZE = 1 << 20
 
 
 @dataclass(slots=True)
-class Kept:
+class ManifestPage:
     """What the run before wrote of a page."""
 
     number: int
@@ -37,60 +41,64 @@ class Kept:
 
 
 @dataclass(slots=True)
-class Manifest:
+class BundleManifest:
     """What the run before left in the folder."""
 
     fingerprint: str = ""
     crawled_at: str = ""
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
     """Each file with its size and the time of its last change: whether anybody has touched it since."""
-    pages: dict[str, Kept] = field(default_factory=dict)
+    pages: dict[str, ManifestPage] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
     repeated: int = 0
 
 
-def claim(root: Path) -> None:
+def check_folder(root: Path) -> None:
     """Raises UsageError when the folder holds files of somebody else under the names of ours."""
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file: give a folder with -o.")
-    if (root / STATE / "bundle.json").exists() or (root / STATE / "bundle.new").exists() or _is_ours(root / "index.json"):
+    if (
+        (root / STATE_FOLDER / "bundle.json").exists()
+        or (root / STATE_FOLDER / "bundle.new").exists()
+        or _is_ours(root / "index.json")
+    ):
         return
-    for name in _TOP:
+    for name in _OUTPUT_NAMES:
         if os.path.lexists(root / name):
             raise UsageError(f"{root / name} is not from tadoru and would be overwritten: give another folder with -o.")
 
 
 def _is_ours(index: Path) -> bool:
     with suppress(OSError, UnicodeDecodeError), index.open(encoding="utf-8") as lines:
-        return MARK in takewhile(lambda line: '"pages": [' not in line, lines)
+        return OWNER_LINE in takewhile(lambda line: '"pages": [' not in line, lines)
     return False
 
 
-class Folder:
+class OutputFolder:
     """One run's writing into a folder. Call `finish` at the end; without it nothing old is removed."""
 
     def __init__(self, root: Path) -> None:
-        claim(root)
+        check_folder(root)
         self.root = root
-        self.earlier = _read(root / STATE / "bundle.json")
+        self.earlier = _read_manifest(root / STATE_FOLDER / "bundle.json")
         self.rewritten = 0
         self._files: dict[str, tuple[int, int]] = {}
-        self._journal = root / STATE / "bundle.new"
+        self._journal = root / STATE_FOLDER / "bundle.new"
         self._safe: set[Path] = set()
         self._leftover = set(self._journal.read_text("utf-8").splitlines()) if self._journal.exists() else set()
-        self._make(root / STATE)
-        _sweep(root / STATE)
+        self._make(root / STATE_FOLDER)
+        _remove_leftovers(root / STATE_FOLDER)
 
     def is_intact(self) -> bool:
         """Whether every file is as the run before left it."""
         return bool(self.earlier.files) and not self._leftover and all(
-            _mark(self.root / path) == mark for path, mark in self.earlier.files.items()
+            _size_and_time(self.root / path) == mark for path, mark in self.earlier.files.items()
         )  # fmt: skip
 
     def write(self, path: str, data: bytes) -> None:
         """Put a file in its place, unless it is there already."""
         target = self._target(path)
-        size, at = _mark(target)
+        size, at = _size_and_time(target)
         if size == len(data) and not target.is_symlink() and target.is_file() and target.read_bytes() == data:
             self._files[path] = (size, at)
             return
@@ -101,7 +109,7 @@ class Folder:
     def stream(self, path: str, *, counts: bool = True) -> Iterator[BinaryIO]:
         """A file to write to, put in its place at the end unless it is there already."""
         target = self._target(path)
-        unfinished = self.root / STATE / f"{target.name}.{os.getpid()}.part"
+        unfinished = self.root / STATE_FOLDER / f"{target.name}.{os.getpid()}.part"
         try:
             with unfinished.open("wb") as out:
                 yield out
@@ -113,24 +121,24 @@ class Folder:
                 self.rewritten += counts
         finally:
             unfinished.unlink(missing_ok=True)
-        self._files[path] = _mark(target)
+        self._files[path] = _size_and_time(target)
 
     def keep(self, path: str) -> None:
         """Leave a file of the run before as it is."""
         if path in self.earlier.files and (self.root / path).is_file():
-            self._files[path] = _mark(self.root / path)
+            self._files[path] = _size_and_time(self.root / path)
 
     @contextmanager
     def scratch(self) -> Iterator[IO[bytes]]:
         """A file for what does not fit into memory; it is gone afterwards."""
-        path = self.root / STATE / f"scratch.{os.getpid()}.part"
+        path = self.root / STATE_FOLDER / f"scratch.{os.getpid()}.part"
         try:
             with path.open("w+b") as out:
                 yield out
         finally:
             path.unlink(missing_ok=True)
 
-    def finish(self, manifest: Manifest) -> None:
+    def finish(self, manifest: BundleManifest) -> None:
         """Remove what earlier runs wrote and this one did not, and remember what there is."""
         for path in sorted((self.earlier.files.keys() | self._leftover) - self._files.keys()):
             if is_inside(path) and not self._crosses_a_link(path):
@@ -157,10 +165,10 @@ class Folder:
         self.earlier.files |= self._files
         self._save(self.earlier)
 
-    def _save(self, manifest: Manifest) -> None:
-        unfinished = self.root / STATE / f"bundle.json.{os.getpid()}.part"
+    def _save(self, manifest: BundleManifest) -> None:
+        unfinished = self.root / STATE_FOLDER / f"bundle.json.{os.getpid()}.part"
         unfinished.write_text(json.dumps(asdict(manifest)), "utf-8")  # as ASCII: half a surrogate pair survives it
-        unfinished.replace(self.root / STATE / "bundle.json")
+        unfinished.replace(self.root / STATE_FOLDER / "bundle.json")
 
     def _target(self, path: str) -> Path:
         assert is_inside(path)
@@ -181,7 +189,7 @@ class Folder:
         return any((self.root / parent).is_symlink() for parent in PurePosixPath(path).parents if parent.name)
 
 
-def _sweep(state: Path) -> None:
+def _remove_leftovers(state: Path) -> None:
     """Remove what runs that were killed had begun to write; where it can not be told who lives, it stays."""
     if Path("/proc/self").is_dir():
         for unfinished in state.glob("*.part"):
@@ -193,10 +201,10 @@ def _sweep(state: Path) -> None:
 def is_inside(path: str) -> bool:
     """Whether a listed path is one a run can have written: below the folder, and not the state."""
     parts = PurePosixPath(path).parts
-    return 1 <= len(parts) <= 2 and not path.startswith("/") and not {"..", ".", STATE} & set(parts) and "\\" not in path
+    return 1 <= len(parts) <= 2 and not path.startswith("/") and not {"..", ".", STATE_FOLDER} & set(parts) and "\\" not in path
 
 
-def _mark(path: Path) -> tuple[int, int]:
+def _size_and_time(path: Path) -> tuple[int, int]:
     try:
         found = path.lstat()
     except OSError:
@@ -208,27 +216,70 @@ def _is_same(new: Path, old: Path) -> bool:
     if old.is_symlink() or not old.is_file() or new.stat().st_size != old.stat().st_size:
         return False
     with new.open("rb") as left, old.open("rb") as right:
-        while block := left.read(_AT_ONCE):
-            if block != right.read(_AT_ONCE):
+        while block := left.read(_COPY_SIZE):
+            if block != right.read(_COPY_SIZE):
                 return False
     return True
 
 
-def _read(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> BundleManifest:
     """The list of the run before; one that can not be read is as good as none: files are compared, and nothing is removed."""
     try:
         raw = json.loads(path.read_text("utf-8"))
-        return Manifest(
+        return BundleManifest(
             fingerprint=str(raw["fingerprint"]), crawled_at=str(raw["crawled_at"]), repeated=int(raw["repeated"]),
             files={str(name): (int(mark[0]), int(mark[1])) for name, mark in raw["files"].items()},
-            pages={str(url): Kept(**kept) for url, kept in raw["pages"].items()},
+            pages={str(url): ManifestPage(**kept) for url, kept in raw["pages"].items()},
             specs={str(url): str(file) for url, file in raw["specs"].items()},
         )  # fmt: skip
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
-        return Manifest()
+        return BundleManifest()
 
 
-def copy(source: IO[bytes], target: BinaryIO) -> None:
+def copy_scratch(source: IO[bytes], target: BinaryIO) -> None:
     """All of a scratch file into another."""
     source.seek(0)
-    shutil.copyfileobj(source, target, _AT_ONCE)
+    shutil.copyfileobj(source, target, _COPY_SIZE)
+
+
+_MAX_NAME_BYTES = 72
+_PAGE_EXTENSIONS = re.compile(r"\.(?:html?|xhtml|md|mdx|markdown|php|aspx?|jsp)$", re.I)
+_RESERVED_NAMES = frozenset("con prn aux nul conin$ conout$".split()) | {
+    f"{port}{n}" for port in ("com", "lpt") for n in "0123456789¹²³"
+}
+
+
+def slugify(text: str, most_bytes: int = _MAX_NAME_BYTES) -> str:
+    """Letters and digits of any script, lower case, joined by hyphens; empty when there are none."""
+    kept = "".join(char if _is_letter(char) else "-" for char in unicodedata.normalize("NFKC", text).lower())
+    # Lower case may take a letter apart (İ); composed again, the name is the same on systems that compare it as bytes.
+    name = re.sub(r"-{2,}", "-", unicodedata.normalize("NFC", kept)).strip("-")
+    return name.encode()[:most_bytes].decode(errors="ignore").strip("-")
+
+
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char) in {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Mn", "Mc"}
+
+
+def page_file_name(number: int, url: str) -> str:
+    """Where a page is written: by its number, which makes it unique, and its path, which makes it readable."""
+    parts = urlsplit(url)
+    path = _PAGE_EXTENSIONS.sub("", unquote(parts.path).rstrip("/")).removesuffix("/index")
+    name = slugify(f"{path} {unquote(parts.query)}") or "index"
+    return f"pages/page-{number:03}-{name}.md"
+
+
+def spec_file_name(url: str, ending: str, taken: Collection[str]) -> str:
+    """Where a specification is written: by its own name, with a short hash of its URL when another has that name."""
+    last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
+    name = slugify(re.sub(r"\.(?:json|ya?ml|graphqls?|gql)$", "", last, flags=re.I)) or "spec"
+    if name.split("-")[0] in _RESERVED_NAMES:
+        name = f"spec-{name}"
+    plain = f"specs/{name}.{ending}"
+    return plain if plain not in taken else f"specs/{name}-{hashlib.sha256(url.encode()).hexdigest()[:8]}.{ending}"
+
+
+def skill_name(folder: str) -> str:
+    """The name of a skill: lower-case ASCII, digits and hyphens, at most 64, never empty."""
+    ascii_only = unicodedata.normalize("NFKD", folder).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", ascii_only)[:64].strip("-") or "documentation"

@@ -1,27 +1,69 @@
-"""What the parts of one conversion share: the page's options, what was found so far, and the two walks to call back into.
-
-The modules of the kinds (lists, tables, callouts …) are given a `Context` and never import the walk, which imports them.
-"""
+"""What goes into a conversion and what comes out of it: values only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
-from tadoru.jobs.docs.markdown.values import ConvertOptions, Heading
 from tadoru.parse.html import Element
+from tadoru.parse.page_limits import MAX_MARKDOWN_CHARACTERS
 from tadoru.rules.url import LONGEST_URL, canonical
 
-DEEPEST = 40
+
+@dataclass(frozen=True, slots=True)
+class ConvertOptions:
+    """How a page is written."""
+
+    title: str | None = None
+    """Written as the first heading when the page has none of level 1."""
+    rewrite: Callable[[str], str | None] | None = None
+    """Given an absolute address, what to link to instead; None leaves the link as it is."""
+    decorative_images: bool = False
+    """Whether images without a description are kept."""
+    has_tex: bool = False
+    """Whether a script of the page makes formulas of what stands between `\\(` and `\\)` in its text."""
+    most_table_cells: int = 20_000
+    """A table is cut after so many, with a note."""
+    most_characters: int = MAX_MARKDOWN_CHARACTERS
+    """The page is cut after so many, with a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownHeading:
+    """A heading as a reader sees it, without Markdown."""
+
+    level: int
+    text: str
+    anchor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownDocument:
+    """A page as Markdown, ending in a line break, or empty."""
+
+    text: str
+    headings: tuple[MarkdownHeading, ...]
+    code_blocks: int
+    """Blocks of code of the page; signatures written as code are not among them."""
+    tables: int
+    images: int
+    links: tuple[str, ...]
+    """Where it links to: absolute, without fragments, each once, in order."""
+    is_cut: bool = False
+    """Whether it was too long and its end is left out."""
+
+
+MAX_DEPTH = 40
 """Lists in quotes in tables… below this, only the text is written: no page is made so for a reader."""
 _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
 
 
-class PageTooLong(Exception):
+class MarkdownTooLong(Exception):
     """What is being written is over the limit: the block that it is a part of is left out, and all that follows."""
 
 
-class Context:
+class ConversionContext:
     """One conversion under way."""
 
     def __init__(self, base: str, options: ConvertOptions, root: Element) -> None:
@@ -29,7 +71,7 @@ class Context:
         self.base = base
         self.options = options
         self.here = base.partition("#")[0]
-        self.headings: list[Heading] = []
+        self.headings: list[MarkdownHeading] = []
         self.links: dict[str, None] = {}
         self.code_blocks = 0
         self.tables = 0
@@ -66,7 +108,7 @@ class Context:
         """Take room for so many characters. Raises PageTooLong when there is none left."""
         self.room -= characters
         if self.room < 0:
-            raise PageTooLong
+            raise MarkdownTooLong
 
     def quoted(self, blocks: str) -> str:
         """Every line as one of a quote."""
@@ -107,15 +149,17 @@ class Context:
             scheme = href.partition(":")[0]
             is_short = len(href) <= LONGEST_URL
             return (
-                _written(href) if is_short and scheme in {"mailto", "tel", "ftp", "irc", "ircs", "git", "ssh", "magnet"} else None
+                _link_target(href)
+                if is_short and scheme in {"mailto", "tel", "ftp", "irc", "ircs", "git", "ssh", "magnet"}
+                else None
             )
         self.links.setdefault(absolute.partition("#")[0])
         if self.options.rewrite is not None:
             absolute = self.options.rewrite(absolute) or absolute
-        return _written(absolute)
+        return _link_target(absolute)
 
 
-def _written(url: str) -> str:
+def _link_target(url: str) -> str:
     """A URL so that it can stand between the parentheses of a link."""
     url = "".join(url.split()).replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")
     if "(" in url or ")" in url:
@@ -123,7 +167,7 @@ def _written(url: str) -> str:
     return url
 
 
-def direct(parent: Element) -> list[Element]:
+def child_elements(parent: Element) -> list[Element]:
     """The elements right below an element."""
     return [child for child in parent.iter() if child.is_element_node]
 

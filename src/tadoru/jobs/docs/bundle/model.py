@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from tadoru.clock import to_datetime
 
-Origin = Literal["html", "rendered", "markdown", "llms-full"]
+MarkdownOrigin = Literal["html", "rendered", "markdown", "llms-full"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class StoredDoc:
     language: str | None = None
     generator: str | None = None
     version: str | None = None
-    source: Origin = "html"
+    source: MarkdownOrigin = "html"
     etag: str | None = None
     last_modified: str | None = None
 
@@ -70,7 +70,7 @@ class StoredSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class BundleSite:
     """What is said once for the whole site."""
 
     base_url: str
@@ -99,14 +99,14 @@ class BundleOptions:
     """Whether links between pages lead to their files, in `pages/`."""
 
 
-class Pages(Protocol):
+class StoredDocs(Protocol):
     """The stored pages of a site in reading order; asked for several times, and never all in memory."""
 
     def __call__(self) -> Iterable[StoredDoc]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocChange:
     """A page that came, changed or went."""
 
     url: str
@@ -115,32 +115,32 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class DocChanges:
     """What is different from the files of the run before."""
 
-    added: tuple[Change, ...] = ()
-    changed: tuple[Change, ...] = ()
-    removed: tuple[Change, ...] = ()
+    added: tuple[DocChange, ...] = ()
+    changed: tuple[DocChange, ...] = ()
+    removed: tuple[DocChange, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.added or self.changed or self.removed)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class BundleSummary:
     """What a run left in the folder."""
 
     pages: int
     tokens: int
     specs: int
-    changes: Changes
+    changes: DocChanges
     rewritten: int
     """Files whose bytes are new; index.json with only a new `lastChecked` is not counted."""
     repeated: int
     """Blocks that most pages repeat, and that were taken out of them."""
 
 
-def stamp(seconds: float) -> str:
+def format_timestamp(seconds: float) -> str:
     """Epoch seconds in the seed's form: 2026-02-01T14:00:00.000Z."""
     return to_datetime(seconds).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
@@ -148,12 +148,12 @@ def stamp(seconds: float) -> str:
 def one_line(text: str, most: int | None = None) -> str:
     """Text of a stranger on one line: no control characters, no runs of spaces, cut at a length."""
     if not text.isprintable():
-        text = "".join(_shown(char) for char in text)
+        text = "".join(_visible(char) for char in text)
     line = " ".join(text.split())
     return line if most is None or len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _shown(char: str) -> str:
+def _visible(char: str) -> str:
     """Controls and odd spaces end a word; marks without width are nothing, but for the two that some scripts are spelled with."""
     if char.isprintable() or char in "\u200c\u200d":
         return char

@@ -17,19 +17,19 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tadoru.jobs.docs.bundle.outline import blocks
+from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 
-ANCHOR = "at-"
+ANCHOR_PREFIX = "at-"
 """What the fragment of every heading begins with, so that no page can take the place of a part of ours."""
-MOST = 250_000
+MAX_CHARACTERS = 250_000
 """Characters that are shown of a page; what is longer is no text for a reader, and would take seconds."""
 CALLOUTS = ("note", "tip", "important", "warning", "caution")
-REL = "noopener noreferrer nofollow"
+LINK_REL = "noopener noreferrer nofollow"
 _TAGS = frozenset(
     "a abbr b blockquote br caption cite code dd del details div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd li "
     "mark ol p pre q s samp small strong sub summary sup table tbody td tfoot th thead tr u ul var".split()
 )
-_WITH_CONTENT = frozenset(
+_REMOVED_TAGS = frozenset(
     "script style iframe noscript noembed noframes object template textarea select title xmp svg math audio video canvas".split()
 )
 _ATTRIBUTES = {
@@ -44,16 +44,16 @@ _CALLOUT = re.compile(r"\[!([A-Za-z]{1,20})\]$")
 _ELEMENT = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9-]*)")
 _IMAGE = re.compile(r"<img(?=[\s/>])[^<>]{0,5000}>", re.IGNORECASE)
 _ALT = re.compile(r"""\salt\s{0,9}=\s{0,9}(?:"([^"<>]{0,500})"|'([^'<>]{0,500})')""", re.IGNORECASE)
-_NAMELESS = re.compile(r"<a(?: [^<>]*)?>\s*</a>")
-_MOST_NESTED = 300
+_EMPTY_LINK = re.compile(r"<a(?: [^<>]*)?>\s*</a>")
+_MAX_HTML_DEPTH = 300
 _SMALL = re.compile(r"\d{1,4}$", re.ASCII)
 
-Lead = Callable[[str], str | None]
+LinkResolver = Callable[[str], str | None]
 """Where a link of a page leads when it is shown here; None for one that leads nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class HtmlHeading:
     """A heading of a page, and the fragment of it."""
 
     level: int
@@ -62,40 +62,42 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class HtmlPage:
     """A page as HTML, without the title it began with."""
 
     html: str
     """Safe where HTML is expected."""
-    headings: tuple[Heading, ...]
+    headings: tuple[HtmlHeading, ...]
     is_cut: bool
 
 
-def render(markdown: str, lead: Lead, *, anchors: Sequence[str | None] = (), words: Mapping[str, str] | None = None) -> Rendered:
+def render_markdown(
+    markdown: str, lead: LinkResolver, *, anchors: Sequence[str | None] = (), words: Mapping[str, str] | None = None
+) -> HtmlPage:
     """A page. `anchors` are the fragments that the site gives its headings, in order; `words` are the names of callouts, of
     `image` and of `table` in the reader's language."""
     said = words or {}
-    text, is_cut = _bounded(markdown.replace("\x00", "\ufffd"))
-    tokens = _reader().parse(text)
-    if _deepest(tokens) > _MOST_NESTED:
-        tokens = _reader(html=False).parse(text)
+    text, is_cut = _truncate(markdown.replace("\x00", "\ufffd"))
+    tokens = _parser().parse(text)
+    if _html_depth(tokens) > _MAX_HTML_DEPTH:
+        tokens = _parser(html=False).parse(text)
     headings = list(_headings(tokens, anchors))
     if headings and headings[0].level == 1 and tokens[0].type == "heading_open":
         del tokens[:3]
         headings = headings[1:]
-    _without_pictures(tokens, said)
-    tokens = list(_dressed(tokens, said))
-    written: str = _reader().renderer.render(tokens, _reader().options, {})
-    return Rendered(_clean(written, lead, frozenset(heading.id for heading in headings)), tuple(headings), is_cut)
+    _replace_images(tokens, said)
+    tokens = list(_adapt_tokens(tokens, said))
+    written: str = _parser().renderer.render(tokens, _parser().options, {})
+    return HtmlPage(_sanitise(written, lead, frozenset(heading.id for heading in headings)), tuple(headings), is_cut)
 
 
 @cache
-def _reader(*, html: bool = True) -> MarkdownIt:
+def _parser(*, html: bool = True) -> MarkdownIt:
     """`html`: whether markup in it is markup; else it is shown as it is written."""
     return MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
 
 
-def _deepest(tokens: Sequence[Token]) -> int:
+def _html_depth(tokens: Sequence[Token]) -> int:
     """How deep the elements of the HTML in a text are inside each other: a sanitiser takes its time for thousands."""
     found = (one for token in tokens for one in (token, *(token.children or ())) if one.type in ("html_block", "html_inline"))
     still_open: Counter[str] = Counter()
@@ -112,20 +114,20 @@ def _deepest(tokens: Sequence[Token]) -> int:
     return deepest
 
 
-def _bounded(markdown: str) -> tuple[str, bool]:
+def _truncate(markdown: str) -> tuple[str, bool]:
     """As many whole blocks as are shown."""
-    if len(markdown) <= MOST:
+    if len(markdown) <= MAX_CHARACTERS:
         return markdown, False
     kept, length = [], 0
-    for block in blocks(markdown):
+    for block in split_blocks(markdown):
         length += len(block.text)
-        if length > MOST:
+        if length > MAX_CHARACTERS:
             break
         kept.append(block.text)
-    return "".join(kept) or markdown[:MOST], True
+    return "".join(kept) or markdown[:MAX_CHARACTERS], True
 
 
-def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterator[Heading]:
+def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterator[HtmlHeading]:
     """The headings that are not inside something else, each given its fragment: the site's own where it is known."""
     found = [(token, tokens[at + 1]) for at, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
     own: Sequence[str | None] = anchors if len(anchors) == len(found) else ()
@@ -139,17 +141,17 @@ def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterato
             repeats[name] += 1
             unique = f"{name}-{repeats[name] + 1}"
         taken.add(unique)
-        token.attrSet("id", f"{ANCHOR}{unique}")
-        yield Heading(int(token.tag[1]), text, f"{ANCHOR}{unique}")
+        token.attrSet("id", f"{ANCHOR_PREFIX}{unique}")
+        yield HtmlHeading(int(token.tag[1]), text, f"{ANCHOR_PREFIX}{unique}")
 
 
 def _fragment(name: str) -> str:
     return re.sub(r"[^\w.:()%-]+", "-", name).strip("-")[:200]
 
 
-def fragment(name: str) -> str:
+def local_fragment(name: str) -> str:
     """The fragment here of one that the site names."""
-    return f"{ANCHOR}{_fragment(name)}" if _fragment(name) else ""
+    return f"{ANCHOR_PREFIX}{_fragment(name)}" if _fragment(name) else ""
 
 
 def _plain(inline: Token) -> str:
@@ -160,7 +162,7 @@ def _plain(inline: Token) -> str:
     return " ".join("".join(parts).split())
 
 
-def _dressed(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
+def _adapt_tokens(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
     """The tokens as this page wants them: callouts, pictures as links, tables and code that scroll."""
     for at, token in enumerate(tokens):
         match token.type:
@@ -171,7 +173,7 @@ def _dressed(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Toke
             case "inline":
                 token.children = list(_inline(token.children or [], words))
                 if at >= 2 and tokens[at - 2].type == "list_item_open":
-                    _defined(token.children)
+                    _break_after_term(token.children)
             case "th_open" | "td_open":
                 side = str(token.attrs.pop("style", "")).removeprefix("text-align:")
                 if side in ("right", "center"):
@@ -184,7 +186,7 @@ def _dressed(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Toke
             yield Token("div_close", "div", -1)
 
 
-def _without_pictures(tokens: Sequence[Token], words: Mapping[str, str]) -> None:
+def _replace_images(tokens: Sequence[Token], words: Mapping[str, str]) -> None:
     """Pictures of HTML as their words: a link around one would else have none."""
 
     def said(found: re.Match[str]) -> str:
@@ -229,7 +231,7 @@ def _inline(children: Sequence[Token], words: Mapping[str, str]) -> Iterator[Tok
         yield Token("link_close", "a", -1)
 
 
-def _defined(children: list[Token]) -> None:
+def _break_after_term(children: list[Token]) -> None:
     """A list of terms is written as items that begin with the term in bold: what it means then begins on a line of its own."""
     seen = [child for child in children if child.type != "text" or child.content.strip()]
     ends = next((at for at, child in enumerate(seen) if child.type == "strong_close"), None)
@@ -246,7 +248,7 @@ def _text(content: str) -> Token:
     return token
 
 
-def _clean(html: str, lead: Lead, ids: frozenset[str]) -> str:
+def _sanitise(html: str, lead: LinkResolver, ids: frozenset[str]) -> str:
     """Only what the lists above name, whatever was written."""
 
     def allowed(tag: str, name: str, value: str) -> str | None:
@@ -266,11 +268,11 @@ def _clean(html: str, lead: Lead, ids: frozenset[str]) -> str:
     safe = nh3.clean(
         html.replace("<pre>", '<pre tabindex="0">'),
         tags=set(_TAGS),
-        clean_content_tags=set(_WITH_CONTENT),
+        clean_content_tags=set(_REMOVED_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         allowed_classes={tag: set(names) for tag, names in _CLASSES.items()},
         attribute_filter=allowed,
         url_schemes={"http", "https", "mailto"},
-        link_rel=REL,
+        link_rel=LINK_REL,
     )
-    return _NAMELESS.sub("", safe)  # A link without words can not be read aloud, or followed.
+    return _EMPTY_LINK.sub("", safe)  # A link without words can not be read aloud, or followed.

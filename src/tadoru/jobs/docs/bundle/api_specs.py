@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from tadoru.jobs.docs.bundle.base import StoredSpec
-from tadoru.jobs.docs.bundle.names import spec_file
+from tadoru.jobs.docs.bundle.model import StoredSpec
+from tadoru.jobs.docs.bundle.output_folder import spec_file_name
 
 _YAML_KEY = re.compile(r"^(?:[\"']?)([A-Za-z$][\w$-]*)[\"']?[ \t]*:(?:[ \t]+[\"']?([^\s\"'#]+))?", re.M)
 _VERSION = re.compile(r"\d+(?:\.\d+)*")
@@ -22,7 +22,7 @@ _SCHEMA_WORDS = frozenset("properties $defs definitions items allOf anyOf oneOf 
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class ApiSpec:
     """A specification with the name of its kind and of its file."""
 
     url: str
@@ -32,7 +32,7 @@ class Spec:
     body: bytes
 
 
-def kind_of(body: bytes, url: str = "", content_type: str = "") -> tuple[str, str] | None:
+def detect_spec(body: bytes, url: str = "", content_type: str = "") -> tuple[str, str] | None:
     """What specification a body is and the ending its file gets, or nothing."""
     try:
         text = body.decode("utf-8-sig")
@@ -57,7 +57,7 @@ def _json_kind(text: str) -> str | None:
         return None
     if not isinstance(value, dict):
         return None
-    if kind := _described_by({key: str(value[key]) for key in ("openapi", "swagger", "asyncapi") if key in value}, value.keys()):
+    if kind := _spec_kind({key: str(value[key]) for key in ("openapi", "swagger", "asyncapi") if key in value}, value.keys()):
         return kind
     data = value.get("data", value)
     if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
@@ -71,13 +71,13 @@ def _json_kind(text: str) -> str | None:
 def _yaml_kind(text: str) -> str | None:
     """Only the keys at the margin are looked at, which no string or block of a YAML document can fake but at the margin."""
     keys = {found[1]: found[2] or "" for found in _YAML_KEY.finditer(text)}
-    if kind := _described_by(keys, keys.keys()):
+    if kind := _spec_kind(keys, keys.keys()):
         return kind
     is_schema = "json-schema.org/" in keys.get("$schema", "") and _SCHEMA_WORDS & keys.keys()
     return "jsonSchema" if is_schema else None
 
 
-def _described_by(versions: Mapping[str, str], keys: Collection[str]) -> str | None:
+def _spec_kind(versions: Mapping[str, str], keys: Collection[str]) -> str | None:
     for key, kind in (("openapi", "openapi"), ("swagger", "openapi"), ("asyncapi", "asyncapi")):
         if _VERSION.fullmatch(versions.get(key, "")) and "info" in keys:
             return kind
@@ -101,13 +101,13 @@ def _is_sdl(text: str, is_named: bool) -> bool:
     return depth == 0 and bool(words) and words[0] in _SDL_WORDS and len(words) > 1
 
 
-def named(found: Iterable[StoredSpec], earlier: Mapping[str, str]) -> Iterator[Spec]:
+def name_specs(found: Iterable[StoredSpec], earlier: Mapping[str, str]) -> Iterator[ApiSpec]:
     """The specifications among what was found, in the order given, each with the file it had before or a free name."""
     taken = set(earlier.values())
     for each in found:
-        if kind := kind_of(each.body, each.url, each.content_type):
+        if kind := detect_spec(each.body, each.url, each.content_type):
             file = earlier.get(each.url, "")
             if not file.endswith(f".{kind[1]}"):
-                file = spec_file(each.url, kind[1], taken)
+                file = spec_file_name(each.url, kind[1], taken)
                 taken.add(file)
-            yield Spec(each.url, kind[0], file, each.body)
+            yield ApiSpec(each.url, kind[0], file, each.body)
