@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.extras import command, not_installed
+from tadoru.extras import not_installed, pip_command
 
 ROOT = Path("/home/mia/my tadoru")
 OWN = ROOT / ".venv"
@@ -21,7 +21,7 @@ OWN = ROOT / ".venv"
     (OWN, True, "tiktoken", "'/home/mia/my tadoru/.venv/bin/python' -m pip install tiktoken"),
 ])  # fmt: skip
 def test_the_command_installs_into_the_environment_that_we_run_in(prefix: Path, has_pip: bool, package: str, wanted: str) -> None:
-    assert command(package, prefix, ROOT, has_pip=has_pip) == wanted
+    assert pip_command(package, prefix, ROOT, has_pip=has_pip) == wanted
 
 
 def test_the_sentence_says_for_what_and_how() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tadoru.clock import SystemClock
-from tadoru.config import FOUND_FILES, build, resolve, shown
+from tadoru.config.options import AuditOptions, EventsOptions, ServeOptions, WorkerOptions
+from tadoru.config.resolve import DISCOVERED_FILES, build_options, describe_options, resolve_config
+from tadoru.config.settings import JOB_SETTINGS, SettingRole
 from tadoru.errors import ConfigError, StoreError, UsageError, without_passwords
 from tadoru.log import Log
-from tadoru.options import AuditOptions, EventsOptions, ServeOptions, WorkerOptions
-from tadoru.settings import JOBS, Role
 
 CREDENTIALS = {"header", "auth_username", "auth_password", "auth_token", "auth_header", "auth_value", "webhook_secret"}
 CREDENTIAL_NAMES = {"cookies", "llm_key", "search_key"}
@@ -42,8 +42,8 @@ PLAIN = {
     "hosts", "slice", "events", "name", "metrics",
 }  # fmt: skip
 CLASSES = {
-    Role.CREDENTIAL: CREDENTIALS, Role.CREDENTIAL_NAME: CREDENTIAL_NAMES, Role.DESTINATION: DESTINATIONS, Role.START: STARTS,
-    Role.STORAGE: STORAGES, Role.PLAIN: PLAIN,
+    SettingRole.CREDENTIAL: CREDENTIALS, SettingRole.CREDENTIAL_NAME: CREDENTIAL_NAMES, SettingRole.DESTINATION: DESTINATIONS, SettingRole.START: STARTS,
+    SettingRole.STORAGE: STORAGES, SettingRole.PLAIN: PLAIN,
 }  # fmt: skip
 SECRET = "s3cret/of#ours"
 SERVER = f"postgresql://ann:{SECRET}@127.0.0.1:1/town"
@@ -53,28 +53,29 @@ def found(
     folder: Path, job: str, values: dict[str, Any], environment: dict[str, str], flags: dict[str, Any] | None = None
 ) -> None:
     """Resolve the options of a job in a folder with such a file."""
-    (folder / FOUND_FILES[0]).write_text(str({job: values}), "utf-8")
-    resolve(job, flags or {}, environment, None, folder)
+    (folder / DISCOVERED_FILES[0]).write_text(str({job: values}), "utf-8")
+    resolve_config(job, flags or {}, environment, None, folder)
 
 
 def test_every_setting_is_classified() -> None:
     """A new setting fails here until somebody decided whether it chooses a destination, or holds or names a secret."""
     classified = {name: role for role, names in CLASSES.items() for name in names}
-    assert {setting.name: setting.role for job in JOBS.values() for setting in job} == classified
+    assert {setting.name: setting.role for job in JOB_SETTINGS.values() for setting in job} == classified
 
 
 def test_what_is_hidden_is_a_credential_or_a_destination_that_holds_one() -> None:
-    assert {setting.name for job in JOBS.values() for setting in job if setting.secret} < CREDENTIALS | DESTINATIONS
+    assert {setting.name for job in JOB_SETTINGS.values() for setting in job if setting.secret} < CREDENTIALS | DESTINATIONS
 
 
 DESTINATIONS_SET = [
     (job, setting.name, True if setting.is_flag else "http://127.0.0.1:9")
-    for job in JOBS
-    for setting in JOBS[job]
-    if setting.role is Role.DESTINATION
+    for job in JOB_SETTINGS
+    for setting in JOB_SETTINGS[job]
+    if setting.role is SettingRole.DESTINATION
 ]
 CREDENTIALS_OF = {
-    job: [setting.name for setting in JOBS[job] if setting.role in (Role.CREDENTIAL, Role.CREDENTIAL_NAME)] for job in JOBS
+    job: [setting.name for setting in JOB_SETTINGS[job] if setting.role in (SettingRole.CREDENTIAL, SettingRole.CREDENTIAL_NAME)]
+    for job in JOB_SETTINGS
 }
 
 
@@ -87,8 +88,8 @@ def test_a_found_file_chooses_no_destination_while_a_credential_comes_from_elsew
         for environment, flags in (({f"TADORU_{credential.upper()}": "x"}, {}), ({}, {credential: "x"})):
             with pytest.raises(ConfigError, match=f"tadoru.yml in this folder sets {name}, .* name the file with --config"):
                 found(tmp_path, job, {name: value}, environment, flags)
-        resolve(job, {}, {f"TADORU_{credential.upper()}": "x"}, tmp_path / FOUND_FILES[0], tmp_path)
-        resolve(job, {name: value}, {f"TADORU_{credential.upper()}": "x"}, None, tmp_path)
+        resolve_config(job, {}, {f"TADORU_{credential.upper()}": "x"}, tmp_path / DISCOVERED_FILES[0], tmp_path)
+        resolve_config(job, {name: value}, {f"TADORU_{credential.upper()}": "x"}, None, tmp_path)
 
 
 @pytest.mark.parametrize("name, values", [
@@ -119,7 +120,7 @@ def test_a_found_file_may_name_a_file_to_keep_things_in_and_not_a_server(
     with pytest.raises(ConfigError, match=f"sets {name}, and a server is signed in to") as raised:
         found(tmp_path, job, {name: server}, {})
     assert SECRET not in str(raised.value)
-    assert resolve(job, {}, {}, tmp_path / FOUND_FILES[0], tmp_path).values[name] == server
+    assert resolve_config(job, {}, {}, tmp_path / DISCOVERED_FILES[0], tmp_path).values[name] == server
 
 
 @pytest.mark.parametrize("kind, job", [
@@ -127,10 +128,10 @@ def test_a_found_file_may_name_a_file_to_keep_things_in_and_not_a_server(
 ])  # fmt: skip
 def test_no_password_of_a_url_is_shown_whatever_the_setting(kind: Any, job: str, tmp_path: Path) -> None:
     urls: dict[str, Any] = {
-        setting.name: (SERVER, SERVER) if setting.many else SERVER for setting in JOBS[job] if "URL" in setting.metavar
+        setting.name: (SERVER, SERVER) if setting.many else SERVER for setting in JOB_SETTINGS[job] if "URL" in setting.metavar
     }
-    settled = resolve(job, urls, {}, None, tmp_path)
-    listing = shown(kind, build(kind, settled), settled, job)
+    settled = resolve_config(job, urls, {}, None, tmp_path)
+    listing = describe_options(kind, build_options(kind, settled), settled, job)
     assert urls
     assert SECRET not in str(listing)
     assert listing["database"]["value"] == "postgresql://ann:***@127.0.0.1:1/town"

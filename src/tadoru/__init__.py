@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from tadoru.jobs.audit.api import AuditResult, audit, audit_async
     from tadoru.jobs.docs.api import DocsResult, docs, docs_async
     from tadoru.jobs.events.api import Calendar, events
-    from tadoru.jobs.links.api import links, links_async
     from tadoru.jobs.links.result import CrawlResult, FailedUrl, UrlInfo
+    from tadoru.jobs.links.run import links, links_async
 
 __all__ = [
     "AuditResult",
@@ -67,8 +67,8 @@ _HOMES = {
     "docs_async": "tadoru.jobs.docs.api",
     "Calendar": "tadoru.jobs.events.api",
     "events": "tadoru.jobs.events.api",
-    "links": "tadoru.jobs.links.api",
-    "links_async": "tadoru.jobs.links.api",
+    "links": "tadoru.jobs.links.run",
+    "links_async": "tadoru.jobs.links.run",
     "CrawlResult": "tadoru.jobs.links.result",
     "FailedUrl": "tadoru.jobs.links.result",
     "UrlInfo": "tadoru.jobs.links.result",

@@ -1,17 +1,17 @@
-"""Every error Tadoru raises, one root, and the exit code each one ends a command with.
+"""All errors that Tadoru raises, with one base class, and the exit code that each ends a command with.
 
     TadoruError                    1
-    ├── UsageError                 2   the person's input: option, URL, file, configuration
+    ├── UsageError                 2   input: option, URL, file, configuration
     │   └── ConfigError            2   a configuration file or variable, named with its key
-    ├── SeedUnreachable            1   the start could not be resolved, connected to or read
-    ├── NothingToCrawl             4   robots.txt or the scope leave nothing
-    ├── BrowserMissing             3   pages need a browser and there is none
-    ├── GateExceeded              10   a limit the person asked for (`--fail-on`) was passed
-    ├── StoreError                 1   the database: locked, full, corrupt, foreign
-    │   └── NewerFormat            1   it was written by a newer program
-    └── Interrupted              130   stopped by the person; state is kept
+    ├── SeedUnreachable            1   the start URL could not be resolved, connected to or read
+    ├── NothingToCrawl             4   robots.txt or the scope excludes every URL
+    ├── BrowserMissing             3   pages need a browser and none is installed
+    ├── GateExceeded              10   a condition of `--fail-on` was met
+    ├── StoreError                 1   the database: locked, full, corrupt, not Tadoru's
+    │   └── NewerFormat            1   it was written by a newer version
+    └── Interrupted              130   stopped by a signal; results are kept
 
-What a *site* does wrong is not here: a broken answer is data (`model.web.Failure`), never an exception.
+What a *site* does wrong is not here: a broken response is data (`model.web.Failure`), never an exception.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 
 _PASSWORD = re.compile(
-    # In the URL of a database a password is often not escaped, so that it may hold / and #. Our own examples say “password”.
+    # A password in a database URL is often not escaped, so it may contain / and #. Our own examples use “password”.
     r'(\bpostgres(?:ql)?(?:\+\w{1,20})?://[^\s":/]{0,100}:)(?!password@)[^\s"]{0,300}@'
     r'|(://[^\s":/?#]*:)(?!password@)[^\s"/?#]*@',
     re.IGNORECASE,
@@ -27,74 +27,115 @@ _PASSWORD = re.compile(
 _PASSWORD_IN_QUERY = re.compile(r'([?&](?:ssl)?passw(?:or)?d=)[^&\s"”]*', re.IGNORECASE)
 
 
-def without_passwords(words: str) -> str:
-    """A text in which `***` stands for the passwords of its URLs."""
-    if "://" not in words:
-        return words
-    return _PASSWORD_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1\2***@", words))
+def without_passwords(text: str) -> str:
+    """A text in which `***` replaces the passwords of its URLs."""
+    if "://" not in text:
+        return text
+    return _PASSWORD_IN_QUERY.sub(r"\1***", _PASSWORD.sub(r"\1\2***@", text))
 
 
-def quoted(words: object) -> str:
-    """Somebody's words in a sentence of ours: marked as theirs, and without anything that a terminal would obey."""
-    return f"“{''.join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(words))}”"
+def quoted(text: object) -> str:
+    """A text in quotation marks, its control characters escaped so that a terminal does not interpret them."""
+    return f"“{''.join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(text))}”"
+
+
+class Message(str):
+    """A text that can be translated: the English text, with the template and the values that it was made from."""
+
+    __slots__ = ("template", "values")
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Message:
+        kept = {
+            name: value if isinstance(value, Message | TadoruError) else without_passwords(str(value))
+            for name, value in values.items()
+        }
+        message = super().__new__(cls, without_passwords(template.format_map(kept) if values else template))
+        message.template, message.values = template, kept
+        return message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _message, (self.template, self.values)
+
+
+def _message(template: str, values: dict[str, object]) -> Message:
+    return Message(template, **values)
 
 
 class TadoruError(Exception):
-    """The root: what failed, why, and what to do. Passwords in its URLs are hidden.
+    """The base class: what failed, why, and what to do. Passwords in its URLs are hidden.
 
     `message` is the English text with `{name}` for each of `values`, so that it can be translated:
-    `UsageError("{file} is empty.", file=file)`.
+    `UsageError("{file} is empty.", file=file)`. A value may be a `Message` or an error itself.
     """
 
     exit_code = 1
+    code = "error"
+    """What a program recognises the error by; `code=` replaces it for a single error."""
 
-    def __init__(self, message: object = "", /, **values: object) -> None:
-        self.message = str(message)
-        self.values = {name: without_passwords(str(value)) for name, value in values.items()}
-        super().__init__(without_passwords(self.message.format_map(self.values) if values else self.message))
+    def __init__(self, message: object = "", /, *, code: str | None = None, **values: object) -> None:
+        text = message if isinstance(message, Message) else Message(str(message), **values)
+        self.message, self.values = text.template, text.values
+        if code is not None:
+            self.code = code
+        super().__init__(str(text))
 
 
 class UsageError(TadoruError):
-    """The command was given something it can not use."""
+    """An option, a URL, a file or a configuration cannot be used."""
 
     exit_code = 2
+    code = "usage"
 
 
 class ConfigError(UsageError):
-    """A configuration key or variable is unknown or has a value that does not fit."""
+    """A configuration key or variable is unknown or has an invalid value."""
+
+    code = "configuration"
 
 
 class SeedUnreachable(TadoruError):
-    """The start URL gave no answer at all."""
+    """The start URL did not respond."""
+
+    code = "start_url_unreachable"
 
 
 class NothingToCrawl(TadoruError):
-    """Robots rules or the chosen scope leave no page to request."""
+    """robots.txt or the scope excludes every URL."""
 
     exit_code = 4
+    code = "nothing_to_crawl"
 
 
 class BrowserMissing(TadoruError):
-    """Pages need a browser to be read and none is installed."""
+    """Pages need a browser and none is installed."""
 
     exit_code = 3
+    code = "browser_missing"
 
 
 class GateExceeded(TadoruError):
-    """A gate set with `--fail-on` was exceeded."""
+    """A condition of `--fail-on` was met."""
 
     exit_code = 10
+    code = "gate_exceeded"
 
 
 class StoreError(TadoruError):
-    """The database can not be read or written."""
+    """The database cannot be read or written."""
+
+    code = "database"
 
 
 class NewerFormat(StoreError):
-    """A newer program wrote it, in a way that this one can not read."""
+    """The database was written by a newer version of Tadoru."""
+
+    code = "newer_database_format"
 
 
 class Interrupted(TadoruError):
-    """Stopped by Ctrl-C or SIGTERM; everything done so far is kept."""
+    """Stopped by Ctrl-C or SIGTERM; all results so far are kept."""
 
     exit_code = 130
+    code = "interrupted"

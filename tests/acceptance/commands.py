@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from tadoru.cli.docs import OTHERS
+from tadoru.cli.docs import SUBCOMMANDS
 from tadoru.cli.main import tadoru
 
 
@@ -27,7 +27,7 @@ def every_command(ctx: click.Context | None = None) -> Iterator[click.Context]:
             assert found is not None
             yield from every_command(found.make_context(name, [], parent=ctx, resilient_parsing=True))
     elif command.name == "docs":
-        for name, other in OTHERS.items():
+        for name, other in SUBCOMMANDS.items():
             yield other.make_context(name, [], parent=ctx, resilient_parsing=True)
 
 

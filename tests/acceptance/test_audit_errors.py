@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tadoru.cli.main import run
-from tadoru.store.database import SCHEMA_VERSION
+from tadoru.store.crawl.database import SCHEMA_VERSION
 from tests.acceptance.command import Done, Tadoru, finished
 from tests.support.planted_crowd import crowd, everything
 from tests.support.site import Site
@@ -298,7 +298,7 @@ def test_a_folder_that_can_not_be_written_is_exit_2(open_folder: Path) -> None:
     """Root may write everywhere, and then becomes somebody who owns nothing here; but only once the program is loaded."""
     open_folder.chmod(0o555)
     program = (
-        "import os, sys; import tadoru.cli.main as main, tadoru.cli.audit, tadoru.jobs.audit.judging;"
+        "import os, sys; import tadoru.cli.main as main, tadoru.cli.audit, tadoru.jobs.audit.criteria;"
         "os.geteuid() or os.setuid(65534); sys.exit(main.run(sys.argv[1:]))"
     )
     done = Tadoru(open_folder).python(program, "audit", START, "-d", "crawl.db")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.jobs.audit.catalogue import Catalogue
+from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tests.acceptance.command import Done, Tadoru
 from tests.support.planted import World
@@ -54,7 +54,7 @@ def test_nothing_is_found_once_all_is_mended(name: str, tadoru: Tadoru, town: To
 
 def test_every_check_of_the_catalogue_is_planted_somewhere() -> None:
     planted = {check for build in WORLDS.values() for check, _ in build(False).expected}
-    assert planted == {*Catalogue().checks, *SITE_CHECKS}
+    assert planted == {*CheckCatalogue().checks, *SITE_CHECKS}
 
 
 def test_a_certificate_that_nobody_vouches_for_is_no_site(tadoru: Tadoru, town: Town) -> None:

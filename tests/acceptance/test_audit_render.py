@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.chromium import NAMES
+from tadoru.fetch.browser.chromium import PROGRAM_NAMES
 from tests.acceptance.command import Tadoru
 from tests.support.programs import needs_browser
 from tests.support.site import Site
@@ -90,7 +90,7 @@ def test_a_missing_browser_is_exit_3_and_the_rest_is_finished(tadoru: Tadoru, sh
     assert dict(select(tadoru, shop, "url, status FROM pages")) == {"/": "completed", "/shell": "completed"}
     assert rendering(tadoru, shop)["/shell"]["browser_missing"]
     assert select(tadoru, shop, "outcome FROM runs") == [("complete",)]
-    if find_spec("playwright") and any(map(shutil.which, NAMES)):
+    if find_spec("playwright") and any(map(shutil.which, PROGRAM_NAMES)):
         again = audit(tadoru, shop, "--render", "auto", "-q", "--recrawl")
         assert again.code == 0, again.err
         assert shop.hits("/made-by-script") == 1

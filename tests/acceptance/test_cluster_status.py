@@ -11,8 +11,8 @@ from contextlib import closing
 
 import pytest
 
-from tadoru.cli.cluster import EVERY, watch, write_line, write_text
-from tadoru.store.postgres.cluster_view import ClusterView
+from tadoru.cli.cluster import WATCH_INTERVAL, watch, write_line, write_status
+from tadoru.store.cluster.status_reader import ClusterStatusReader
 from tests.acceptance.command import PATIENCE, Tadoru
 from tests.support.clock import FakeClock
 from tests.support.clusters import SeenCluster, cluster_on, fill
@@ -67,13 +67,13 @@ def test_watching_looks_again_every_two_seconds(form: str, seen: SeenCluster) ->
         """Somebody presses Ctrl-C after the third look."""
 
         async def sleep(self, seconds: float) -> None:
-            if self.monotonic() >= 3 * EVERY:
+            if self.monotonic() >= 3 * WATCH_INTERVAL:
                 raise asyncio.CancelledError
             await super().sleep(seconds)
 
     out = io.StringIO()
-    with closing(ClusterView(seen.database)) as view, pytest.raises(asyncio.CancelledError):
-        asyncio.run(watch(view.look, write_line if form == "json" else write_text, out, Ended()))
+    with closing(ClusterStatusReader(seen.database)) as view, pytest.raises(asyncio.CancelledError):
+        asyncio.run(watch(view.look, write_line if form == "json" else write_status, out, Ended()))
     if form == "json":
         assert [json.loads(line)["alive"] for line in out.getvalue().splitlines()] == [2, 2, 2]
     else:

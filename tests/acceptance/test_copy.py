@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.cli.copy import TableProgress
+from tadoru.cli.copy import CopyProgress
 from tadoru.cli.main import run
 from tadoru.clock import SystemClock
-from tadoru.store.database import APPLICATION_ID, FORMATS
-from tadoru.store.events.migrate import VERSION_TABLE
-from tadoru.store.events.open import open_events
-from tadoru.store.moving import Kind, look_at
-from tadoru.store.open import open_audit
+from tadoru.store.calendar.migrate import VERSION_TABLE
+from tadoru.store.calendar.store import open_calendar
+from tadoru.store.copy_crawl import DatabaseKind, look_at
+from tadoru.store.crawl.database import APPLICATION_ID, FORMATS
+from tadoru.store.crawl.open import open_audit
 from tests.contract.events.dumping import dump
 from tests.store.test_migration import ROWS
 from tests.support.calendar import Calendar, row
@@ -68,10 +68,10 @@ def test_a_calendar_goes_to_a_server_and_back_and_a_crawl_beside_it(folder: Path
     code, said = copy("events.db", address)
     assert (code, said.startswith("Copied 2 events and 1 source into postgresql://")) == (0, True), said
     assert copy("crawl.db", f"{address}&crawl=site")[0] == 0
-    assert look_at(address, SystemClock()) == (Kind.EVENTS, None), "an address without a crawl means the events"
-    assert look_at(f"{address}&crawl=site", SystemClock()) == (Kind.CRAWL, None)
+    assert look_at(address, SystemClock()) == (DatabaseKind.EVENTS, None), "an address without a crawl means the events"
+    assert look_at(f"{address}&crawl=site", SystemClock()) == (DatabaseKind.CRAWL, None)
     assert copy(address, "back.db") == (0, "Copied 2 events and 1 source into back.db.\n")
-    with closing(open_events("events.db")) as first, closing(open_events("back.db")) as back:
+    with closing(open_calendar("events.db")) as first, closing(open_calendar("back.db")) as back:
         assert dump(back) == dump(first)
     code, said = copy("events.db", address)
     assert (code, "is not empty: copy into a new one." in said) == (2, True), said
@@ -119,7 +119,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
     code, said = copy("events.db", "new.db")
     assert (code, said) == (1, "tadoru: events.db was written by a newer Tadoru (format 0999): update Tadoru to copy it.\n")
     with closing(sqlite3.connect("old.db")) as sql:
-        sql.executescript(resources.files("tadoru.store").joinpath("sql", FORMATS[0]).read_text("utf-8") + ROWS)
+        sql.executescript(resources.files("tadoru.store.crawl").joinpath("sql", FORMATS[0]).read_text("utf-8") + ROWS)
         sql.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         sql.execute("PRAGMA user_version = 1")
         sql.commit()
@@ -130,7 +130,7 @@ def test_a_newer_format_is_refused_and_an_older_one_is_said(folder: Path, copy: 
 
 
 def test_progress_is_a_line_for_each_large_table_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    progress = TableProgress()
+    progress = CopyProgress()
     for table, rows in (("sources", 7), ("events", 5000), ("events", 12_000), ("sightings", 20_000)):
         progress(table, rows)
     progress.end()

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tadoru.cli.demo import JOBS, shortened
+from tadoru.cli.demo import DEMO_JOBS, shorten_paragraphs
 
 
 def command(checkout: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
@@ -80,7 +80,7 @@ class Shown(NamedTuple):
 def test_the_demo_runs_and_leaves_what_it_promises(shown: Shown) -> None:
     done, folder, _ = shown
     assert done.returncode == 0, done.stderr
-    promised = {name for job in JOBS for name, _ in job.made}
+    promised = {name for job in DEMO_JOBS for name, _ in job.made}
     assert {path.name for path in folder.iterdir() if path.stat().st_size} == {name.partition("/")[0] for name in promised}
     assert all((folder / name).exists() for name in promised)
     _, _, end = done.stdout.partition("Where to look\n")
@@ -198,7 +198,7 @@ def test_changes_that_can_not_be_served_are_one_sentence(more: list[str], said: 
     ids=["one line too many is shown all the same", "two are counted", "each part by itself"],
 )
 def test_each_part_of_a_long_text_is_cut(text: str, short: str) -> None:
-    assert shortened(text, 2) == short
+    assert shorten_paragraphs(text, 2) == short
 
 
 def test_the_events_job_makes_one_calendar_of_five_sources(shown: Shown) -> None:

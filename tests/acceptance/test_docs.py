@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.store.postgres.cluster import OPEN, Cluster
+from tadoru.store.cluster.registry import OPEN, ClusterRegistry
 from tests.acceptance.command import CHECKOUT, PATIENCE, Tadoru, finished
 from tests.support.postgres import server
 from tests.support.site import Site
@@ -98,7 +98,7 @@ def test_the_commands_of_a_cluster_do_what_the_readme_says(tadoru: Tadoru, examp
     try:
         handed = tadoru(*typed(hand_over), env={"TADORU_DELAY": "0"})
         assert handed.code == 0, handed.err
-        cluster = Cluster(database)
+        cluster = ClusterRegistry(database)
         while cluster.crawl("sites").state == OPEN:
             assert at_work.poll() is None
         cluster.close()

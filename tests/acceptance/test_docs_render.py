@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tadoru.fetch.chromium import NAMES
+from tadoru.fetch.browser.chromium import PROGRAM_NAMES
 from tests.acceptance.command import Tadoru
 from tests.support.built.builders import SOURCES
 from tests.support.built.serving import spa_site
@@ -94,7 +94,7 @@ def test_without_a_browser_the_rest_is_finished_and_the_pages_are_named(tadoru: 
     out = tadoru.folder / "out"
     assert list(entries(out, mixed)) == ["/", "/plain"], "Loading … is no documentation"
     assert "2 pages" in done.out
-    if find_spec("playwright") and any(map(shutil.which, NAMES)):
+    if find_spec("playwright") and any(map(shutil.which, PROGRAM_NAMES)):
         again = crawl(tadoru, mixed, "--diff", "--spa-wait", "200ms")
         assert "2 added" in again.out, "the shell that did not change is read now that there is a browser"
         lost = crawl(tadoru, mixed, "--diff", code=3, env=NO_BROWSER)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tadoru.settings import JOBS
+from tadoru.config.settings import JOB_SETTINGS
 from tests.acceptance.command import PATIENCE, Tadoru
 
 
@@ -31,7 +31,7 @@ def test_help_shows_what_most_people_need_and_help_all_has_every_option_in_its_g
     short, whole = tadoru("links", "--help").out, tadoru("links", "--help-all").out
     headings = [line for line in whole.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert headings == ["Examples:", "What to crawl:", "Politeness:", "Access:", "Checking:", "Output:", "This command:"]
-    assert all(f" {setting.flags[0]}" in whole for setting in JOBS["links"])
+    assert all(f" {setting.flags[0]}" in whole for setting in JOB_SETTINGS["links"])
     assert " --depth" in short
     assert " --strip-sessions" not in short
     assert " --help-all" in short

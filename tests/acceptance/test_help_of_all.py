@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from tadoru.cli.help import Helped
+from tadoru.cli.help import DocumentedCommand
 from tests.acceptance.commands import every_command, parsed
 
 SCREEN = 45
@@ -26,7 +26,7 @@ def test_the_help_of_every_command_fits_a_screen(path: str) -> None:
 @pytest.mark.parametrize("path", CONTEXTS)
 def test_every_command_has_examples_that_it_understands(path: str) -> None:
     command = CONTEXTS[path].command
-    assert isinstance(command, Helped)
+    assert isinstance(command, DocumentedCommand)
     called = [parsed(line) for line, _ in command.examples]
     own = {command, *(command.commands.values() if isinstance(command, click.Group) else ())}
     assert path == "tadoru" or any(one in own for one in called) or _is_below(command, called)
@@ -43,7 +43,7 @@ def _is_below(command: click.Command, called: list[click.Command]) -> bool:
 def test_every_option_stands_in_one_group_and_has_words(path: str) -> None:
     ctx = CONTEXTS[path]
     command = ctx.command
-    assert isinstance(command, Helped)
+    assert isinstance(command, DocumentedCommand)
     groups = command.option_groups(ctx, everything=True)
     listed = [one for found in groups.values() for one in found]
     visible = [one for one in command.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
@@ -57,7 +57,7 @@ def test_every_option_stands_in_one_group_and_has_words(path: str) -> None:
 def test_where_help_leaves_something_out_it_says_how_to_see_it(path: str) -> None:
     ctx = CONTEXTS[path]
     command = ctx.command
-    assert isinstance(command, Helped)
+    assert isinstance(command, DocumentedCommand)
     short, whole = (command.option_groups(ctx, everything=everything) for everything in (False, True))
     assert sum(map(len, short.values())) < sum(map(len, whole.values()))
 
@@ -65,6 +65,6 @@ def test_where_help_leaves_something_out_it_says_how_to_see_it(path: str) -> Non
 def test_there_is_nothing_to_see_by_help_all_where_help_leaves_nothing_out() -> None:
     for path, ctx in CONTEXTS.items():
         if "--help-all" not in ctx.get_help():
-            assert isinstance(ctx.command, Helped)
+            assert isinstance(ctx.command, DocumentedCommand)
             groups = [ctx.command.option_groups(ctx, everything=everything) for everything in (False, True)]
             assert groups[0] == groups[1], path

@@ -180,12 +180,12 @@ def test_only_the_first_word_too_many_is_repeated_because_a_secret_may_follow(ca
 
 
 def test_two_dashes_end_the_options() -> None:
-    from tadoru.cli.docs_search import docs_search
+    from tadoru.cli.docs.sites import docs_search
 
     assert docs_search.make_context("search", ["site", "words", "--", "-format"]).params["words"] == ("words", "-format")
 
 
 def test_a_mistake_that_click_may_make_tomorrow_is_still_told() -> None:
-    from tadoru.cli.mistakes import sentence
+    from tadoru.cli.usage_errors import format_usage_error
 
-    assert sentence(click.ClickException("Something new.")) == "Something new."
+    assert format_usage_error(click.ClickException("Something new.")) == "Something new."

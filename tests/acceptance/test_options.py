@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import trustme
 
-from tadoru.settings import JOBS
+from tadoru.config.settings import JOB_SETTINGS
 from tests.acceptance.command import Tadoru, paths
 from tests.support.exchange import Exchange, Reply
 from tests.support.site import Site
@@ -241,5 +241,5 @@ def test_the_defaults_are_as_settled(tadoru: Tadoru) -> None:
 
 def test_every_option_is_held_to_its_effect() -> None:
     here = Path(__file__).read_text("utf-8")
-    named = {setting.name for setting in JOBS["links"] if any(f'"{flag}"' in here for flag in setting.flags)}
-    assert {setting.name for setting in JOBS["links"]} - named - ELSEWHERE == set()
+    named = {setting.name for setting in JOB_SETTINGS["links"] if any(f'"{flag}"' in here for flag in setting.flags)}
+    assert {setting.name for setting in JOB_SETTINGS["links"]} - named - ELSEWHERE == set()

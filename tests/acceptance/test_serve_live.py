@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack, closing
 
 from websockets.asyncio.client import ClientConnection, connect
 
-from tadoru.store.access.values import By
+from tadoru.store.accounts.audit_log import Actor
 from tadoru.store.service import open_service
 from tests.acceptance.command import PATIENCE, Tadoru
 from tests.acceptance.serving import Served, serving
@@ -28,7 +28,7 @@ def test_a_run_of_another_command_is_heard_on_every_process_and_so_is_the_end(ta
         with closing(open_service(str(tadoru.folder / "events.db"))) as store:
             source = {"name": "Town", "type": "ics", "url": site.url("/town.ics"), "allow_private": True}
             store.add_source(source, "test")
-            key = store.add_key("one", ("runs:read", "sources:read"), By(who="test"))[1]
+            key = store.add_key("one", ("runs:read", "sources:read"), Actor(who="test"))[1]
         with serving(tadoru, "--workers", "2", "--log-format", "json") as service:
             try:
                 assert service.ask("/readyz").status == 200

@@ -20,7 +20,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("model",),
     ("rules",),
     ("parse",),
-    ("config", "settings", "setting_values", "options", "plugins", "log", "i18n"),
+    ("config", "plugins", "log", "i18n"),
     ("fetch", "store"),
     ("engine",),
     ("jobs",),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tadoru.demo.changes import Changes
+from tadoru.demo.server import FileOverrides
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_a_file_is_the_answer_to_its_address(target: str, body: str, kind: str, folder: Path) -> None:
-    answer = Changes(folder).answer(target)
+    answer = FileOverrides(folder).answer(target)
     assert answer is not None
     assert (answer.status, answer.body.decode(), answer.type) == (200, body, kind)
 
@@ -52,11 +52,11 @@ def test_a_file_is_the_answer_to_its_address(target: str, body: str, kind: str, 
     ],
 )
 def test_everything_else_is_left_to_the_town(target: str, folder: Path) -> None:
-    assert Changes(folder).answer(target) is None
+    assert FileOverrides(folder).answer(target) is None
 
 
 def test_a_file_counts_from_the_moment_it_is_saved_until_it_is_taken_away(folder: Path) -> None:
-    changes = Changes(folder)
+    changes = FileOverrides(folder)
     page = folder / "new.html"
     assert changes.answer("/new.html") is None
     page.write_text("new", "utf-8")
@@ -66,4 +66,4 @@ def test_a_file_counts_from_the_moment_it_is_saved_until_it_is_taken_away(folder
 
 
 def test_without_a_folder_nothing_is_changed() -> None:
-    assert Changes(None).answer("/feed.xml") is None
+    assert FileOverrides(None).answer("/feed.xml") is None

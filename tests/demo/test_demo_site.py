@@ -22,9 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from tadoru.demo.dates import fill, monday_after
-from tadoru.demo.routes import EVENTS, Town
-from tadoru.demo.site import running_site
+from tadoru.demo.pages import fill_dates, next_monday
+from tadoru.demo.routes import EVENTS, DemoSite
+from tadoru.demo.server import running_site
 from tadoru.errors import UsageError
 
 BASE = "http://town.example"
@@ -42,12 +42,12 @@ class Walk:
 
 
 @pytest.fixture(scope="module")
-def town() -> Town:
-    return Town.build(BASE, MONDAY)
+def town() -> DemoSite:
+    return DemoSite.build(BASE, MONDAY)
 
 
 @pytest.fixture(scope="module")
-def walk(town: Town) -> Walk:
+def walk(town: DemoSite) -> Walk:
     found, waiting = Walk(), ["/"]
     while waiting:
         path = waiting.pop()
@@ -94,7 +94,7 @@ def test_every_fragment_exists_but_the_ones_missing_on_purpose(walk: Walk) -> No
     }
 
 
-def test_one_redirect_is_a_chain_and_one_is_a_loop(town: Town) -> None:
+def test_one_redirect_is_a_chain_and_one_is_a_loop(town: DemoSite) -> None:
     def hops(path: str) -> list[str]:
         seen: list[str] = []
         while (location := town.answer(path).location) and location not in seen:
@@ -130,7 +130,7 @@ def test_the_faults_of_single_pages_are_where_they_are_said_to_be(walk: Walk) ->
     }
 
 
-def test_every_resource_of_a_page_is_there(town: Town, walk: Walk) -> None:
+def test_every_resource_of_a_page_is_there(town: DemoSite, walk: Walk) -> None:
     resources = {
         element.attributes[name] or ""
         for page in walk.pages.values()
@@ -141,7 +141,7 @@ def test_every_resource_of_a_page_is_there(town: Town, walk: Walk) -> None:
     assert [path for path in resources if town.answer(path).status != 200] == []
 
 
-def test_the_sitemap_lists_one_page_that_nobody_links(town: Town, walk: Walk) -> None:
+def test_the_sitemap_lists_one_page_that_nobody_links(town: DemoSite, walk: Walk) -> None:
     tree = ET.fromstring(town.answer("/sitemap.xml").body)
     listed = {
         (element.text or "").removeprefix(BASE) for element in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")
@@ -150,21 +150,21 @@ def test_the_sitemap_lists_one_page_that_nobody_links(town: Town, walk: Walk) ->
     assert listed - set(walk.pages) == {"/festival-archive.html"}
 
 
-def test_robots_forbids_a_page_that_is_linked(town: Town, walk: Walk) -> None:
+def test_robots_forbids_a_page_that_is_linked(town: DemoSite, walk: Walk) -> None:
     lines = town.answer("/robots.txt").body.decode().splitlines()
     assert "Disallow: /private/" in lines
     assert f"Sitemap: {BASE}/sitemap.xml" in lines
     assert "/private/press.html" in walk.pages
 
 
-def test_nothing_is_left_unfilled(town: Town, walk: Walk) -> None:
+def test_nothing_is_left_unfilled(town: DemoSite, walk: Walk) -> None:
     marks = [path for path, answer in town.answers.items() if b"{{" in answer.body or b"[[" in answer.body]
     assert marks == []
     assert "[[" not in town.answer("/calendar").body.decode()
     assert first(walk.pages["/"], "link[rel=canonical]").attributes["href"] == f"{BASE}/"
 
 
-def test_the_oldest_page_is_in_shift_jis(town: Town) -> None:
+def test_the_oldest_page_is_in_shift_jis(town: DemoSite) -> None:
     answer = town.answer("/archive/")
     assert answer.type == "text/html; charset=shift_jis"
     assert "町の記憶" in answer.body.decode("shift_jis")
@@ -185,7 +185,7 @@ def test_an_event_page_states_its_event_for_machines(offset: int, slug: str, tit
     assert start < datetime.fromisoformat(event["endDate"])
 
 
-def test_the_calendar_shows_the_events_of_its_month(town: Town) -> None:
+def test_the_calendar_shows_the_events_of_its_month(town: DemoSite) -> None:
     text = town.answer("/calendar?month=2026-12").body.decode()
     grid = text[text.index("<tbody>") : text.index("</tbody>")]
     assert '<span>6</span><a href="/events/concert.html">' in grid
@@ -193,12 +193,12 @@ def test_the_calendar_shows_the_events_of_its_month(town: Town) -> None:
 
 
 @pytest.mark.parametrize("month", ["2026-13", "2026-00", "0000-05", "26-01", "x", "２０２６-01x"])
-def test_a_month_that_is_none_is_not_found(month: str, town: Town) -> None:
+def test_a_month_that_is_none_is_not_found(month: str, town: DemoSite) -> None:
     assert town.answer(f"/calendar?month={month}").status == 404
 
 
 @given(year=st.integers(1, 9999), month=st.integers(1, 12))
-def test_the_calendar_has_no_end(year: int, month: int, town: Town) -> None:
+def test_the_calendar_has_no_end(year: int, month: int, town: DemoSite) -> None:
     def neighbour(of: str, rel: str) -> str:
         answer = town.answer(of)
         assert answer.status == 200
@@ -210,7 +210,7 @@ def test_the_calendar_has_no_end(year: int, month: int, town: Town) -> None:
     assert neighbour(after, "prev") == here
 
 
-def test_the_api_has_two_pages(town: Town) -> None:
+def test_the_api_has_two_pages(town: DemoSite) -> None:
     first = json.loads(town.answer("/api/events").body)
     second = json.loads(town.answer(first["next"].removeprefix(BASE)).body)
     assert town.answer("/api/events?page=1").body == town.answer("/api/events").body
@@ -219,7 +219,7 @@ def test_the_api_has_two_pages(town: Town) -> None:
     assert town.answer("/api/events?page=3").status == 404
 
 
-def test_the_ics_keeps_to_its_form(town: Town) -> None:
+def test_the_ics_keeps_to_its_form(town: DemoSite) -> None:
     body = town.answer("/events.ics").body
     lines = body.split(b"\r\n")
     assert b"\n" not in body.replace(b"\r\n", b"")
@@ -229,7 +229,7 @@ def test_the_ics_keeps_to_its_form(town: Town) -> None:
     assert b"DTSTART;TZID=Asia/Tokyo:20261121T190000" in lines
 
 
-def test_the_csv_has_the_columns_of_the_municipal_event_list(town: Town) -> None:
+def test_the_csv_has_the_columns_of_the_municipal_event_list(town: DemoSite) -> None:
     rows = list(csv.DictReader(io.StringIO(town.answer("/opendata/events.csv").body.decode("utf-8-sig"), newline="")))
     assert len(rows[0]) == 32
     assert [row["イベント名"] for row in rows] == ["星まつり", "もちつき大会", "朝市", "子育て相談会", "冬の写真展"]
@@ -237,7 +237,7 @@ def test_the_csv_has_the_columns_of_the_municipal_event_list(town: Town) -> None
     assert all(None not in row and None not in row.values() for row in rows)
 
 
-def test_the_feed_is_well_formed_and_leads_to_pages(town: Town) -> None:
+def test_the_feed_is_well_formed_and_leads_to_pages(town: DemoSite) -> None:
     items = list(ET.fromstring(town.answer("/feed.xml").body).iter("item"))
     assert len(items) == 4
     assert {town.answer((item.findtext("link") or "").removeprefix(BASE)).status for item in items} == {200}
@@ -271,12 +271,12 @@ def test_the_documentation_shows_code_in_many_languages(walk: Walk) -> None:
     ],
 )
 def test_a_day_is_shown_in_each_form(token: str, shown: str) -> None:
-    assert fill(f"<{token}>", MONDAY) == f"<{shown}>"
+    assert fill_dates(f"<{token}>", MONDAY) == f"<{shown}>"
 
 
 @given(st.dates(date(2020, 1, 1), date(2200, 1, 1)))
 def test_days_are_counted_from_the_next_monday(day: date) -> None:
-    monday = monday_after(day)
+    monday = next_monday(day)
     assert monday.weekday() == 0
     assert timedelta(0) < monday - day <= timedelta(7)
 
@@ -380,7 +380,7 @@ def test_the_server_is_gone_after_its_block() -> None:
 
 
 def test_the_server_ends_when_its_parent_is_killed() -> None:
-    code = "from tadoru.demo.site import running_site\nwith running_site() as url:\n    print(url, flush=True)\n    input()"
+    code = "from tadoru.demo.server import running_site\nwith running_site() as url:\n    print(url, flush=True)\n    input()"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     parent = subprocess.Popen(
         [sys.executable, "-c", code],

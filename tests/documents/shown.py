@@ -16,7 +16,7 @@ from typing import Any
 import click
 import yaml
 
-from tadoru.cli.docs import OTHERS, docs
+from tadoru.cli.docs import SUBCOMMANDS, docs
 from tadoru.cli.main import tadoru
 from tadoru.errors import UsageError
 
@@ -134,8 +134,8 @@ def unknown_of(words: list[str]) -> list[str]:
                 return [word]
             command = found
             options |= _flags(command)
-        elif command is docs and word in OTHERS:
-            command = OTHERS[word]
+        elif command is docs and word in SUBCOMMANDS:
+            command = SUBCOMMANDS[word]
             options |= _flags(command)
     return lost
 

@@ -10,19 +10,18 @@ from typing import Any
 import click
 import pytest
 
-from tadoru import config
+from tadoru.config import resolve
+from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import ConfigError, TadoruError, UsageError
 from tadoru.jobs.audit.context import Limits, PageContext
-from tadoru.jobs.events.imports import read_sources
-from tadoru.jobs.events.settings import read_settings
-from tadoru.jobs.events.sources import checked
+from tadoru.jobs.events.collect.source_registry import check_source, parse_source_file
+from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.model.event import SourceType
 from tadoru.model.web import Response, Timings
 from tadoru.parse.html import Document
 from tadoru.parse.page import read_page
-from tadoru.rules.url import Resolver
-from tadoru.serve.crawling.backup import WORDS
-from tadoru.settings import JOBS
+from tadoru.rules.url import UrlResolver
+from tadoru.serve.crawl_runner.operator_commands import RESTORE_NOTE
 from tests.documents.shown import DOCUMENTS, ROOT, Place, blocks, commands, loaded, mentions, parse, unknown_of, words_of
 
 URL = "https://example.com/"
@@ -36,16 +35,16 @@ def configured(block: Place, folder: Path) -> None:
     """Let every job that has a section in the file read it."""
     file = folder / f"tadoru.{'toml' if block.language == 'toml' else 'yml'}"
     file.write_text(block.text, "utf-8")
-    jobs = [job for job in JOBS if job in loaded(block)] or list(JOBS)
+    jobs = [job for job in JOB_SETTINGS if job in loaded(block)] or list(JOB_SETTINGS)
     for job in jobs:
-        config.resolve(job, {}, {}, file, folder)
+        resolve.resolve_config(job, {}, {}, file, folder)
 
 
 def kind_of(data: Any) -> str:
     """What a block of YAML or TOML is, by what stands in it."""
     if isinstance(data, Mapping):
         keys = {str(key) for key in data}
-        if keys <= set(config.SECTIONS):
+        if keys <= set(resolve.SECTIONS):
             return "configuration"
         if keys & {"sources"}:
             return "sources"
@@ -63,10 +62,10 @@ def settle(block: Place, folder: Path) -> None:
         case "configuration":
             configured(block, folder)
         case "sources":
-            for entry in read_sources(block.text, "sources.yml"):
-                checked(entry.values)
+            for entry in parse_source_file(block.text, "sources.yml"):
+                check_source(entry.values)
         case "settings of a source":
-            read_settings(_type_of(data), data)
+            parse_source_settings(_type_of(data), data)
         case "unknown":
             raise UsageError(f"What is this? Its keys are {', '.join(map(str, data))}.")
 
@@ -104,7 +103,7 @@ def test_every_command_in_our_own_words_names_what_is_there() -> None:
 def test_the_note_in_a_backup_names_commands_that_can_be_given() -> None:
     found = [
         parse(words).command.name
-        for line in WORDS.splitlines()
+        for line in RESTORE_NOTE.splitlines()
         for words in words_of(line.partition(":  ")[2].partition("  (")[0])
     ]
     assert found == ["serve", "restore"]
@@ -137,7 +136,7 @@ def test_the_check_of_the_page_about_checks_is_one(body: str, expected: int) -> 
     exec("\n".join(block.text for block in blocks(name, TEXTS[name]) if block.language == "python"), names)
     checks = names["CHECKS"]
     answer = Response(url=URL, status=200, headers=(("Content-Type", "text/html"),), body=body.encode(), timings=Timings())
-    page = read_page(Document.parse(answer.body, "text/html"), answer, Resolver())
+    page = read_page(Document.parse(answer.body, "text/html"), answer, UrlResolver())
     found = list(checks.run(PageContext(url=URL, limits=Limits(checks.checks), answer=answer, page=page)))
     assert [finding.check_id for finding in found] == ["acme-no-contact"] * expected
 
@@ -182,7 +181,7 @@ def test_a_key_that_is_not_there_is_noticed(text: str, tmp_path: Path) -> None:
         settle(Place("x.md", 1, text, "yaml"), tmp_path)
 
 
-@pytest.mark.parametrize("job", JOBS)
+@pytest.mark.parametrize("job", JOB_SETTINGS)
 def test_every_job_may_have_a_section_in_the_file(job: str, tmp_path: Path) -> None:
-    setting = next(one for one in JOBS[job] if one.name in ("database", "limit"))
+    setting = next(one for one in JOB_SETTINGS[job] if one.name in ("database", "limit"))
     configured(Place("x.md", 1, f"{job}: {{{setting.name}: 5}}", "yaml"), tmp_path)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.help import GroupedCommand
+from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.errors import GateExceeded, UsageError
 
 if TYPE_CHECKING:
-    from tadoru.jobs.audit.compare.forms import Order
+    from tadoru.jobs.audit.compare.job import CompareRequest
 
 EXAMPLES = (
     ("tadoru compare site.db", "what the last re-crawl found changed"),
@@ -28,7 +28,7 @@ MOST_SHOWN = 10_000
 
 
 @click.command(
-    cls=GroupedCommand, examples=EXAMPLES, short_help="Say what changed between two crawls.",
+    cls=DocumentedCommand, examples=EXAMPLES, short_help="Say what changed between two crawls.",
 )  # fmt: skip
 @click.argument("names", nargs=-1, metavar="DB[@RUN] [DB[@RUN]]")
 @click.option("-f", "--format", "form", type=click.Choice(FORMS), default="text", help="How to show it. [text]")
@@ -59,12 +59,12 @@ def compare(
     to_file = output not in (None, "-")
     if output is not None and to_file:
         check_writable(Path(output), "--output")
-    from tadoru.jobs.audit.compare.forms import Order
+    from tadoru.jobs.audit.compare.job import CompareRequest
     from tadoru.jobs.launch import run_loop
 
     shown = examples if examples is not None else 200 if form == "html" else 20
     colour = not to_file and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    order = Order(names=names, maps=maps, form=form, lang=lang, shown=shown, fail_on=fail_on, colour=colour)
+    order = CompareRequest(names=names, maps=maps, form=form, lang=lang, shown=shown, fail_on=fail_on, colour=colour)
     exceeded = run_loop(_write(order, output if to_file else None))
     if to_file:
         sys.stderr.write(f"Wrote {output}.\n")
@@ -73,14 +73,14 @@ def compare(
     return 0
 
 
-async def _write(order: Order, output: str | None) -> list[str]:
+async def _write(order: CompareRequest, output: str | None) -> list[str]:
     from tadoru.clock import SystemClock
-    from tadoru.jobs.audit.compare.forms import Job
-    from tadoru.jobs.report.output import opened_output
+    from tadoru.jobs.audit.compare.job import CompareJob
+    from tadoru.jobs.reporting.output import open_output
 
-    job = await Job.open(order, SystemClock())
+    job = await CompareJob.open(order, SystemClock())
     try:
-        with opened_output(output) as out:
+        with open_output(output) as out:
             return await job.write(out)
     finally:
         await job.close()

@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tadoru.cli.completing import FileName
-from tadoru.cli.help import GroupedCommand
-from tadoru.cli.inputs import check_database, check_writable
-from tadoru.cli.table import clean
+from tadoru.cli.help import DocumentedCommand
+from tadoru.cli.inputs import FileName, check_database_name, check_writable
+from tadoru.cli.table import single_line
 from tadoru.errors import UsageError
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.reporting.formatting import format_count
 
 if TYPE_CHECKING:
-    from tadoru.store.moving import Found
+    from tadoru.store.copy_crawl import CopySource
 
-MANY = 10_000
+LARGE_TABLE = 10_000
 """Rows of a table that are worth a line where there is no terminal."""
 
 
-class TableProgress:
+class CopyProgress:
     """Tells how far a copy is: on a terminal in one line that changes, elsewhere in a line for each large table that is done."""
 
     def __init__(self) -> None:
@@ -42,13 +41,13 @@ class TableProgress:
         """The last table is done."""
         if self._shows:
             sys.stderr.write("\r\x1b[K")
-        elif self._rows >= MANY:
+        elif self._rows >= LARGE_TABLE:
             sys.stderr.write(f"{self._table}: {self._rows:,}\n")
         self._rows = 0
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Copy a crawl or a calendar to another database.",
+    cls=DocumentedCommand, short_help="Copy a crawl or a calendar to another database.",
     examples=(
         ("tadoru copy site.db 'postgresql://me@localhost/sites?crawl=site'", "a crawl, from a file to a server"),
         ("tadoru copy 'postgresql://me@localhost/sites?crawl=site' site.db", "and back"),
@@ -65,38 +64,38 @@ def copy(since: str, to: str) -> int:
     run logs, the crawls of the service) stay where they are.
     """
     from tadoru.clock import SystemClock
-    from tadoru.store.moving import Kind, look_at
-    from tadoru.store.postgres.address import is_postgresql, names_crawl
+    from tadoru.store.copy_crawl import DatabaseKind, look_at
+    from tadoru.store.crawl.postgres.crawl_url import is_postgresql, names_crawl
 
     found = look_at(since, SystemClock())
-    if found.kind is Kind.EVENTS and names_crawl(to):
+    if found.kind is DatabaseKind.EVENTS and names_crawl(to):
         raise UsageError("TO is the address of a crawl, and there are events in FROM: leave ?crawl= out of it.")
     if not is_postgresql(to):
-        check_database(to, "TO")
+        check_database_name(to, "TO")
         check_writable(Path(to), "TO")
-    (_copy_events if found.kind is Kind.EVENTS else _copy_crawl)(since, to, found)
+    (_copy_events if found.kind is DatabaseKind.EVENTS else _copy_crawl)(since, to, found)
     return 0
 
 
-def _copy_crawl(since: str, to: str, found: Found) -> None:
+def _copy_crawl(since: str, to: str, found: CopySource) -> None:
     from tadoru.clock import SystemClock
     from tadoru.jobs.launch import run_loop
-    from tadoru.store.moving import move_crawl
-    from tadoru.store.open import is_same_crawl, open_audit, open_existing
+    from tadoru.store.copy_crawl import move_crawl
+    from tadoru.store.crawl.open import is_same_crawl, open_audit, open_existing
 
     if is_same_crawl(since, to):
         raise UsageError("A crawl can not be copied into itself: name another database.")
-    clock, progress = SystemClock(), TableProgress()
+    clock, progress = SystemClock(), CopyProgress()
 
     async def work() -> None:
         old = open_existing(since, clock)
         try:
-            _tell_format(old.path, found)
+            _report_migration(old.path, found)
             new = open_audit(to, clock)
             try:
                 counts = await move_crawl(old, new, progress)
                 progress.end()
-                copied = f"{counted(counts['pages'], 'URL')} and {counted(counts['link_relations'], 'link')}"
+                copied = f"{format_count(counts['pages'], 'URL')} and {format_count(counts['link_relations'], 'link')}"
                 sys.stderr.write(f"Copied {copied} into {new.path}.\n")
             finally:
                 await new.close()
@@ -106,23 +105,23 @@ def _copy_crawl(since: str, to: str, found: Found) -> None:
     run_loop(work())
 
 
-def _copy_events(since: str, to: str, found: Found) -> None:
-    from tadoru.jobs.events.archive import is_same
-    from tadoru.store.events.moving import copy_events
-    from tadoru.store.events.open import open_events
+def _copy_events(since: str, to: str, found: CopySource) -> None:
+    from tadoru.jobs.events.maintenance import is_same_database
+    from tadoru.store.calendar.backup import copy_calendar
+    from tadoru.store.calendar.store import open_calendar
 
-    if is_same(since, to):
+    if is_same_database(since, to):
         raise UsageError("A database can not be copied into itself: name another one.")
-    progress = TableProgress()
-    with closing(open_events(since)) as old:
-        _tell_format(old.name, found)
-        with closing(open_events(to)) as new:
-            counts = copy_events(old, new, progress)
+    progress = CopyProgress()
+    with closing(open_calendar(since)) as old:
+        _report_migration(old.name, found)
+        with closing(open_calendar(to)) as new:
+            counts = copy_calendar(old, new, progress)
             progress.end()
-            copied = f"{counted(counts['events'], 'event')} and {counted(counts['sources'], 'source')}"
-            sys.stderr.write(f"Copied {copied} into {clean(new.name)}.\n")
+            copied = f"{format_count(counts['events'], 'event')} and {format_count(counts['sources'], 'source')}"
+            sys.stderr.write(f"Copied {copied} into {single_line(new.name)}.\n")
 
 
-def _tell_format(name: str, found: Found) -> None:
+def _report_migration(name: str, found: CopySource) -> None:
     if found.older is not None:
-        sys.stderr.write(f"{clean(name)} was of an older format ({found.older}), and is of the present one now.\n")
+        sys.stderr.write(f"{single_line(name)} was of an older format ({found.older}), and is of the present one now.\n")

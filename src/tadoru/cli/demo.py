@@ -1,7 +1,7 @@
 """`tadoru demo`: serve the bundled site, run each job on it as a person would type it, and say where to look.
 
 What a job shows comes from its own command, called here with arguments; nothing is made for the demo alone. A new job is a new
-line in `JOBS`. The site itself is in `tadoru.demo`.
+line in `DEMO_JOBS`. The site itself is in `tadoru.demo`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from tadoru.cli.help import GroupedCommand
+from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.main import run
 from tadoru.errors import UsageError
 
@@ -68,7 +68,7 @@ def _docs(url: str, folder: Path) -> list[list[str]]:
     ]
 
 
-_SOURCES = """\
+_SOURCES_YAML = """\
 # The town publishes its events in five ways; each says a little else about them.
 sources:
   - {{name: Calendar, type: ics, url: "{url}/events.ics", city: 星町, timezone: Asia/Tokyo}}
@@ -88,7 +88,7 @@ sources:
 
 
 def _events(url: str, folder: Path) -> list[list[str]]:
-    (folder / "sources.yml").write_text(_SOURCES.format(url=url), "utf-8")
+    (folder / "sources.yml").write_text(_SOURCES_YAML.format(url=url), "utf-8")
     events = ["events", "-d", str(folder / "events" / "events.db")]
     return [
         [*events, "sources", "import", str(folder / "sources.yml")],
@@ -98,7 +98,7 @@ def _events(url: str, folder: Path) -> list[list[str]]:
     ]
 
 
-JOBS = (
+DEMO_JOBS = (
     DemoJob(
         what="Mapping the site's links, and checking each of them",
         commands=_links,
@@ -150,7 +150,7 @@ JOBS = (
 
 
 @click.command(
-    cls=GroupedCommand, short_help="Try everything on a small bundled site.",
+    cls=DocumentedCommand, short_help="Try everything on a small bundled site.",
     examples=(
         ("tadoru demo", "every job, and what it leaves in ./tadoru-demo"),
         ("tadoru demo --serve", "and then the pages of the service, filled with it"),
@@ -169,23 +169,23 @@ def demo(keep: str, port: int, serve_only: bool, changes: str | None, serve: boo
     if changes is not None and not serve_only:
         raise UsageError("--changes is for a site that stays: give --serve-only too.")
     if serve_only:
-        return _serve(port, changes)
+        return _serve_site(port, changes)
     if serve:
         import tadoru.serve.app  # noqa: F401 - a package that is missing is told now, not when all jobs are done.
     folder = _folder(keep)
-    from tadoru.demo.site import running_site
+    from tadoru.demo.server import running_site
 
     with running_site(port) as url:
         _note(f"The town of Hoshimachi is at {url}/ for a moment.")
-        for job in JOBS:
+        for job in DEMO_JOBS:
             code = _run_job(job, url, folder)
             if code:
                 return code
-    _say_where_to_look(folder)
-    return _show(folder) if serve else 0
+    _print_next_steps(folder)
+    return _serve_results(folder) if serve else 0
 
 
-def _show(folder: Path) -> int:
+def _serve_results(folder: Path) -> int:
     """The pages of the service, filled with what the jobs left."""
     service = ["serve", "-d", str(folder / "events" / "events.db"), "--timezone", "Asia/Tokyo", "--site-name", "Hoshimachi"]
     print()
@@ -202,8 +202,8 @@ def _show(folder: Path) -> int:
     return 0
 
 
-def _serve(port: int, changes: str | None) -> int:
-    from tadoru.demo.site import open_server
+def _serve_site(port: int, changes: str | None) -> int:
+    from tadoru.demo.server import open_server
 
     if changes is not None and not Path(changes).is_dir():
         raise UsageError(f"There is no folder {changes}: make it, then put the pages into it that you want to change.")
@@ -223,7 +223,7 @@ def _folder(name: str) -> Path:
     folder = Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for old in (folder / file for job in JOBS for file in job.fresh):
+        for old in (folder / file for job in DEMO_JOBS for file in job.fresh):
             if old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old)
             else:
@@ -240,24 +240,24 @@ def _run_job(job: DemoJob, url: str, folder: Path) -> int:
         code = run(arguments)
         if code:
             return code
-    print(f"\n{shortened((folder / job.shown).read_text('utf-8'), SHOWN_LINES)}", flush=True)
+    print(f"\n{shorten_paragraphs((folder / job.shown).read_text('utf-8'), SHOWN_LINES)}", flush=True)
     return 0
 
 
-def shortened(text: str, most: int) -> str:
+def shorten_paragraphs(text: str, most: int) -> str:
     """The text with each of its parts, which blank lines divide, cut to so many lines."""
-    return "\n\n".join(_cut(part.splitlines(), most) for part in text.strip("\n").split("\n\n"))
+    return "\n\n".join(_shorten_lines(part.splitlines(), most) for part in text.strip("\n").split("\n\n"))
 
 
-def _cut(lines: list[str], most: int) -> str:
+def _shorten_lines(lines: list[str], most: int) -> str:
     if len(lines) <= most + 1:
         return "\n".join(lines)
     return "\n".join([*lines[:most], f"  … {len(lines) - most} more lines"])
 
 
-def _say_where_to_look(folder: Path) -> None:
+def _print_next_steps(folder: Path) -> None:
     print("\nWhere to look")
-    files = [(str(folder / name), what) for job in JOBS for name, what in job.made]
+    files = [(str(folder / name), what) for job in DEMO_JOBS for name, what in job.made]
     width = max(len(name) for name, _ in files)
     for name, what in files:
         print(f"  {name:<{width}}  {what}")

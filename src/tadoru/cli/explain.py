@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
-from tadoru.cli.forms import format_option, write_json
-from tadoru.cli.help import GroupedCommand
-from tadoru.cli.options import effective, job_options
+from tadoru.cli.help import DocumentedCommand
+from tadoru.cli.options import job_options, resolve_options
+from tadoru.cli.output import format_option, write_json
+from tadoru.config.options import AuditOptions, DocsOptions, LinksOptions
+from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import UsageError
 from tadoru.log import printable
-from tadoru.options import AuditOptions, DocsOptions, LinksOptions
-from tadoru.settings import JOBS
 
-USED = (
+LINKS_SETTINGS = (
     "scope", "include", "exclude", "delay", "timeout", "ignore_robots", "user_agent", "allow_private", "subdomains",
     "trap_limit", "strip_tracking", "strip_sessions", "proxy", "insecure", "check", "state",
 )  # fmt: skip
@@ -35,7 +35,7 @@ MOST_USED = (
     "config_file",
     "form",
 )
-OPTIONS: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptions]] = {
+OPTION_TYPES: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptions]] = {
     "links": LinksOptions,
     "audit": AuditOptions,
     "docs": DocsOptions,
@@ -43,7 +43,7 @@ OPTIONS: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptions]] 
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["links"] + JOBS["audit"] + JOBS["docs"],
+    cls=DocumentedCommand, groups=JOB_SETTINGS["links"] + JOB_SETTINGS["audit"] + JOB_SETTINGS["docs"],
     short_help="Say why a URL would or would not be crawled.", most_used=MOST_USED,
     examples=(
         ("tadoru explain https://example.com/private/", "scope, robots.txt and pace for one URL"),
@@ -51,17 +51,17 @@ OPTIONS: dict[str, type[LinksOptions] | type[AuditOptions] | type[DocsOptions]] 
     ),
 )  # fmt: skip
 @click.argument("url")
-@click.option("--job", type=click.Choice(list(OPTIONS)), default="links", help="Which job's rules.")
+@click.option("--job", type=click.Choice(list(OPTION_TYPES)), default="links", help="Which job's rules.")
 @click.option("--start", metavar="URL", help="The start of the crawl; the URL's own site when left out.")
 @click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
 @format_option("text", "json", or_json=True)
-@job_options("links", LinksOptions(), only=USED)
+@job_options("links", LinksOptions(), only=LINKS_SETTINGS)
 @job_options("audit", AuditOptions(), only=("database", "follow_external_hosts", "check_external"))
 @job_options("docs", DocsOptions(), only=("output", "same_domain", "variants", "language"))
 def explain(url: str, job: str, start: str | None, config_file: str | None, form: str, **values: Any) -> int:
     """Say whether a URL would be crawled, and which rule decides. Asks only for robots.txt."""
     options: LinksOptions | AuditOptions | DocsOptions
-    options, _ = effective(job, OPTIONS[job], values, config_file)
+    options, _ = resolve_options(job, OPTION_TYPES[job], values, config_file)
     stored = values.get("state") or values.get("database")
     if stored is not None and not Path(stored).is_file():
         raise UsageError(f"There is no crawl in {stored}: check --{'state' if values.get('state') else 'database'}.")

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.help import GroupedCommand
+from tadoru.cli.help import DocumentedCommand
 from tadoru.clock import Clock, SystemClock, to_datetime
 from tadoru.errors import TadoruError, UsageError
-from tadoru.jobs.audit.export.choose import FORMS, Order, statuses, tables
+from tadoru.jobs.audit.export.exporter import EXPORT_FORMATS, ExportRequest, parse_statuses, parse_tables
 from tadoru.log import Log
 from tadoru.model.finding import Severity
-from tadoru.store.dump import Selection
-from tadoru.store.dump_tables import TABLES
+from tadoru.store.crawl.export_reader import ExportSelection
+from tadoru.store.crawl.export_tables import TABLES
 
 if TYPE_CHECKING:
-    from tadoru.jobs.audit.export.run import Wrote
-    from tadoru.store.sqlite import SqliteStore
+    from tadoru.jobs.audit.export.exporter import ExportResult
+    from tadoru.store.crawl.sqlite import SqliteStore
 
-SAY_FIRST, SAY_EVERY = 2.0, 10.0
+FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
 """Seconds to the first line about how far it is, and between two of them."""
 
 EXAMPLES = (
@@ -37,7 +37,7 @@ EXAMPLES = (
 
 
 @click.command(
-    cls=GroupedCommand, examples=EXAMPLES, short_help="Write a crawl in another form.",
+    cls=DocumentedCommand, examples=EXAMPLES, short_help="Write a crawl in another form.",
     sections={
         "What to write": ["form", "table", "output"],
         "Only some of it": ["status", "check", "severity", "internal", "url"],
@@ -45,7 +45,7 @@ EXAMPLES = (
     },
 )  # fmt: skip
 @click.argument("database", metavar="DB")
-@click.option("-f", "--format", "form", type=click.Choice(tuple(FORMS)), required=True, help="The form.")
+@click.option("-f", "--format", "form", type=click.Choice(tuple(EXPORT_FORMATS)), required=True, help="The form.")
 @click.option("-t", "--table", multiple=True, metavar="NAME[,NAME]", help=f"Which tables [pages]: all, or {', '.join(TABLES)}.")
 @click.option("-o", "--output", metavar="FILE|DIR", help="Write here instead of stdout; a folder for several tables.")
 @click.option(
@@ -72,7 +72,7 @@ EXAMPLES = (
 @click.option(
     "--limit-nodes",
     type=click.IntRange(min=1),
-    default=Order.__dataclass_fields__["limit_nodes"].default,
+    default=ExportRequest.__dataclass_fields__["limit_nodes"].default,
     metavar="N",
     help="dot: at most so many pages, those that most leads to. [2000]",
 )
@@ -83,32 +83,32 @@ def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, 
     In csv a text that begins with = + - @ gets an apostrophe in front, so that no spreadsheet takes it for a formula; --raw
     leaves it as it is.
     """
-    codes, states = statuses(status)
-    chosen = Selection(
+    codes, states = parse_statuses(status)
+    chosen = ExportSelection(
         codes=codes, statuses=states, checks=values["check"], severities=values["severity"],
         internal=values["internal"], url=values["url"],
     )  # fmt: skip
-    order = Order(
-        form=form, tables=tables(table), chosen=chosen, output=values["output"], gzip=values["gzip"], raw=values["raw"],
+    order = ExportRequest(
+        form=form, tables=parse_tables(table), chosen=chosen, output=values["output"], gzip=values["gzip"], raw=values["raw"],
         bom=values["bom"], base_url=_base_url(values["base_url"]), limit_nodes=values["limit_nodes"],
     )  # fmt: skip
     order.check()
     _check_output(order)
     clock = SystemClock()
-    progress = Progress(clock, quiet=quiet)
-    with _opened(database, clock) as store:
+    progress = ExportProgress(clock, quiet=quiet)
+    with _open_crawl(database, clock) as store:
         wrote = _write(store, order, database, progress, clock)
     progress.end(wrote)
     return 0
 
 
 def _base_url(url: str | None) -> str | None:
-    from tadoru.rules.url import typed
+    from tadoru.rules.url import parse_typed_url
 
-    return None if url is None else typed(url)
+    return None if url is None else parse_typed_url(url)
 
 
-def _check_output(order: Order) -> None:
+def _check_output(order: ExportRequest) -> None:
     if order.output is None or order.to_stdout:
         if order.compressed and sys.stdout.isatty():
             raise UsageError("--gzip is nothing to read on a terminal: give -o and the name of a file, or a pipe.")
@@ -119,8 +119,8 @@ def _check_output(order: Order) -> None:
 
 
 @contextmanager
-def _opened(database: str, clock: Clock) -> Iterator[SqliteStore]:
-    from tadoru.store.open import open_existing
+def _open_crawl(database: str, clock: Clock) -> Iterator[SqliteStore]:
+    from tadoru.store.crawl.open import open_existing
 
     store = open_existing(database, clock)
     try:
@@ -129,8 +129,8 @@ def _opened(database: str, clock: Clock) -> Iterator[SqliteStore]:
         asyncio.run(store.close())
 
 
-def _write(store: SqliteStore, order: Order, database: str, progress: Progress, clock: Clock) -> Wrote:
-    from tadoru.jobs.audit.export.run import Exporter
+def _write(store: SqliteStore, order: ExportRequest, database: str, progress: ExportProgress, clock: Clock) -> ExportResult:
+    from tadoru.jobs.audit.export.exporter import Exporter
 
     name, now = Path(database).stem, to_datetime(clock.now())
     try:
@@ -144,20 +144,20 @@ def _write(store: SqliteStore, order: Order, database: str, progress: Progress, 
         ) from None
 
 
-class Progress:
+class ExportProgress:
     """How far the export is: a line on stderr now and then."""
 
     def __init__(self, clock: Clock, *, quiet: bool) -> None:
         self._clock, self._quiet = clock, quiet
         self._log = Log(sys.stderr, clock)
-        self._say_at = clock.monotonic() + SAY_FIRST
+        self._say_at = clock.monotonic() + FIRST_LINE_AFTER
 
     def __call__(self, what: str, number: int) -> None:
         if not self._quiet and self._clock.monotonic() >= self._say_at:
-            self._say_at = self._clock.monotonic() + SAY_EVERY
+            self._say_at = self._clock.monotonic() + LINE_EVERY
             self._log.line(f"{what}: {number:,} so far")
 
-    def end(self, wrote: Wrote) -> None:
+    def end(self, wrote: ExportResult) -> None:
         """What was written; nothing about stdout, where it can be seen."""
         if self._quiet or not wrote.files:
             return

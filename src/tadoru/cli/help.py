@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from tadoru.cli.completing import FileName, names_a_file
+from tadoru.cli.inputs import FileName, takes_file_name
+from tadoru.config.settings import Setting
 from tadoru.errors import UsageError
-from tadoru.settings import Setting
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-REST = "This command"
+OTHER_OPTIONS = "This command"
 """The group of what is about the command and not about its work; alone, it is called `Options`."""
-_ALL = "tadoru.help_all"
+_SHOW_ALL = "tadoru.help_all"
 
-Places = Mapping[str, tuple[str, str]]
+CommandTable = Mapping[str, tuple[str, str]]
 """The name of a command → where it is (`module:attribute`), and a line about it."""
 
 
-class Helped(click.Command):
+class DocumentedCommand(click.Command):
     """What commands and groups of commands have alike: examples, and options in groups."""
 
     def __init__(
@@ -43,11 +43,11 @@ class Helped(click.Command):
         self._most_used = frozenset(most_used)
         self.examples = tuple(examples)
         for parameter in self.params:
-            if names_a_file(parameter):
+            if takes_file_name(parameter):
                 parameter.type = FileName(parameter.metavar or "")
         self.params.append(
             click.Option(
-                ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=_show_all,
+                ["--help-all"], is_flag=True, expose_value=False, is_eager=True, callback=_print_full_help,
                 hidden=not self._most_used, help="Show every option and exit.",
             )
         )  # fmt: skip
@@ -76,35 +76,31 @@ class Helped(click.Command):
     def option_groups(self, ctx: click.Context, *, everything: bool) -> dict[str, list[click.Option]]:
         """Heading → the options below it; without `everything`, only those that most people need."""
         rows: dict[str, list[click.Option]] = {heading: [] for heading in self._group_of.values()}
-        rows[REST] = []  # Last: what is about the work comes first.
+        rows[OTHER_OPTIONS] = []  # Last: what is about the work comes first.
         for parameter in self.get_params(ctx):
             if not isinstance(parameter, click.Option) or parameter.hidden:
                 continue
             if everything or not self._most_used or parameter.is_eager or parameter.name in self._most_used:
-                rows[self._group_of.get(parameter.name or "", REST)].append(parameter)
-        if list(filter(None, rows.values())) == [rows[REST]]:
-            return {"Options": rows[REST]}
+                rows[self._group_of.get(parameter.name or "", OTHER_OPTIONS)].append(parameter)
+        if list(filter(None, rows.values())) == [rows[OTHER_OPTIONS]]:
+            return {"Options": rows[OTHER_OPTIONS]}
         return {heading: found for heading, found in rows.items() if found}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        _section(formatter, "Examples", self.examples, col_max=60)
-        _section(formatter, "Commands", self.command_rows(ctx))
-        for heading, found in self.option_groups(ctx, everything=bool(ctx.meta.get(_ALL))).items():
-            _section(formatter, heading, [record for one in found if (record := one.get_help_record(ctx)) is not None])
+        _write_section(formatter, "Examples", self.examples, col_max=60)
+        _write_section(formatter, "Commands", self.command_rows(ctx))
+        for heading, found in self.option_groups(ctx, everything=bool(ctx.meta.get(_SHOW_ALL))).items():
+            _write_section(formatter, heading, [record for one in found if (record := one.get_help_record(ctx)) is not None])
 
 
-class GroupedCommand(Helped):
-    """A command."""
-
-
-class CommandGroup(Helped, click.Group):
+class CommandGroup(DocumentedCommand, click.Group):
     """A group of commands; those of `places` are imported when they are called."""
 
-    command_class = GroupedCommand
+    command_class = DocumentedCommand
 
-    def __init__(self, *args: Any, places: Places | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, places: CommandTable | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._places: Places = places or {}
+        self._places: CommandTable = places or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self._places, *self.commands]
@@ -123,7 +119,7 @@ class CommandGroup(Helped, click.Group):
 
     def refuse(self, ctx: click.Context, args: list[str]) -> NoReturn:
         """Say that there is no such command, and which was likely meant."""
-        from tadoru.cli.mistakes import no_such_command
+        from tadoru.cli.usage_errors import no_such_command
 
         raise no_such_command(ctx.command_path, args[0], self.list_commands(ctx))
 
@@ -142,14 +138,14 @@ class CommandGroup(Helped, click.Group):
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _show_all(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+def _print_full_help(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        ctx.meta[_ALL] = True
+        ctx.meta[_SHOW_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
 
 
-def _section(formatter: click.HelpFormatter, heading: str, rows: Sequence[tuple[str, str]], col_max: int = 30) -> None:
+def _write_section(formatter: click.HelpFormatter, heading: str, rows: Sequence[tuple[str, str]], col_max: int = 30) -> None:
     if rows:
         with formatter.section(heading):
             formatter.write_dl(list(rows), col_max=col_max)

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from tadoru.errors import UsageError
 
-MOST_LINES = 10
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+MAX_LISTED_LINES = 10
 """Lines that can not be read as URLs and are named; of the others it is told how many they are."""
 
 
-def read_seeds(name: str | None) -> Iterator[str]:
+def read_seed_urls(name: str | None) -> Iterator[str]:
     """The URLs of a seed file, one a line and each once; `-` is stdin. Raises UsageError, with the numbers of bad lines."""
     if name is None:
         return
-    from tadoru.rules.url import typed  # Late: a command without a seed file has no use for it.
+    from tadoru.rules.url import parse_typed_url  # Late: a command without a seed file has no use for it.
 
     seen: set[str] = set()
     bad: list[tuple[int, UsageError]] = []
-    for number, line in _lines(name):
+    for number, line in _seed_lines(name):
         try:
-            url = typed(line)
+            url = parse_typed_url(line)
         except UsageError as error:
             bad.append((number, error))
             continue
@@ -37,7 +45,7 @@ def read_seeds(name: str | None) -> Iterator[str]:
         raise UsageError(_bad_lines(name, bad))
 
 
-def _lines(name: str) -> Iterator[tuple[int, str]]:
+def _seed_lines(name: str) -> Iterator[tuple[int, str]]:
     """The lines that say something, with their numbers."""
     try:
         with nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8") as file:
@@ -55,12 +63,12 @@ def _bad_lines(name: str, bad: list[tuple[int, UsageError]]) -> str:
     first, error = bad[0]
     if len(bad) == 1:
         return f"Line {first} of the seed file {name} is no URL: {error}"
-    numbers = ", ".join(str(number) for number, _ in bad[:MOST_LINES])
-    more = f" and {len(bad) - MOST_LINES} more" if len(bad) > MOST_LINES else ""
+    numbers = ", ".join(str(number) for number, _ in bad[:MAX_LISTED_LINES])
+    more = f" and {len(bad) - MAX_LISTED_LINES} more" if len(bad) > MAX_LISTED_LINES else ""
     return f"{len(bad)} lines of the seed file {name} are no URLs: {numbers}{more}. The first: {error}"
 
 
-def check_database(name: str, flag: str = "--database") -> None:
+def check_database_name(name: str, flag: str = "--database") -> None:
     """Raises UsageError for the address of a kind of database that we do not know: it would become a file with an odd name."""
     scheme, is_address, _ = name.partition("://")
     if is_address and not scheme.startswith("postgres"):
@@ -87,3 +95,43 @@ def _can_write(path: Path) -> bool:
             return True
     except OSError:
         return False
+
+
+_FILES, _FOLDERS = frozenset({"FILE", "DB"}), "DIR"
+
+
+def complete_value(metavar: str, incomplete: str) -> list[CompletionItem]:
+    """What may stand where the help writes this."""
+    from click.shell_completion import CompletionItem
+
+    words = _metavar_words(metavar)
+    if _FILES & set(words):
+        return [CompletionItem(incomplete, type="file")]
+    if _FOLDERS in words:
+        return [CompletionItem(incomplete, type="dir")]
+    return [CompletionItem(word) for word in metavar.split("|") if word.islower() and word.startswith(incomplete)]
+
+
+def takes_file_name(parameter: click.Parameter) -> bool:
+    """Whether a parameter takes the name of a file or a folder, as far as its help says."""
+    words = _metavar_words(parameter.metavar or "")
+    return parameter.type is click.STRING and bool({*_FILES, _FOLDERS} & set(words))
+
+
+class FileName(click.ParamType[str]):
+    """Any text, that a shell completes as the name of a file or a folder."""
+
+    name = "file"
+
+    def __init__(self, metavar: str) -> None:
+        self._metavar = metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return complete_value(self._metavar, incomplete)
+
+
+def _metavar_words(metavar: str) -> list[str]:
+    return re.findall(r"[A-Z]+", metavar)

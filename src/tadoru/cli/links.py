@@ -13,13 +13,62 @@ from typing import Any
 
 import click
 
-from tadoru.cli.help import GroupedCommand
-from tadoru.cli.inputs import check_writable, read_seeds
-from tadoru.cli.options import effective, job_options, print_config, running_options
+from tadoru.cli.help import DocumentedCommand
+from tadoru.cli.inputs import check_writable, read_seed_urls
+from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.cli.progress import CrawlProgress
+from tadoru.config.options import LinksOptions
+from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import GateExceeded, Interrupted, NothingToCrawl, SeedUnreachable, TadoruError, UsageError
-from tadoru.jobs.report.words import counted
-from tadoru.options import LinksOptions
-from tadoru.settings import JOBS
+from tadoru.jobs.links.broken import LinkGates
+from tadoru.jobs.links.report import LinksReport, write_links_report
+from tadoru.jobs.links.report.text import write_annotations
+from tadoru.jobs.links.result import CrawlResult
+from tadoru.jobs.links.result_reader import stored_edges
+from tadoru.jobs.links.suppressions import LinkSuppressions
+from tadoru.jobs.reporting.formatting import format_count
+from tadoru.jobs.reporting.output import open_output, supports_colour
+from tadoru.jobs.suppressions import read_suppression_file
+
+
+def _write_result(result: CrawlResult, options: LinksOptions, database: str, display: CrawlProgress) -> list[str]:
+    """Write the report where it was asked for; the sentences of the gates that were exceeded."""
+    result, accepted = _apply_suppressions(result, options, display)
+    report = LinksReport(
+        result=result,
+        edges=lambda: stored_edges(database),
+        broken=result.bad_links,
+        show_external=options.include_external or options.check,
+        checked=options.check or options.fragments or options.fail_on is not None,
+        accepted=accepted,
+    )
+    to_file = options.output not in (None, "-")
+    with open_output(options.output if to_file else None) as out:
+        write_links_report(report, options.format, out, colour=not to_file and supports_colour(out))
+    if to_file:
+        display.note(f"Wrote {options.output}.")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        write_annotations(report.broken, sys.stderr)
+    return LinkGates.parse(options.fail_on).exceeded(result) if options.fail_on else []
+
+
+def _read_suppressions(options: LinksOptions) -> LinkSuppressions | None:
+    """The file of `--suppress`. Raises UsageError."""
+    if options.suppress is None:
+        return None
+    return LinkSuppressions.parse(read_suppression_file(options.suppress), options.suppress)
+
+
+def _apply_suppressions(result: CrawlResult, options: LinksOptions, display: CrawlProgress) -> tuple[CrawlResult, int]:
+    """The result without what is known, and how much that was."""
+    suppressions = _read_suppressions(options)
+    if suppressions is None:
+        return result, 0
+    outcome = suppressions.apply(result.bad_links)
+    for entry in outcome.unused:
+        display.note(f"{options.suppress}, line {entry.line}: nothing matched “{entry.text}”; it can go.")
+    return result.with_bad_links(outcome.kept), outcome.suppressed
+
 
 EXAMPLES = (
     ("tadoru links https://example.com", "the site as a tree"),
@@ -34,21 +83,21 @@ MOST_USED = (
 
 
 @click.command(
-    cls=GroupedCommand, groups=JOBS["links"], sections={"What to crawl": ["seed_file"]}, most_used=MOST_USED, examples=EXAMPLES,
+    cls=DocumentedCommand, groups=JOB_SETTINGS["links"], sections={"What to crawl": ["seed_file"]}, most_used=MOST_USED, examples=EXAMPLES,
     short_help="Map a site's links.",
 )  # fmt: skip
 @click.argument("urls", nargs=-1, metavar="URL")
 @job_options("links", LinksOptions())
 @click.option("--seed-file", metavar="FILE|-", help="With --list: read the URLs from a file, one a line.")
-@running_options
+@run_options
 def links(
     urls: tuple[str, ...], seed_file: str | None, dry_run: bool, config_file: str | None, show_config: bool, **values: Any
 ) -> int:
     """Crawl a site breadth-first and show how its pages link to each other."""
-    options, settled = effective("links", LinksOptions, values, config_file)
+    options, settled = resolve_options("links", LinksOptions, values, config_file)
     if show_config:
         return print_config("links", options, settled)
-    given = (*urls, *read_seeds(seed_file))
+    given = (*urls, *read_seed_urls(seed_file))
     if not given and settled.is_from_found("state") and settled.has_other_credentials():
         raise UsageError(
             f"{settled.sources['state']} in this folder names the crawl to resume, and credentials come from elsewhere: give the "
@@ -56,47 +105,45 @@ def links(
         )
     _check(options, given)
     if dry_run:
-        from tadoru.cli.plan import print_plan
+        from tadoru.cli.dry_run import print_links_plan
 
-        return print_plan(options, given, sys.stdout)
+        return print_links_plan(options, given, sys.stdout)
     return _run(options, given, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _check(options: LinksOptions, urls: tuple[str, ...]) -> None:
     """Everything that can be wrong with the command itself, before any network use."""
-    from tadoru.cli.finish import read_suppressions
-    from tadoru.jobs.access import access_for
-    from tadoru.jobs.links.gates import Gates
-    from tadoru.jobs.links.run import build_scope, judging
+    from tadoru.jobs.crawl_setup import access_for
+    from tadoru.jobs.links.broken import LinkGates
+    from tadoru.jobs.links.run import broken_link_rules, build_scope
     from tadoru.rules.address import Exemptions
-    from tadoru.rules.url import typed
+    from tadoru.rules.url import parse_typed_url
 
-    starts = [typed(url) for url in urls]
+    starts = [parse_typed_url(url) for url in urls]
     if len(starts) > 1 and not options.list:
         raise UsageError("Give one URL to crawl from, or --list to request several and follow nothing.")
     if not starts and not (options.state and Path(options.state).is_file()):
         raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
     build_scope(options, starts)
-    judging(options)
+    broken_link_rules(options)
     access_for(options, Exemptions(), starts)
-    read_suppressions(options)
+    _read_suppressions(options)
     if options.fail_on:
-        Gates.parse(options.fail_on)
+        LinkGates.parse(options.fail_on)
     for name, flag in ((options.output, "--output"), (options.state, "--state")):
         if name is not None and name != "-":
             check_writable(Path(name), flag)
 
 
 def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: int, log_format: str) -> int:
-    from tadoru.cli.finish import judge_and_write
-    from tadoru.cli.show import Display
+    from tadoru.cli.progress import CrawlProgress
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
-    from tadoru.jobs.links.run import prepare, read_result, starts_of
+    from tadoru.jobs.links.run import prepare, read_result, read_start_state
 
     clock = SystemClock()
     with _database(options) as database:
-        display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
+        display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=clock)
         prepared = launch.run_loop(prepare(options, urls, database.name, durable=database.kept))
         if prepared.resumed:
             display.note(f"Going on with the crawl of {prepared.starts[0]}.")
@@ -107,10 +154,10 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
         if ended.stopped:
             stopped = "time limit" if ended.out_of_time else "interrupted"
         elif ended.limit_reached:
-            stopped = f"limit of {counted(options.limit, 'page')}"
+            stopped = f"limit of {format_count(options.limit, 'page')}"
         result = launch.run_loop(read_result(options, prepared, duration=clock.monotonic() - began, stopped=stopped))
         try:
-            gates = judge_and_write(result, options, prepared.plan.database, display)
+            gates = _write_result(result, options, prepared.plan.database, display)
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -121,9 +168,9 @@ def _run(options: LinksOptions, urls: tuple[str, ...], *, quiet: bool, verbose: 
             ) from None
         if stopped == "interrupted":
             raise Interrupted(
-                f"Stopped after {counted(result.total_processed, 'page')}; to go on, run the same command again{database.keep()}."
+                f"Stopped after {format_count(result.total_processed, 'page')}; to go on, run the same command again{database.keep()}."
             )
-        state = launch.run_loop(starts_of(prepared))
+        state = launch.run_loop(read_start_state(prepared))
         if state is not None and state.status == "error":
             kind = (state.error_type or "no answer").replace("_", " ")
             raise SeedUnreachable(f"{prepared.starts[0]} could not be reached ({kind}).")

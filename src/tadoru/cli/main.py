@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
-from tadoru.cli.help import CommandGroup, Helped
+from tadoru.cli.help import CommandGroup, DocumentedCommand
 from tadoru.errors import TadoruError, UsageError
 from tadoru.signals import stop_signals
 from tadoru.version import VERSION
@@ -25,37 +25,39 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "docs": ("tadoru.cli.docs:docs", "A documentation site as Markdown, for people and language models."),
     "events": ("tadoru.cli.events:events", "One calendar from many sources."),
     "serve": ("tadoru.cli.serve:serve", "Publish the calendar: pages, feeds, REST."),
-    "worker": ("tadoru.cli.worker:worker", "Crawl and collect for a cluster of machines, on PostgreSQL."),
+    "worker": ("tadoru.cli.cluster:worker", "Crawl and collect for a cluster of machines, on PostgreSQL."),
     "cluster": ("tadoru.cli.cluster:cluster", "See the workers, crawls and queue of a cluster."),
-    "mcp": ("tadoru.cli.mcp:mcp", "Answer an agent's questions from crawled documentation."),
+    "mcp": ("tadoru.cli.docs.sites:mcp", "Answer an agent's questions from crawled documentation."),
     "report": ("tadoru.cli.report:report", "Tell what an audit found, as text, json, html, junit, sarif or markdown."),
     "compare": ("tadoru.cli.compare:compare", "Say what changed between two crawls."),
     "export": ("tadoru.cli.export:export", "Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot."),
     "copy": ("tadoru.cli.copy:copy", "Copy a crawl or a calendar to another database, a file or PostgreSQL."),
     "explain": ("tadoru.cli.explain:explain", "Say why a URL would or would not be crawled."),
-    "plugins": ("tadoru.cli.plugins:plugins", "List the plugins that are installed."),
-    "completion": ("tadoru.cli.completion:completion", "Let your shell complete commands, options and files."),
-    "doctor": ("tadoru.cli.doctor:doctor", "Check this installation, and say how to mend it."),
+    "plugins": ("tadoru.cli.installation:plugins", "List the plugins that are installed."),
+    "completion": ("tadoru.cli.installation:completion", "Let your shell complete commands, options and files."),
+    "doctor": ("tadoru.cli.installation:doctor", "Check this installation, and say how to mend it."),
     "demo": ("tadoru.cli.demo:demo", "Try everything on a small bundled site."),
 }
 
 
-class Tadoru(CommandGroup):
+class RootGroup(CommandGroup):
     """All commands."""
 
     def refuse(self, ctx: click.Context, args: list[str]) -> NoReturn:
-        from tadoru.cli.mistakes import address_for_command, elsewhere, no_such_command
+        from tadoru.cli.usage_errors import nested_command, no_such_command, url_without_command
 
         name = args[0]
         if name == "help":
             raise UsageError(f"Ask the command itself: `{' '.join(['tadoru', *args[1:], '--help'])}`.")
         if "." in name or "://" in name or name.partition(":")[0] == "localhost":
-            raise address_for_command(name)
+            raise url_without_command(name)
         groups = {group: self.get_command(ctx, group) for group in ("events", "serve", "cluster", "docs")}
         below = [
-            group for group, command in groups.items() if isinstance(command, Helped) and name in dict(command.command_rows(ctx))
+            group
+            for group, command in groups.items()
+            if isinstance(command, DocumentedCommand) and name in dict(command.command_rows(ctx))
         ]
-        raise elsewhere(name, below) if below else no_such_command(ctx.command_path, name, COMMANDS)
+        raise nested_command(name, below) if below else no_such_command(ctx.command_path, name, COMMANDS)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -63,13 +65,13 @@ class Tadoru(CommandGroup):
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read our output has had enough. Caught here, because click would call it a failure.
-            _leave(sys.stdout)
+            _discard_output(sys.stdout)
             return 0
         return result
 
 
 @click.group(
-    cls=Tadoru, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=RootGroup, places=COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     examples=(
         ("tadoru demo", "see it work, without network"),
         ("tadoru links https://example.com", "the site as a tree"),
@@ -91,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # Results are UTF-8 whatever the locale says, and no text of a page can stop them.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     for number in stop_signals():
-        signal.signal(number, _interrupt)
+        signal.signal(number, _raise_keyboard_interrupt)
     try:
         code = run(sys.argv[1:] if arguments is None else list(arguments))
     except KeyboardInterrupt:  # One more, while the first was being answered.
@@ -102,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             stream.flush()
         except OSError:
-            _leave(stream)  # Told already; Python would complain again while flushing what can not be written.
+            _discard_output(stream)  # Told already; Python would complain again while flushing what can not be written.
     sys.exit(code)
 
 
@@ -127,37 +129,37 @@ def run(arguments: list[str]) -> int:
         sys.stdout.write(error.ctx.get_help() + "\n")
         return 0
     except click.ClickException as error:
-        from tadoru.cli.mistakes import sentence
+        from tadoru.cli.usage_errors import format_usage_error
 
-        return _say(arguments, sentence(error), 2)
+        return _report_error(arguments, format_usage_error(error), 2)
     except TadoruError as error:
-        return _say(arguments, str(error), error.exit_code)
+        return _report_error(arguments, str(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        return _say(arguments, "Interrupted.", 130)
+        return _report_error(arguments, "Interrupted.", 130)
     except ModuleNotFoundError as error:
-        from tadoru.cli.mistakes import missing_package
+        from tadoru.cli.usage_errors import missing_package
 
-        return _say(arguments, *missing_package(error))
+        return _report_error(arguments, *missing_package(error))
     except OSError as error:
-        return _say(arguments, f"Failed: {error.strerror or error}.", 1)
+        return _report_error(arguments, f"Failed: {error.strerror or error}.", 1)
     except Exception as error:
         if "-vv" in arguments:
             traceback.print_exc()
         what = f"{type(error).__name__}: {error}"
-        return _say(arguments, f"This is a fault of Tadoru, please report it with the output of -vv: {what}", 1)
+        return _report_error(arguments, f"This is a fault of Tadoru, please report it with the output of -vv: {what}", 1)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _raise_keyboard_interrupt(number: int, frame: FrameType | None) -> None:
     """SIGTERM and SIGHUP behave as Ctrl-C also where no crawl is running."""
     raise KeyboardInterrupt
 
 
-def _leave(stream: TextIO) -> None:
+def _discard_output(stream: TextIO) -> None:
     """What is still to be written to a standard stream goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _say(arguments: Sequence[str], message: str, code: int) -> int:
+def _report_error(arguments: Sequence[str], message: str, code: int) -> int:
     """One sentence on stderr, in the form that the person chose for log lines."""
     from tadoru.clock import SystemClock
     from tadoru.log import Log, printable  # Late: who only completes a word or reads the help has no use for it.

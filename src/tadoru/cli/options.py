@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tadoru import config
-from tadoru.cli.completing import values
-from tadoru.config import Effective, Options
+from tadoru.cli.inputs import complete_value
+from tadoru.config import resolve
+from tadoru.config.resolve import Options, ResolvedConfig
+from tadoru.config.settings import JOB_SETTINGS, Setting
 from tadoru.errors import UsageError
-from tadoru.settings import JOBS, Setting
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-class Parsed(click.ParamType[Any]):
+class SettingType(click.ParamType[Any]):
     """A click type around a setting's own parser."""
 
     def __init__(self, setting: Setting) -> None:
@@ -30,7 +30,7 @@ class Parsed(click.ParamType[Any]):
         self._setting = setting
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return values(self.name, incomplete)
+        return complete_value(self.name, incomplete)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
@@ -43,7 +43,7 @@ def job_options(
     job: str, shown_defaults: object, only: Iterable[str] | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorate a command with the options of a job. None of them has a click default: what was not given stays out."""
-    wanted = [setting for setting in JOBS[job] if only is None or setting.name in set(only)]
+    wanted = [setting for setting in JOB_SETTINGS[job] if only is None or setting.name in set(only)]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for setting in reversed(wanted):
@@ -53,7 +53,7 @@ def job_options(
     return decorate
 
 
-_RUNNING = (
+_RUN_OPTIONS = (
     click.option("--dry-run", is_flag=True, help="Print what would be done, and do nothing."),
     click.option("--config", "config_file", metavar="FILE", help="Read this configuration."),
     click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden."),
@@ -63,16 +63,19 @@ _RUNNING = (
 )
 
 
-def running_options(function: Callable[..., Any]) -> Callable[..., Any]:
+def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a crawling command with what is about the run and not about the job."""
-    for option in reversed(_RUNNING):
+    for option in reversed(_RUN_OPTIONS):
         function = option(function)
     return function
 
 
-def print_config(job: str, options: Options, settled: Effective) -> int:
+def print_config(job: str, options: Options, settled: ResolvedConfig) -> int:
     """What `--show-config` prints."""
-    listing = {"file": str(settled.file) if settled.file else None, job: config.shown(type(options), options, settled, job)}
+    listing = {
+        "file": str(settled.file) if settled.file else None,
+        job: resolve.describe_options(type(options), options, settled, job),
+    }
     json.dump(listing, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
     return 0
@@ -95,7 +98,7 @@ def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[...,
         if setting.is_flag:
             common.update(is_flag=True, flag_value=True)
         else:
-            common.update(type=Parsed(setting), metavar=setting.metavar, multiple=setting.many)
+            common.update(type=SettingType(setting), metavar=setting.metavar, multiple=setting.many)
         for alias in hidden:
             function = click.option(alias, f"{setting.name}__{alias.strip('-').replace('-', '_')}", hidden=True, **common)(
                 function
@@ -105,10 +108,10 @@ def _option(setting: Setting, shown_defaults: object) -> Callable[[Callable[...,
     return decorate
 
 
-def given(job: str, values: dict[str, Any]) -> dict[str, Any]:
+def given_flags(job: str, values: dict[str, Any]) -> dict[str, Any]:
     """Only what was really on the command line; aliases folded into their setting."""
     found: dict[str, Any] = {}
-    known = {setting.name: setting for setting in JOBS[job]}
+    known = {setting.name: setting for setting in JOB_SETTINGS[job]}
     source = click.get_current_context().get_parameter_source
     for key, value in values.items():
         name = key.partition("__")[0]
@@ -118,12 +121,14 @@ def given(job: str, values: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def effective(job: str, kind: type[Options], values: dict[str, Any], config_file: str | None) -> tuple[Options, Effective]:
+def resolve_options(
+    job: str, kind: type[Options], values: dict[str, Any], config_file: str | None
+) -> tuple[Options, ResolvedConfig]:
     """The options of this run from every source, with warnings said on stderr."""
     path = Path(config_file) if config_file else None
     if path is not None and not path.is_file():
         raise UsageError(f"There is no configuration file {path}: check --config.")
-    settled = config.resolve(job, given(job, values), os.environ, path, Path.cwd())
+    settled = resolve.resolve_config(job, given_flags(job, values), os.environ, path, Path.cwd())
     for warning in settled.warnings:
         sys.stderr.write(f"tadoru: {warning}\n")
-    return config.build(kind, settled), settled
+    return resolve.build_options(kind, settled), settled

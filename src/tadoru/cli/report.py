@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from tadoru.cli.help import GroupedCommand
+from tadoru.cli.help import DocumentedCommand
 from tadoru.cli.inputs import check_writable
 from tadoru.log import printable
 
@@ -21,7 +21,7 @@ EXAMPLES = (
 
 
 @click.command(
-    cls=GroupedCommand, examples=EXAMPLES, short_help="Tell what an audit found.",
+    cls=DocumentedCommand, examples=EXAMPLES, short_help="Tell what an audit found.",
     sections={
         "Output": ["form", "output", "lang", "list_all"],
         "Only some of it": ["groups", "severity", "checks", "suppress", "baseline"],
@@ -50,29 +50,29 @@ def report(
 ) -> int:  # fmt: skip
     """Tell what an audit found: on the terminal, or as a file for people and programs."""
     from tadoru.errors import UsageError
-    from tadoru.jobs.audit.report import Order, form_of, write
-    from tadoru.jobs.audit.report.choice import Choice
-    from tadoru.jobs.report.output import in_colour, opened_output
+    from tadoru.jobs.audit.report import ReportRequest, format_of_path, write_requested
+    from tadoru.jobs.audit.report.check_filter import CheckFilter
+    from tadoru.jobs.reporting.output import open_output, supports_colour
     from tadoru.model.finding import Severity
 
     to_file = output not in (None, "-")
     if to_file and output is not None:
         check_writable(Path(output), "--output")
-        form = form or form_of(output)
+        form = form or format_of_path(output)
     form = form or "text"
     if baseline is not None and form != "sarif":
         raise UsageError("--baseline is for --format sarif: `tadoru compare A B` tells what changed between two crawls.")
-    order = Order(
+    order = ReportRequest(
         database=database,
         form=form,
         lang=lang,
-        choice=Choice(groups=groups, severity=Severity(severity), checks=checks),
+        choice=CheckFilter(groups=groups, severity=Severity(severity), checks=checks),
         list_all=list_all or (form == "text" and bool(checks)),
         suppress=suppress,
         baseline=baseline,
     )
-    with opened_output(output if to_file else None) as out:
-        notes = write(order, out, colour=not to_file and in_colour(out))
+    with open_output(output if to_file else None) as out:
+        notes = write_requested(order, out, colour=not to_file and supports_colour(out))
     if not quiet:
         for note in (*notes, *([f"Wrote {output}."] if to_file else [])):
             sys.stderr.write(printable(note) + "\n")

@@ -15,13 +15,13 @@ from typing import TextIO
 
 from rich.cells import cell_len, chop_cells, set_cell_size
 
-from tadoru.jobs.report.output import in_colour
+from tadoru.jobs.reporting.output import supports_colour
 from tadoru.log import printable
 
-_LOOKED_AT = 200
+_SAMPLED_ROWS = 200
 """Rows that say how wide a column is."""
 _GAP = "  "
-_NARROWEST = 8
+_MIN_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +35,27 @@ class Column:
     """It is cut when there is no room."""
 
 
-def clean(text: str) -> str:
+def single_line(text: str) -> str:
     """A text on one line that can not steer a terminal."""
     return printable(" ".join(text.split()))
 
 
-def width_of(out: TextIO) -> int | None:
+def terminal_width(out: TextIO) -> int | None:
     """How wide whoever reads this sees it; None in a pipe or a file."""
     return shutil.get_terminal_size().columns if out.isatty() or "COLUMNS" in os.environ else None
 
 
 def write_table(out: TextIO, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> int:
     """Write a table; how many rows it had. Without rows nothing is written."""
-    count, rest = 0, iter([clean(cell) for cell in row] for row in rows)
-    first = list(islice(rest, _LOOKED_AT))
+    count, rest = 0, iter([single_line(cell) for cell in row] for row in rows)
+    first = list(islice(rest, _SAMPLED_ROWS))
     if not first:
         return 0
-    widths = _widths(columns, first, width_of(out))
-    heading = _line(columns, [column.heading for column in columns], widths)
-    out.write(f"\x1b[1m{heading}\x1b[0m\n" if in_colour(out) else f"{heading}\n")
+    widths = _widths(columns, first, terminal_width(out))
+    heading = _format_row(columns, [column.heading for column in columns], widths)
+    out.write(f"\x1b[1m{heading}\x1b[0m\n" if supports_colour(out) else f"{heading}\n")
     for row in chain(first, rest):
-        out.write(_line(columns, row, widths) + "\n")
+        out.write(_format_row(columns, row, widths) + "\n")
         count += 1
     return count
 
@@ -69,26 +69,26 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], room: int 
     too_much = sum(widths) + len(_GAP) * (len(widths) - 1) - room
     while too_much > 0:
         widest = max(shrinking, key=lambda place: widths[place])
-        if widths[widest] <= _NARROWEST:
+        if widths[widest] <= _MIN_WIDTH:
             break
         widths[widest] -= 1
         too_much -= 1
     return [(width, column.may_shrink) for width, column in zip(widths, columns, strict=True)]
 
 
-def _line(columns: Sequence[Column], row: Sequence[str], widths: Sequence[tuple[int, bool]]) -> str:
+def _format_row(columns: Sequence[Column], row: Sequence[str], widths: Sequence[tuple[int, bool]]) -> str:
     cells = []
     for cell, column, (width, is_cut) in zip(row, columns, widths, strict=True):
         used = cell_len(cell)
         if used > width and is_cut:
-            cells.append(set_cell_size(_start(cell, width - 1) + "…", width))
+            cells.append(set_cell_size(_cut(cell, width - 1) + "…", width))
         else:
             space = " " * (width - used)
             cells.append(space + cell if column.to_right else cell + space)
     return _GAP.join(cells).rstrip()
 
 
-def _start(text: str, width: int) -> str:
+def _cut(text: str, width: int) -> str:
     return chop_cells(text, width)[0].rstrip() if text else ""
 
 
@@ -96,20 +96,20 @@ def write_pairs(out: TextIO, pairs: Iterable[tuple[str, str]], indent: str = "")
     """Names and what they hold, one below the other; a long text goes on below itself."""
     kept = [(name, text) for name, text in pairs if text]
     left = max((cell_len(name) for name, _ in kept), default=0)
-    room = width_of(out)
+    room = terminal_width(out)
     for name, text in kept:
         head = indent + name + " " * (left - cell_len(name)) + _GAP
         space = max(20, room - cell_len(head)) if room else None
-        for number, line in enumerate(_wrapped(text, space)):
+        for number, line in enumerate(_wrap(text, space)):
             out.write((head if number == 0 else " " * cell_len(head)) + line + "\n")
 
 
-def _wrapped(text: str, width: int | None) -> Iterator[str]:
+def _wrap(text: str, width: int | None) -> Iterator[str]:
     for line in text.splitlines() or [""]:
-        yield from _broken(clean(line), width) if width else [clean(line)]
+        yield from _break_line(single_line(line), width) if width else [single_line(line)]
 
 
-def _broken(line: str, width: int) -> Iterator[str]:
+def _break_line(line: str, width: int) -> Iterator[str]:
     """Lines of at most so many cells, broken at spaces where there are some."""
     while cell_len(line) > width:
         start = chop_cells(line, width)[0]

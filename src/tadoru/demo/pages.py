@@ -7,14 +7,44 @@ for a fact the page does not state is left out; that is how a page comes to have
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
+from email.utils import format_datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from tadoru.demo.dates import fill
+TOKYO = timezone(timedelta(hours=9))
+_REIWA = 2018
+"""The year before the era's first."""
+_JAPANESE_DAYS = "月火水木金土日"
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+_MONTHS = "January February March April May June July August September October November December".split()
 
-TYPES = {
+DATE_FORMATS: dict[str, Callable[[date], str]] = {
+    "day": date.isoformat,
+    "month": lambda day: day.isoformat()[:7],
+    "slash": lambda day: f"{day.year}/{day.month}/{day.day}",
+    "ics": lambda day: day.isoformat().replace("-", ""),
+    "rss": lambda day: format_datetime(datetime(day.year, day.month, day.day, 9, tzinfo=TOKYO)),
+    "en": lambda day: f"{_DAYS[day.weekday()]}, {day.day} {_MONTHS[day.month - 1]} {day.year}",
+    "ja": lambda day: f"{day.year}年{day.month}月{day.day}日（{_JAPANESE_DAYS[day.weekday()]}）",
+    "era": lambda day: f"令和{day.year - _REIWA}年{day.month}月{day.day}日（{_JAPANESE_DAYS[day.weekday()]}）",
+}
+_TOKEN = re.compile(r"\{\{(" + "|".join(DATE_FORMATS) + r")([+-]\d+)\}\}")
+
+
+def next_monday(day: date) -> date:
+    """The first Monday later than a day."""
+    return day + timedelta(days=7 - day.weekday())
+
+
+def fill_dates(text: str, monday: date) -> str:
+    """The text with its days in it."""
+    return _TOKEN.sub(lambda token: DATE_FORMATS[token[1]](monday + timedelta(days=int(token[2]))), text)
+
+
+MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
     "ics": "text/calendar; charset=utf-8",
@@ -29,7 +59,7 @@ _FACT = re.compile(r"\{\{(\w+)\}\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class DemoResponse:
     """What the server says to a request."""
 
     status: int = 200
@@ -39,37 +69,37 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class PageRenderer:
     """Fills texts of the town: its layouts, its address, and the Monday its days are counted from."""
 
     layouts: dict[str, str]
     base: str
     monday: date
 
-    def page(self, text: str, status: int = 200) -> Answer:
+    def page(self, text: str, status: int = 200) -> DemoResponse:
         """A page with its facts on top, as an answer."""
         head, _, body = text.partition("\n\n")
         facts = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in head.splitlines())}
         charset = facts.setdefault("charset", "utf-8")
         facts |= {"body": body, "lang": facts.get("lang", "ja")}
         layout = self.layouts[facts.get("layout", "town")]
-        dressed = self.text(_dress(layout, facts)).encode(charset, "xmlcharrefreplace")
-        return Answer(status=status, type=f"text/html; charset={charset}", body=dressed)
+        dressed = self.text(_fill_layout(layout, facts)).encode(charset, "xmlcharrefreplace")
+        return DemoResponse(status=status, type=f"text/html; charset={charset}", body=dressed)
 
     def text(self, text: str) -> str:
         """A text with its addresses and days in it."""
-        return fill(text.replace("{{base}}", self.base), self.monday)
+        return fill_dates(text.replace("{{base}}", self.base), self.monday)
 
-    def file(self, name: str, data: bytes) -> Answer:
+    def file(self, name: str, data: bytes) -> DemoResponse:
         """A file as an answer."""
         suffix = name.rpartition(".")[2]
         if suffix == "html":
             return self.page(data.decode())
         text = self.text(data.decode())
-        return Answer(type=TYPES[suffix], body=(text.replace("\n", "\r\n") if suffix in _CRLF else text).encode())
+        return DemoResponse(type=MEDIA_TYPES[suffix], body=(text.replace("\n", "\r\n") if suffix in _CRLF else text).encode())
 
 
-def _dress(layout: str, facts: dict[str, str]) -> str:
+def _fill_layout(layout: str, facts: dict[str, str]) -> str:
     lines = (line for line in layout.splitlines() if all(name in facts or name == "base" for name in _FACT.findall(line)))
     return _FACT.sub(lambda token: facts.get(token[1], token[0]), "\n".join(lines) + "\n")
 
@@ -84,6 +114,6 @@ def _walk(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
     for entry in folder.iterdir():
         if entry.is_dir():
             found += _walk(entry, f"{prefix}{entry.name}/")
-        elif entry.name.rpartition(".")[2] in {*TYPES, "html"}:
+        elif entry.name.rpartition(".")[2] in {*MEDIA_TYPES, "html"}:
             found.append((prefix + entry.name, entry.read_bytes()))
     return found

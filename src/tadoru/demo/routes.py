@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from urllib.parse import parse_qs, unquote
 
-from tadoru.demo.pages import Answer, Writer, read_files
+from tadoru.demo.pages import DemoResponse, PageRenderer, read_files
 
 REDIRECTS = {
     "/old/": (301, "/old/index.html"),
@@ -46,31 +46,31 @@ _MONTH = re.compile(r"(\d{4})-(\d{2})")
 
 
 @dataclass(frozen=True, slots=True)
-class Town:
+class DemoSite:
     """The whole site, ready to answer."""
 
-    writer: Writer
-    answers: dict[str, Answer]
+    writer: PageRenderer
+    answers: dict[str, DemoResponse]
 
     @classmethod
-    def build(cls, base: str, monday: date) -> Town:
+    def build(cls, base: str, monday: date) -> DemoSite:
         """The town at an address, its days counted from a Monday."""
         texts = read_files()
         layouts = {
             name[len("_layout/") : -len(".html")]: data.decode() for name, data in texts.items() if name.startswith("_layout/")
         }
-        writer = Writer(layouts, base, monday)
+        writer = PageRenderer(layouts, base, monday)
         answers = {f"/{name}": writer.file(name, data) for name, data in texts.items() if not name.startswith("_")}
         answers |= {path.removesuffix("index.html"): page for path, page in answers.items() if path.endswith("/index.html")}
         return cls(writer, answers)
 
-    def answer(self, target: str) -> Answer:
+    def answer(self, target: str) -> DemoResponse:
         """The answer to a request target such as `/calendar?month=2027-01`."""
         head, _, tail = target.partition("?")
         path, query = unquote(head), parse_qs(tail)
         if path in REDIRECTS:
             status, location = REDIRECTS[path]
-            return Answer(status=status, location=location)
+            return DemoResponse(status=status, location=location)
         if path in FAILING:
             return self._sorry(500)
         if path == "/calendar":
@@ -78,13 +78,13 @@ class Town:
         if path == "/api/events":
             path = f"/api/events-{query.get('page', ['1'])[0]}.json"
         if f"{path}/" in self.answers:
-            return Answer(status=301, location=f"{path}/")
+            return DemoResponse(status=301, location=f"{path}/")
         return self.answers.get(path) or self._sorry(404)
 
-    def _sorry(self, status: int) -> Answer:
+    def _sorry(self, status: int) -> DemoResponse:
         return replace(self.answers[f"/errors/{status}.html"], status=status)
 
-    def _calendar(self, month: str) -> Answer:
+    def _calendar(self, month: str) -> DemoResponse:
         match = _MONTH.fullmatch(month)
         if match is None or not 1 <= int(match[2]) <= 12 or int(match[1]) < 1:
             return self._sorry(404)

@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.docs_list import docs_list, docs_refresh
-from tadoru.cli.docs_search import docs_search
-from tadoru.cli.help import GroupedCommand
-from tadoru.cli.options import effective, job_options, print_config, running_options
-from tadoru.config import shown
+from tadoru.cli.docs.sites import docs_list, docs_refresh, docs_search
+from tadoru.cli.help import DocumentedCommand
+from tadoru.cli.options import job_options, print_config, resolve_options, run_options
+from tadoru.config.options import DocsOptions
+from tadoru.config.resolve import describe_options
+from tadoru.config.settings import JOB_SETTINGS
 from tadoru.errors import BrowserMissing, Interrupted, NothingToCrawl, SeedUnreachable
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.reporting.formatting import format_count
 from tadoru.log import printable
-from tadoru.options import DocsOptions
-from tadoru.settings import JOBS
 
 if TYPE_CHECKING:
-    from tadoru.cli.show import Display
-    from tadoru.jobs.docs.bundle.base import Written
-    from tadoru.jobs.docs.run import Finished, Prepared
+    from tadoru.cli.progress import CrawlProgress
+    from tadoru.jobs.docs.bundle.model import BundleSummary
+    from tadoru.jobs.docs.run import DocsCrawl, DocsOutcome
 
 EXAMPLES = (
     ("tadoru docs https://docs.example.com", "into .context/docs-example-com"),
@@ -36,110 +35,110 @@ MOST_USED = (
     "depth", "limit", "scope", "include", "exclude", "delay", "ignore_robots", "render", "output", "diff", "pages",
     "merge", "chunk_tokens", "config_file", "verbose", "quiet",
 )  # fmt: skip
-OTHERS = {"search": docs_search, "list": docs_list, "refresh": docs_refresh}
-SHOWN_CHANGES = 20
+SUBCOMMANDS = {"search": docs_search, "list": docs_list, "refresh": docs_refresh}
+MAX_LISTED_CHANGES = 20
 
 
-class DocsCommand(GroupedCommand):
+class DocsCommand(DocumentedCommand):
     """A URL is crawled; `search`, `list` and `refresh` are commands of their own."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        other = OTHERS.get(args[0]) if args else None
+        other = SUBCOMMANDS.get(args[0]) if args else None
         if other is not None:
             return other.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         if args and args[0].isalpha() and args[0] != "localhost":  # Neither a URL nor the name of a host.
-            from tadoru.cli.mistakes import likely, no_such_command
+            from tadoru.cli.usage_errors import closest_match, no_such_command
 
-            if likely(args[0], OTHERS) is not None:
-                raise no_such_command("tadoru docs", args[0], OTHERS)
+            if closest_match(args[0], SUBCOMMANDS) is not None:
+                raise no_such_command("tadoru docs", args[0], SUBCOMMANDS)
         return super().make_context(info_name, args, parent, **extra)
 
     def command_rows(self, ctx: click.Context) -> Sequence[tuple[str, str]]:
-        return [(name, command.get_short_help_str(limit=90)) for name, command in OTHERS.items()]
+        return [(name, command.get_short_help_str(limit=90)) for name, command in SUBCOMMANDS.items()]
 
 
-def _names(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+def _complete_subcommand(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """What a shell may complete in the place of a URL."""
-    return [name for name in OTHERS if name.startswith(incomplete)]
+    return [name for name in SUBCOMMANDS if name.startswith(incomplete)]
 
 
 @click.command(
-    cls=DocsCommand, groups=JOBS["docs"], most_used=MOST_USED, examples=EXAMPLES, short_help="A documentation site as Markdown.",
+    cls=DocsCommand, groups=JOB_SETTINGS["docs"], most_used=MOST_USED, examples=EXAMPLES, short_help="A documentation site as Markdown.",
 )  # fmt: skip
-@click.argument("url", metavar="URL | search | list | refresh", shell_complete=_names)
+@click.argument("url", metavar="URL | search | list | refresh", shell_complete=_complete_subcommand)
 @job_options("docs", DocsOptions())
-@running_options
+@run_options
 def docs(url: str, dry_run: bool, config_file: str | None, show_config: bool, **values: Any) -> int:
     """Read a documentation site into a folder, as Markdown for people and for language models.
 
     The same command again goes on, or reads the site again; --diff asks only for what changed.
     """
-    options, settled = effective("docs", DocsOptions, values, config_file)
+    options, settled = resolve_options("docs", DocsOptions, values, config_file)
     if "depth" in settled.sources and "sitemap" not in settled.sources:
         options = replace(options, sitemap="off")  # So many links from the start is what was asked for.
     if show_config:
         return print_config("docs", options, settled)
     _check(options, url)
     if dry_run:
-        from tadoru.cli.plan import print_docs_plan
+        from tadoru.cli.dry_run import print_docs_plan
 
         return print_docs_plan(options, url, sys.stdout)
-    config = {name: entry["value"] for name, entry in shown(DocsOptions, options, settled, "docs").items()}
+    config = {name: entry["value"] for name, entry in describe_options(DocsOptions, options, settled, "docs").items()}
     return crawl(options, url, config, quiet=values["quiet"], verbose=values["verbose"], log_format=values["log_format"])
 
 
 def _check(options: DocsOptions, url: str) -> None:
     """Everything that can be wrong with the command itself, before any network use."""
-    from tadoru.jobs.access import access_for
-    from tadoru.jobs.docs.bundle.files import claim
-    from tadoru.jobs.docs.bundle.tokens import weigher
-    from tadoru.jobs.docs.run import build_scope, folder_of
+    from tadoru.jobs.crawl_setup import access_for
+    from tadoru.jobs.docs.bundle.output_folder import check_folder
+    from tadoru.jobs.docs.bundle.tokens import token_counter
+    from tadoru.jobs.docs.run import build_scope, site_folder
     from tadoru.rules.address import Exemptions
-    from tadoru.rules.url import typed
+    from tadoru.rules.url import parse_typed_url
 
-    start = typed(url)
+    start = parse_typed_url(url)
     build_scope(options, start)
     access_for(options, Exemptions(), [start])
-    weigher(options.tokenizer)
-    claim(folder_of(options, start))
+    token_counter(options.tokenizer)
+    check_folder(site_folder(options, start))
 
 
 def crawl(options: DocsOptions, url: str, config: dict[str, Any], *, quiet: bool, verbose: int, log_format: str) -> int:
     """Crawl and write. Raises what ends the command with another code than 0."""
-    from tadoru.cli.show import Display
+    from tadoru.cli.progress import CrawlProgress
     from tadoru.clock import SystemClock
     from tadoru.jobs import launch
     from tadoru.jobs.docs.run import finish, prepare
 
-    display = Display(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
+    display = CrawlProgress(quiet=quiet, verbose=verbose, log_format=log_format, limit=options.limit, clock=SystemClock())
     prepared = launch.run_loop(prepare(options, url, config))
-    _say_how_it_begins(options, prepared, display)
+    _report_start(options, prepared, display)
     with display:
         ended = launch.run(prepared.plan, display.notify, display.watch)
     finished = launch.run_loop(finish(options, prepared, ended))
     if ended.stopped and not ended.out_of_time:
         raise Interrupted(f"Stopped; to go on, run the same command again (the crawl is in {prepared.root}).")
-    _refuse_nothing(finished)
+    _check_start_url(finished)
     if finished.written is None:
         display.note(f"Another process is still crawling into {prepared.root}: it will write the files.")
         return 0
     if not quiet:
-        tell(finished.written, prepared.root, diff=options.diff)
+        print_summary(finished.written, prepared.root, diff=options.diff)
     if finished.missing:
         raise BrowserMissing(finished.missing)
     return 0
 
 
-def _say_how_it_begins(options: DocsOptions, prepared: Prepared, display: Display) -> None:
+def _report_start(options: DocsOptions, prepared: DocsCrawl, display: CrawlProgress) -> None:
     if prepared.recrawl:
         display.note(f"Asking {prepared.start} for what changed." if options.diff else f"Reading {prepared.start} again.")
     elif prepared.resumed:
         display.note(f"Going on with the crawl of {prepared.start}.")
 
 
-def _refuse_nothing(finished: Finished) -> None:
+def _check_start_url(finished: DocsOutcome) -> None:
     """When nothing could be crawled, say why."""
     state = finished.start
     if state is None:
@@ -150,16 +149,16 @@ def _refuse_nothing(finished: Finished) -> None:
     raise NothingToCrawl(f"Nothing could be crawled from {state.url}: {state.reason}.")
 
 
-def tell(written: Written, root: Path, *, diff: bool) -> None:
+def print_summary(written: BundleSummary, root: Path, *, diff: bool) -> None:
     """What is there now, on stdout."""
-    specs = f", {counted(written.specs, 'API specification')}" if written.specs else ""
-    sys.stdout.write(f"{counted(written.pages, 'page')}{specs}, about {written.tokens:,} tokens, in {root}\n")
+    specs = f", {format_count(written.specs, 'API specification')}" if written.specs else ""
+    sys.stdout.write(f"{format_count(written.pages, 'page')}{specs}, about {written.tokens:,} tokens, in {root}\n")
     changes = written.changes
     if diff:
         counts = f"{len(changes.added)} added, {len(changes.changed)} changed, {len(changes.removed)} removed"
         sys.stdout.write(f"{counts if changes else 'Nothing changed'}.\n")
         rows = [(word, one) for word in ("added", "changed", "removed") for one in getattr(changes, word)]
-        for word, change in rows[:SHOWN_CHANGES]:
+        for word, change in rows[:MAX_LISTED_CHANGES]:
             sys.stdout.write(f"  {word:<8} {printable(change.url)}\n")
-        if len(rows) > SHOWN_CHANGES:
-            sys.stdout.write(f"  … {len(rows) - SHOWN_CHANGES} more in {root / 'changes.md'}\n")
+        if len(rows) > MAX_LISTED_CHANGES:
+            sys.stdout.write(f"  … {len(rows) - MAX_LISTED_CHANGES} more in {root / 'changes.md'}\n")

@@ -8,23 +8,23 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from tadoru.clock import Clock
-from tadoru.engine.notices import (
+from tadoru.engine.notifications import (
+    CrawlNotification,
     HostSlowed,
     LeasesRecovered,
-    Notice,
-    PageBroke,
     PageDone,
     PageFailed,
-    PageLimited,
+    PageHandlerFailed,
+    PageNotRendered,
     PageRefused,
     PageRetried,
-    PageUnrendered,
+    PageTruncated,
     SitemapRead,
     SiteMoved,
 )
 from tadoru.errors import without_passwords
 from tadoru.log import Log
-from tadoru.store.metrics import Metrics
+from tadoru.store.crawl.metrics import CrawlMetrics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
 
-PLAIN_FIRST, PLAIN_EVERY = 2.0, 10.0
+FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
 """Seconds to the first line where there is no terminal, and between two of them."""
 
 LONG_PAUSE = 30.0
 """Seconds that a person should hear about: otherwise it looks as if nothing happened."""
 
 
-class Display:
+class CrawlProgress:
     """Progress from the crawl's counts, log lines from its notices."""
 
     def __init__(self, *, quiet: bool, verbose: int, log_format: str, limit: int, clock: Clock) -> None:
@@ -53,9 +53,9 @@ class Display:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
         self._began = clock.monotonic()
-        self._say_at = self._began + PLAIN_FIRST
+        self._say_at = self._began + FIRST_LINE_AFTER
         self._first: int | None = None
-        self._rate = Rate()
+        self._rate = PageRate()
         self.details = ""
         """Errors, response times, how busy it is: the second line."""
 
@@ -74,7 +74,7 @@ class Display:
 
     def __enter__(self) -> Self:
         self._began = self._clock.monotonic()
-        self._say_at = self._began + PLAIN_FIRST
+        self._say_at = self._began + FIRST_LINE_AFTER
         return self
 
     def _start_bar(self) -> None:
@@ -105,7 +105,7 @@ class Display:
             self._progress.stop()
             self._progress = None
 
-    def watch(self, metrics: Metrics, use: float) -> None:
+    def watch(self, metrics: CrawlMetrics, use: float) -> None:
         """Called several times a second with how the whole crawl stands."""
         counts = metrics.counts
         if self._first is None:
@@ -119,18 +119,18 @@ class Display:
         goal = min(done + waiting, self._limit) if self._limit else done + waiting
         words = f"{done} page{'' if done == 1 else 's'}, {waiting} waiting, {rate:.1f}/s"
         if rate > 0 and goal > done:
-            words += f", about {_span((goal - done) / rate)} left"
+            words += f", about {_format_duration((goal - done) / rate)} left"
         self.details = _details(metrics, use)
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=max(goal, 1), words=words)
         elif self._lines and done and waiting and now >= self._say_at:
-            self._say_at = now + PLAIN_EVERY
+            self._say_at = now + LINE_EVERY
             if self._json:
                 self._log.write("warning", "progress", **_fields(metrics, use, rate))
             else:
                 self._log.line(f"{words}; {self.details}")
 
-    def notify(self, notice: Notice) -> None:
+    def notify(self, notice: CrawlNotification) -> None:
         """A notice as a log line; the log's level decides whether it shows."""
         write = self._log.write
         match notice:
@@ -143,26 +143,26 @@ class Display:
             case PageRetried():
                 write("info", notice.url, again_after=notice.after, because=notice.kind)
             case HostSlowed() if notice.pause >= LONG_PAUSE:
-                self.note(f"{notice.host} asks to be left alone for {_span(notice.pause)}: waiting.")
+                self.note(f"{notice.host} asks to be left alone for {_format_duration(notice.pause)}: waiting.")
             case HostSlowed():
                 write("info", f"slowing down for {notice.host}", gap=notice.gap, pause=notice.pause)
             case SiteMoved():
                 self.note(f"{notice.old} redirects to {notice.new}: crawling that site.")
             case LeasesRecovered():
                 write("info", "took back the work of a process that died", urls=notice.count)
-            case PageLimited():
+            case PageTruncated():
                 write("warning", f"left out a part of {notice.url}", because="; ".join(notice.reasons))
-            case PageUnrendered():
+            case PageNotRendered():
                 write("info", notice.url, unrendered=notice.reason)
             case SitemapRead():
                 write("info", notice.url, urls=notice.urls, problem=notice.problem)
-            case PageBroke():
+            case PageHandlerFailed():
                 write("error", f"Tadoru failed on {notice.url}; please report this", trace=notice.trace)
             case _:
                 write("debug", type(notice).__name__)
 
 
-class Rate:
+class PageRate:
     """Pages a second over the last half minute: what happens now, not the mean of a day."""
 
     WINDOW = 30.0
@@ -181,7 +181,7 @@ class Rate:
         return (after - before) / max(last - first, 0.001)
 
 
-def _details(metrics: Metrics, use: float) -> str:
+def _details(metrics: CrawlMetrics, use: float) -> str:
     """Errors by kind, response times, how busy the workers are."""
     kinds = sorted(metrics.errors.items(), key=lambda item: -item[1])
     errors = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in kinds[:3]) or "no errors"
@@ -191,7 +191,7 @@ def _details(metrics: Metrics, use: float) -> str:
     return f"{errors}; {times}{workers}{use:.0%} busy"
 
 
-def _fields(metrics: Metrics, use: float, rate: float) -> dict[str, Any]:
+def _fields(metrics: CrawlMetrics, use: float, rate: float) -> dict[str, Any]:
     """The same for programs that read the log."""
     counts = metrics.counts
     return {
@@ -202,7 +202,7 @@ def _fields(metrics: Metrics, use: float, rate: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _span(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -9,10 +9,10 @@ from typing import Any
 
 from tadoru.errors import UsageError
 
-Parse = Callable[[Any], Any]
+Parser = Callable[[Any], Any]
 
 
-def text(value: Any) -> str:
+def parse_text(value: Any) -> str:
     if not isinstance(value, str | int | float) or isinstance(value, bool) or value == "":
         raise UsageError("must be a text that is not empty")
     # Before it becomes a header, a file name or part of a sentence.
@@ -21,7 +21,7 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def flag(value: Any) -> bool:
+def parse_flag(value: Any) -> bool:
     if isinstance(value, bool):
         return value
     if str(value).strip().lower() in ("1", "true", "yes", "on"):
@@ -31,7 +31,7 @@ def flag(value: Any) -> bool:
     raise UsageError("must be true or false")
 
 
-def whole(least: int, most: int = 10**9) -> Parse:
+def whole_number(least: int, most: int = 10**9) -> Parser:
     """A whole number within bounds."""
     bounds = f"from {least} to {most:,}"
 
@@ -47,31 +47,31 @@ def whole(least: int, most: int = 10**9) -> Parse:
     return parse
 
 
-LONGEST = 366 * 24 * 3600.0
+MAX_DURATION = 366 * 24 * 3600.0
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
-def duration(value: Any) -> float:
+def parse_duration(value: Any) -> float:
     """`1.5`, `500ms`, `2s`, `10m`, `1h`."""
     match = re.fullmatch(r"\s*+(\d++(?:\.\d*+)?|\.\d++)\s*+(ms|s|m|h|)\s*+", str(value))
     if match is None or isinstance(value, bool):
         raise UsageError("must be a time such as 1.5, 500ms or 2s")
     seconds = float(match[1]) * _UNITS[match[2]]
-    if seconds > LONGEST:
+    if seconds > MAX_DURATION:
         raise UsageError("must be at most a year")
     return seconds
 
 
-def positive_duration(value: Any) -> float:
-    seconds = duration(value)
+def parse_positive_duration(value: Any) -> float:
+    seconds = parse_duration(value)
     if seconds <= 0:
         raise UsageError("must be a time longer than 0, such as 10 or 500ms")
     return seconds
 
 
-def delay(value: Any) -> float:
+def parse_delay(value: Any) -> float:
     """A gap between requests. A bare number over 60 was most likely meant as milliseconds."""
-    seconds = duration(value)
+    seconds = parse_duration(value)
     if seconds > 60 and re.fullmatch(r"\s*[\d.]+\s*", str(value)):
         hint = f"write {value}ms for milliseconds or {value}s if you mean it"
         raise UsageError(f"is in seconds, and {value} would be very long: {hint}")
@@ -81,7 +81,7 @@ def delay(value: Any) -> float:
 _SIZES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
 
 
-def size(value: Any) -> int:
+def parse_size(value: Any) -> int:
     """`10485760`, `10MB`, `512k`."""
     match = re.fullmatch(r"\s*+(\d{1,15}(?:\.\d*+)?)\s*+(?:([kmg]?)b?|([kmg])ib)\s*+", str(value).lower())
     number = int(float(match[1]) * _SIZES[match[2] or match[3] or ""]) if match else 0
@@ -90,18 +90,18 @@ def size(value: Any) -> int:
     return number
 
 
-def quota(value: Any) -> int:
-    return 0 if str(value).strip() == "0" and not isinstance(value, bool) else size(value)
+def parse_quota(value: Any) -> int:
+    return 0 if str(value).strip() == "0" and not isinstance(value, bool) else parse_size(value)
 
 
-def host_and_port(value: Any) -> str:
+def parse_host_and_port(value: Any) -> str:
     """`example.internal:8080`, `[::1]:80`, or `*`."""
     if re.fullmatch(r"\*|(?:[A-Za-z0-9.\-_]+|\[[0-9A-Fa-f:.]+\]):[1-9]\d{0,4}", str(value).strip()) is None:
         raise UsageError("must be a host and a port such as 10.0.0.5:80 or localhost:8080, or *")
     return str(value).strip()
 
 
-def choice(*options: str) -> Parse:
+def one_of(*options: str) -> Parser:
     def parse(value: Any) -> str:
         if value not in options:
             raise UsageError(f"must be one of {', '.join(options)}")
@@ -110,13 +110,13 @@ def choice(*options: str) -> Parse:
     return parse
 
 
-def auto_or_whole(value: Any) -> int | None:
+def parse_process_count(value: Any) -> int | None:
     """A number of processes; `auto` is None."""
-    number: int | None = None if str(value).strip().lower() == "auto" else whole(1, 256)(value)
+    number: int | None = None if str(value).strip().lower() == "auto" else whole_number(1, 256)(value)
     return number
 
 
-def pattern(value: Any) -> str:
+def parse_regex(value: Any) -> str:
     """A regular expression."""
     if not isinstance(value, str) or not value:
         raise UsageError("must be a regular expression")
@@ -127,7 +127,7 @@ def pattern(value: Any) -> str:
     return value
 
 
-def web_address(value: Any) -> str:
+def parse_origin(value: Any) -> str:
     """The address of a service: a scheme and a host, and nothing after it."""
     match = re.fullmatch(r"(https?://[A-Za-z0-9.\-\[\]:]+?)/?", str(value).strip(), re.IGNORECASE)
     if match is None:
@@ -135,7 +135,7 @@ def web_address(value: Any) -> str:
     return match[1]
 
 
-def zone(value: Any) -> str:
+def parse_time_zone(value: Any) -> str:
     """The name of a time zone."""
     from zoneinfo import ZoneInfo
 
@@ -145,22 +145,22 @@ def zone(value: Any) -> str:
         raise UsageError("must be the name of a time zone such as Asia/Tokyo or UTC") from None
 
 
-def site_of_frames(value: Any) -> str:
+def parse_frame_origin(value: Any) -> str:
     """A site that may show us in a frame: its origin, or `*` for any."""
-    return "*" if str(value).strip() == "*" else web_address(value)
+    return "*" if str(value).strip() == "*" else parse_origin(value)
 
 
-def short_text(value: Any) -> str:
+def parse_name(value: Any) -> str:
     """A name that stands in titles: one line, not long."""
-    given = " ".join(text(value).split())
+    given = " ".join(parse_text(value).split())
     if not given or len(given) > 100 or not given.isprintable():
         raise UsageError("must be a name of at most 100 characters")
     return given
 
 
-def contact_address(value: Any) -> str:
+def parse_contact_url(value: Any) -> str:
     """A page, or an address for mail."""
-    given = text(value).strip()
+    given = parse_text(value).strip()
     if re.fullmatch(r"https?://[^\s<>\"'\\]+|mailto:[^\s<>\"'\\@]+@[^\s<>\"'\\@]+", given, re.IGNORECASE) is None:
         raise UsageError("must be an address such as https://town.example/imprint or mailto:office@town.example")
     return given

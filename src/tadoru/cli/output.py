@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 
-class Form(click.Choice[str]):
+class FormatChoice(click.Choice[str]):
     """The forms of a command. What a person reads is a table or lines of text, and either word will do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -26,7 +26,7 @@ def format_option(*forms: str, or_json: bool = False) -> Callable[[Callable[...,
         if or_json:
             function = click.option("--json", "form", flag_value="json", hidden=True)(function)
         words = f"The form. [{forms[0]}]"
-        return click.option("-f", "--format", "form", type=Form(forms), default=forms[0], help=words)(function)
+        return click.option("-f", "--format", "form", type=FormatChoice(forms), default=forms[0], help=words)(function)
 
     return decorate
 
@@ -36,14 +36,14 @@ def write_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
 
-def stamp_text(at: datetime | None, of: str) -> str:
+def format_time(at: datetime | None, of: str) -> str:
     """A time of ours, for people: in the installation's zone."""
-    from tadoru.store.events.drafts import zone
+    from tadoru.store.calendar.drafts import zone_or_utc
 
-    return f"{at.astimezone(zone(of)):%Y-%m-%d %H:%M}" if at else ""
+    return f"{at.astimezone(zone_or_utc(of)):%Y-%m-%d %H:%M}" if at else ""
 
 
-def span_text(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A length of time, roughly."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= 2 * size or (seconds >= size and unit != "d"):

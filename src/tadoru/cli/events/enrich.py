@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tadoru.cli.events import Place
-from tadoru.cli.events_reading import existing
-from tadoru.cli.forms import format_option, write_json
+from tadoru.cli.events import EventsContext, open_existing_calendar
 from tadoru.cli.help import CommandGroup
 from tadoru.cli.inputs import check_writable
-from tadoru.cli.table import Column, clean, write_pairs, write_table
+from tadoru.cli.output import format_option, write_json
+from tadoru.cli.table import Column, single_line, write_pairs, write_table
 from tadoru.errors import UsageError
-from tadoru.jobs.report.words import counted
+from tadoru.jobs.reporting.formatting import format_count
 
 if TYPE_CHECKING:
-    from tadoru.jobs.events.enrich.train import Evaluation, Sample
+    from tadoru.jobs.events.enrich.training import ModelEvaluation, TrainingSample
 
 _TEXT = click.option(
     "--text", "text", metavar="COLUMNS", help="The columns of title, description and venue, with commas. [by their usual names]"
@@ -59,23 +58,27 @@ def enrich() -> None:
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where to write the model.")
 @click.option("--no-trial", is_flag=True, help="Do not try it first; how good it is stays unknown.")
 @click.pass_obj
-def train(place: Place, /, files: tuple[str, ...], from_database: bool, output: str, no_trial: bool, **columns: Any) -> int:
+def train(
+    place: EventsContext, /, files: tuple[str, ...], from_database: bool, output: str, no_trial: bool, **columns: Any
+) -> int:
     """Make a model of events whose category is known, and say how good it is on events that it has not seen."""
     from tadoru.clock import SystemClock, to_datetime
-    from tadoru.jobs.events.enrich import train as training
+    from tadoru.jobs.events.enrich import training
 
     path = Path(output)
     check_writable(path, "The model")
     samples = _samples(place, files, from_database, **columns)
-    evaluation = None if no_trial else training.evaluate(samples, _tell)
+    evaluation = None if no_trial else training.evaluate_model(samples, _report_progress)
     source = "the database" if from_database else ", ".join(Path(file).name for file in files[:5])
     source += f" and {len(files) - 5} more" if len(files) > 5 else ""
-    model = training.train(samples, to_datetime(SystemClock().now()), evaluation, source)
+    model = training.train_model(samples, to_datetime(SystemClock().now()), evaluation, source)
     model.save(path)
     if evaluation is not None:
         write_evaluation(evaluation)
     size = f"{len(model.data) / 1024:,.0f} KiB"
-    sys.stderr.write(f"Wrote {clean(output)}: {len(model.classes)} categories of {counted(len(samples), 'event')}, {size}.\n")
+    sys.stderr.write(
+        f"Wrote {single_line(output)}: {len(model.classes)} categories of {format_count(len(samples), 'event')}, {size}.\n"
+    )
     return 0
 
 
@@ -90,13 +93,13 @@ def train(place: Place, /, files: tuple[str, ...], from_database: bool, output: 
 @_GROUP
 @format_option("text", "json")
 @click.pass_obj
-def evaluate(place: Place, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> int:
+def evaluate(place: EventsContext, /, files: tuple[str, ...], from_database: bool, form: str, **columns: Any) -> int:
     """Cross-validate: learn from four fifths, try the fifth, five times. Nothing is written."""
     from dataclasses import asdict
 
-    from tadoru.jobs.events.enrich import train as training
+    from tadoru.jobs.events.enrich import training
 
-    evaluation = training.evaluate(_samples(place, files, from_database, **columns), _tell)
+    evaluation = training.evaluate_model(_samples(place, files, from_database, **columns), _report_progress)
     if form == "json":
         write_json(asdict(evaluation))
     else:
@@ -114,9 +117,9 @@ def show(file: str, form: str) -> int:
     """Show how a model was made, how good it is, and which categories it knows."""
     from dataclasses import asdict
 
-    from tadoru.jobs.events.enrich.model import load
+    from tadoru.jobs.events.enrich.category_model import load_model
 
-    model = load(Path(file))
+    model = load_model(Path(file))
     known = model.training
     if form == "json":
         write_json({"digest": model.digest, "classes": list(model.classes), **asdict(known)})
@@ -131,30 +134,30 @@ def show(file: str, form: str) -> int:
 
 
 def _samples(
-    place: Place, files: tuple[str, ...], from_database: bool, text: str | None, category: str | None, group: str | None
-) -> list[Sample]:
-    from tadoru.jobs.events.enrich.samples import from_database as of_database
-    from tadoru.jobs.events.enrich.samples import from_table
+    place: EventsContext, files: tuple[str, ...], from_database: bool, text: str | None, category: str | None, group: str | None
+) -> list[TrainingSample]:
+    from tadoru.jobs.events.enrich.training import samples_from_calendar as of_database
+    from tadoru.jobs.events.enrich.training import samples_from_tables
 
     if bool(files) == from_database:
         raise UsageError("Say what to learn from: one or more tables, or --from-database.")
     if from_database:
         if text or category or group:
             raise UsageError("--text, --category and --group name columns of a table: leave them out with --from-database.")
-        with existing(place) as (store, _):
+        with open_existing_calendar(place) as (store, _):
             return of_database(store)
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     if len(names) > 3 or not all(names):
         raise UsageError("--text names up to three columns: of the title, the description and the venue.")
-    return from_table([Path(file) for file in files], text=names, category=category, group=group)
+    return samples_from_tables([Path(file) for file in files], text=names, category=category, group=group)
 
 
-def _tell(line: str) -> None:
+def _report_progress(line: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"  {line}\n")
 
 
-def write_evaluation(evaluation: Evaluation) -> None:
+def write_evaluation(evaluation: ModelEvaluation) -> None:
     columns = (Column("Category"), *(Column(name, to_right=True) for name in ("Events", "Precision", "Recall", "F1")))
     rows = [
         (one.category, f"{one.count:,}", f"{one.precision:.2f}", f"{one.recall:.2f}", f"{one.f1:.2f}")

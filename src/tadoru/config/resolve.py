@@ -12,33 +12,38 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tadoru.config.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
+from tadoru.config.settings import CRAWL, JOB_SETTINGS, Setting, SettingRole
 from tadoru.errors import ConfigError, UsageError, without_passwords
-from tadoru.options import CrawlOptions, EventsOptions, ServeOptions, WorkerOptions
-from tadoru.settings import CRAWL, JOBS, Role, Setting
 
-FOUND_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
-SECTIONS = ("crawl", *JOBS)
-_LINKTADORU_ELSEWHERE = frozenset({
+DISCOVERED_FILES = ("tadoru.yml", "tadoru.toml", "linktadoru.yml")
+SECTIONS = ("crawl", *JOB_SETTINGS)
+_LINKTADORU_IGNORED = frozenset({
     "seed_urls", "database_path", "follow_external_hosts", "allowed_schemes", "auth",
     "log_level", "log_console", "log_file", "log_max_size", "log_max_backups",
 })  # fmt: skip
 """LinkTadoru's keys that mean nothing to a job which has no such option."""
 
 CREDENTIALS = frozenset(
-    setting.name for job in JOBS.values() for setting in job if setting.role in (Role.CREDENTIAL, Role.CREDENTIAL_NAME)
+    setting.name
+    for job in JOB_SETTINGS.values()
+    for setting in job
+    if setting.role in (SettingRole.CREDENTIAL, SettingRole.CREDENTIAL_NAME)
 )
 """Options that hold secrets, could be made to, or name what holds them."""
 
-_NAMES = frozenset(setting.name for job in JOBS.values() for setting in job if setting.role is Role.CREDENTIAL_NAME)
+_CREDENTIAL_NAMES = frozenset(
+    setting.name for job in JOB_SETTINGS.values() for setting in job if setting.role is SettingRole.CREDENTIAL_NAME
+)
 
 BROWSER_VARIABLE = "TADORU_CHROMIUM"
-"""Names the browser program; no option of a job (`fetch.chromium`)."""
+"""Names the browser program; no option of a job (`fetch.browser.chromium`)."""
 
 Options = TypeVar("Options", bound=CrawlOptions | EventsOptions | ServeOptions | WorkerOptions)
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
+class ResolvedConfig:
     """Values by option, and where each came from."""
 
     values: dict[str, Any]
@@ -55,13 +60,15 @@ class Effective:
     def has_other_credentials(self) -> bool:
         """Whether a credential comes from elsewhere than from a found file; what that file only names is elsewhere too."""
         names = {name for name in CREDENTIALS if name in self.sources}
-        return any(name in _NAMES or not self.is_from_found(name) for name in names)
+        return any(name in _CREDENTIAL_NAMES or not self.is_from_found(name) for name in names)
 
 
-def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None, folder: Path) -> Effective:
+def resolve_config(
+    job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file: Path | None, folder: Path
+) -> ResolvedConfig:
     """Put the values together. `flags` holds only what was given, already parsed."""
-    settings = {setting.name: setting for setting in JOBS[job]}
-    found = file or next((folder / name for name in FOUND_FILES if (folder / name).is_file()), None)
+    settings = {setting.name: setting for setting in JOB_SETTINGS[job]}
+    found = file or next((folder / name for name in DISCOVERED_FILES if (folder / name).is_file()), None)
     layers: list[dict[str, tuple[Any, str]]] = []
     if found is not None:
         from_file, lent = _from_file(found, job, settings, environ, given=file is not None)
@@ -75,18 +82,18 @@ def resolve(job: str, flags: Mapping[str, Any], environ: Mapping[str, str], file
         merged |= layer
     values = {name: value for name, (value, _) in merged.items()}
     sources = {name: source for name, (_, source) in merged.items()}
-    effective = Effective(values, sources, found, _strangers(environ), is_found=found is not None and file is None)
-    _check_found(effective, settings.values())
+    effective = ResolvedConfig(values, sources, found, _unknown_variables(environ), is_found=found is not None and file is None)
+    _check_discovered_file(effective, settings.values())
     return effective
 
 
-def _check_found(effective: Effective, settings: Iterable[Setting]) -> None:
+def _check_discovered_file(effective: ResolvedConfig, settings: Iterable[Setting]) -> None:
     """The one rule for a file that was only found: it does not choose where the credentials of others are sent."""
     for setting in settings:
         if not effective.is_from_found(setting.name):
             continue
-        is_server = setting.role is Role.STORAGE and "://" in effective.values[setting.name]
-        if is_server or (setting.role is Role.DESTINATION and effective.has_other_credentials()):
+        is_server = setting.role is SettingRole.STORAGE and "://" in effective.values[setting.name]
+        if is_server or (setting.role is SettingRole.DESTINATION and effective.has_other_credentials()):
             assert effective.file is not None
             why = "a server is signed in to with what the environment holds" if is_server else "credentials come from elsewhere"
             raise ConfigError(
@@ -95,14 +102,14 @@ def _check_found(effective: Effective, settings: Iterable[Setting]) -> None:
             )
 
 
-def build(kind: type[Options], effective: Effective) -> Options:
+def build_options(kind: type[Options], effective: ResolvedConfig) -> Options:
     """The typed options of a job, defaults filled in."""
     return kind(**effective.values)
 
 
-def shown(kind: type[Options], options: Options, effective: Effective, job: str) -> dict[str, dict[str, Any]]:
+def describe_options(kind: type[Options], options: Options, effective: ResolvedConfig, job: str) -> dict[str, dict[str, Any]]:
     """For `--show-config`: every option with its value, secrets hidden, and its source."""
-    secret = {setting.name for setting in JOBS[job] if setting.secret}
+    secret = {setting.name for setting in JOB_SETTINGS[job] if setting.secret}
     listing = {}
     for field in fields(kind):
         value = getattr(options, field.name)
@@ -121,7 +128,7 @@ def _without_passwords(value: Any) -> Any:
     return without_passwords(value) if isinstance(value, str) else value
 
 
-def _parsed(setting: Setting, value: Any, where: str) -> Any:
+def _parse_value(setting: Setting, value: Any, where: str) -> Any:
     try:
         if not setting.many:
             return setting.parse(value)
@@ -142,7 +149,7 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
             raw = environ[variable]
             # One a line: a comma may be part of a regular expression or of a header.
             value: Any = [line for line in raw.splitlines() if line.strip()] if setting.many else raw
-            found[setting.name] = (_parsed(setting, value, variable), variable)
+            found[setting.name] = (_parse_value(setting, value, variable), variable)
     headers = [
         f"{name.removeprefix('LT_HEADER_').replace('_', '-').title()}: {value}"
         for name, value in sorted(environ.items())
@@ -153,9 +160,9 @@ def _from_environ(environ: Mapping[str, str], settings: Mapping[str, Setting]) -
     return found
 
 
-def _strangers(environ: Mapping[str, str]) -> tuple[str, ...]:
+def _unknown_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Variables that look like ours and are not: said, because a misspelt one would do nothing in silence."""
-    every = {f"TADORU_{setting.name.upper()}" for group in JOBS.values() for setting in group} | {BROWSER_VARIABLE}
+    every = {f"TADORU_{setting.name.upper()}" for group in JOB_SETTINGS.values() for setting in group} | {BROWSER_VARIABLE}
     return tuple(
         f"{name} is not a variable of Tadoru{_did_you_mean(name, every)}"
         for name in sorted(environ)
@@ -184,7 +191,7 @@ def _from_file(
                 continue  # For the jobs that have it.
             if name not in settings:
                 raise ConfigError(f"{path}: [{section}] has no key “{key}”{_did_you_mean(name, settings)}")
-            values[name] = _parsed(settings[name], value, f"{path}: {section}.{key}")
+            values[name] = _parse_value(settings[name], value, f"{path}: {section}.{key}")
     return values, {}
 
 
@@ -207,13 +214,13 @@ def _from_linktadoru(
             setting, variable = by_key[key[:-4]], str(value)
             if not environ.get(variable):
                 raise ConfigError(f"{path}: {key} names the variable {variable}, which is not set.")
-            values[setting.name], lent[setting.name] = _parsed(setting, environ[variable], variable), variable
+            values[setting.name], lent[setting.name] = _parse_value(setting, environ[variable], variable), variable
         elif key in by_key:
-            values[by_key[key].name] = _parsed(by_key[key], value, f"{path}: {key}")
+            values[by_key[key].name] = _parse_value(by_key[key], value, f"{path}: {key}")
         elif key == "respect_robots" and "ignore_robots" in settings:
-            values["ignore_robots"] = not _parsed(settings["ignore_robots"], value, f"{path}: {key}")
-        elif key not in _LINKTADORU_ELSEWHERE:
-            raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_ELSEWHERE])}")
+            values["ignore_robots"] = not _parse_value(settings["ignore_robots"], value, f"{path}: {key}")
+        elif key not in _LINKTADORU_IGNORED:
+            raise ConfigError(f"{path}: there is no key “{key}”{_did_you_mean(key, [*by_key, *_LINKTADORU_IGNORED])}")
     return values, lent
 
 

@@ -1,7 +1,7 @@
-"""The town's server on 127.0.0.1, and the process of its own that it runs in while jobs crawl it.
+"""Files that take the place of the town's own, so that somebody can mend the demo site and crawl it again.
 
-`python -m tadoru.demo.site --port 0` prints its address and serves until its standard input ends: so it never outlives the
-command that started it, however that came to its end. What is served is in `routes.py`.
+The folder is read anew for each request: a page is mended by saving a file. What is asked for is looked up among the files that
+are there; no address of a request is ever made into a path.
 """
 
 from __future__ import annotations
@@ -21,19 +21,47 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
+from urllib.parse import unquote
 
 from tadoru.clock import SystemClock, to_datetime
-from tadoru.demo.changes import Changes
-from tadoru.demo.dates import monday_after
-from tadoru.demo.pages import Answer
-from tadoru.demo.routes import Town
+from tadoru.demo.pages import MEDIA_TYPES, DemoResponse, next_monday
+from tadoru.demo.routes import DemoSite
 from tadoru.errors import UsageError
+
+_TYPES = {**MEDIA_TYPES, "html": "text/html; charset=utf-8"}
+
+
+class FileOverrides:
+    """The files of a folder as answers; of no folder, none."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def answer(self, target: str) -> DemoResponse | None:
+        """What the folder has for a request target such as `/town/` or `/docs/limits.html`."""
+        path = unquote(target.partition("?")[0])
+        file = self._files().get(f"{path}index.html" if path.endswith("/") else path)
+        if file is None:
+            return None
+        try:
+            return DemoResponse(type=_TYPES[file.suffix[1:]], body=file.read_bytes())
+        except OSError:  # It was taken away just now.
+            return None
+
+    def _files(self) -> dict[str, Path]:
+        """Every file by the path that it is asked for with."""
+        if self._folder is None:
+            return {}
+        # One without content is being written just now, perhaps from the very answer that is asked for.
+        files = (file for file in self._folder.rglob("*") if file.suffix[1:] in _TYPES and file.is_file() and file.stat().st_size)
+        return {f"/{file.relative_to(self._folder).as_posix()}": file for file in files}
+
 
 HOST = "127.0.0.1"
 _TAG = re.compile(r'"[^"]*"')
 
 
-class SiteServer(ThreadingMixIn, TCPServer):
+class DemoServer(ThreadingMixIn, TCPServer):
     """The town, listening. Not `HTTPServer`: that one asks DNS for the machine's name before it starts."""
 
     daemon_threads = True
@@ -41,11 +69,11 @@ class SiteServer(ThreadingMixIn, TCPServer):
     request_queue_size = 64
 
     def __init__(self, port: int, today: date, changes: Path | None = None) -> None:
-        super().__init__((HOST, port), SiteHandler)
-        self.changes = Changes(changes)
-        monday = monday_after(today)
+        super().__init__((HOST, port), DemoRequestHandler)
+        self.changes = FileOverrides(changes)
+        monday = next_monday(today)
         self.address = f"http://{HOST}:{self.server_address[1]}"
-        self.town = Town.build(self.address, monday)
+        self.town = DemoSite.build(self.address, monday)
         # The Monday that was: the days in the pages changed then, all at once.
         self.changed = datetime(monday.year, monday.month, monday.day, tzinfo=UTC) - timedelta(days=7)
 
@@ -55,10 +83,10 @@ class SiteServer(ThreadingMixIn, TCPServer):
             super().handle_error(request, client_address)
 
 
-class SiteHandler(BaseHTTPRequestHandler):
+class DemoRequestHandler(BaseHTTPRequestHandler):
     """One connection: GET and HEAD, kept alive, with conditional requests."""
 
-    server: SiteServer
+    server: DemoServer
     protocol_version = "HTTP/1.1"
     server_version = "Hoshimachi"
     sys_version = ""
@@ -70,7 +98,7 @@ class SiteHandler(BaseHTTPRequestHandler):
         answer = self.server.changes.answer(self.path) or self.server.town.answer(self.path)
         tag = f'"{hashlib.sha256(answer.body).hexdigest()[:16]}"'
         if answer.status == 200 and self._has(tag):
-            answer = Answer(status=304)
+            answer = DemoResponse(status=304)
         self.send_response(answer.status)
         if answer.location is not None:
             self.send_header("Location", answer.location)
@@ -101,10 +129,10 @@ class SiteHandler(BaseHTTPRequestHandler):
         """The crawl says what it does; the server need not."""
 
 
-def open_server(port: int, changes: Path | None = None) -> SiteServer:
+def open_server(port: int, changes: Path | None = None) -> DemoServer:
     """The server for today, bound and not yet serving. Raises UsageError when the port can not be had."""
     try:
-        return SiteServer(port, to_datetime(SystemClock().now()).date(), changes)
+        return DemoServer(port, to_datetime(SystemClock().now()).date(), changes)
     except OSError as error:
         raise UsageError(f"Port {port} of {HOST} can not be used ({error.strerror}); give another --port, or none.") from None
 
@@ -114,7 +142,7 @@ def running_site(port: int = 0) -> Iterator[str]:
     """The site's address, served by another process for as long as the block lasts."""
     # A process, because crawls fork, and a fork beside a thread can hang; a session, because Ctrl-C is for the crawl to act on.
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-P", "-m", "tadoru.demo.site", "--port", str(port)],
+        [sys.executable, "-P", "-m", "tadoru.demo.server", "--port", str(port)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUTF8": "1"},
     )  # fmt: skip
@@ -132,7 +160,7 @@ def running_site(port: int = 0) -> Iterator[str]:
 def main() -> None:
     """Serve until standard input ends."""
     parser = argparse.ArgumentParser(
-        prog="python -m tadoru.demo.site", description="Serve the demo site until standard input ends."
+        prog="python -m tadoru.demo.server", description="Serve the demo site until standard input ends."
     )
     parser.add_argument("--port", type=int, default=0)
     try:

@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 
 from tadoru.errors import UsageError
-from tadoru.extras import how_to_mend, not_installed
-from tadoru.jobs.checkup import PACKAGES
+from tadoru.extras import PACKAGES, not_installed, repair_instructions
 
-TAKERS = (("map its links", "links"), ("find its problems", "audit"), ("read its documentation", "docs"))
+URL_COMMANDS = (("map its links", "links"), ("find its problems", "audit"), ("read its documentation", "docs"))
 """What can be done with the address of a site."""
 _NUMBERS = {click.types.IntParamType: "a whole number", click.types.FloatParamType: "a number"}
 
 
-def sentence(error: click.ClickException) -> str:
+def format_usage_error(error: click.ClickException) -> str:
     """The mistake in our words."""
     match error:
         case click.NoSuchOption():
@@ -29,7 +28,7 @@ def sentence(error: click.ClickException) -> str:
         case click.BadParameter():
             return _bad_value(error)
         case click.BadOptionUsage():
-            return _bad_use(error)
+            return _bad_option_use(error)
         case click.UsageError() if error.message.startswith("Got unexpected extra"):
             return _too_many(error)
         case click.UsageError() if error.message.startswith("Missing command"):
@@ -39,13 +38,13 @@ def sentence(error: click.ClickException) -> str:
 
 def no_such_command(path: str, name: str, known: Iterable[str]) -> UsageError:
     """A word that is no command of the group at this path."""
-    near = likely(name, known)
+    near = closest_match(name, known)
     if near:
         return UsageError(f"There is no command “{path} {name}”; did you mean “{path} {near}”?")
     return UsageError(f"There is no command “{path} {name}”; `{path} --help` lists them.")
 
 
-def elsewhere(name: str, groups: Sequence[str]) -> UsageError:
+def nested_command(name: str, groups: Sequence[str]) -> UsageError:
     """A command that stands below another one."""
     meant = " or ".join(f"“tadoru {group} {name}”" for group in groups)
     return UsageError(f"There is no command “tadoru {name}”; did you mean {meant}?")
@@ -55,18 +54,18 @@ def missing_package(error: ModuleNotFoundError) -> tuple[str, int]:
     """A package that an option needs and that is not installed, and the exit code."""
     name = (error.name or "").partition(".")[0]
     if name not in PACKAGES:
-        return f"Tadoru is not whole ({error}): {how_to_mend()}.", 1
+        return f"Tadoru is not whole ({error}): {repair_instructions()}.", 1
     extra, purpose = PACKAGES[name]
     return not_installed(purpose, extra), UsageError.exit_code
 
 
-def address_for_command(address: str) -> UsageError:
+def url_without_command(address: str) -> UsageError:
     """The address of a site where a command should be."""
-    ways = ", ".join(f"`tadoru {command} {address}` to {what}" for what, command in TAKERS)
+    ways = ", ".join(f"`tadoru {command} {address}` to {what}" for what, command in URL_COMMANDS)
     return UsageError(f"Say what to do with {address}: {ways}.")
 
 
-def likely(word: str, known: Iterable[str]) -> str | None:
+def closest_match(word: str, known: Iterable[str]) -> str | None:
     """The word that was likely meant, if there is one."""
     words = list(known)
     lower = word.lower()
@@ -87,7 +86,7 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     if above is not None and ctx.info_name:
         child = ctx.command_path.removeprefix(above.command_path).split()[0]
         return f"{name} stands before “{child}”: {above.command_path} {name} … {child}."
-    near = _likely_option(name, ctx)
+    near = _closest_option(name, ctx)
     if near:
         return f"“{ctx.command_path}” has no option {name}; did you mean {near}?"
     if isinstance(ctx.command, click.Group) and ctx.parent is None:
@@ -95,7 +94,7 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     return f"“{ctx.command_path}” has no option {name}; `{ctx.command_path} --help-all` lists them."
 
 
-def _likely_option(name: str, ctx: click.Context) -> str | None:
+def _closest_option(name: str, ctx: click.Context) -> str | None:
     """A visible option where one is as near as another that is not shown; `-depth` is likely `--depth`."""
     shown = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option) and not one.hidden]
     every = [one for one in ctx.command.get_params(ctx) if isinstance(one, click.Option)]
@@ -124,7 +123,7 @@ def _missing(error: click.MissingParameter) -> str:
     path, parameter = _path(error), error.param
     if parameter is None or error.ctx is None:
         return f"“{path}” needs something more: see `{path} --help`."
-    what = _called(parameter, error.ctx)
+    what = _parameter_name(parameter, error.ctx)
     if isinstance(parameter.type, click.Choice):
         what += f" ({', '.join(map(str, parameter.type.choices))})"
     examples = getattr(error.ctx.command, "examples", ())
@@ -135,7 +134,7 @@ def _bad_value(error: click.BadParameter) -> str:
     parameter, path = error.param, _path(error)
     if parameter is None or error.ctx is None:
         return f"{error.message.rstrip('.')}: see `{path} --help`."
-    what, kind = _called(parameter, error.ctx), parameter.type
+    what, kind = _parameter_name(parameter, error.ctx), parameter.type
     if isinstance(kind, click.Choice):
         return f"{what} must be one of {', '.join(map(str, kind.choices))}."
     for number, words in _NUMBERS.items():
@@ -149,7 +148,7 @@ def _bounds(kind: click.ParamType[object]) -> str:
     return (f" from {least:,}" if least is not None else "") + (f" to {most:,}" if most is not None else "")
 
 
-def _bad_use(error: click.BadOptionUsage) -> str:
+def _bad_option_use(error: click.BadOptionUsage) -> str:
     ctx, name = error.ctx, error.option_name
     if "does not take a value" in error.message:
         return f"{name} is on or off and takes no value: write {name} alone."
@@ -168,7 +167,7 @@ def _too_many(error: click.UsageError) -> str:
     return f"“{path}” {wants}, and “{first}” is more than that: a value with spaces stands in quotes; see `{path} --help`."
 
 
-def _called(parameter: click.Parameter, ctx: click.Context) -> str:
+def _parameter_name(parameter: click.Parameter, ctx: click.Context) -> str:
     """The parameter as a person would name it."""
     if isinstance(parameter, click.Argument):
         is_choice = isinstance(parameter.type, click.Choice)

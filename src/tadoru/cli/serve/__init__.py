@@ -1,0 +1,158 @@
+"""`tadoru serve`: answering until stopped. Its users and keys are kept by `serve_users` and `serve_keys`."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tadoru.cli.events import current_user
+from tadoru.cli.help import CommandGroup
+from tadoru.cli.inputs import check_database_name
+from tadoru.cli.options import job_options, print_config, resolve_options
+from tadoru.config import resolve
+from tadoru.config.options import EventsOptions, ServeOptions
+from tadoru.config.settings import JOB_SETTINGS
+from tadoru.errors import UsageError, without_passwords
+from tadoru.extras import not_installed
+
+if TYPE_CHECKING:
+    from tadoru.store.accounts.audit_log import Actor
+    from tadoru.store.service import ServiceStore
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "users": ("tadoru.cli.serve.accounts:users", "Who may sign in: add, list, link, revoke."),
+    "keys": ("tadoru.cli.serve.accounts:keys", "Keys for programs: add, list, revoke."),
+    "crawls": ("tadoru.cli.serve.crawls:crawls", "Crawls of the service: add, list, remove."),
+    "backup": ("tadoru.cli.serve.crawls:backup", "Copy everything into a folder, while it runs."),
+}
+
+MOST_USED = (
+    "database", "host", "port", "workers", "base_url", "trusted_proxy", "rate_limit", "site_name", "timezone", "lang",
+    "config_file", "quiet",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ServeContext:
+    """What was said before the sub-command."""
+
+    options: ServeOptions
+
+    @contextmanager
+    def store(self, database: str | None, *, new: bool = False) -> Iterator[ServiceStore]:
+        """The database, which must be there unless a new one is fine: a slip of the pen makes none."""
+        from tadoru.store.calendar.database import is_postgresql
+        from tadoru.store.service import open_service
+
+        place = database or self.options.database
+        if not new and not is_postgresql(place) and not Path(place).is_file():
+            raise UsageError(f"There is no database {place}: name it with `tadoru serve -d FILE …`.")
+        with closing(open_service(place)) as store:
+            yield store
+
+
+def command_line_actor() -> Actor:
+    """Who types the command, for the audit log."""
+    from tadoru.store.accounts.audit_log import Actor
+
+    return Actor(who=f"{current_user()} (command line)")
+
+
+@click.group(
+    cls=CommandGroup, places=COMMANDS, groups=JOB_SETTINGS["serve"], most_used=MOST_USED, invoke_without_command=True,
+    short_help="Publish the calendar.",
+    examples=(
+        ("tadoru serve", "on http://127.0.0.1:8000, for this machine"),
+        ("tadoru serve --base-url https://events.example", "behind a proxy"),
+        ("tadoru serve users link admin", "a link to sign in with, once"),
+        ("tadoru serve keys add ci --scope events:read", "a key for a program"),
+    ),
+)  # fmt: skip
+@job_options("serve", ServeOptions())
+@click.option("--config", "config_file", metavar="FILE", help="Read this configuration.")
+@click.option("--show-config", is_flag=True, help="Print the effective configuration, secrets hidden.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", help="How to write log lines.")
+@click.option("-q", "--quiet", is_flag=True, help="No line for each request.")
+@click.pass_context
+def serve(
+    ctx: click.Context, /, config_file: str | None, show_config: bool, log_format: str, quiet: bool, **given: Any
+) -> int | None:
+    """Publish the calendar: pages, feeds and REST, for everybody; sources, questions and runs for those who sign in.
+
+    At the first start a link to sign in is shown, on a terminal only. Otherwise `tadoru serve users link admin` prints one.
+    """
+    options, settled = resolve_options("serve", ServeOptions, given, config_file)
+    check_database_name(options.database)
+    if ctx.invoked_subcommand is not None:
+        ctx.obj = ServeContext(options)
+        return None
+    if show_config:
+        return print_config("serve", options, settled)
+    _run_service(options, config_file, log_format, "warning" if quiet else "info")
+    return 0
+
+
+def _events_options(options: ServeOptions, config_file: str | None) -> EventsOptions:
+    """How sources are collected, from the same file and variables."""
+    settled = resolve.resolve_config("events", {}, os.environ, Path(config_file) if config_file else None, Path.cwd())
+    return replace(resolve.build_options(EventsOptions, settled), database=options.database)
+
+
+def _crawl_defaults(config_file: str | None) -> dict[str, dict[str, Any]]:
+    """How crawls are run that somebody asks the service for; no starts, no files, no credentials."""
+    from tadoru.jobs.service_crawl import OPERATOR_SETTINGS, OPTIONS_BY_JOB
+
+    file = Path(config_file) if config_file else None
+    found = {job: resolve.resolve_config(job, {}, os.environ, file, Path.cwd()).values for job in OPTIONS_BY_JOB}
+    return {job: {name: value for name, value in values.items() if name in OPERATOR_SETTINGS} for job, values in found.items()}
+
+
+def _run_service(options: ServeOptions, config_file: str | None, log_format: str, level: str) -> None:
+    try:
+        from tadoru.serve.auth.hosts import public_url
+        from tadoru.serve.server import ServerConfig, open_socket, run_server
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "tadoru":
+            raise
+        raise UsageError(not_installed("the service", "serve")) from None
+    from tadoru.store.service import open_service
+
+    with closing(open_socket(options)) as listening:
+        port = listening.getsockname()[1]
+        here = public_url(options, port)
+        with closing(open_service(options.database)) as store:  # Before anything is promised.
+            sys.stderr.write(f"Tadoru serves {here}/ from now on; Ctrl-C stops it.\n")
+            _report_first_sign_in(store, options.database, here)
+        sys.stderr.flush()
+        start = ServerConfig(
+            options=replace(options, port=port), events=_events_options(options, config_file),
+            crawl_defaults=_crawl_defaults(config_file), log_format=log_format, log_level=level,
+        )  # fmt: skip
+        run_server(start, listening)
+
+
+def _report_first_sign_in(store: ServiceStore, database: str, here: str) -> None:
+    """While nobody has ever signed in, say how to."""
+
+    known = [user for user in store.users() if user.revoked_at is None]
+    if any(user.has_password or user.last_sign_in for user in known):
+        return
+    if not sys.stderr.isatty():
+        place = "" if database == ServeOptions().database else f"-d {shlex.quote(without_passwords(database))} "
+        sys.stderr.write(f"Nobody has signed in yet: `tadoru serve {place}users link admin` prints a link for it.\n")
+        return
+    admin = next((user for user in known if user.role == "admin"), None) or store.add_user("admin", "admin", command_line_actor())
+    sys.stderr.write(f"To sign in as {admin.name}, once, within an hour:\n  {create_sign_in_link(here, store, admin.name)}\n")
+
+
+def create_sign_in_link(here: str, store: ServiceStore, name: str) -> str:
+    """A new one-time link for a user."""
+    return f"{here}/welcome?token={store.make_link(name, command_line_actor())}"
