@@ -38,7 +38,7 @@ async def compared(
     first, second = await open_runs([before, after], FakeClock())
     told: list[PageChange] = []
     try:
-        return await compare_runs(first, second, rewrite=parse_rewrites(maps), shown=shown, sink=told.append), told
+        return await compare_runs(first, second, rewrite=parse_rewrites(maps), shown=shown, on_change=told.append), told
     finally:
         await first.close()
         await second.close()

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.links.report import LinksReport, write_links_report
-from tadoru.jobs.links.report.data_formats import quote_dot
+from tadoru.jobs.reporting.escape import quote_dot
 from tadoru.jobs.links.result import CrawlResult, LinkEdge
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 

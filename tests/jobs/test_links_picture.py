@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.links.report import LinksReport
 from tadoru.jobs.links.report.figures import LinksFigures
-from tadoru.jobs.links.report.site_graph import MAX_DOTS, DrawnPages, GraphPicture, choose_pages, directory_of, draw_site
+from tadoru.jobs.links.report.site_graph import MAX_DOTS, DrawnPages, GraphPicture, choose_pages, draw_site
 from tadoru.jobs.links.result import LinkEdge, UrlInfo
+from tadoru.jobs.reporting.escape import first_directory
 from tadoru.jobs.reporting.graph_layout import UrlOutcome, lay_out_dots
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
@@ -117,7 +118,7 @@ def test_of_very_many_pages_that_were_not_requested_all_are_counted() -> None:
     ],
 )
 def test_a_directory_is_the_first_of_the_path(url: str, directory: str) -> None:
-    assert directory_of(url) == directory
+    assert first_directory(url) == directory
 
 
 def test_each_depth_has_its_ring() -> None:

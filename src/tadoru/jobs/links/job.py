@@ -10,8 +10,8 @@ from tadoru.engine.job import FetchedPage, PageResult
 from tadoru.model.web import Answer, Response
 from tadoru.parse import links as link_parser
 from tadoru.parse.decode import as_utf8
-from tadoru.parse.html import Document, looks_like_html
-from tadoru.parse.scan import Scanner
+from tadoru.parse.html import HtmlDocument, looks_like_html
+from tadoru.parse.scan import LinkScanner
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
 
@@ -37,8 +37,8 @@ class LinksJob:
         return UrlResolver(self.cleaning)
 
     @cached_property
-    def _scanner(self) -> Scanner:
-        return Scanner(self._resolver)
+    def _scanner(self) -> LinkScanner:
+        return LinkScanner(self._resolver)
 
     def handle(self, page: FetchedPage) -> PageResult:
         """Links and title of an HTML page; of anything else, nothing."""
@@ -49,7 +49,7 @@ class LinksJob:
         # The menu of an error page is no part of the site.
         return found if response.status < 300 else PageResult(title=found.title, left_out=found.left_out)
 
-    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> None:
+    def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> None:
         """Nothing: the store's own columns say it all."""
 
     def _read(self, page: FetchedPage) -> PageResult:
@@ -59,7 +59,7 @@ class LinksJob:
             scanned = self._scanner.scan(as_utf8(response.body, content_type)[0], page.url)
             if scanned is not None:
                 return PageResult(links=scanned.links, title=scanned.title, left_out=scanned.left_out)
-        document = Document.parse(response.body, content_type)
+        document = HtmlDocument.parse(response.body, content_type)
         extract = link_parser.extract if self.every_link else link_parser.extract_targets
         links = extract(document, page.url, self._resolver)
         if not self.fragments:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
+from tadoru.config.options import LinksOptions
 from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import StoreError, UsageError
@@ -32,7 +33,6 @@ from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
 from tadoru.jobs.reporting.formatting import format_count
-from tadoru.options import LinksOptions
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, parse_typed_url

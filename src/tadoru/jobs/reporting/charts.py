@@ -1,4 +1,4 @@
-"""Small charts as SVG. Colours come from the page's style sheet through class names."""
+"""Small charts as SVG. The style sheet of the page colours them by class name."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from html import escape
 from typing import NamedTuple
 
 _WIDTH = 520.0
-_LEAST = 6.0
-"""A piece is never thinner than a finger's breadth of pixels: one broken page in a thousand must still be seen."""
+_MIN_WIDTH = 6.0
+"""The minimum width of a segment, so that one broken page in a thousand is visible."""
 MAX_COLUMNS = 24
 
 
 class ChartSegment(NamedTuple):
-    """A part of a whole."""
+    """One segment of a bar."""
 
     kind: str
-    """The class that gives it its colour."""
-    words: str
+    """The CSS class that colours it."""
+    label: str
     size: int
 
 
-def describe_segments(pieces: Sequence[ChartSegment]) -> str:
-    """A chart in words, for whoever does not see it."""
-    return ", ".join(f"{piece.words}: {piece.size:,}" for piece in pieces if piece.size)
+def describe_segments(segments: Sequence[ChartSegment]) -> str:
+    """The text alternative of a chart."""
+    return ", ".join(f"{segment.label}: {segment.size:,}" for segment in segments if segment.size)
 
 
-def bar_svg(pieces: Sequence[ChartSegment], share: float = 1.0) -> str:
-    """One bar, a piece for each part that occurs; it fills so large a share of its width."""
-    shown = [piece for piece in pieces if piece.size]
+def bar_svg(segments: Sequence[ChartSegment], share: float = 1.0) -> str:
+    """One bar with a segment for each part that occurs; it fills `share` of the available width."""
+    shown = [segment for segment in segments if segment.size]
     if not shown:
         return ""
     return (
@@ -37,21 +37,21 @@ def bar_svg(pieces: Sequence[ChartSegment], share: float = 1.0) -> str:
     )
 
 
-def _segment_rects(shown: Sequence[ChartSegment], room: float) -> Iterator[str]:
-    total = sum(piece.size for piece in shown)
-    widths = [max(_LEAST, room * piece.size / total) for piece in shown]
-    # Where room is too narrow for all of them they may take more.
-    scale = max(room, _LEAST * len(shown)) / sum(widths)
+def _segment_rects(shown: Sequence[ChartSegment], available: float) -> Iterator[str]:
+    total = sum(segment.size for segment in shown)
+    widths = [max(_MIN_WIDTH, available * segment.size / total) for segment in shown]
+    # Many minimum widths may need more than the available width.
+    scale = max(available, _MIN_WIDTH * len(shown)) / sum(widths)
     x = 0.0
-    for piece, least in zip(shown, widths, strict=True):
+    for segment, least in zip(shown, widths, strict=True):
         width = least * scale
-        hint = f"<title>{escape(piece.words)}: {piece.size:,}</title>"
-        yield f'<rect class="{piece.kind}" x="{x:.1f}" width="{max(1.0, width - 2):.1f}" height="26">{hint}</rect>'
+        hint = f"<title>{escape(segment.label)}: {segment.size:,}</title>"
+        yield f'<rect class="{segment.kind}" x="{x:.1f}" width="{max(1.0, width - 2):.1f}" height="26">{hint}</rect>'
         x += width
 
 
 def limit_columns(parts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """As many labels and counts as can be looked at: of very many, the last one holds all the rest."""
+    """At most `MAX_COLUMNS` labels and counts: the last one sums up the rest."""
     if len(parts) <= MAX_COLUMNS:
         return list(parts)
     rest = parts[MAX_COLUMNS - 1 :]
@@ -59,22 +59,22 @@ def limit_columns(parts: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
 
 
 def columns_svg(parts: Sequence[tuple[str, int]], name: str = "") -> str:
-    """A column for each label and count; of very many, the last one holds all the rest. `name` comes before each spoken label."""
+    """A column for each label and count, at most `MAX_COLUMNS`. `name` precedes each label in the text alternative."""
     bars = limit_columns(parts)
     if not bars:
         return ""
     most = max(count for _, count in bars) or 1
     slot = _WIDTH / max(len(bars), 5)
-    pieces = []
+    segments = []
     for number, (label, count) in enumerate(bars):
         high = max(2.0, 120 * count / most) if count else 0.0
         middle = slot * (number + 0.5)
         wide = min(54.0, slot * 0.72)
         place = f'x="{middle - wide / 2:.1f}" y="{142 - high:.1f}" width="{wide:.1f}" height="{high:.1f}"'
-        pieces.append(
+        segments.append(
             f'<rect class="column" {place} rx="3"/>'
             f'<text class="count" x="{middle:.1f}" y="{136 - high:.1f}">{count:,}</text>'
             f'<text class="axis" x="{middle:.1f}" y="160">{escape(label)}</text>'
         )
-    words = ", ".join(f"{name} {label}: {count:,}".lstrip() for label, count in bars)
-    return f'<svg class="columns" viewBox="0 0 {_WIDTH:.0f} 166" role="img" aria-label="{escape(words)}">{"".join(pieces)}</svg>'
+    text = ", ".join(f"{name} {label}: {count:,}".lstrip() for label, count in bars)
+    return f'<svg class="columns" viewBox="0 0 {_WIDTH:.0f} 166" role="img" aria-label="{escape(text)}">{"".join(segments)}</svg>'

@@ -1,7 +1,7 @@
-"""Crawled text made safe to show, and URLs made readable.
+"""Makes crawled text safe to show, and URLs readable.
 
-A title or an anchor text is whatever a stranger wrote: terminal escapes, line breaks, marks that turn the reading direction. Each
-form quotes for its own syntax; what no form wants is taken out here.
+A title or an anchor text may contain terminal escapes, line breaks and marks that change the reading direction. Each format
+escapes its own syntax; what no format should contain is removed here.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _NOT_IN_URL = re.compile(rf"[\s{_UNSAFE_SET}]")
 
 
 def printable(text: str) -> str:
-    """One line without anything invisible: white space becomes one space, the rest of the unsafe a replacement mark."""
+    """One line without invisible characters: white space becomes one space, other unsafe characters U+FFFD."""
     return _UNSAFE.sub("\ufffd", " ".join(text.split()))
 
 
 def clip(text: str, length: int) -> str:
-    """At most so many characters, with an ellipsis where it was cut."""
+    """The text cut to `length` characters, with an ellipsis if it was longer."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def json_safe(encoded: str) -> str:
-    """Encoded JSON whose strings keep their letters, and have everything unsafe written as an escape."""
+    """Encoded JSON in which unsafe characters are written as escapes."""
     return _UNSAFE.sub(_json_escape, encoded)
 
 
@@ -44,7 +44,7 @@ def _json_escape(match: re.Match[str]) -> str:
 
 
 def readable_url(url: str) -> str:
-    """The URL with the letters its escapes stand for (`/日本`), where that is safe; anything else stays escaped."""
+    """The URL with decoded percent-escapes where that is safe (`/日本`)."""
     return printable(_ESCAPED_BYTES.sub(_decode, url))
 
 
@@ -66,10 +66,26 @@ def url_origin(url: str) -> str:
 
 
 def url_shortener(site: str) -> Callable[[str], str]:
-    """How a report names a URL: by its path on the site, an `url_origin`; whole anywhere else."""
+    """A function that shortens the URLs of a site (an origin) to their paths and leaves other URLs whole."""
 
     def short(url: str) -> str:
         rest = url[len(site) :]
         return readable_url(rest if url.startswith(site) and rest.startswith(("/", "?")) else url)
 
     return short
+
+
+def quote_dot(text: str) -> str:
+    """A string of the DOT language: quotation marks and backslashes are escaped."""
+    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def first_directory(url: str) -> str:
+    """The first directory of the path of a URL, with its slashes; `/` for a page at the top."""
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return "/"
+    first, slash, _ = path.lstrip("/").partition("/")
+    return f"/{first}/" if slash else "/"

@@ -1,29 +1,29 @@
-"""Numbers and durations as English words, and how wide a text is where every letter has the same width."""
+"""Counts and durations as text, and the width of a text in columns of a terminal."""
 
 from __future__ import annotations
 
 import unicodedata
 
+from tadoru.i18n.translation import Translator
+
 
 def format_count(count: int, one: str, many: str | None = None) -> str:
-    """`1 page`, `2,000 pages`."""
+    """A count in English: `1 page`, `2,000 pages`. Text for readers uses `Translator.ngettext` instead."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def format_duration(seconds: float) -> str:
+def format_duration(seconds: float, _: Translator) -> str:
     """`0.42 s`, `12.3 s`, `4 min 10 s`, `2 h 5 min`."""
-    if seconds < 1:
-        return f"{seconds:.2f} s"
     if seconds < 60:
-        return f"{seconds:.1f} s"
+        return _("{seconds} s", seconds=f"{seconds:.{2 if seconds < 1 else 1}f}")
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+        return _("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+    return _("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
 
 
 def display_width(text: str) -> int:
-    """How many columns of a terminal a text takes: a letter of Japanese takes two, a combining mark none."""
+    """Columns of a terminal that a text takes: two for a Japanese character, none for a combining mark."""
     return sum(_character_width(letter) for letter in text)
 
 
@@ -33,7 +33,7 @@ def _character_width(letter: str) -> int:
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
-def pad_text(text: str, width: int, *, right: bool = False) -> str:
-    """The text with spaces up to a number of columns, after it or (`right`) before it."""
+def pad_text(text: str, width: int, *, align_right: bool = False) -> str:
+    """The text padded with spaces to a number of columns, on the right or (`align_right`) on the left."""
     space = " " * max(0, width - display_width(text))
-    return space + text if right else text + space
+    return space + text if align_right else text + space

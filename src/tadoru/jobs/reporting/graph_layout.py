@@ -1,18 +1,23 @@
-"""What a picture of a site is made of."""
+"""The layout of a site graph: dots, their positions, and the labels that fit.
+
+The start page is in the center and each depth is a ring, an ellipse because screens are wider than they are high. The pages
+below a page stay within its angle.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tadoru.i18n.translation import N_
 from tadoru.jobs.reporting.escape import clip
 from tadoru.jobs.reporting.formatting import display_width
 
 
 class UrlOutcome(StrEnum):
-    """How a URL came out, in the order a reader cares for."""
+    """The outcome of requesting a URL, in the order that matters to a reader."""
 
     BROKEN = "broken"
     BLOCKED = "blocked"
@@ -21,18 +26,27 @@ class UrlOutcome(StrEnum):
     UNREAD = "unread"
 
 
+OUTCOME_NAMES: Mapping[UrlOutcome, str] = {
+    UrlOutcome.OK: N_("OK"),
+    UrlOutcome.REDIRECT: N_("Redirected"),
+    UrlOutcome.BROKEN: N_("Broken"),
+    UrlOutcome.BLOCKED: N_("Blocked"),
+    UrlOutcome.UNREAD: N_("Not requested"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class GraphDot:
-    """One dot: a page, or the pages of a directory that are not drawn apart."""
+    """A page, or the pages of a directory that are drawn as one dot."""
 
     url: str | None
     """None for a directory."""
     parent: int | None
-    """The index of the dot it hangs from, which comes before it."""
+    """The index of its parent, which comes before it."""
     depth: int
     outcome: UrlOutcome
     weight: float = 0.0
-    """How much leads to it."""
+    """How many links lead to it, or its link score."""
     directory: str = ""
     pages: int = 1
 
@@ -40,14 +54,14 @@ class GraphDot:
 STRETCH = 1.5
 _RADIUS = 300.0
 _GAP = 15.0
-"""Room along a ring that a dot asks for."""
+"""The space that a dot takes on a ring."""
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """The place and size of each dot, around (0, 0)."""
+    """The position and size of each dot, around (0, 0)."""
 
     polar: tuple[tuple[float, float], ...]
     """Radius and angle."""
@@ -65,7 +79,7 @@ def polar_to_point(radius: float, angle: float) -> Point:
 
 
 def lay_out_dots(dots: Sequence[GraphDot]) -> GraphLayout:
-    """Gives every dot its place. A parent comes before its children in `dots`."""
+    """The layout of the dots. A parent comes before its children in `dots`."""
     levels = _levels(dots)
     angles = _angles(dots)
     rings = _rings(levels)
@@ -75,7 +89,7 @@ def lay_out_dots(dots: Sequence[GraphDot]) -> GraphLayout:
     for level, angle in zip(levels, angles, strict=True):
         radius = rings[level]
         if crowded[level]:
-            # Neighbours on a full ring step in and out in turn, like the seeds of a dandelion.
+            # Neighbours on a full ring alternate between four radii.
             radius -= (turn[level] % 4) * 0.16 * (radius - rings[level - 1])
             turn[level] += 1
         polar.append((radius, angle))
@@ -83,20 +97,20 @@ def lay_out_dots(dots: Sequence[GraphDot]) -> GraphLayout:
 
 
 def _levels(dots: Sequence[GraphDot]) -> list[int]:
-    """Rings counted from the first dot, so that a picture begins in the middle whatever depth the crawl began at."""
+    """Rings counted from the first dot: a graph begins in the center whatever depth the crawl began at."""
     base = dots[0].depth
     return [0 if dot.parent is None else max(1, dot.depth - base) for dot in dots]
 
 
 def _angles(dots: Sequence[GraphDot]) -> list[float]:
-    """The middle of the arc each dot owns; an arc grows with the leaves below it."""
+    """The middle of the arc of each dot; an arc grows with the number of leaves below it."""
     weights = [0.0] * len(dots)
     for number in range(len(dots) - 1, -1, -1):
         weights[number] = max(weights[number], 1.0)
         parent = dots[number].parent
         if parent is not None:
             weights[parent] += weights[number]
-    # Damped, so that one huge section does not press the others into a sliver.
+    # Damped, so that one huge section leaves space for the others.
     shares = [weight**0.75 for weight in weights]
     totals = [0.0] * len(dots)
     for number, dot in enumerate(dots):
@@ -105,7 +119,7 @@ def _angles(dots: Sequence[GraphDot]) -> list[float]:
     starts = [-math.pi / 2] * len(dots)
     widths = [2 * math.pi] * len(dots)
     filled = [0.0] * len(dots)
-    for number in _by_family(dots):
+    for number in _by_parent(dots):
         parent = dots[number].parent
         if parent is None:
             continue
@@ -115,7 +129,7 @@ def _angles(dots: Sequence[GraphDot]) -> list[float]:
     return [start + width / 2 for start, width in zip(starts, widths, strict=True)]
 
 
-def _by_family(dots: Sequence[GraphDot]) -> list[int]:
+def _by_parent(dots: Sequence[GraphDot]) -> list[int]:
     """Parents first, siblings by their directory, so that a section of the site stays together."""
 
     def key(number: int) -> tuple[int, bool, str]:
@@ -137,7 +151,7 @@ def _rings(levels: Sequence[int]) -> list[float]:
 
 
 def _sizes(dots: Sequence[GraphDot]) -> tuple[float, ...]:
-    # A page that opens many others is a hub as much as one that many link to.
+    # A page that leads to many others is as much a hub as one that many pages link to.
     busy = [dot.weight for dot in dots]
     for dot in dots:
         if dot.parent is not None:
@@ -156,7 +170,7 @@ def _sizes(dots: Sequence[GraphDot]) -> tuple[float, ...]:
 
 
 _LABEL_ALL = 120
-"""Up to so many dots, every one may bear its name."""
+"""Up to this number of dots, all of them may have a label."""
 _MAX_HUB_LABELS = 12
 _MAX_BROKEN_LABELS = 6
 _LETTER_WIDTH = 6.3
@@ -168,7 +182,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class DotLabel:
-    """A name beside its dot."""
+    """The label of a dot, and its position."""
 
     dot: int
     text: str
@@ -180,7 +194,7 @@ class DotLabel:
 def place_labels(
     dots: Sequence[GraphDot], layout: GraphLayout, names: Sequence[str], edges: tuple[float, float]
 ) -> Iterator[DotLabel]:
-    """The names that find room between the picture's left and right edge, the most telling dots first."""
+    """The labels that fit between the left and right edge without overlapping, the most important dots first."""
     taken = [_around(layout, number) for number in range(len(names)) if layout.sizes[number] > 6 or len(names) <= 80]
     for number in _by_importance(dots, layout):
         text = clip(names[number], _MAX_LABEL)
@@ -193,12 +207,14 @@ def place_labels(
 
 
 def _by_importance(dots: Sequence[GraphDot], layout: GraphLayout) -> list[int]:
-    """The start, the hubs of the site, a few of the broken pages and of the directories; in a small picture then all the rest."""
+    """The start page, hubs, some broken pages and directories; in a small graph also all other dots."""
     by_size = sorted(range(len(dots)), key=lambda number: (dots[number].url is None, -layout.sizes[number], number))
-    gathered = [number for number in by_size if dots[number].url is None]
+    directories = [number for number in by_size if dots[number].url is None]
     broken = [number for number in by_size if dots[number].outcome is UrlOutcome.BROKEN]
     rest = by_size if len(by_size) <= _LABEL_ALL else []
-    return list(dict.fromkeys([0, *by_size[:_MAX_HUB_LABELS], *broken[:_MAX_BROKEN_LABELS], *gathered[:_MAX_HUB_LABELS], *rest]))
+    return list(
+        dict.fromkeys([0, *by_size[:_MAX_HUB_LABELS], *broken[:_MAX_BROKEN_LABELS], *directories[:_MAX_HUB_LABELS], *rest])
+    )
 
 
 def _positions(number: int, text: str, layout: GraphLayout) -> Iterator[DotLabel]:

@@ -1,4 +1,8 @@
-"""The picture of a site: dots, where they go, their names, and the SVG. Which pages are drawn is the job's choice."""
+"""Draws a site graph as SVG.
+
+Solid lines are the shortest path to each page, faint curves the other links; a curve to a broken page is red. The style sheet
+of the page colours the graph by class name. Broken pages have another shape too, for readers who cannot tell red from green.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from tadoru.i18n.translation import Translator
 from tadoru.jobs.reporting.graph_layout import (
+    OUTCOME_NAMES,
     STRETCH,
     GraphDot,
     GraphLayout,
@@ -22,16 +28,16 @@ _MARGIN = 34.0
 _LEAST_WIDTH, _LEAST_HEIGHT = 900.0, 420.0
 
 Pair = tuple[int, int]
-"""A link between two dots, by their numbers."""
+"""A link between two dots, by their indexes."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphDrawing:
-    """The SVG, and what it had to leave out."""
+    """The SVG, and what it leaves out."""
 
     svg: str
     curves: int
-    """Links drawn besides the tree."""
+    """Links drawn in addition to the tree."""
     common: int
     """Pages that nearly every page links to: links to these are not drawn."""
     links: int
@@ -39,30 +45,30 @@ class GraphDrawing:
 
 
 def draw_dots(
-    dots: Sequence[GraphDot], links: Iterable[Pair], names: Sequence[str], hints: Sequence[str], heading: str
+    dots: Sequence[GraphDot], links: Iterable[Pair], names: Sequence[str], tooltips: Sequence[str], heading: str
 ) -> GraphDrawing:
-    """Draws the dots, of which there is at least one; each has a name and a hint, which need not be escaped."""
+    """Draws one or more dots. Each has a name and a tooltip, which are escaped here."""
     layout = lay_out_dots(dots)
     pairs = {pair for pair in links if pair[0] != pair[1]}
     curves, common = _curves(dots, pairs)
     left, top, right, bottom = _extent(layout)
-    pieces = [*_draw_rings(layout), *_draw_curves(curves, dots, layout), *_draw_tree(dots, layout)]
-    pieces += _dot_shapes(dots, layout, hints)
-    pieces += [
+    shapes = [*_draw_rings(layout), *_draw_curves(curves, dots, layout), *_draw_tree(dots, layout)]
+    shapes += _dot_shapes(dots, layout, tooltips)
+    shapes += [
         f'<text class="name{" start" if label.dot == 0 else ""}" x="{label.x:.1f}" y="{label.y:.1f}" '
         f'text-anchor="{label.anchor}">{escape(label.text)}</text>'
         for label in place_labels(dots, layout, names, (left, right))
     ]
     box = f"{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}"
     many = " many" if len(dots) > 120 else ""
-    svg = f'<svg class="graph{many}" viewBox="{box}" role="img" aria-label="{escape(heading)}">{"".join(pieces)}</svg>'
+    svg = f'<svg class="graph{many}" viewBox="{box}" role="img" aria-label="{escape(heading)}">{"".join(shapes)}</svg>'
     return GraphDrawing(svg, len(curves), common, len(pairs))
 
 
 def _curves(dots: Sequence[GraphDot], pairs: set[Pair]) -> tuple[list[Pair], int]:
-    """The links to draw besides the tree, and how many pages are left out because nearly every page links to them.
+    """The links to draw in addition to the tree, and the number of pages whose links are left out.
 
-    A menu is on every page: drawn, it would hide everything else.
+    Links to pages that nearly every page links to, usually a menu, would hide everything else.
     """
     into = Counter(target for _, target in pairs)
     often = max(12, sum(dot.url is not None for dot in dots) // 3)
@@ -84,7 +90,7 @@ def _draw_curves(curves: list[Pair], dots: Sequence[GraphDot], layout: GraphLayo
     for source, target in curves:
         (x1, y1), (x2, y2) = layout.at(source), layout.at(target)
         bad = " bad" if dots[target].outcome is UrlOutcome.BROKEN else ""
-        # Bent towards the middle, which gathers curves that run the same way, and a little aside, off the lines of the tree.
+        # Bent towards the center, which bundles curves of the same direction, and slightly aside from the lines of the tree.
         bend = f"{(x1 + x2) * 0.22 + (y2 - y1) * 0.12:.1f} {(y1 + y2) * 0.22 - (x2 - x1) * 0.12:.1f}"
         yield f'<path class="link{bad}" data-a="{source}" data-b="{target}" d="M{x1:.1f} {y1:.1f}Q{bend} {x2:.1f} {y2:.1f}"/>'
 
@@ -101,12 +107,12 @@ def _draw_tree(dots: Sequence[GraphDot], layout: GraphLayout) -> Iterator[str]:
         yield f'<path class="way" data-a="{dot.parent}" data-b="{number}" d="M{x1:.1f} {y1:.1f}{curve}"/>'
 
 
-def _dot_shapes(dots: Sequence[GraphDot], layout: GraphLayout, hints: Sequence[str]) -> Iterator[str]:
-    for number, (dot, hint) in enumerate(zip(dots, hints, strict=True)):
+def _dot_shapes(dots: Sequence[GraphDot], layout: GraphLayout, tooltips: Sequence[str]) -> Iterator[str]:
+    for number, (dot, tooltip) in enumerate(zip(dots, tooltips, strict=True)):
         x, y = layout.at(number)
         size = layout.sizes[number]
         kind = "more " if dot.url is None else ""
-        yield f'<g class="dot {kind}{dot.outcome}" data-n="{number}"><title>{escape(hint)}</title>'
+        yield f'<g class="dot {kind}{dot.outcome}" data-n="{number}"><title>{escape(tooltip)}</title>'
         if dot.outcome is UrlOutcome.BROKEN and dot.url is not None:
             half = size * 1.25
             yield f'<path d="M{x:.1f} {y - half:.1f}l{half:.1f} {half:.1f}l{-half:.1f} {half:.1f}l{-half:.1f} {-half:.1f}z"/></g>'
@@ -119,3 +125,21 @@ def _extent(layout: GraphLayout) -> tuple[float, float, float, float]:
     wide = max(outermost * STRETCH + _MARGIN + 60, _LEAST_WIDTH / 2)
     high = max(outermost + _MARGIN, _LEAST_HEIGHT / 2)
     return -wide, -high, wide, high
+
+
+def legend_item_html(outcome: UrlOutcome, count: int, _: Translator) -> str:
+    """The legend of an outcome, with the number of pages."""
+    shape = '<path d="M6 0l6 6l-6 6l-6 -6z"/>' if outcome is UrlOutcome.BROKEN else '<circle cx="6" cy="6" r="5.5"/>'
+    icon, name = f'<svg class="{outcome}" viewBox="0 0 12 12">{shape}</svg>', escape(_(OUTCOME_NAMES[outcome]))
+    return f"<li>{icon}{name} <b>{_.number(count)}</b></li>"
+
+
+def describe_common_pages(drawing: GraphDrawing, _: Translator) -> str:
+    """A note on the pages whose links are not drawn; empty if there are none."""
+    if not drawing.common:
+        return ""
+    return _.ngettext(
+        "Links to {count} page that very many pages link to, usually a menu, are not drawn.",
+        "Links to {count} pages that very many pages link to, usually a menu, are not drawn.",
+        drawing.common,
+    )

@@ -1,7 +1,7 @@
-"""Pages of HTML that need nothing but a browser: their head, links that may be followed, small marks, and style and script.
+"""Self-contained HTML pages: the head with style and content security policy, links to crawled URLs, and badges.
 
-Style and script are written into the page, and a content security policy knows them by their hashes and forbids all else. So a
-text that got past every escape could still do nothing.
+Style and script are inline. A content security policy allows them by their hashes and nothing else, so that crawled text could
+not run even if it were not escaped.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tadoru.jobs.reporting.escape import printable
 
 @cache
 def read_asset(name: str, package: str = "tadoru.jobs.reporting") -> str:
-    """A style sheet or a script that lives in the folder `assets` of a package."""
+    """A style sheet or script from the folder `assets` of a package."""
     return resources.files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
@@ -38,13 +38,13 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def link_html(url: str, words: str) -> str:
-    """A link to a crawled URL, if it is one that a browser may safely follow."""
+def link_html(url: str, text: str) -> str:
+    """A link to a crawled URL if it is safe to follow; otherwise its text."""
     if not url.lower().startswith(("http://", "https://")):
-        return escape(words)
-    return f'<a href="{escape(printable(url))}" rel="noopener noreferrer nofollow" target="_blank">{escape(words)}</a>'
+        return escape(text)
+    return f'<a href="{escape(printable(url))}" rel="noopener noreferrer nofollow" target="_blank">{escape(text)}</a>'
 
 
-def badge_html(kind: str, words: str) -> str:
-    """A small coloured mark."""
-    return f'<span class="tag {kind}">{escape(words)}</span>'
+def badge_html(kind: str, text: str) -> str:
+    """A small coloured label."""
+    return f'<span class="tag {kind}">{escape(text)}</span>'

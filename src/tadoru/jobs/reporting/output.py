@@ -11,19 +11,19 @@ from typing import TextIO
 
 
 def supports_colour(out: TextIO) -> bool:
-    """Whether whoever reads this sees colours, and wants to."""
+    """Whether the output is a terminal and NO_COLOR is not set."""
     return out.isatty() and not os.environ.get("NO_COLOR")
 
 
 @contextmanager
 def open_output(name: str | None) -> Iterator[TextIO]:
-    """stdout, or a file that appears whole or not at all."""
+    """stdout, or a file that appears only when it is complete."""
     if name is None:
         yield sys.stdout
         sys.stdout.flush()
         return
     path = Path(name).resolve()
-    # A pipe or a device is written to; putting a file in its place would destroy it.
+    # Replacing a pipe or a device by a file would destroy it.
     is_special = path.exists() and not path.is_file()
     unfinished = path if is_special else path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -37,11 +37,11 @@ def open_output(name: str | None) -> Iterator[TextIO]:
 
 
 MAX_ANNOTATIONS = 10
-"""GitHub shows ten errors and ten warnings of a step and drops the rest silently."""
+"""GitHub shows ten errors and ten warnings of a step and ignores the rest."""
 
 
 def workflow_command(level: str, title: str, message: str) -> str:
-    """One workflow command with its own escapes."""
+    """A workflow command that GitHub turns into an annotation."""
     return f"::{level} title={_property(title)}::{_data(message)}"
 
 

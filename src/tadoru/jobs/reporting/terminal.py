@@ -1,4 +1,4 @@
-"""Colours of a terminal."""
+"""Colours of terminal output."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Writes a piece of text in a colour, or plainly."""
+    """Colours text with ANSI escapes, unless colours are off."""
 
     on: bool
 

@@ -1,1 +1,1 @@
-"""`tadoru compare`: what became of a site between two crawls of it, or of two sites that should be alike."""
+"""`tadoru compare`: changes between two crawls of a site, or between two sites that should be alike."""

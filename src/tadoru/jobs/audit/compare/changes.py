@@ -1,4 +1,4 @@
-"""What can become of a page between two crawls. Pure: two states of it go in, changes come out."""
+"""The changes of a page between two crawls, from its two states."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tadoru.jobs.audit.context import INDEXABLE
 from tadoru.store.crawl.run_pages import PageState, Rewrite
 
 SLOW_MS = 300.0
-"""A response time has changed when it doubled or halved, and by at least so much."""
+"""A response time has changed if it doubled or halved, and by at least this much."""
 LARGE_BYTES = 10_000
 FEW_LINKS = 5
 
@@ -18,20 +18,20 @@ ChangedValue = str | int | float | None
 
 
 class ChangeKind(StrEnum):
-    """A change, in the order that a reader cares for."""
+    """The kind of a change, in the order that matters to a reader."""
 
     BROKEN = "broken"
     REMOVED = "removed"
     DEINDEXED = "deindexed"
-    """It could be shown in search results, and can not any more."""
+    """It was indexable, and is not any more."""
     REDIRECTED = "redirected"
-    """It redirects now, or to somewhere else."""
+    """It redirects now, or to another URL."""
     STATUS = "status"
     FIXED = "fixed"
     ADDED = "added"
     INDEXED = "indexed"
     INDEXABILITY = "indexability"
-    """There is another reason why it is not shown."""
+    """It is not indexable for another reason."""
     TITLE = "title"
     DESCRIPTION = "description"
     H1 = "h1"
@@ -49,7 +49,7 @@ class ChangeKind(StrEnum):
 
 
 REGRESSIONS = frozenset({ChangeKind.BROKEN, ChangeKind.REMOVED, ChangeKind.DEINDEXED})
-"""Together with new errors, these are regressions."""
+"""Regressions, together with new errors."""
 FINDING_CHANGES = frozenset({ChangeKind.NEW_FINDING, ChangeKind.FIXED_FINDING})
 
 
@@ -61,23 +61,23 @@ class PageChange(NamedTuple):
     before: ChangedValue = None
     after: ChangedValue = None
     check_id: str = ""
-    """Of a finding."""
+    """The check of a finding."""
 
 
 def describe_response(state: PageState) -> str:
-    """How a page answered, in a word."""
+    """The response to a page: a status code, `no answer` or `not requested`."""
     if state.status == "skipped":
         return "not requested"
     return str(state.status_code) if state.status_code is not None else "no answer"
 
 
 def is_working(state: PageState) -> bool:
-    """Whether a visitor gets something: the page, or a redirect."""
+    """Whether a visitor gets the page or a redirect."""
     return state.status_code is not None and state.status_code < 400
 
 
 def page_changes(before: PageState, after: PageState, rewrite: Rewrite | None) -> Iterator[PageChange]:
-    """Everything that is different about a page that both crawls know."""
+    """All changes of a page that both crawls have."""
     was, now = describe_response(before), describe_response(after)
     yield from _response_changes(before, after, was, now, rewrite)
     read = (before.status_code or 0) // 100 == 2 == (after.status_code or 0) // 100
@@ -89,10 +89,10 @@ def page_changes(before: PageState, after: PageState, rewrite: Rewrite | None) -
 
 
 def _response_changes(before: PageState, after: PageState, was: str, now: str, rewrite: Rewrite | None) -> Iterator[PageChange]:
-    asked = "not requested" not in (was, now)
-    if asked and is_working(before) and not is_working(after):
+    was_requested = "not requested" not in (was, now)
+    if was_requested and is_working(before) and not is_working(after):
         yield PageChange(ChangeKind.BROKEN, after.url, was, now)
-    elif asked and is_working(after) and not is_working(before):
+    elif was_requested and is_working(after) and not is_working(before):
         yield PageChange(ChangeKind.FIXED, after.url, was, now)
     elif after.redirect_url is not None and _mapped(before.redirect_url, rewrite) != _mapped(after.redirect_url, rewrite):
         yield PageChange(ChangeKind.REDIRECTED, after.url, before.redirect_url or was, after.redirect_url)
@@ -135,17 +135,17 @@ def _figure_changes(before: PageState, after: PageState) -> Iterator[PageChange]
         larger = (after.size or 0) > (before.size or 0)
         yield PageChange(ChangeKind.LARGER if larger else ChangeKind.SMALLER, after.url, before.size, after.size)
     if before.inlinks is not None and after.inlinks is not None:
-        lost_or_won = bool(before.inlinks) != bool(after.inlinks)
-        if lost_or_won or _differ(before.inlinks, after.inlinks, FEW_LINKS):
+        lost_or_gained = bool(before.inlinks) != bool(after.inlinks)
+        if lost_or_gained or _differ(before.inlinks, after.inlinks, FEW_LINKS):
             yield PageChange(ChangeKind.INLINKS, after.url, before.inlinks, after.inlinks)
 
 
-def _differ(was: float | None, now: float | None, floor: float) -> bool:
-    """Clearly: by a factor of two, and by more than chance would."""
+def _differ(was: float | None, now: float | None, minimum: float) -> bool:
+    """Whether two numbers differ by a factor of two and by at least `minimum`."""
     if was is None or now is None:
         return False
     low, high = sorted((was, now))
-    return high >= 2 * low and high - low >= floor
+    return high >= 2 * low and high - low >= minimum
 
 
 def _round(ms: float | None) -> float | None:

@@ -1,357 +1,276 @@
-"""A comparison as text, Markdown and JSON, and the messages that all formats use."""
+"""A comparison as text, Markdown and JSON, and the messages that all formats use.
+
+The JSON format lists every change while the crawls are read; the totals are at the end:
+
+{"schema": "tadoru-comparison", "schema_version": 1, "before": {...}, "after": {...},
+ "changes": [{"kind", "url", "before", "after"}, {"kind": "new-finding", "url", "check", "severity", "subject"}, ...],
+ "totals": {kind: number}, "checks": [{"check", "severity", "group", "title", "before", "after", "new", "fixed", "gone"}, ...],
+ "pages_before", "pages_after", "compared", "unseen", "twins"}
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TextIO
 
 from tadoru.clock import iso
 from tadoru.errors import without_passwords
+from tadoru.i18n.formats import format_utc
+from tadoru.i18n.translation import N_, Translator
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangedValue, ChangeKind, PageChange
 from tadoru.jobs.audit.compare.comparison import CheckChange, CrawlComparison
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.report.json_report import encode_json
 from tadoru.jobs.audit.report.markdown import escape_markdown
-from tadoru.jobs.audit.report.messages import INDEXABILITIES, LANGUAGES, Words
+from tadoru.jobs.audit.report.messages import (
+    INDEXABILITIES,
+    SEVERITIES,
+    describe_hidden,
+    format_page_count,
+    translate_name,
+)
 from tadoru.jobs.reporting.escape import clip, printable, readable_url
 from tadoru.jobs.reporting.formatting import display_width, pad_text
 from tadoru.jobs.reporting.terminal import Palette
-from tadoru.model.finding import Severity, Text
+from tadoru.model.finding import Severity
 from tadoru.store.crawl.run_pages import CheckTexts
 
-LONGEST = 80
-"""Characters shown of a title, say."""
-
+SCHEMA = "tadoru-comparison"
+SCHEMA_VERSION = 1
+MAX_TEXT = 80
+"""Characters shown of a title or description."""
+CHANGE_NAMES: Mapping[ChangeKind, str] = {
+    ChangeKind.BROKEN: N_("Newly broken"),
+    ChangeKind.REMOVED: N_("Removed pages"),
+    ChangeKind.DEINDEXED: N_("No longer indexable"),
+    ChangeKind.REDIRECTED: N_("Newly redirected"),
+    ChangeKind.STATUS: N_("Status changed"),
+    ChangeKind.FIXED: N_("Working again"),
+    ChangeKind.ADDED: N_("Added pages"),
+    ChangeKind.INDEXED: N_("Newly indexable"),
+    ChangeKind.INDEXABILITY: N_("Not indexable for another reason"),
+    ChangeKind.TITLE: N_("Title changed"),
+    ChangeKind.DESCRIPTION: N_("Description changed"),
+    ChangeKind.H1: N_("H1 changed"),
+    ChangeKind.CANONICAL: N_("Canonical changed"),
+    ChangeKind.ROBOTS: N_("Robots directives changed"),
+    ChangeKind.CONTENT: N_("Content changed"),
+    ChangeKind.DEPTH: N_("Depth changed"),
+    ChangeKind.INLINKS: N_("Inlinks changed"),
+    ChangeKind.SLOWER: N_("Slower"),
+    ChangeKind.FASTER: N_("Faster"),
+    ChangeKind.LARGER: N_("Larger"),
+    ChangeKind.SMALLER: N_("Smaller"),
+    ChangeKind.NEW_FINDING: N_("New findings"),
+    ChangeKind.FIXED_FINDING: N_("Fixed findings"),
+}
+_IMPROVEMENTS = frozenset({ChangeKind.FIXED, ChangeKind.INDEXED})
 _URLS = frozenset({ChangeKind.CANONICAL, ChangeKind.REDIRECTED})
 _REASONS = frozenset({ChangeKind.DEINDEXED, ChangeKind.INDEXED, ChangeKind.INDEXABILITY})
 _QUOTED = frozenset({ChangeKind.TITLE, ChangeKind.DESCRIPTION, ChangeKind.H1, ChangeKind.ROBOTS})
-_UNITS = {
-    ChangeKind.SLOWER: Text("{:,.0f} ms", "{:,.0f} ミリ秒"),
-    ChangeKind.FASTER: Text("{:,.0f} ms", "{:,.0f} ミリ秒"),
-    ChangeKind.LARGER: Text("{:,} bytes", "{:,} バイト"),
-    ChangeKind.SMALLER: Text("{:,} bytes", "{:,} バイト"),
-    ChangeKind.INLINKS: Text("links: {:,}", "リンク {:,}"),
-    ChangeKind.CONTENT: Text("words: {:,}", "{:,} 語"),
-    ChangeKind.DEPTH: Text("depth {:,}", "深さ {:,}"),
+_RESPONSES = {"no answer": N_("No response"), "not requested": N_("Not requested")}
+_OUTCOMES = {
+    "limit": N_("stopped at the page limit"),
+    "time": N_("stopped at the time limit"),
+    "interrupted": N_("interrupted"),
 }
-_STATES = {"no answer": Text("no answer", "応答なし"), "not requested": Text("not requested", "未取得")}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentences:
-    """The texts of one language. Braces are filled in by whoever shows them."""
-
-    words: Words
-    over: str
-    title: str
-    before: str
-    after: str
-    run: str
-    score: str
-    no_score: str
-    stopped: Mapping[str, str]
-    """By how the crawl ended; '' when it still runs or was killed."""
-    partial_before: str
-    partial_after: str
-    unseen: str
-    twins: str
-    changes: str
-    nothing: str
-    findings: str
-    findings_lead: str
-    new: str
-    fixed: str
-    totals: str
-    check: str
-    severity: str
-    number: str
-    url: str
-    none: str
-    unlinked: str
-    more: str
-    kinds: Mapping[ChangeKind, str]
-
-    def text(self, text: Text) -> str:
-        return self.words.text(text)
-
-    def check_title(self, check: CheckTexts) -> str:
-        return printable((check.title_ja if self.words.lang == "ja" else check.title) or check.title)
-
-    def side(self, side: RunHandle, pages: int) -> str:
-        """A run in one line."""
-        parts = [printable(side.name), self.run.format(number=side.run.number), self.words.when(side.run.started_at)]
-        parts.append(self.words.count("page", pages))
-        if side.run.partial:
-            parts.append(self.stopped.get(side.run.outcome or "", self.stopped[""]))
-        return ", ".join(parts)
-
-    def values(self, change: PageChange) -> str:
-        """What something was, and what it is."""
-        if change.kind is ChangeKind.ADDED:
-            return self.value(change.kind, change.after)
-        if change.kind is ChangeKind.REMOVED:
-            return self.value(change.kind, change.before)
-        return f"{self.value(change.kind, change.before)} → {self.value(change.kind, change.after)}"
-
-    def value(self, kind: ChangeKind, value: ChangedValue) -> str:
-        if value is None:
-            return self.unlinked if kind is ChangeKind.DEPTH else self.none
-        if kind in _UNITS:
-            return self.text(_UNITS[kind]).format(value)
-        shown = str(value)
-        if kind in _REASONS:
-            return self.words.named(INDEXABILITIES, shown)
-        if kind in _QUOTED:
-            return f"“{clip(printable(shown), LONGEST)}”"
-        if shown in _STATES:
-            return self.text(_STATES[shown])
-        return readable_url(shown) if kind in _URLS else printable(shown)
+def describe_run(handle: RunHandle, pages: int, _: Translator) -> str:
+    """A run in one line: database, number, date, pages, and why it is incomplete."""
+    run = handle.run
+    parts = [printable(handle.name), _("run {number}", number=run.number), format_utc(run.started_at, _.lang)]
+    parts.append(format_page_count(pages, _))
+    if run.partial:
+        parts.append(_(_OUTCOMES.get(run.outcome or "", N_("not finished"))))
+    return ", ".join(parts)
 
 
-ENGLISH = Sentences(
-    words=LANGUAGES["en"],
-    over="Crawl comparison",
-    title="{before} and {after} compared",
-    before="before",
-    after="after",
-    run="run {number}",
-    score="score",
-    no_score="none",
-    stopped={
-        "": "not finished",
-        "limit": "stopped at its limit of pages",
-        "time": "stopped at its time limit",
-        "interrupted": "interrupted",
-    },
-    partial_before="The first crawl did not come to its end: a page that only the second one has seen is not called added.",
-    partial_after="The second crawl did not come to its end: a page that only the first one has seen is not called removed.",
-    unseen="Seen by one crawl only, and left out: {pages}.",
-    twins="The same as another URL by --map, and left out: {urls}.",
-    changes="Pages",
-    nothing="Nothing has changed.",
-    findings="Findings",
-    findings_lead="{new} new, {fixed} fixed",
-    new="new",
-    fixed="fixed",
-    totals="before → after",
-    check="Check",
-    severity="Severity",
-    number="Number",
-    url="URL",
-    none="none",
-    unlinked="not linked",
-    more="and {number} more",
-    kinds={
-        ChangeKind.BROKEN: "Broken",
-        ChangeKind.REMOVED: "Removed",
-        ChangeKind.DEINDEXED: "No longer indexable",
-        ChangeKind.REDIRECTED: "Newly redirected",
-        ChangeKind.STATUS: "Other status",
-        ChangeKind.FIXED: "Working again",
-        ChangeKind.ADDED: "Added",
-        ChangeKind.INDEXED: "Newly indexable",
-        ChangeKind.INDEXABILITY: "Not indexable for another reason",
-        ChangeKind.TITLE: "Title changed",
-        ChangeKind.DESCRIPTION: "Description changed",
-        ChangeKind.H1: "H1 changed",
-        ChangeKind.CANONICAL: "Canonical changed",
-        ChangeKind.ROBOTS: "Robots directives changed",
-        ChangeKind.CONTENT: "Content changed",
-        ChangeKind.DEPTH: "Depth changed",
-        ChangeKind.INLINKS: "Links to it changed",
-        ChangeKind.SLOWER: "Slower",
-        ChangeKind.FASTER: "Faster",
-        ChangeKind.LARGER: "Larger",
-        ChangeKind.SMALLER: "Smaller",
-        ChangeKind.NEW_FINDING: "New findings",
-        ChangeKind.FIXED_FINDING: "Fixed findings",
-    },
-)
-
-JAPANESE = Sentences(
-    words=LANGUAGES["ja"],
-    over="クロールの比較",
-    title="{before} と {after} の比較",
-    before="前回",
-    after="今回",
-    run="{number}回目",
-    score="スコア",
-    no_score="なし",
-    stopped={"": "未完了", "limit": "ページ数の上限で終了", "time": "制限時間で終了", "interrupted": "中断"},
-    partial_before="前回のクロールは最後まで終わっていません。今回だけ取得したページは追加として数えません。",
-    partial_after="今回のクロールは最後まで終わっていません。前回だけ取得したページは削除として数えません。",
-    unseen="片方のクロールだけが取得した {pages}は比較から除きました。",
-    twins="--map により別のURLと同じになった {urls}は比較から除きました。",
-    changes="ページ",
-    nothing="変化はありません。",
-    findings="検出された問題",
-    findings_lead="新規 {new} 件、解消 {fixed} 件",
-    new="新規",
-    fixed="解消",
-    totals="前回 → 今回",
-    check="検査項目",
-    severity="重大度",
-    number="件数",
-    url="URL",
-    none="なし",
-    unlinked="リンクなし",
-    more="ほか {number} 件",
-    kinds={
-        ChangeKind.BROKEN: "リンク切れになったページ",
-        ChangeKind.REMOVED: "削除されたページ",
-        ChangeKind.DEINDEXED: "インデックス不可になったページ",
-        ChangeKind.REDIRECTED: "リダイレクトされるようになったページ",
-        ChangeKind.STATUS: "ステータスの変化",
-        ChangeKind.FIXED: "復旧したページ",
-        ChangeKind.ADDED: "追加されたページ",
-        ChangeKind.INDEXED: "インデックス可能になったページ",
-        ChangeKind.INDEXABILITY: "インデックス不可の理由の変化",
-        ChangeKind.TITLE: "タイトルの変化",
-        ChangeKind.DESCRIPTION: "ディスクリプションの変化",
-        ChangeKind.H1: "h1の変化",
-        ChangeKind.CANONICAL: "canonicalの変化",
-        ChangeKind.ROBOTS: "robots指示の変化",
-        ChangeKind.CONTENT: "本文の変化",
-        ChangeKind.DEPTH: "深さの変化",
-        ChangeKind.INLINKS: "被リンク数の変化",
-        ChangeKind.SLOWER: "遅くなったページ",
-        ChangeKind.FASTER: "速くなったページ",
-        ChangeKind.LARGER: "大きくなったページ",
-        ChangeKind.SMALLER: "小さくなったページ",
-        ChangeKind.NEW_FINDING: "新しい問題",
-        ChangeKind.FIXED_FINDING: "解消した問題",
-    },
-)
-
-SENTENCES = {"en": ENGLISH, "ja": JAPANESE}
+def check_title(check: CheckTexts, _: Translator) -> str:
+    """The title of a check: its own translation if it has one, else the one of the catalogue."""
+    own = check.title_ja if _.lang == "ja" else ""
+    return printable(own or _(check.title))
 
 
-_GOOD = frozenset({ChangeKind.FIXED, ChangeKind.INDEXED})
+def describe_change(change: PageChange, _: Translator) -> str:
+    """The value before and after a change."""
+    if change.kind is ChangeKind.ADDED:
+        return _format_value(change.kind, change.after, _)
+    if change.kind is ChangeKind.REMOVED:
+        return _format_value(change.kind, change.before, _)
+    return f"{_format_value(change.kind, change.before, _)} → {_format_value(change.kind, change.after, _)}"
 
 
-def write_text(result: CrawlComparison, say: Sentences, out: TextIO, *, colour: bool = False) -> None:
-    out.writelines(f"{line.rstrip()}\n" for line in _text_lines(result, say, Palette(colour)))
+def _format_value(kind: ChangeKind, value: ChangedValue, _: Translator) -> str:
+    if value is None:
+        return _("not linked") if kind is ChangeKind.DEPTH else _("none")
+    if isinstance(value, int | float):
+        return _format_number(kind, value, _)
+    if kind in _REASONS:
+        return translate_name(INDEXABILITIES, value, _)
+    if kind in _QUOTED:
+        return f"“{clip(printable(value), MAX_TEXT)}”"
+    if value in _RESPONSES:
+        return _(_RESPONSES[value])
+    return readable_url(value) if kind in _URLS else printable(value)
 
 
-def format_score_change(result: CrawlComparison, say: Sentences) -> str:
+def _format_number(kind: ChangeKind, value: float, _: Translator) -> str:
+    count = round(value)
+    match kind:
+        case ChangeKind.SLOWER | ChangeKind.FASTER:
+            return f"{_.number(count)} ms"
+        case ChangeKind.LARGER | ChangeKind.SMALLER:
+            return _.ngettext("{count} byte", "{count} bytes", count)
+        case ChangeKind.INLINKS:
+            return _.ngettext("{count} inlink", "{count} inlinks", count)
+        case ChangeKind.CONTENT:
+            return _.ngettext("{count} word", "{count} words", count)
+        case ChangeKind.DEPTH:
+            return _("depth {depth}", depth=_.number(count))
+    return _.number(value)
+
+
+def format_score_change(result: CrawlComparison, _: Translator) -> str:
     """`81.2 → 84.0 (+2.8)`."""
     was, now = result.before.run.score, result.after.run.score
-    shown = [say.no_score if score is None else f"{score:.1f}" for score in (was, now)]
+    shown = [_("none") if score is None else f"{score:.1f}" for score in (was, now)]
     difference = f" ({now - was:+.1f})" if was is not None and now is not None else ""
     return f"{shown[0]} → {shown[1]}{difference}"
 
 
-def describe_limits(result: CrawlComparison, say: Sentences) -> Iterator[str]:
-    """What a reader must know before believing the rest."""
+def describe_limits(result: CrawlComparison, _: Translator) -> Iterator[str]:
+    """What the comparison leaves out, and why."""
     if result.before.run.partial:
-        yield say.partial_before
+        yield _("The first crawl is incomplete. Pages that only the second crawl has are not counted as added.")
     if result.after.run.partial:
-        yield say.partial_after
+        yield _("The second crawl is incomplete. Pages that only the first crawl has are not counted as removed.")
     if result.unseen:
-        yield say.unseen.format(pages=say.words.count("page", result.unseen))
+        yield _.ngettext(
+            "{count} page that only one crawl has was ignored.",
+            "{count} pages that only one crawl has were ignored.",
+            result.unseen,
+        )
     if result.twins:
-        yield say.twins.format(urls=say.words.count("url", result.twins))
+        yield _.ngettext(
+            "{count} URL that --map made equal to another URL was ignored.",
+            "{count} URLs that --map made equal to another URL were ignored.",
+            result.twins,
+        )
 
 
-def _text_lines(result: CrawlComparison, say: Sentences, paint: Palette) -> Iterator[str]:
+def write_text(result: CrawlComparison, _: Translator, out: TextIO, *, colour: bool = False) -> None:
+    """Writes the comparison for a terminal."""
+    out.writelines(f"{line.rstrip()}\n" for line in _text_lines(result, _, Palette(colour)))
+
+
+def _text_lines(result: CrawlComparison, _: Translator, paint: Palette) -> Iterator[str]:
     facts = (
-        (say.before, say.side(result.before, result.pages_before)),
-        (say.after, say.side(result.after, result.pages_after)),
-        (say.score, format_score_change(result, say)),
+        (_("Before"), describe_run(result.before, result.pages_before, _)),
+        (_("After"), describe_run(result.after, result.pages_after, _)),
+        (_("Score"), format_score_change(result, _)),
     )
-    width = max(display_width(name) for name, _ in facts) + 2
-    yield from (f"{paint.faint(pad_text(name, width))}{words}" for name, words in facts)
-    yield from (paint.yellow(f"! {remark}") for remark in describe_limits(result, say))
+    width = max(display_width(name) for name, text in facts) + 2
+    yield from (f"{paint.faint(pad_text(name, width))}{text}" for name, text in facts)
+    yield from (paint.yellow(f"! {limit}") for limit in describe_limits(result, _))
     kinds = [kind for kind in ChangeKind if kind not in FINDING_CHANGES and result.counts[kind]]
     checks = result.changed_checks()
     if not kinds and not checks:
-        yield from ("", say.nothing)
+        yield from ("", _("No changes."))
     for kind in kinds:
-        yield from ("", _heading(kind, result.counts[kind], say, paint))
-        yield from _examples(result.examples[kind], result.counts[kind], say)
+        yield from ("", _heading(kind, result.counts[kind], _, paint))
+        yield from _example_lines(result.examples[kind], result.counts[kind], _)
     if checks:
-        counts = {"new": f"{result.counts[ChangeKind.NEW_FINDING]:,}", "fixed": f"{result.counts[ChangeKind.FIXED_FINDING]:,}"}
-        yield from ("", f"{paint.bold(say.findings)}  {say.findings_lead.format(**counts)}")
+        heading = paint.bold(_("Finding changes"))
+        yield from ("", f"{heading}  {describe_finding_totals(result, _)}")
         for change in checks:
-            yield from _check_lines(change, say, paint)
+            yield from _check_lines(change, _, paint)
 
 
-def _heading(kind: ChangeKind, count: int, say: Sentences, paint: Palette) -> str:
-    name = f"{say.kinds[kind]} ({count:,})"
-    return paint.red(name) if kind in REGRESSIONS else paint.green(name) if kind in _GOOD else paint.bold(name)
+def describe_finding_totals(result: CrawlComparison, _: Translator) -> str:
+    """`3 new, 1 fixed`."""
+    new, fixed = (_.number(result.counts[kind]) for kind in (ChangeKind.NEW_FINDING, ChangeKind.FIXED_FINDING))
+    return _("{new} new, {fixed} fixed", new=new, fixed=fixed)
 
 
-def _examples(changes: list[PageChange], count: int, say: Sentences) -> Iterator[str]:
+def _heading(kind: ChangeKind, count: int, _: Translator, paint: Palette) -> str:
+    name = f"{_(CHANGE_NAMES[kind])} ({_.number(count)})"
+    return paint.red(name) if kind in REGRESSIONS else paint.green(name) if kind in _IMPROVEMENTS else paint.bold(name)
+
+
+def _example_lines(changes: list[PageChange], count: int, _: Translator) -> Iterator[str]:
     for change in changes:
-        yield f"  {readable_url(change.url)}  {say.values(change)}"
+        yield f"  {readable_url(change.url)}  {describe_change(change, _)}"
     if count > len(changes):
-        yield f"  {say.more.format(number=f'{count - len(changes):,}')}"
+        yield f"  {describe_hidden(count - len(changes), _)}"
 
 
-def _check_lines(change: CheckChange, say: Sentences, paint: Palette) -> Iterator[str]:
-    severity = say.words.severities[Severity(change.check.severity)][0]
-    counts = [f"{number:,} {word}" for number, word in ((change.new, say.new), (change.fixed, say.fixed)) if number]
-    totals = f"{change.before:,} → {change.after:,}"
-    yield f"  {severity}: {say.check_title(change.check)} ({change.check.id}): {', '.join(counts)}, {totals}"
+def _check_lines(change: CheckChange, _: Translator, paint: Palette) -> Iterator[str]:
+    severity = _(SEVERITIES[Severity(change.check.severity)])
+    counts = []
+    if change.new:
+        counts.append(_("{count} new", count=_.number(change.new)))
+    if change.fixed:
+        counts.append(_("{count} fixed", count=_.number(change.fixed)))
+    totals = f"{_.number(change.before)} → {_.number(change.after)}"
+    yield f"  {severity}: {check_title(change.check, _)} ({change.check.id}): {', '.join(counts)}, {totals}"
     for example in change.examples:
         sign = paint.red("+") if example.kind is ChangeKind.NEW_FINDING else paint.green("−")
         subject = example.after if example.kind is ChangeKind.NEW_FINDING else example.before
         yield f"    {sign} {readable_url(example.url)}" + (f"  {readable_url(str(subject))}" if subject else "")
     hidden = change.new + change.fixed - len(change.examples)
     if hidden > 0:
-        yield f"    {say.more.format(number=f'{hidden:,}')}"
+        yield f"    {describe_hidden(hidden, _)}"
 
 
-def write_markdown(result: CrawlComparison, say: Sentences, out: TextIO) -> None:
-    out.writelines(f"{line}\n" for line in _markdown_lines(result, say))
+def write_markdown(result: CrawlComparison, _: Translator, out: TextIO) -> None:
+    """Writes the comparison for a pull request or an issue."""
+    out.writelines(f"{line}\n" for line in _markdown_lines(result, _))
 
 
-def _markdown_lines(result: CrawlComparison, say: Sentences) -> Iterator[str]:
-    yield from (f"## {say.over}", "")
-    yield f"- **{say.before}**: {escape_markdown(say.side(result.before, result.pages_before))}"
-    yield f"- **{say.after}**: {escape_markdown(say.side(result.after, result.pages_after))}"
-    yield f"- **{say.score}**: {format_score_change(result, say)}"
-    for remark in describe_limits(result, say):
-        yield from ("", f"> {escape_markdown(remark)}")
+def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
+    yield from ("## " + _("Crawl comparison"), "")
+    yield "- **" + _("Before") + f"**: {escape_markdown(describe_run(result.before, result.pages_before, _))}"
+    yield "- **" + _("After") + f"**: {escape_markdown(describe_run(result.after, result.pages_after, _))}"
+    yield "- **" + _("Score") + f"**: {format_score_change(result, _)}"
+    for limit in describe_limits(result, _):
+        yield from ("", f"> {escape_markdown(limit)}")
     kinds = [kind for kind in ChangeKind if result.counts[kind]]
     if not kinds:
-        yield from ("", say.nothing)
+        yield from ("", _("No changes."))
         return
-    yield from ("", f"| {say.changes} | {say.number} |", "|---|---:|")
-    yield from (f"| {say.kinds[kind]} | {result.counts[kind]:,} |" for kind in kinds)
+    yield from ("", "| " + _("Change") + " | " + _("Count") + " |", "|---|---:|")
+    yield from (f"| {_(CHANGE_NAMES[kind])} | {_.number(result.counts[kind])} |" for kind in kinds)
     for kind in kinds:
         if kind not in FINDING_CHANGES:
-            yield from _section(say.kinds[kind], result.examples[kind], result.counts[kind], say)
+            yield from _section(_(CHANGE_NAMES[kind]), result.examples[kind], result.counts[kind], _)
     checks = result.changed_checks()
     if checks:
-        yield from ("", f"### {say.findings}", "")
-        yield f"| {say.severity} | {say.check} | {say.new} | {say.fixed} | {say.totals} |"
+        yield from ("", "### " + _("Finding changes"), "")
+        heads = (_("Severity"), _("Check"), _("New"), _("Fixed"), _("Before → after"))
+        yield f"| {' | '.join(heads)} |"
         yield "|---|---|---:|---:|---:|"
-        yield from (_row(change, say) for change in checks)
+        yield from (_row(change, _) for change in checks)
 
 
-def _section(heading: str, changes: list[PageChange], count: int, say: Sentences) -> Iterator[str]:
-    yield from ("", "<details>", f"<summary>{heading} ({count:,})</summary>", "")
+def _section(heading: str, changes: list[PageChange], count: int, _: Translator) -> Iterator[str]:
+    yield from ("", "<details>", f"<summary>{heading} ({_.number(count)})</summary>", "")
     for change in changes:
-        yield f"- {escape_markdown(readable_url(change.url))}: {escape_markdown(say.values(change))}"
+        yield f"- {escape_markdown(readable_url(change.url))}: {escape_markdown(describe_change(change, _))}"
     if count > len(changes):
-        yield f"- {say.more.format(number=f'{count - len(changes):,}')}"
+        yield f"- {describe_hidden(count - len(changes), _)}"
     yield from ("", "</details>")
 
 
-def _row(change: CheckChange, say: Sentences) -> str:
-    severity = say.words.severities[Severity(change.check.severity)][0]
-    name = f"{escape_markdown(say.check_title(change.check))} (`{change.check.id}`)"
-    return f"| {severity} | {name} | {change.new:,} | {change.fixed:,} | {change.before:,} → {change.after:,} |"
-
-
-SCHEMA = "tadoru-comparison"
-SCHEMA_VERSION = 1
+def _row(change: CheckChange, _: Translator) -> str:
+    severity = _(SEVERITIES[Severity(change.check.severity)])
+    name = f"{escape_markdown(check_title(change.check, _))} (`{change.check.id}`)"
+    new, fixed, before, after = map(_.number, (change.new, change.fixed, change.before, change.after))
+    return f"| {severity} | {name} | {new} | {fixed} | {before} → {after} |"
 
 
 class ComparisonJsonWriter:
-    """Writes one comparison."""
+    """Writes a comparison as JSON, change by change."""
 
     def __init__(self, before: RunHandle, after: RunHandle, severities: Mapping[str, str], out: TextIO) -> None:
         self._out = out
@@ -362,17 +281,19 @@ class ComparisonJsonWriter:
         self._out.write('"changes": [')
 
     def change(self, change: PageChange) -> None:
+        """Writes a change."""
         self._out.write("\n" if self._first else ",\n")
         self._first = False
-        self._out.write(encode_json(self._plain(change)))
+        self._out.write(encode_json(self._change_json(change)))
 
-    def end(self, result: CrawlComparison, say: Sentences) -> None:
+    def end(self, result: CrawlComparison, _: Translator) -> None:
+        """Writes the totals."""
         tail = {
             "totals": {str(kind): result.counts[kind] for kind in ChangeKind},
             "checks": [
                 {
                     "check": one.check.id, "severity": one.check.severity, "group": one.check.group,
-                    "title": say.check_title(one.check), "before": one.before, "after": one.after, "new": one.new,
+                    "title": check_title(one.check, _), "before": one.before, "after": one.after, "new": one.new,
                     "fixed": one.fixed, "gone": one.gone,
                 }
                 for one in sorted(result.checks.values(), key=lambda one: one.check.id)
@@ -383,7 +304,7 @@ class ComparisonJsonWriter:
         }  # fmt: skip
         self._out.write(f"\n],\n{encode_json(tail)[1:]}\n")
 
-    def _plain(self, change: PageChange) -> dict[str, Any]:
+    def _change_json(self, change: PageChange) -> dict[str, Any]:
         if change.kind not in FINDING_CHANGES:
             return {"kind": str(change.kind), "url": change.url, "before": change.before, "after": change.after}
         subject = change.after if change.kind is ChangeKind.NEW_FINDING else change.before
@@ -393,10 +314,10 @@ class ComparisonJsonWriter:
         }  # fmt: skip
 
 
-def _run_json(side: RunHandle) -> dict[str, Any]:
-    run = side.run
+def _run_json(handle: RunHandle) -> dict[str, Any]:
+    run = handle.run
     return {
-        "database": without_passwords(side.name),
+        "database": without_passwords(handle.name),
         "run": run.number,
         "started_at": iso(run.started_at),
         "ended_at": iso(run.ended_at) if run.ended_at else None,

@@ -1,4 +1,4 @@
-"""What is compared: `FILE`, the last run of a database, or `FILE@RUN`, an earlier one. And which URLs of the two are the same."""
+"""Opens the runs to compare: `FILE` is the last run of a database, `FILE@RUN` an earlier one. Also parses `--map`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tadoru.clock import Clock
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.store.crawl.open import is_same_crawl, open_existing
 from tadoru.store.crawl.run_pages import Rewrite
 from tadoru.store.crawl.runs import StoredRun
@@ -17,17 +17,17 @@ from tadoru.store.crawl.sqlite import SqliteStore
 
 @dataclass(frozen=True, slots=True)
 class RunHandle:
-    """One run of one database, open."""
+    """A run in an open database."""
 
     name: str
-    """The file, as it was given."""
+    """The file, as the user gave it."""
     store: SqliteStore
     run: StoredRun
     is_last: bool
 
     @property
     def number(self) -> int | None:
-        """How the store knows the run: None is the last one."""
+        """The number of the run in the store; None for the last run."""
         return None if self.is_last else self.run.number
 
     async def close(self) -> None:
@@ -43,13 +43,13 @@ def split_name(name: str) -> tuple[str, int | None]:
 
 
 async def open_run(name: str, clock: Clock) -> RunHandle:
-    """Open `FILE` or `FILE@RUN`. Raises UsageError."""
+    """Opens `FILE` or `FILE@RUN`. Raises UsageError."""
     file, number = split_name(name)
     store = open_existing(file, clock)
     try:
         runs = await store.runs()
         if not runs:
-            raise UsageError(f"{store.path} holds no crawl yet: let `tadoru audit` finish one.")
+            raise UsageError("{database} contains no crawl yet. Create one with `tadoru audit`.", database=store.path)
         return RunHandle(store.path, store, _find_run(store.path, runs, number), number in (None, runs[-1].number))
     except BaseException:
         await store.close()
@@ -57,7 +57,7 @@ async def open_run(name: str, clock: Clock) -> RunHandle:
 
 
 async def open_runs(names: Sequence[str], clock: Clock) -> tuple[RunHandle, RunHandle]:
-    """Two sides, or the last two runs of one file. Raises UsageError."""
+    """Opens two runs, or the last two runs of one file. Raises UsageError."""
     if len(names) == 1:
         names = await _last_two(names[0], clock)
     before = await open_run(names[0], clock)
@@ -69,22 +69,28 @@ async def open_runs(names: Sequence[str], clock: Clock) -> tuple[RunHandle, RunH
     if before.run.number == after.run.number and is_same_crawl(before.name, after.name):
         await before.close()
         await after.close()
-        raise UsageError(f"Both are run {after.run.number} of {after.name}: there is nothing to compare.")
+        raise UsageError(
+            "Both are run {number} of {database}. Choose two different runs.", number=after.run.number, database=after.name
+        )
     return before, after
 
 
 def parse_rewrites(pairs: Iterable[str]) -> Rewrite | None:
-    """The function of every `--map REGEX=REPLACEMENT`, one after the other. Raises UsageError."""
+    """A function that applies all `--map REGEX=REPLACEMENT` in turn. Raises UsageError."""
     rules: list[tuple[re.Pattern[str], str]] = []
     for pair in pairs:
         pattern, sign, replacement = pair.partition("=")
         if not pattern or not sign:
-            raise UsageError(rf"--map takes REGEX=REPLACEMENT, such as https://staging\.=https://www.; “{pair}” is not that.")
+            raise UsageError(
+                "Invalid --map {value}. Use REGEX=REPLACEMENT, such as https://staging\\.=https://www.", value=quoted(pair)
+            )
         try:
             rule = re.compile(pattern)
             rule.sub(replacement, "")  # Reads the replacement, whether it matches or not.
         except (re.error, IndexError) as error:
-            raise UsageError(f"--map {pair} can not be read ({error}).") from None
+            raise UsageError(
+                "Invalid regular expression or replacement in --map {value} ({error}).", value=quoted(pair), error=error
+            ) from None
         rules.append((rule, replacement))
     if not rules:
         return None
@@ -104,8 +110,12 @@ def _find_run(file: str, runs: list[StoredRun], number: int | None) -> StoredRun
     for run in runs:
         if run.number == number and run.kept:
             return run
-    told = f"run {kept[0]}" if len(kept) == 1 else f"the runs {', '.join(map(str, kept))}"
-    raise UsageError(f"There is no run {number} in {file}: it holds {told}.")
+    raise UsageError(
+        "Run {number} not found in {database}. Available runs: {runs}.",
+        number=number,
+        database=file,
+        runs=", ".join(map(str, kept)),
+    )
 
 
 async def _last_two(name: str, clock: Clock) -> tuple[str, str]:
@@ -117,7 +127,8 @@ async def _last_two(name: str, clock: Clock) -> tuple[str, str]:
         await store.close()
     if len(kept) < 2:
         raise UsageError(
-            f"{store.path} holds no earlier run to compare with: give two databases, or crawl again with "
-            f"`tadoru audit -d {store.path} --recrawl`."
+            "{database} has no earlier run to compare with. Compare two databases, or crawl again with "
+            "`tadoru audit -d {database} --recrawl`.",
+            database=store.path,
         )
     return f"{file}@{kept[-2]}", f"{file}@{kept[-1]}"

@@ -25,10 +25,10 @@ from tadoru.store.cursors import UnknownCursor
 __all__ = [
     "DOWNLOAD_FORMATS",
     "ORDERS",
+    "CrawlNotReadable",
     "Download",
     "LinkFilter",
     "NothingToCompare",
-    "CrawlNotReadable",
     "PageFilter",
     "UnknownCursor",
     "back_up_crawl",

@@ -37,7 +37,6 @@ from tadoru.jobs.audit.crawl_results.models import (
     TimeFigures,
 )
 from tadoru.jobs.audit.report.html_graph import draw_page_graph
-from tadoru.jobs.audit.report.messages import LANGUAGES
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, PageGraph
 from tadoru.jobs.reporting.graph_svg import GraphDrawing
 from tadoru.model.finding import Severity
@@ -353,7 +352,7 @@ def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
 def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
     """The picture; None when there is no page yet. Its colours come from a style sheet, by class names."""
     start, nodes, links = _read_graph(path, min(most, MAX_NODES))
-    return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, LANGUAGES[lang]) if nodes else None
+    return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, translator(lang)) if nodes else None
 
 
 def standalone_svg(svg: str) -> str:

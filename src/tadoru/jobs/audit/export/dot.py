@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import TextIO
 
-from tadoru.jobs.links.report.data_formats import quote_dot
-from tadoru.jobs.links.report.site_graph import directory_of
-from tadoru.jobs.reporting.escape import clip, url_origin, url_shortener
+from tadoru.jobs.reporting.escape import clip, first_directory, quote_dot, url_origin, url_shortener
 from tadoru.store.crawl.export_reader import ExportNode
 
 DEFAULT_NODES = 2000
@@ -61,7 +59,7 @@ def _write_clusters(nodes: Sequence[ExportNode], site: str, out: TextIO) -> None
 
 def _folder(url: str) -> str:
     """Where a page lies: its site and the first folder of its path."""
-    return f"{url_origin(url)}{directory_of(url)}"
+    return f"{url_origin(url)}{first_directory(url)}"
 
 
 def _label(text: str) -> str:

@@ -18,9 +18,9 @@ from io import BytesIO
 from ipaddress import ip_address
 from typing import Any, BinaryIO
 
+from tadoru.config.options import USER_AGENT
 from tadoru.errors import StoreError
 from tadoru.jobs.audit.export.format_support import iso_time, optional_library
-from tadoru.options import USER_AGENT
 from tadoru.store.crawl.export_reader import StoredPage
 from tadoru.version import VERSION
 

@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 
 from tadoru.clock import Clock
 from tadoru.errors import UsageError
+from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run
-from tadoru.jobs.audit.report.messages import Words
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.store.crawl.findings import FindingRow, Inlink
@@ -21,42 +21,42 @@ from tadoru.store.crawl.sqlite import SqliteStore
 
 
 class KnownFindings(Protocol):
-    """What was found before."""
+    """The findings of a baseline."""
 
     def __contains__(self, key: tuple[str, str, str], /) -> bool:
-        """Whether a finding (URL, check, subject) was there."""
+        """Whether the baseline has a finding (URL, check, subject)."""
         ...
 
-    def gone(self) -> Iterator[tuple[str, str, str]]:
-        """Every finding that was there, as far as that is known."""
+    def all_keys(self) -> Iterator[tuple[str, str, str]]:
+        """All findings of the baseline, as far as they are known."""
         ...
 
 
 class ReportedFinding(NamedTuple):
-    """A finding as it streams by."""
+    """A finding with its check."""
 
     row: FindingRow
     result: CheckResult
     entry: FindingSuppression | None
-    """What suppresses it."""
+    """The entry that suppresses it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """An audit to be written."""
+    """An audit, as every format writes it."""
 
     summary: AuditSummary
-    words: Words
+    translate: Translator
     database: str
-    """As the person named it, for the commands that a report suggests."""
+    """The name that the user gave, for the commands that a report suggests."""
     store: SqliteStore
     suppressions: FindingSuppressions = FindingSuppressions()
     list_all: bool = False
-    """Every page of each check, where a form shows only the first ones by itself."""
+    """List all pages of each check in formats that otherwise show some of them."""
     baseline: KnownFindings | None = None
 
     def findings(self, *results: CheckResult) -> Iterator[ReportedFinding]:
-        """Every finding of some checks, by depth and URL; of all chosen ones when none is named. Suppressed ones, too."""
+        """All findings of some checks, or of all chosen ones, by depth and URL. Includes suppressed findings."""
         wanted = {result.number: result for result in results or self.summary.results}
         entries = {number: self.suppressions.about(result.check.id) for number, result in wanted.items()}
         for row in self.store.found(list(wanted)):
@@ -64,77 +64,78 @@ class AuditReport:
             yield ReportedFinding(row, wanted[row.check_number], find_suppression(about, row.url) if about else None)
 
     def pages(self, result: CheckResult, inlinks: int) -> Iterator[FindingExample]:
-        """The pages to show of a check, each with the first links that lead to it: the examples, or with `list_all` every one."""
+        """The pages to show of a check, each with its first inlinks: the examples, or with `list_all` all of them."""
         if not self.list_all:
             yield from result.examples
             return
-        for told in self.findings(result):
-            if told.entry is None:
-                count, links = self.inlinks(told.row.page_id, inlinks)
-                yield FindingExample(told.row, tuple(links), count)
+        for finding in self.findings(result):
+            if finding.entry is None:
+                count, links = self.inlinks(finding.row.page_id, inlinks)
+                yield FindingExample(finding.row, tuple(links), count)
 
     def hidden(self, result: CheckResult) -> int:
-        """How many findings of a check `pages` leaves out."""
+        """The number of findings of a check that `pages` leaves out."""
         return 0 if self.list_all else result.count - len(result.examples)
 
-    def inlinks(self, page_id: int, most: int) -> tuple[int, list[Inlink]]:
-        """How many links lead to a page, and the first of them."""
-        return (self.store.inlink_count(page_id), self.store.inlinks(page_id, most)) if page_id else (0, [])
+    def inlinks(self, page_id: int, limit: int) -> tuple[int, list[Inlink]]:
+        """The number of links to a page, and the first of them."""
+        return (self.store.inlink_count(page_id), self.store.inlinks(page_id, limit)) if page_id else (0, [])
 
     def command(self, arguments: str) -> str:
-        """A command about this crawl, to be typed as it is."""
+        """A command about this crawl, for users to copy."""
         return f"tadoru report {shlex.quote(self.database)} {arguments}"
 
 
 FindingKey = tuple[str, str, str]
+"""URL, check and subject, which identify a finding in two crawls."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlBaseline:
     """The findings of another crawl."""
 
-    side: RunHandle
+    run: RunHandle
 
     def __contains__(self, key: FindingKey) -> bool:
-        return self.side.store.has_finding(key, self.side.number)
+        return self.run.store.has_finding(key, self.run.number)
 
-    def gone(self) -> Iterator[FindingKey]:
-        return self.side.store.finding_keys(self.side.number)
+    def all_keys(self) -> Iterator[FindingKey]:
+        return self.run.store.finding_keys(self.run.number)
 
 
 @dataclass(frozen=True, slots=True)
 class FileBaseline:
-    """The findings of a list, of which only is known whether it names one."""
+    """The findings of a file, which can be looked up but not listed."""
 
     known: BaselineFindings
 
     def __contains__(self, key: FindingKey) -> bool:
         return key in self.known
 
-    def gone(self) -> Iterator[FindingKey]:
+    def all_keys(self) -> Iterator[FindingKey]:
         return iter(())
 
 
 @asynccontextmanager
 async def open_baseline(name: str | None, store: SqliteStore, clock: Clock) -> AsyncIterator[KnownFindings | None]:
-    """The baseline of that name, if there is a name, for the crawl in `store`. Raises UsageError."""
+    """The baseline of that name for the crawl in `store`; None without a name. Raises UsageError."""
     if name is None:
         yield None
     elif is_database(name):
-        side = await open_run(await _run_before(name, store), clock)
+        run = await open_run(await _baseline_name(name, store), clock)
         try:
-            yield CrawlBaseline(side)
+            yield CrawlBaseline(run)
         finally:
-            await side.close()
+            await run.close()
     else:
         yield FileBaseline(BaselineFindings(name))
 
 
-async def _run_before(name: str, store: SqliteStore) -> str:
-    """The name itself; when it is the very crawl that is reported, the run of it before the last."""
+async def _baseline_name(name: str, store: SqliteStore) -> str:
+    """The name itself, or the previous run if the baseline is the reported crawl."""
     if not is_same_crawl(name, store.path):
         return name
     kept = [run.number for run in await store.runs() if run.kept]
     if len(kept) < 2:
-        raise UsageError(f"--baseline {name} is the crawl itself, and it has no earlier run: give another crawl.")
+        raise UsageError("--baseline {name} is this crawl, which has no earlier run. Choose another crawl.", name=name)
     return f"{name}@{kept[-2]}"

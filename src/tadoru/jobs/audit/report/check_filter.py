@@ -1,13 +1,13 @@
-"""Which checks a report is about: those of a group, as grave as this or graver, or named ones."""
+"""Selects the checks of a report by group, severity or id."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.findings import StoredCheck
 
@@ -16,38 +16,45 @@ SEVERITIES = tuple(Severity)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckFilter:
-    """What a person asked to see; everything, unless told otherwise."""
+    """The selected checks; all by default."""
 
     groups: tuple[str, ...] = ()
     severity: Severity = Severity.INFO
-    """The least grave."""
+    """The lowest severity."""
     checks: tuple[str, ...] = ()
-    """Ids, in which an asterisk stands for anything."""
+    """Ids, with * as a wildcard."""
 
     def of(self, catalogue: Sequence[StoredCheck]) -> tuple[StoredCheck, ...]:
-        """The chosen checks. Raises UsageError for a name that the crawl does not know."""
-        groups = [_known(name, {each.check.group for each in catalogue}, "group") for name in self.groups]
-        ids = {name for wanted in self.checks for name in _matching(wanted, [each.check.id for each in catalogue])}
-        grave = SEVERITIES[: SEVERITIES.index(self.severity) + 1]
+        """The selected checks. Raises UsageError for an unknown name."""
+        all_groups, all_ids = sorted({each.check.group for each in catalogue}), sorted(each.check.id for each in catalogue)
+        for group in self.groups:
+            if group not in all_groups:
+                raise _unknown_group(group, all_groups)
+        ids = {name for wanted in self.checks for name in _matching_ids(wanted, all_ids)}
+        severities = SEVERITIES[: SEVERITIES.index(self.severity) + 1]
         return tuple(
             each
             for each in catalogue
-            if each.check.severity in grave
-            and (not groups or each.check.group in groups)
+            if each.check.severity in severities
+            and (not self.groups or each.check.group in self.groups)
             and (not self.checks or each.check.id in ids)
         )
 
 
-def _matching(wanted: str, ids: Sequence[str]) -> list[str]:
+def _matching_ids(wanted: str, ids: Sequence[str]) -> list[str]:
     found = [name for name in ids if fnmatchcase(name, wanted)]
-    return found or [_known(wanted, ids, "check")]
+    if found:
+        return found
+    if near := _similar(wanted, ids):
+        raise UsageError("No check {name} in this crawl. Did you mean {similar}?", name=quoted(wanted), similar=near)
+    raise UsageError("No check {name} in this crawl. List all checks with `tadoru report DB --format json`.", name=quoted(wanted))
 
 
-def _known(name: str, names: Iterable[str], what: str) -> str:
-    known = sorted(names)
-    if name in known:
-        return name
-    near = difflib.get_close_matches(name, known, n=2, cutoff=0.75)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}." if what == "group" else ""
-    hint = hint or "`tadoru report DB --format json` lists them all."
-    raise UsageError(f"This crawl knows no {what} “{name}”: {hint}")
+def _unknown_group(name: str, groups: Sequence[str]) -> UsageError:
+    if near := _similar(name, groups):
+        return UsageError("No group {name} in this crawl. Did you mean {similar}?", name=quoted(name), similar=near)
+    return UsageError("No group {name} in this crawl. Choose one of {groups}.", name=quoted(name), groups=", ".join(groups))
+
+
+def _similar(name: str, known: Sequence[str]) -> str:
+    return " / ".join(difflib.get_close_matches(name, known, n=2, cutoff=0.75))

@@ -1,71 +1,76 @@
-"""The picture of the site on the HTML page: up to a few hundred pages, by depth, the larger the higher their link score."""
+"""The site graph of the HTML page: up to a few hundred pages by depth, sized by their link score."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from tadoru.jobs.audit.report.messages import Words, url_host
+from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.report.messages import format_page_count, url_host
 from tadoru.jobs.audit.report.summary import AuditSummary, PageGraph
 from tadoru.jobs.reporting.escape import clip, printable, url_origin, url_shortener
 from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
-from tadoru.jobs.reporting.graph_svg import GraphDrawing, draw_dots
+from tadoru.jobs.reporting.graph_svg import GraphDrawing, describe_common_pages, draw_dots, legend_item_html
 from tadoru.store.crawl.summary import GraphNodeRow
 
-_LONGEST_NAME = 110
-_REFUSALS = (401, 403, 429)
+_MAX_NAME = 110
+_BLOCKED_CODES = (401, 403, 429)
 _SHOWN = (UrlOutcome.OK, UrlOutcome.REDIRECT, UrlOutcome.BROKEN, UrlOutcome.BLOCKED)
 
 
-def graph_html(summary: AuditSummary, words: Words) -> Iterator[str]:
-    """The picture with its legend; nothing when there is no page."""
+def graph_html(summary: AuditSummary, _: Translator) -> Iterator[str]:
+    """The graph with its legend; nothing if there is no page."""
     if summary.graph is None or not summary.graph.nodes:
         return
-    dots, _ = graph_dots(summary.graph)
-    drawing = draw_page_graph(summary.graph, summary.crawl.start_url, words)
-    yield f'<p class="lead">{escape(words.graph_lead)}</p>\n<div class="panel">{drawing.svg}\n<ul class="legend">'
+    dots = graph_dots(summary.graph)[0]
+    drawing = draw_page_graph(summary.graph, summary.crawl.start_url, _)
+    lead = _(
+        "The start page is in the center, each ring is one click further away, and larger dots have a higher link score. "
+        "Diamonds are broken pages. Point at a dot to see its links."
+    )
+    yield f'<p class="lead">{escape(lead)}</p>\n<div class="panel">{drawing.svg}\n<ul class="legend">'
     for outcome in _SHOWN:
         if count := sum(dot.outcome is outcome for dot in dots):
-            shape = '<path d="M6 0l6 6l-6 6l-6 -6z"/>' if outcome is UrlOutcome.BROKEN else '<circle cx="6" cy="6" r="5.5"/>'
-            name = escape(words.outcome_names[outcome])
-            yield f'<li><svg class="{outcome}" viewBox="0 0 12 12">{shape}</svg>{name} <b>{count:,}</b></li>'
+            yield legend_item_html(outcome, count, _)
     yield "</ul>"
-    notes = []
+    notes = [describe_common_pages(drawing, _)]
     if summary.pages > len(dots):
-        drawn = words.count("page", len(dots)) if words.lang == "ja" else f"{len(dots):,}"
-        notes.append(words.graph_bounded.format(drawn=drawn, pages=words.count("page", summary.pages)))
-    if drawing.common:
-        notes.append(words.graph_menu.format(pages=words.count("page", drawing.common)))
-    if notes:
-        yield f'<p class="note">{escape(" ".join(notes))}</p>'
+        bounded = _(
+            "{drawn} of {total} pages are drawn: the start page, broken pages, and the pages with the highest link score.",
+            drawn=_.number(len(dots)),
+            total=_.number(summary.pages),
+        )
+        notes.insert(0, bounded)
+    if note := " ".join(filter(None, notes)):
+        yield f'<p class="note">{escape(note)}</p>'
     yield "</div>\n"
 
 
-def draw_page_graph(graph: PageGraph, start_url: str, words: Words) -> GraphDrawing:
-    """The picture alone, of a graph that has a page."""
+def draw_page_graph(graph: PageGraph, start_url: str, _: Translator) -> GraphDrawing:
+    """The drawing of a graph that has at least one page."""
     dots, pairs = graph_dots(graph)
     nodes = _in_order(graph.nodes)
     short = url_shortener(url_origin(start_url))
-    names = [url_host(start_url) if short(node.url) == "/" else clip(short(node.url), _LONGEST_NAME) for node in nodes]
-    hints = [_hint(node, name, words) for node, name in zip(nodes, names, strict=True)]
-    return draw_dots(dots, pairs, names, hints, f"{words.graph}: {words.count('page', len(dots))}")
+    names = [url_host(start_url) if short(node.url) == "/" else clip(short(node.url), _MAX_NAME) for node in nodes]
+    tooltips = [_tooltip(node, name, _) for node, name in zip(nodes, names, strict=True)]
+    return draw_dots(dots, pairs, names, tooltips, _("Site structure") + f": {format_page_count(len(dots), _)}")
 
 
 def _in_order(nodes: Sequence[GraphNodeRow]) -> list[GraphNodeRow]:
-    """The start, which is the first that hangs from nothing, then by depth."""
+    """The start page first, then by depth."""
     start = min(nodes, key=lambda node: (node.depth, -node.link_score, node.url))
     return sorted(nodes, key=lambda node: (node is not start, node.depth, node.url))
 
 
 def graph_dots(graph: PageGraph) -> tuple[list[GraphDot], list[tuple[int, int]]]:
-    """The pages as dots, and the links between them by their numbers."""
+    """The pages as dots, and the links between them as pairs of indexes."""
     nodes = _in_order(graph.nodes)
     by_id = {node.page_id: node for node in nodes}
     place = {node.page_id: number for number, node in enumerate(nodes)}
     dots = []
     for number, node in enumerate(nodes):
         above = by_id.get(node.parent_id) if node.parent_id is not None else None
-        # What a redirect leads to is as deep as the redirect itself: it hangs from where that hangs.
+        # The target of a redirect is as deep as the redirect itself, so it gets the same parent.
         while above is not None and above.depth >= node.depth and above is not nodes[0]:
             above = by_id.get(above.parent_id) if above.parent_id is not None and above.parent_id != node.page_id else None
         parent = None if number == 0 else place[above.page_id] if above is not None else 0
@@ -77,13 +82,17 @@ def _outcome(node: GraphNodeRow) -> UrlOutcome:
     code = node.status_code
     if node.status == "error" or code is None:
         return UrlOutcome.BROKEN
-    if code in _REFUSALS:
+    if code in _BLOCKED_CODES:
         return UrlOutcome.BLOCKED
     return UrlOutcome.BROKEN if code >= 400 else UrlOutcome.REDIRECT if code >= 300 else UrlOutcome.OK
 
 
-def _hint(node: GraphNodeRow, name: str, words: Words) -> str:
-    status = str(node.status_code) if node.status_code is not None else words.no_answer
-    links = words.count("link", node.inlinks or 0)
-    facts = words.graph_hint.format(status=status, depth=node.depth, score=node.link_score, links=links)
+def _tooltip(node: GraphNodeRow, name: str, _: Translator) -> str:
+    facts = _(
+        "{status} · depth {depth} · link score {score} · {inlinks}",
+        status=str(node.status_code) if node.status_code is not None else _("No response"),
+        depth=node.depth,
+        score=f"{node.link_score:.0f}",
+        inlinks=_.ngettext("{count} inlink", "{count} inlinks", node.inlinks or 0),
+    )
     return "\n".join(line for line in (clip(printable(node.title or ""), 120), name, facts) if line)

@@ -1,4 +1,4 @@
-"""The JSON form: stable names, one finding a line, written as it is read. docs/reference/report.md describes it."""
+"""The JSON format: stable names, one finding a line, streamed. docs/reference/report.md describes it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Any, TextIO
 
 from tadoru.clock import iso
+from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.report.audit_report import AuditReport, ReportedFinding
-from tadoru.jobs.audit.report.messages import Words
+from tadoru.jobs.audit.report.messages import translate_check
 from tadoru.jobs.audit.report.summary import TIME_BOUNDS, AuditSummary, CheckResult
 from tadoru.jobs.reporting.escape import json_safe
 from tadoru.model.finding import Severity
@@ -18,11 +19,11 @@ from tadoru.version import VERSION
 SCHEMA = "tadoru-audit-report"
 SCHEMA_VERSION = 1
 INLINKS = 10
-"""Links shown of those that lead to a page."""
+"""Inlinks listed of each page."""
 
 
 def write_json(report: AuditReport, out: TextIO) -> None:
-    """Writes the document: figures first, then every finding that is not suppressed."""
+    """Writes the document: figures first, then all findings that are not suppressed."""
     separator = "{\n"
     for name, value in _fields(report):
         out.write(f"{separator}  {encode_json(name)}: {encode_json(value)}")
@@ -36,7 +37,7 @@ def write_json(report: AuditReport, out: TextIO) -> None:
 
 
 def encode_json(value: Any) -> str:
-    """One value on one line; what could steer a terminal is escaped."""
+    """A value on one line, with terminal control characters escaped."""
     return json_safe(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": ")))
 
 
@@ -45,7 +46,7 @@ def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
     yield "schema", SCHEMA
     yield "schema_version", SCHEMA_VERSION
     yield "tadoru_version", VERSION
-    yield "language", report.words.lang
+    yield "language", report.translate.lang
     yield "crawl", _crawl(summary)
     yield "score", summary.score
     yield "pages", _pages(summary)
@@ -63,7 +64,7 @@ def _fields(report: AuditReport) -> Iterator[tuple[str, Any]]:
         },
     )
     yield "unused_suppressions", [{"line": entry.line, "text": entry.text} for entry in summary.unused]
-    yield "checks", [_check(result, report.words) for result in summary.results]
+    yield "checks", [_check(result, report.translate) for result in summary.results]
     yield from _lists(summary)
 
 
@@ -116,16 +117,16 @@ def _ms(time: float | None) -> float | None:
     return round(time, 1) if time is not None else None
 
 
-def _check(result: CheckResult, words: Words) -> dict[str, Any]:
-    check = result.check
+def _check(result: CheckResult, _: Translator) -> dict[str, Any]:
+    check, text = result.check, translate_check(result.check, _)
     return {
         "id": check.id,
         "group": check.group,
         "severity": check.severity,
         "scope": result.scope,
-        "title": words.check_text(check).title,
-        "why": words.check_text(check).why,
-        "fix": words.check_text(check).fix,
+        "title": text.title,
+        "why": text.why,
+        "fix": text.fix,
         "threshold": check.threshold.default if check.threshold else None,
         "unit": check.threshold.unit if check.threshold else None,
         "count": result.count,
@@ -174,19 +175,19 @@ def _lists(summary: AuditSummary) -> Iterator[tuple[str, Any]]:
 
 
 def _findings(report: AuditReport) -> Iterator[str]:
-    """Each finding, encoded. The links that lead to a page are encoded once for all its findings."""
+    """Each finding, encoded. The inlinks of a page are encoded once for all its findings."""
     page, links = 0, encode_json(_links(report, 0))
-    for told in report.findings():
-        if told.entry is not None:
+    for finding in report.findings():
+        if finding.entry is not None:
             continue
-        if told.row.page_id != page:
-            page = told.row.page_id
+        if finding.row.page_id != page:
+            page = finding.row.page_id
             links = encode_json(_links(report, page))
-        yield f"{encode_json(_finding(told))[:-1]}, {links[1:]}"
+        yield f"{encode_json(_finding(finding))[:-1]}, {links[1:]}"
 
 
-def _finding(told: ReportedFinding) -> dict[str, Any]:
-    row, check = told.row, told.result.check
+def _finding(finding: ReportedFinding) -> dict[str, Any]:
+    row, check = finding.row, finding.result.check
     return {
         "check": check.id,
         "severity": check.severity,

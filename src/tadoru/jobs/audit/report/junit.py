@@ -1,7 +1,7 @@
-"""The JUnit form, for build servers: a suite for each group of checks, a case for each check.
+"""The JUnit format, for build servers: a test suite for each group of checks, a test case for each check.
 
-Errors and warnings fail a case, with the pages they are on. What is merely worth improving, or good to know, does not: it is told
-in the case's output. A case whose findings are all suppressed is skipped, with the reason.
+Errors and warnings fail a test case and list the affected pages. Notices and infos are written to its output. A test case whose
+findings are all suppressed is skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -13,8 +13,19 @@ from typing import TextIO
 from xml.sax.saxutils import escape as escape_text
 from xml.sax.saxutils import quoteattr
 
+from tadoru.i18n.translation import Translator
 from tadoru.jobs.audit.report.audit_report import AuditReport
-from tadoru.jobs.audit.report.messages import GROUPS, Words, describe_evidence, describe_inlink, site_name
+from tadoru.jobs.audit.report.messages import (
+    GROUPS,
+    describe_evidence,
+    describe_hidden,
+    describe_hidden_before_command,
+    describe_inlink,
+    format_finding_count,
+    site_name,
+    translate_check,
+    translate_name,
+)
 from tadoru.jobs.audit.report.summary import AuditSummary, CheckResult, FindingExample
 from tadoru.jobs.reporting.escape import readable_url
 from tadoru.model.finding import Severity
@@ -25,7 +36,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write_junit(report: AuditReport, out: TextIO) -> None:
-    """Writes the document, group by group in the order of the catalogue."""
+    """Writes the document, by group in the order of the catalogue."""
     summary = report.summary
     results = sorted(summary.results, key=lambda result: result.number)
     order = {group: number for number, group in enumerate(dict.fromkeys(result.check.group for result in results))}
@@ -38,10 +49,10 @@ def write_junit(report: AuditReport, out: TextIO) -> None:
 
 
 def _suite(report: AuditReport, group: str, results: list[CheckResult]) -> Iterator[str]:
-    words, summary = report.words, report.summary
+    summary = report.summary
     started = summary.crawl.started
     stamp = f"{started:%Y-%m-%dT%H:%M:%S}" if started is not None else "1970-01-01T00:00:00"
-    name = words.named(GROUPS, group)
+    name = translate_name(GROUPS, group, report.translate)
     yield f"  <testsuite {_attributes(name=name, **_counts(results), time=0, timestamp=stamp, hostname=site_name(summary))}>\n"
     yield f"    <properties>{_properties(summary)}</properties>\n"
     for result in results:
@@ -73,8 +84,8 @@ def _is_skipped(result: CheckResult) -> bool:
 
 
 def _case(report: AuditReport, result: CheckResult) -> Iterator[str]:
-    words, check = report.words, result.check
-    title = words.check_text(check).title
+    check = result.check
+    title = translate_check(check, report.translate).title
     yield f"    <testcase {_attributes(name=f'{title} ({check.id})', classname=f'tadoru.{check.group}', time=0)}"
     if not result.count and not result.suppressed:
         yield "/>\n"
@@ -83,7 +94,7 @@ def _case(report: AuditReport, result: CheckResult) -> Iterator[str]:
     if _is_skipped(result):
         yield f"      <skipped {_attributes(message='; '.join(result.reasons))}/>\n"
     elif _fails(result):
-        message = f"{title}: {words.count('finding', result.count)}"
+        message = f"{title}: {format_finding_count(result.count, report.translate)}"
         yield f"      <failure {_attributes(message=message, type=str(check.severity))}>"
         yield from map(_text, _lines(report, result))
         yield "</failure>\n"
@@ -95,22 +106,24 @@ def _case(report: AuditReport, result: CheckResult) -> Iterator[str]:
 
 
 def _lines(report: AuditReport, result: CheckResult) -> Iterator[str]:
-    words, check = report.words, result.check
-    yield f"{words.why}: {words.check_text(check).why}\n{words.fix}: {words.check_text(check).fix}\n"
+    _, check = report.translate, result.check
+    text = translate_check(check, _)
+    why, fix = _("Why it matters"), _("How to fix it")
+    yield f"{why}: {text.why}\n{fix}: {text.fix}\n"
     for example in report.pages(result, INLINKS):
-        yield from _page(example, words)
+        yield from _page(example, _)
     if hidden := report.hidden(result):
-        yield f"{words.more_command.format(number=f'{hidden:,}')} {report.command(f'--check {check.id}')}\n"
+        yield f"{describe_hidden_before_command(hidden, _)} {report.command(f'--check {check.id}')}\n"
 
 
-def _page(example: FindingExample, words: Words) -> Iterator[str]:
-    text = describe_evidence(example.row, words)
+def _page(example: FindingExample, _: Translator) -> Iterator[str]:
+    text = describe_evidence(example.row, _)
     yield f"\n{readable_url(example.row.url)}{f'  {text}' if text else ''}\n"
     for link in example.inlinks:
         yield f"    ← {describe_inlink(link, readable_url(link.source_url))}\n"
     hidden = example.inlink_count - len(example.inlinks)
     if hidden > 0:
-        yield f"    ← {words.more.format(number=f'{hidden:,}')}\n"
+        yield f"    ← {describe_hidden(hidden, _)}\n"
 
 
 def _attributes(**values: object) -> str:

@@ -1,7 +1,7 @@
-"""The SARIF 2.1.0 form, for code scanning: a rule for each check, a result for each finding, written as it is read.
+"""The SARIF 2.1.0 format, for code scanning: a rule for each check and a result for each finding, streamed.
 
-What is suppressed is there too, marked as such with its reason. With a baseline every result says whether it is new, and what has
-gone since is told as absent.
+Suppressed findings are included and marked with their reason. With a baseline each result is marked as new or unchanged, and
+findings that only the baseline has are listed as absent.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, TextIO
 
-from tadoru.jobs.audit.report.audit_report import AuditReport, ReportedFinding
+from tadoru.i18n.translation import Translator
+from tadoru.jobs.audit.report.audit_report import AuditReport, FindingKey, ReportedFinding
 from tadoru.jobs.audit.report.json_report import encode_json
-from tadoru.jobs.audit.report.messages import Words, describe_evidence, describe_threshold
+from tadoru.jobs.audit.report.messages import describe_evidence, describe_threshold, translate_check
 from tadoru.jobs.audit.report.summary import CheckResult
 from tadoru.jobs.reporting.escape import printable
 from tadoru.model.finding import Severity
@@ -23,9 +24,6 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTICE: "note", Severity.INFO: "note"}
 FINGERPRINT = "tadoru/v1"
 _NOT_IN_URI = re.compile(r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")
-
-FindingKey = tuple[str, str, str]
-"""URL, check, subject: what makes a finding the same in two crawls."""
 
 
 def write_sarif(report: AuditReport, out: TextIO) -> None:
@@ -47,10 +45,10 @@ def _properties(report: AuditReport) -> Iterator[tuple[str, Any]]:
         "name": "Tadoru",
         "semanticVersion": VERSION,
         "informationUri": PROJECT_URL,
-        "rules": [_rule(result, report.words) for result in report.summary.results],
+        "rules": [_rule(result, report.translate) for result in report.summary.results],
     }
     yield "tool", {"driver": driver}
-    yield "language", {"en": "en-US", "ja": "ja-JP"}[report.words.lang]
+    yield "language", {"en": "en-US", "ja": "ja-JP"}[report.translate.lang]
     yield "columnKind", "unicodeCodePoints"
     yield "automationDetails", {"id": f"tadoru/audit/{encode_uri(crawl.start_url)}"}
     invocation: dict[str, Any] = {"executionSuccessful": crawl.outcome == "complete"}
@@ -61,12 +59,13 @@ def _properties(report: AuditReport) -> Iterator[tuple[str, Any]]:
     yield "properties", {"score": report.summary.score, "pages": report.summary.pages}
 
 
-def _rule(result: CheckResult, words: Words) -> dict[str, Any]:
+def _rule(result: CheckResult, _: Translator) -> dict[str, Any]:
     check = result.check
-    title, why, fix = words.check_text(check)
-    markdown = f"**{words.why}**\n\n{why}\n\n**{words.fix}**\n\n{fix}"
+    title, why, fix = translate_check(check, _)
+    why_heading, fix_heading = _("Why it matters"), _("How to fix it")
+    markdown = f"**{why_heading}**\n\n{why}\n\n**{fix_heading}**\n\n{fix}"
     if check.threshold is not None:
-        markdown += f"\n\n{describe_threshold(check.threshold, words)}"
+        markdown += f"\n\n{describe_threshold(check.threshold, _)}"
     return {
         "id": check.id,
         "name": check.id.title().replace("-", ""),
@@ -79,40 +78,42 @@ def _rule(result: CheckResult, words: Words) -> dict[str, Any]:
 
 
 def _results(report: AuditReport) -> Iterator[dict[str, Any]]:
-    numbers = {result.number: place for place, result in enumerate(report.summary.results)}
-    for told in report.findings():
-        yield _result(report, told, numbers[told.row.check_number])
+    numbers = {result.number: index for index, result in enumerate(report.summary.results)}
+    for finding in report.findings():
+        yield _result(report, finding, numbers[finding.row.check_number])
     if report.baseline is not None:
-        places = {result.check.id: place for place, result in enumerate(report.summary.results)}
-        for key in report.baseline.gone():
-            if key[1] in places and not report.store.has_finding(key):
-                yield _absent(report, key, places[key[1]])
+        indexes = {result.check.id: index for index, result in enumerate(report.summary.results)}
+        for key in report.baseline.all_keys():
+            if key[1] in indexes and not report.store.has_finding(key):
+                yield _absent(report, key, indexes[key[1]])
 
 
-def _result(report: AuditReport, told: ReportedFinding, place: int) -> dict[str, Any]:
-    row, check = told.row, told.result.check
+def _result(report: AuditReport, finding: ReportedFinding, index: int) -> dict[str, Any]:
+    row, check = finding.row, finding.result.check
     key = (row.url, check.id, row.subject)
-    title, text = report.words.check_text(check).title, describe_evidence(row, report.words)
-    found = _outline(key, place, f"{title}: {text}" if text else title, LEVELS[check.severity])
+    title, text = translate_check(check, report.translate).title, describe_evidence(row, report.translate)
+    found = _sarif_result(key, index, f"{title}: {text}" if text else title, LEVELS[check.severity])
     if report.baseline is not None:
         found["baselineState"] = "unchanged" if key in report.baseline else "new"
-    if told.entry is not None:
-        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": told.entry.reason}]
+    if finding.entry is not None:
+        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": finding.entry.reason}]
     if row.data:
         found["properties"] = {"data": row.data}
     return found
 
 
-def _absent(report: AuditReport, key: FindingKey, place: int) -> dict[str, Any]:
-    check = report.summary.results[place].check
-    return _outline(key, place, report.words.check_text(check).title, LEVELS[check.severity]) | {"baselineState": "absent"}
+def _absent(report: AuditReport, key: FindingKey, index: int) -> dict[str, Any]:
+    check = report.summary.results[index].check
+    return _sarif_result(key, index, translate_check(check, report.translate).title, LEVELS[check.severity]) | {
+        "baselineState": "absent"
+    }
 
 
-def _outline(key: FindingKey, place: int, message: str, level: str) -> dict[str, Any]:
+def _sarif_result(key: FindingKey, index: int, message: str, level: str) -> dict[str, Any]:
     url, check_id, _ = key
     return {
         "ruleId": check_id,
-        "ruleIndex": place,
+        "ruleIndex": index,
         "level": level,
         "message": {"text": printable(message)},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": encode_uri(url)}}}],
@@ -121,6 +122,6 @@ def _outline(key: FindingKey, place: int, message: str, level: str) -> dict[str,
 
 
 def encode_uri(text: str) -> str:
-    """A valid URI, whatever the text: what a URI can not hold is written in bytes."""
+    """A valid URI: characters that a URI cannot contain are percent-encoded."""
     escaped = _NOT_IN_URI.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text)
     return re.sub(r"%(?![0-9A-Fa-f]{2})", "%25", escaped)

@@ -15,7 +15,7 @@ from tadoru.clock import iso
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import LinksFigures, LinksReport
 from tadoru.jobs.links.result import FailedUrl, UrlInfo
-from tadoru.jobs.reporting.escape import clip, json_safe, printable, url_shortener
+from tadoru.jobs.reporting.escape import clip, json_safe, printable, quote_dot, url_shortener
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
 COLUMNS = (
@@ -177,12 +177,6 @@ class _Nodes:
 def _tooltip(info: UrlInfo) -> str:
     status = format_status(info.status_code) if info.status_code is not None else "not requested"
     return f"{status} · {printable(info.title)}" if info.title else status
-
-
-def quote_dot(text: str) -> str:
-    """A DOT string: a quotation mark ends it, a backslash could escape that mark, and both are doubled out of harm's way."""
-    escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def _entity_safe(text: str) -> str:

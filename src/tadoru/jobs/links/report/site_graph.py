@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import LinksFigures
 from tadoru.jobs.links.report.tree import SiteTree
 from tadoru.jobs.links.result import CrawlResult, LinkEdge, UrlInfo
-from tadoru.jobs.reporting.escape import clip, printable, url_origin
+from tadoru.jobs.reporting.escape import clip, first_directory, printable, url_origin
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.jobs.reporting.graph_layout import GraphDot, UrlOutcome
 from tadoru.jobs.reporting.graph_svg import MAX_CURVES, GraphDrawing, draw_dots
@@ -104,7 +103,7 @@ def _gather(
         above = tree.parent(info)
         while above is not None and (above not in index or dots[index[above]].depth > dots[0].depth + 1):
             above = tree.parent(tree.held[above])
-        group = (index[above] if above is not None else 0, directory_of(info.url))
+        group = (index[above] if above is not None else 0, first_directory(info.url))
         if group not in groups and len(groups) >= _MOST_GROUPS:
             group = _OTHER_GROUP
         groups[group] += 1
@@ -119,16 +118,6 @@ def _gather(
     gathered = [dot([group], *group) for group in ordered[:_GATHERED]]
     left = ordered[_GATHERED:]
     return [*gathered, dot(left, *_OTHER_GROUP)] if left else gathered
-
-
-def directory_of(url: str) -> str:
-    """The first directory of a URL's path, with its slashes; `/` for a page at the top."""
-    try:
-        path = urlsplit(url).path
-    except ValueError:
-        return "/"
-    first, slash, _ = path.lstrip("/").partition("/")
-    return f"/{first}/" if slash else "/"
 
 
 _LONGEST_NAME = 200
