@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.content import PARTS, Content, Parts, normalised
-from tadoru.parse.html import Document
+from tadoru.parse.content import PARTS, ContentParts, PageContent, normalise_content
+from tadoru.parse.html import HtmlDocument
 
 
-def read_content(document: Document) -> Content:
+def read_content(document: HtmlDocument) -> PageContent:
     """The text of a page that matters."""
-    return Parts(document, document.find(",".join([*PARTS, "[role]"]))).content()
+    return ContentParts(document, document.find(",".join([*PARTS, "[role]"]))).content()
 
 
 def text_of_page(markup: str) -> str:
-    return read_content(Document.parse(markup.encode(), "text/html; charset=utf-8")).normal.decode()
+    return read_content(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")).normal.decode()
 
 
 @pytest.mark.parametrize(
@@ -63,66 +63,66 @@ def test_what_is_read(markup: str, expected: str) -> None:
     ],
 )
 def test_words_are_normalised_and_counted(text: str, expected: str, words: int) -> None:
-    content = normalised(text)
+    content = normalise_content(text)
     assert content.normal.decode() == expected
     assert content.words == words
 
 
 def test_the_hash_is_that_of_the_normalised_text() -> None:
-    page = read_content(Document.parse(b"<nav>Menu</nav><p>Hello,  World</p>"))
+    page = read_content(HtmlDocument.parse(b"<nav>Menu</nav><p>Hello,  World</p>"))
     assert page.hash == sha256(b"hello world").hexdigest()
 
 
 def test_pages_that_differ_in_their_menu_only_have_one_hash() -> None:
     pages = [f"<nav>{menu}</nav><main>The same text</main>" for menu in ("One", "Two")]
-    assert len({read_content(Document.parse(page.encode())).hash for page in pages}) == 1
+    assert len({read_content(HtmlDocument.parse(page.encode())).hash for page in pages}) == 1
 
 
 def test_a_page_without_text_has_no_hash_and_no_shingles() -> None:
-    empty = read_content(Document.parse(b"<p></p>"))
+    empty = read_content(HtmlDocument.parse(b"<p></p>"))
     assert empty.hash is None
     assert list(empty.shingles()) == []
 
 
 def test_shingles_are_three_words_in_a_row_and_pass_over_short_ones() -> None:
-    assert list(normalised("great rye bread is on a wooden board").shingles()) == list(
-        normalised("great bread wooden board").shingles()
+    assert list(normalise_content("great rye bread is on a wooden board").shingles()) == list(
+        normalise_content("great bread wooden board").shingles()
     )
-    assert len(list(normalised("great bread wooden board").shingles())) == 2
-    assert list(normalised("bread great wooden").shingles()) != list(normalised("great bread wooden").shingles())
-    assert len(list(normalised("日本語").shingles())) == 1
+    assert len(list(normalise_content("great bread wooden board").shingles())) == 2
+    assert list(normalise_content("bread great wooden").shingles()) != list(normalise_content("great bread wooden").shingles())
+    assert len(list(normalise_content("日本語").shingles())) == 1
 
 
 @pytest.mark.parametrize("text, characters", [("Größe — “so”", 0), ("한국어", 0), ("東京 Tokyo、大阪。", 4)])
 def test_characters_that_were_set_apart_are_counted(text: str, characters: int) -> None:
-    assert normalised(text).characters == characters
+    assert normalise_content(text).characters == characters
 
 
 def test_white_space_does_not_change_the_hash_of_a_text_with_a_few_japanese_words() -> None:
-    assert normalised("bread パン and more bread").hash == normalised(f"bread パン and{' ' * 900}more bread").hash
+    assert normalise_content("bread パン and more bread").hash == normalise_content(f"bread パン and{' ' * 900}more bread").hash
 
 
 def test_one_japanese_word_does_not_change_the_other_shingles() -> None:
-    plain = set(normalised("great rye bread is on a wooden board").shingles())
-    assert plain <= set(normalised("great rye bread is on a wooden board パン").shingles())
+    plain = set(normalise_content("great rye bread is on a wooden board").shingles())
+    assert plain <= set(normalise_content("great rye bread is on a wooden board パン").shingles())
 
 
 @given(st.text() | st.text(alphabet="a1 '.日本ーｱ（、　 —"))
 def test_normalising_twice_changes_nothing(text: str) -> None:
-    once = normalised(text)
-    assert normalised(once.normal.decode("utf-8", "replace")).normal == once.normal
+    once = normalise_content(text)
+    assert normalise_content(once.normal.decode("utf-8", "replace")).normal == once.normal
 
 
 @given(st.text(alphabet="<>/ abmainvdrole=\"'", max_size=200))
 def test_no_markup_makes_reading_fail(markup: str) -> None:
-    read_content(Document.parse(markup.encode()))
+    read_content(HtmlDocument.parse(markup.encode()))
 
 
 def test_a_text_of_many_runs_is_read_as_a_short_one_in_little_memory() -> None:
     tracemalloc.start()
-    found = normalised("日—" * 600_000)
+    found = normalise_content("日—" * 600_000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found.normal == b" ".join([normalised("日—").normal] * 600_000)
+    assert found.normal == b" ".join([normalise_content("日—").normal] * 600_000)
     assert found.characters == 600_000
     assert peak < 60_000_000

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.charsets import CODECS, charset_name, name_of_codec
-from tadoru.parse.decode import Encoding, as_utf8, decode, sniff
+from tadoru.parse.decode import CODECS, Encoding, as_utf8, charset_name, decode, name_of_codec, sniff
 
 JAPANESE = "東京都の天気は晴れ、最高気温は二十五度になるでしょう。カタカナも少し。"
 RUSSIAN = "Привет, это обычная страница на русском языке про погоду и новости города."

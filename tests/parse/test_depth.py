@@ -8,21 +8,21 @@ from contextlib import suppress
 
 import pytest
 
-from tadoru.engine.job import Page
+from tadoru.config.options import AuditOptions
+from tadoru.engine.job import FetchedPage
 from tadoru.jobs.audit.run import build_job, build_scope
 from tadoru.jobs.docs.page import read_doc_page
 from tadoru.model.web import Response, Timings
-from tadoru.options import AuditOptions
 from tadoru.parse import lenient_json, sitemap
-from tadoru.parse.bounds import PageTooComplex
-from tadoru.parse.html import Document
+from tadoru.parse.complexity import PageTooComplex
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.feed import read_feed
-from tadoru.parse.sources.markup import read_markup
-from tadoru.parse.sources.selected import HtmlSettings, read_html
-from tadoru.parse.structured import DEEPEST, Item, Manner, read_structured
-from tadoru.rules.url import Resolver
-from tadoru.store.records import PageRecords
+from tadoru.parse.sources.html_page import HtmlSettings, read_html
+from tadoru.parse.sources.schema_org import read_schema_org
+from tadoru.parse.structured import DEEPEST, ReadingRules, StructuredItemValue, read_structured
+from tadoru.rules.url import UrlResolver
+from tadoru.store.crawl.records import PageRecords
 
 URL = "https://town.example/"
 DEEP = 5_000
@@ -33,7 +33,7 @@ def audited(body: bytes) -> PageRecords:
     """What an audit keeps of a page, with every check run over it."""
     job = build_job(AuditOptions(), build_scope(AuditOptions(), [URL]))
     response = Response(url=URL, status=200, headers=(("Content-Type", "text/html"),), body=body, timings=Timings())
-    found = job.handle(Page(url=URL, depth=0, response=response))
+    found = job.handle(FetchedPage(url=URL, depth=0, response=response))
     assert isinstance(found.records, PageRecords)
     json.dumps(found.records.items)
     return found.records
@@ -41,9 +41,9 @@ def audited(body: bytes) -> PageRecords:
 
 READERS: dict[str, Callable[[bytes], object]] = {
     "an audit": audited,
-    "documentation": lambda body: read_doc_page(body, "text/html", URL, Resolver()),
-    "structured data": lambda body: read_structured(Document.parse(body, "text/html"), Manner(is_lenient=True)),
-    "events by markup": lambda body: read_markup(body, "text/html", URL),
+    "documentation": lambda body: read_doc_page(body, "text/html", URL, UrlResolver()),
+    "structured data": lambda body: read_structured(HtmlDocument.parse(body, "text/html"), ReadingRules(is_lenient=True)),
+    "events by markup": lambda body: read_schema_org(body, "text/html", URL),
     "events by selectors": lambda body: read_html(
         body, "text/html", URL, HtmlSettings.from_mapping({"item": "div", "fields": {"title": ".", "start": "b"}})
     ),
@@ -88,15 +88,15 @@ def test_a_page_that_is_nested_without_end_is_read(reader: Callable[[bytes], obj
         reader(body)
 
 
-def depth_of(item: Item) -> int:
+def depth_of(item: StructuredItemValue) -> int:
     """How many items are within each other; itself a way through a bounded tree."""
-    inner = [value for values in item.properties.values() for value in values if isinstance(value, Item)]
+    inner = [value for values in item.properties.values() for value in values if isinstance(value, StructuredItemValue)]
     return 1 + max(map(depth_of, inner), default=0)
 
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name.startswith(("items", "microdata, four", "RDFa"))])
 def test_items_of_markup_are_trees_of_bounded_depth_and_none_is_lost(name: str) -> None:
-    items = read_structured(Document.parse(PAGES[name], "text/html")).items
+    items = read_structured(HtmlDocument.parse(PAGES[name], "text/html")).items
     assert len(items) in (1, 400, 500)
     assert max(map(depth_of, items)) <= DEEPEST
     cut = [value for item in items for values in item.properties.values() for value in values if value == "…"]
@@ -115,8 +115,8 @@ def test_json_of_any_depth_is_read_or_told(opening: str, closing: str) -> None:
         text = f"{opening * depth}1{closing * depth}"
         inner = f'{{"@context":"https://schema.org","@type":"Event","name":"x","about":{text}}}'
         page = f"<script type='application/ld+json'>{inner}</script>".encode()
-        read_structured(Document.parse(page, "text/html"))
-        read_markup(page, "text/html", URL)
+        read_structured(HtmlDocument.parse(page, "text/html"))
+        read_schema_org(page, "text/html", URL)
         settings = ApiSettings.from_mapping({"items": "items", "fields": {"title": "title", "start": "start"}})
         read_api(f'{{"items":[{{"title":{text},"start":"2050-01-01"}}]}}'.encode(), "application/json", URL, settings)
         feed = f'{{"version":"https://jsonfeed.org/version/1.1","items":[{{"id":"1","title":"x","_event":{text}}}]}}'

@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.head import Head, read_head
-from tadoru.parse.html import Document
+from tadoru.parse.head import PageHead, read_head
+from tadoru.parse.html import HtmlDocument
 
 PAGE = "http://site.example/dir/page.html"
 
 
-def head(markup: str) -> Head:
-    return read_head(Document.parse(markup.encode(), "text/html; charset=utf-8"), PAGE)
+def head(markup: str) -> PageHead:
+    return read_head(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8"), PAGE)
 
 
 def test_a_page_that_says_nothing() -> None:
-    assert head("") == Head(
+    assert head("") == PageHead(
         title=None,
         titles=0,
         meta_description=None,
@@ -48,7 +48,7 @@ def test_a_page_that_says_everything() -> None:
         <link rel=alternate hreflang=EN href="/en/"><link rel="x alternate" hreflang=x-default href="/">
         <link rel=alternate href=feed>
         </head><body><h1>One <b>heading</b></h1><h1>Two</h1>"""
-    ) == Head(
+    ) == PageHead(
         title="The title",
         titles=1,
         meta_description="What it is",
@@ -116,10 +116,10 @@ def test_the_old_name_of_prev_is_understood() -> None:
 
 
 def test_the_charset_is_the_one_the_page_was_read_in() -> None:
-    assert read_head(Document.parse(b"<meta charset=euc-jp>x"), PAGE).charset == "euc-jp"
+    assert read_head(HtmlDocument.parse(b"<meta charset=euc-jp>x"), PAGE).charset == "euc-jp"
 
 
 @given(st.binary(max_size=1500))
 def test_any_bytes_have_a_head(body: bytes) -> None:
-    found = read_head(Document.parse(b"<title>" + body), PAGE)
+    found = read_head(HtmlDocument.parse(b"<title>" + body), PAGE)
     assert found.titles >= 1

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, links, robots_tags
-from tadoru.parse.measure import columns, pixels
+from tadoru.parse.header_fields import HeaderLink, ResponseCookie, RobotsDirective, cookies, directives, links, robots_tags
+from tadoru.parse.text_width import columns, pixels
 
 URL = "https://site.example/dir/page"
 
@@ -34,38 +34,41 @@ def test_links_in_a_header(value: str, expected: list[HeaderLink]) -> None:
 @pytest.mark.parametrize(
     "value, expected",
     [
-        ("noindex", [Directive("robots", "noindex", "")]),
-        ("NoIndex , nofollow", [Directive("robots", "noindex", ""), Directive("robots", "nofollow", "")]),
-        ("googlebot: noindex, nosnippet", [Directive("googlebot", "noindex", ""), Directive("googlebot", "nosnippet", "")]),
-        ("max-snippet: 20", [Directive("robots", "max-snippet", "20")]),
-        ("max-snippet:-1, noindex", [Directive("robots", "max-snippet", "-1"), Directive("robots", "noindex", "")]),
+        ("noindex", [RobotsDirective("robots", "noindex", "")]),
+        ("NoIndex , nofollow", [RobotsDirective("robots", "noindex", ""), RobotsDirective("robots", "nofollow", "")]),
+        (
+            "googlebot: noindex, nosnippet",
+            [RobotsDirective("googlebot", "noindex", ""), RobotsDirective("googlebot", "nosnippet", "")],
+        ),
+        ("max-snippet: 20", [RobotsDirective("robots", "max-snippet", "20")]),
+        ("max-snippet:-1, noindex", [RobotsDirective("robots", "max-snippet", "-1"), RobotsDirective("robots", "noindex", "")]),
         (
             "unavailable_after: Wed, 03 Dec 2031 13:09:53 GMT",
-            [Directive("robots", "unavailable_after", "wed, 03 dec 2031 13:09:53 gmt")],
+            [RobotsDirective("robots", "unavailable_after", "wed, 03 dec 2031 13:09:53 gmt")],
         ),
         (
             "unavailable_after: 2031-12-03, noindex",
-            [Directive("robots", "unavailable_after", "2031-12-03"), Directive("robots", "noindex", "")],
+            [RobotsDirective("robots", "unavailable_after", "2031-12-03"), RobotsDirective("robots", "noindex", "")],
         ),
         ("", []),
     ],
 )
-def test_robots_tags(value: str, expected: list[Directive]) -> None:
+def test_robots_tags(value: str, expected: list[RobotsDirective]) -> None:
     assert list(robots_tags([value])) == expected
 
 
 @pytest.mark.parametrize(
     "value, expected",
     [
-        ("a=1", [Cookie("a", False, False, "", False)]),
-        ("a=1; Path=/; Secure; HttpOnly; SameSite=Lax", [Cookie("a", True, True, "lax", False)]),
-        ("a=secure; httponly", [Cookie("a", False, True, "", False)]),
-        ("a=; Max-Age=0", [Cookie("a", False, False, "", True)]),
-        ("a=; max-age=-1", [Cookie("a", False, False, "", True)]),
+        ("a=1", [ResponseCookie("a", False, False, "", False)]),
+        ("a=1; Path=/; Secure; HttpOnly; SameSite=Lax", [ResponseCookie("a", True, True, "lax", False)]),
+        ("a=secure; httponly", [ResponseCookie("a", False, True, "", False)]),
+        ("a=; Max-Age=0", [ResponseCookie("a", False, False, "", True)]),
+        ("a=; max-age=-1", [ResponseCookie("a", False, False, "", True)]),
         ("=1", []),
     ],
 )
-def test_cookies(value: str, expected: list[Cookie]) -> None:
+def test_cookies(value: str, expected: list[ResponseCookie]) -> None:
     assert list(cookies([value])) == expected
 
 

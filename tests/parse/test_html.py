@@ -8,24 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadoru.parse import bounds
-from tadoru.parse.html import Document, PageTooComplex, inside, tag_ids, text_of
+from tadoru.parse import complexity
+from tadoru.parse.html import HtmlDocument, PageTooComplex, inside, tag_ids, text_of
 
 PAGE = "http://site.example/dir/page.html"
 
 
-def parsed(markup: str) -> Document:
-    return Document.parse(markup.encode(), "text/html; charset=utf-8")
+def parsed(markup: str) -> HtmlDocument:
+    return HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
 
 
 def test_a_page_is_decoded_before_it_is_parsed() -> None:
-    document = Document.parse('<meta charset="shift_jis"><p>日本語'.encode("cp932"), "text/html")
+    document = HtmlDocument.parse('<meta charset="shift_jis"><p>日本語'.encode("cp932"), "text/html")
     assert document.encoding == "shift_jis"
     assert text_of(document.select("p")[0], 100) == "日本語"
 
 
 def test_a_byte_order_mark_does_not_push_the_head_into_the_body() -> None:
-    document = Document.parse(b"\xef\xbb\xbf<title>Here</title>", None)
+    document = HtmlDocument.parse(b"\xef\xbb\xbf<title>Here</title>", None)
     title = document.select("title")[0]
     assert title.parent is not None
     assert title.parent.tag == "head"
@@ -136,12 +136,12 @@ def test_markup_made_to_exhaust_the_parser_is_refused(make: Callable[[int], str]
 @pytest.mark.parametrize("name", "b big code em font i nobr s small strike strong tt u B BIG Code STRONG".split())
 def test_unclosed_formatting_of_any_name_is_refused(name: str, before: str) -> None:
     with pytest.raises(PageTooComplex, match="formatting elements"):
-        bounds.check("".join(f"<p><{name}{before}x={number}>" for number in range(2_000)).encode())
+        complexity.check("".join(f"<p><{name}{before}x={number}>" for number in range(2_000)).encode())
 
 
 def test_a_hundred_megabytes_of_nesting_are_refused() -> None:
     with pytest.raises(PageTooComplex, match="more than 800,000 elements"):
-        Document.parse(b"<div>" * 20_000_000)
+        HtmlDocument.parse(b"<div>" * 20_000_000)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +165,12 @@ def test_large_but_honest_pages_are_read(make: Callable[[int], str], count: int)
 
 def test_no_page_below_the_first_glance_can_pass_the_limit_on_copies() -> None:
     # Half of the tags open formatting, each of the other half copies them all.
-    assert (bounds.FEW_TAGS // 2) ** 2 <= bounds.MAX_COPIES
+    assert (complexity.FEW_TAGS // 2) ** 2 <= complexity.MAX_COPIES
 
 
 @given(st.binary(max_size=2000), st.none() | st.text(max_size=40))
 def test_any_bytes_make_a_page(body: bytes, content_type: str | None) -> None:
-    document = Document.parse(body, content_type)
+    document = HtmlDocument.parse(body, content_type)
     assert document.base_url(PAGE).startswith("http")
     assert "" not in document.anchors()
 
@@ -179,5 +179,5 @@ def test_any_bytes_make_a_page(body: bytes, content_type: str | None) -> None:
 @given(st.lists(st.sampled_from(["<a", "<b x", ">", "</b>", "<p>", "<!--", "-->", '"', "'", "=", "<script>", "</script>", " "])))
 def test_reading_closely_survives_any_sequence_of_tags(pieces: list[str]) -> None:
     # So many that every page takes the slow way.
-    markup = "<br>" * (bounds.MANY_TAGS + 1) + "".join(pieces)
-    assert len(parsed(markup).select("br")) >= bounds.MANY_TAGS
+    markup = "<br>" * (complexity.MANY_TAGS + 1) + "".join(pieces)
+    assert len(parsed(markup).select("br")) >= complexity.MANY_TAGS

@@ -7,16 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.links import MAX_TEXT, extract, refresh_target, srcset_urls
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
 PAGE = "http://site.example/dir/page.html"
 ALL = frozenset(LinkKind)
 
 
 def links(markup: str, kinds: frozenset[LinkKind] = FOLLOWED, page: str = PAGE) -> list[Link]:
-    return extract(Document.parse(markup.encode(), "text/html; charset=utf-8"), page, Resolver(), kinds)
+    return extract(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8"), page, UrlResolver(), kinds)
 
 
 def urls(markup: str, kinds: frozenset[LinkKind] = FOLLOWED) -> list[str]:
@@ -136,7 +136,7 @@ def test_no_kinds_are_no_links() -> None:
 
 
 def test_each_distinct_reference_is_resolved_once_for_a_page() -> None:
-    class Counting(Resolver):
+    class Counting(UrlResolver):
         asked: list[str]
 
         def resolve(self, href: str, base: str) -> tuple[str, str] | None:
@@ -145,7 +145,7 @@ def test_each_distinct_reference_is_resolved_once_for_a_page() -> None:
 
     resolver = Counting()
     resolver.asked = []
-    extract(Document.parse(b"<a href=x>1</a><a href=mailto:y>2</a>" * 10), PAGE, resolver)
+    extract(HtmlDocument.parse(b"<a href=x>1</a><a href=mailto:y>2</a>" * 10), PAGE, resolver)
     assert resolver.asked == ["x", "mailto:y"]
 
 
@@ -164,7 +164,7 @@ REFERENCES = st.text("ab/.#?%20é \t:", max_size=12) | st.sampled_from(ODD_REFER
 @given(st.lists(REFERENCES, max_size=12))
 def test_a_reference_among_others_leads_where_it_leads_alone(references: list[str]) -> None:
     markup = "".join(f'<a href="{reference}">x</a>' for reference in references)
-    alone = [Resolver().resolve(reference, PAGE) for reference in references]
+    alone = [UrlResolver().resolve(reference, PAGE) for reference in references]
     assert [(link.url, link.fragment) for link in links(markup)] == [target for target in alone if target is not None]
 
 
@@ -241,7 +241,7 @@ PIECES = (
 
 @given(st.binary(max_size=1500) | st.lists(st.sampled_from(PIECES.split(b"|")), max_size=60).map(b"".join))
 def test_any_bytes_give_absolute_links_numbered_in_order(body: bytes) -> None:
-    found = extract(Document.parse(body), PAGE, Resolver(), ALL)
+    found = extract(HtmlDocument.parse(body), PAGE, UrlResolver(), ALL)
     assert [link.position for link in found] == list(range(len(found)))
     assert all(
         link.url.startswith(("http://", "https://")) and "#" not in link.url and len(link.text) <= MAX_TEXT for link in found

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from tadoru.parse.normal_text import TAGS, clean_title, clean_venue, display_text, one_line, plain_text, sanitise_html
+from tadoru.parse.text_cleaning import TAGS, clean_title, clean_venue, display_text, one_line, plain_text, sanitise_html
 
 TRICKS = (
     "< </ > <script> <img\tsrc=x\tonerror=alert(1)> <a\thref=' javascript: data:text/html, ' \" &lt; &#60; &amp;lt; \u200b "

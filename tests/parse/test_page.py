@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Headers, LinkKind, Response
-from tadoru.parse.html import Document
-from tadoru.parse.markup import read_markup
-from tadoru.parse.page import PageView, read_page
-from tadoru.parse.walk import Form, Heading, Image, Nameless
-from tadoru.rules.url import Resolver
+from tadoru.parse.html import HtmlDocument
+from tadoru.parse.page import PageView, read_markup_faults, read_page
+from tadoru.parse.walk import PageForm, PageHeading, PageImage, UnnamedControl
+from tadoru.rules.url import UrlResolver
 
 URL = "https://site.example/dir/page"
 
@@ -19,25 +18,25 @@ URL = "https://site.example/dir/page"
 def view(markup: str | bytes, headers: Headers = (("Content-Type", "text/html; charset=utf-8"),)) -> PageView:
     body = markup if isinstance(markup, bytes) else markup.encode()
     response = Response(url=URL, status=200, headers=headers, body=body)
-    return read_page(Document.parse(body, response.header("content-type")), response, Resolver())
+    return read_page(HtmlDocument.parse(body, response.header("content-type")), response, UrlResolver())
 
 
 def test_headings_in_order_with_their_place() -> None:
     page = view("<nav><h4>Menu</h4></nav><h1>One <b>two</b> ¶</h1><h2></h2><h3><img alt='Three'></h3>")
     assert page.headings == (
-        Heading(4, "Menu", is_image=False, is_aside=True),
-        Heading(1, "One two", is_image=False),
-        Heading(2, "", is_image=False),
-        Heading(3, "Three", is_image=True),
+        PageHeading(4, "Menu", is_image=False, is_aside=True),
+        PageHeading(1, "One two", is_image=False),
+        PageHeading(2, "", is_image=False),
+        PageHeading(3, "Three", is_image=True),
     )
 
 
 def test_images_with_all_that_is_said_about_them() -> None:
     page = view("<img src=a.png><img alt data-src=b.png width=1 height=2 loading=LAZY><img src=c.png role=presentation>")
     assert page.images == (
-        Image("a.png", None, "", "", "", is_hidden=False),
-        Image("b.png", "", "1", "2", "lazy", is_hidden=False),
-        Image("c.png", None, "", "", "", is_hidden=True),
+        PageImage("a.png", None, "", "", "", is_hidden=False),
+        PageImage("b.png", "", "1", "2", "lazy", is_hidden=False),
+        PageImage("c.png", None, "", "", "", is_hidden=True),
     )
 
 
@@ -65,7 +64,7 @@ def test_links_without_words() -> None:
         "<a href=/1></a><a href=/2><img src=x></a><a href=/3 title=Three></a><a href=/4><svg><title>Four</title></svg></a>"
         "<a href=/5><img src=x alt=Five></a><a href='#six'></a><a href=/7>Seven</a><a href=/8><i aria-label=Eight></i></a>"
     )
-    assert page.nameless == (Nameless("/1", has_image=False), Nameless("/2", has_image=True))
+    assert page.nameless == (UnnamedControl("/1", has_image=False), UnnamedControl("/2", has_image=True))
 
 
 def test_a_link_without_words_is_seen_whatever_the_other_links_say() -> None:
@@ -103,7 +102,7 @@ def test_forms_scripts_and_sizes() -> None:
         "<style>p{}</style></head><form action=/go method=POST><input type=Password></form><form></form>"
         "<script>xyz</script><script src=//d.example/e.js></script>"
     )
-    assert page.forms == (Form("https://site.example/go", "post"), Form(URL, "get"))
+    assert page.forms == (PageForm("https://site.example/go", "post"), PageForm(URL, "get"))
     assert page.has_password_field
     assert page.blocking_scripts == ("a.js",)
     assert (page.inline_script_bytes, page.inline_style_bytes) == (3, 3)
@@ -180,13 +179,13 @@ def test_a_doctype_is_seen(markup: str, expected: bool) -> None:
     ],
 )
 def test_what_the_tree_no_longer_shows(markup: str, heads: int, bodies: int, strays: tuple[str, ...]) -> None:
-    assert read_markup(markup.encode()) == (heads, bodies, strays)
+    assert read_markup_faults(markup.encode()) == (heads, bodies, strays)
 
 
 @pytest.mark.parametrize("piece", [b"<head ", b"<body ", b"<script ", b"<!--", b"<title>", b"='", b'="<body', b"</head"])
 def test_hostile_markup_is_read_in_linear_time(piece: bytes) -> None:
     # Quadratic reading would take minutes here.
-    read_markup(b"<body><body>" + piece * (1_000_000 // len(piece)))
+    read_markup_faults(b"<body><body>" + piece * (1_000_000 // len(piece)))
 
 
 PIECES = st.sampled_from(

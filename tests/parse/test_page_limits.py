@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from tadoru.model.web import LinkKind, Response
-from tadoru.parse import bounds
+from tadoru.parse import complexity
 from tadoru.parse.head import read_head
-from tadoru.parse.html import Document, PageTooComplex, collapsed
+from tadoru.parse.html import HtmlDocument, PageTooComplex, collapsed
 from tadoru.parse.links import extract, extract_targets
 from tadoru.parse.page import PageView, read_page
 from tadoru.parse.page_limits import (
@@ -22,9 +22,9 @@ from tadoru.parse.page_limits import (
     markdown_limit,
     too_many,
 )
-from tadoru.parse.scan import Scanner
+from tadoru.parse.scan import LinkScanner
 from tadoru.parse.structured import MAX_JSON, read_structured
-from tadoru.rules.url import LONGEST_BASE, Resolver
+from tadoru.rules.url import LONGEST_BASE, UrlResolver
 
 PAGE = "http://site.example/dir/page.html"
 FOLDER = "http://site.example/dir/"
@@ -32,14 +32,14 @@ TOO_MANY, TOO_LONG, REFUSED = link_limits(MAX_LINKS, -1, 2)
 LONG_BASE = f"the base URL is longer than {LONGEST_BASE:,} characters"
 
 
-def parsed(markup: str) -> Document:
-    return Document.parse(markup.encode(), "text/html; charset=utf-8")
+def parsed(markup: str) -> HtmlDocument:
+    return HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
 
 
-def viewed(markup: str) -> tuple[PageView, Document]:
+def viewed(markup: str) -> tuple[PageView, HtmlDocument]:
     document = parsed(markup)
     response = Response(url=PAGE, status=200, headers=(("Content-Type", "text/html"),), body=markup.encode())
-    return read_page(document, response, Resolver()), document
+    return read_page(document, response, UrlResolver()), document
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_base_that_is_too_long_is_ignored_and_noted(href: str) -> None:
     document = parsed(f'<base href="{href}"><a href="a">x</a>')
     assert document.base_url(PAGE) == PAGE
     assert list(document.left_out) == [LONG_BASE]
-    assert [link.url for link in extract(document, PAGE, Resolver())] == [f"{FOLDER}a"]
+    assert [link.url for link in extract(document, PAGE, UrlResolver())] == [f"{FOLDER}a"]
 
 
 @pytest.mark.parametrize("href", ["mailto:x", "", "../b/", "http://other.example/"])
@@ -60,24 +60,24 @@ def test_nothing_is_noted_of_any_other_base(href: str) -> None:
 
 
 @pytest.mark.parametrize("read", [extract, extract_targets])
-def test_links_are_read_up_to_their_number(read: Callable[[Document, str, Resolver], list[object]]) -> None:
+def test_links_are_read_up_to_their_number(read: Callable[[HtmlDocument, str, UrlResolver], list[object]]) -> None:
     document = parsed("".join(f"<a href={number}>x</a>" for number in range(MAX_LINKS + 10)))
-    assert len(read(document, PAGE, Resolver())) == MAX_LINKS
+    assert len(read(document, PAGE, UrlResolver())) == MAX_LINKS
     assert list(document.left_out) == [TOO_MANY]
 
 
 @pytest.mark.parametrize("read", [extract, extract_targets])
-def test_links_are_read_up_to_their_length(read: Callable[[Document, str, Resolver], list[object]]) -> None:
+def test_links_are_read_up_to_their_length(read: Callable[[HtmlDocument, str, UrlResolver], list[object]]) -> None:
     links = "".join(f"<a href={number}>x</a>" for number in range(4_000))
     document = parsed(f'<base href="/{"x" * 2_000}/">{links}')
-    assert len(read(document, PAGE, Resolver())) == pytest.approx(MAX_LINK_CHARACTERS / 2_030, rel=0.05)
+    assert len(read(document, PAGE, UrlResolver())) == pytest.approx(MAX_LINK_CHARACTERS / 2_030, rel=0.05)
     assert list(document.left_out) == [TOO_LONG]
 
 
 def test_resources_count_as_links_do_and_so_does_each_source_of_an_image() -> None:
     sources = ",".join(f"{number} 1x" for number in range(MAX_LINKS + 10))
     document = parsed(f'<img srcset="{sources}"><script src=x></script>')
-    assert len(extract(document, PAGE, Resolver(), frozenset(LinkKind))) == MAX_LINKS
+    assert len(extract(document, PAGE, UrlResolver(), frozenset(LinkKind))) == MAX_LINKS
     assert list(document.left_out) == [TOO_MANY]
 
 
@@ -86,12 +86,12 @@ def test_urls_that_are_too_long_are_counted() -> None:
     document = parsed(
         f'<a href="{long}">a</a><a href="{long}y">b</a><a href="{long}">c</a><a href="z#{long}">d</a><a href=z>e</a>'
     )
-    assert [link.url for link in extract(document, PAGE, Resolver())] == [f"{FOLDER}z"]
+    assert [link.url for link in extract(document, PAGE, UrlResolver())] == [f"{FOLDER}z"]
     assert list(document.left_out) == ["3 of its URLs are longer than 8,000 characters"]
 
 
 def test_a_scanned_page_has_the_same_limits() -> None:
-    scanner = Scanner(Resolver())
+    scanner = LinkScanner(UrlResolver())
     many = scanner.scan("".join(f'<a href="{number}">x</a>' for number in range(MAX_LINKS + 10)).encode(), PAGE)
     assert many is not None
     assert (len(many.links), many.left_out) == (MAX_LINKS, (TOO_MANY,))
@@ -106,9 +106,9 @@ def test_a_scanned_page_has_the_same_limits() -> None:
 
 def test_a_rel_is_cut_as_a_text_is() -> None:
     tokens = " ".join(f"t{number}" for number in range(10_000))
-    (link,) = extract(parsed(f'<a href=x rel="{tokens}">x</a>'), PAGE, Resolver())
+    (link,) = extract(parsed(f'<a href=x rel="{tokens}">x</a>'), PAGE, UrlResolver())
     assert len(link.rel) <= 200
-    scanned = Scanner(Resolver()).scan(f'<a href="x" rel="{tokens}">x</a>'.encode(), PAGE)
+    scanned = LinkScanner(UrlResolver()).scan(f'<a href="x" rel="{tokens}">x</a>'.encode(), PAGE)
     assert scanned is not None
     assert scanned.links == [link]
 
@@ -160,7 +160,7 @@ def test_white_space_of_a_long_text_is_collapsed_without_reading_all_of_it() -> 
     assert collapsed("a " * 1_000_000, 10) == "a a a a a"
 
 
-def json_ld(text: str) -> Document:
+def json_ld(text: str) -> HtmlDocument:
     return parsed(f'<script type="application/ld+json">{text}</script>')
 
 
@@ -195,7 +195,7 @@ def test_one_element_gives_its_value_to_few_properties() -> None:
 )
 def test_a_page_of_too_many_nodes_is_refused(markup: bytes) -> None:
     with pytest.raises(PageTooComplex, match="it has more than 800,000 elements, texts and attributes"):
-        bounds.check(markup)
+        complexity.check(markup)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_page_of_too_many_nodes_is_refused(markup: bytes) -> None:
     ],
 )
 def test_a_long_page_for_readers_is_not(markup: bytes) -> None:
-    bounds.check(markup)
+    complexity.check(markup)
 
 
 def test_markdown_may_be_several_times_as_long_as_its_page_up_to_a_bound() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.plain import Plain, plain
+from tadoru.parse.scan import PlainMarkup, read_plain_markup
 
 MARKUP = {
     "nothing to take out": (b"<p>a</p>", b"<p>a</p>", None),
@@ -23,7 +23,7 @@ MARKUP = {
 
 @pytest.mark.parametrize("body, markup, title", MARKUP.values(), ids=MARKUP.keys())
 def test_text_and_tags_are_left(body: bytes, markup: bytes, title: bytes | None) -> None:
-    assert plain(body) == Plain(markup, title)
+    assert read_plain_markup(body) == PlainMarkup(markup, title)
 
 
 @given(
@@ -33,7 +33,7 @@ def test_text_and_tags_are_left(body: bytes, markup: bytes, title: bytes | None)
 )
 def test_in_a_plain_page_every_tag_ends_before_the_next_begins(body: bytes) -> None:
     """Read letter by letter, as the standard says for attributes."""
-    page = plain(body)
+    page = read_plain_markup(body)
     if page is None:
         return
     rest = page.markup

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Response
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import PageView, read_page
-from tadoru.parse.rendering import MOST, differences
-from tadoru.rules.url import Resolver
+from tadoru.parse.rendering import MOST, rendering_differences
+from tadoru.rules.url import UrlResolver
 
 URL = "https://site.example/dir/"
 
@@ -20,7 +20,7 @@ URL = "https://site.example/dir/"
 def view(markup: str) -> PageView:
     body = markup.encode()
     response = Response(url=URL, status=200, headers=(("Content-Type", "text/html; charset=utf-8"),), body=body)
-    return read_page(Document.parse(body, "text/html; charset=utf-8"), response, Resolver())
+    return read_page(HtmlDocument.parse(body, "text/html; charset=utf-8"), response, UrlResolver())
 
 
 CHANGES = [
@@ -82,10 +82,10 @@ CHANGES = [
 
 @pytest.mark.parametrize("raw, rendered, expected", CHANGES)
 def test_what_changed_is_named(raw: str, rendered: str, expected: dict[str, object]) -> None:
-    found = differences(view(raw), view(rendered))
+    found = rendering_differences(view(raw), view(rendered))
     assert found == expected
     assert json.loads(json.dumps(found)) == expected
-    assert differences(view(raw), view(raw)) == differences(view(rendered), view(rendered)) == {}
+    assert rendering_differences(view(raw), view(raw)) == rendering_differences(view(rendered), view(rendered)) == {}
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_what_changed_is_named(raw: str, rendered: str, expected: dict[str, obje
     ids=["markup a parser adds", "the same link", "order and case", "two words for one thing", "what nobody sees", "white space"],
 )
 def test_what_means_the_same_is_no_difference(raw: str, rendered: str) -> None:
-    assert differences(view(raw), view(rendered)) == {}
+    assert rendering_differences(view(raw), view(rendered)) == {}
 
 
 def test_of_many_links_the_first_are_named_and_all_are_counted() -> None:
-    found = differences(view(""), view("".join(f"<a href=/{number}></a>" for number in range(MOST + 5))))
+    found = rendering_differences(view(""), view("".join(f"<a href=/{number}></a>" for number in range(MOST + 5))))
     assert found == {"links": {"added": [f"https://site.example/{n}" for n in range(MOST)], "added_count": MOST + 5}}
 
 
@@ -114,7 +114,7 @@ PIECES = st.lists(st.sampled_from([param.values[index] for param in CHANGES for 
 
 @given(PIECES, PIECES)
 def test_it_is_the_same_both_ways(raw: str, rendered: str) -> None:
-    there, back = differences(view(raw), view(rendered)), differences(view(rendered), view(raw))
+    there, back = rendering_differences(view(raw), view(rendered)), rendering_differences(view(rendered), view(raw))
     ways = [{name: value for name, value in found.items() if name != "noindex_only_raw"} for found in (there, back)]
     turned = {"raw": "rendered", "rendered": "raw", "added": "removed", "removed": "added"}
     assert ways[0].keys() == ways[1].keys()

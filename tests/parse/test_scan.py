@@ -8,21 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.links import extract_targets
-from tadoru.parse.scan import Scanned, Scanner
-from tadoru.rules.url import Resolver
+from tadoru.parse.scan import LinkScanner, ScannedLinks
+from tadoru.rules.url import UrlResolver
 
 PAGE = "https://example.com/docs/guide/page.html?x=1"
 
 
-def scanned(markup: str) -> Scanned | None:
-    return Scanner(Resolver()).scan(markup.encode(), PAGE)
+def scanned(markup: str) -> ScannedLinks | None:
+    return LinkScanner(UrlResolver()).scan(markup.encode(), PAGE)
 
 
-def tree(markup: str) -> Scanned:
-    document = Document.parse(markup.encode(), "text/html; charset=utf-8")
-    return Scanned(extract_targets(document, PAGE, Resolver()), document.title())
+def tree(markup: str) -> ScannedLinks:
+    document = HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8")
+    return ScannedLinks(extract_targets(document, PAGE, UrlResolver()), document.title())
 
 
 PLAIN = {
@@ -125,7 +125,7 @@ def test_what_takes_a_parser_is_left_to_the_parser(markup: str) -> None:
 
 
 def test_an_anchor_remembered_from_another_page_of_the_folder_means_the_same_there() -> None:
-    scanner = Scanner(Resolver())
+    scanner = LinkScanner(UrlResolver())
     body = b'<a href="a.html">A</a><a href="?q=1">B</a><a href="/root.html">C</a><a href="https:?q=2">D</a>'
     for name in ("one.html", "two.html"):
         result = scanner.scan(body, f"https://example.com/docs/{name}")

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.model.web import Response
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import PageView, read_page
-from tadoru.parse.shell import FEW, needs_rendering
-from tadoru.rules.url import Resolver
+from tadoru.parse.rendering import FEW, needs_rendering
+from tadoru.rules.url import UrlResolver
 
 URL = "https://site.example/"
 BUNDLE = "<script type=module src=/assets/index-4f2a.js></script>"
@@ -23,7 +23,7 @@ TEXT = "word " * FEW
 def view(markup: str) -> PageView:
     body = f"<!DOCTYPE html><html lang=en>{markup}".encode()
     response = Response(url=URL, status=200, headers=(("Content-Type", "text/html; charset=utf-8"),), body=body)
-    return read_page(Document.parse(body, "text/html; charset=utf-8"), response, Resolver())
+    return read_page(HtmlDocument.parse(body, "text/html; charset=utf-8"), response, UrlResolver())
 
 
 SHELLS = {

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.html import Document
-from tadoru.parse.structured import Item, StructuredData, read_structured
-from tadoru.parse.vocabulary import malformed, missing
+from tadoru.parse.html import HtmlDocument
+from tadoru.parse.structured import StructuredData, StructuredItemValue, malformed_properties, missing_properties, read_structured
 
 
 def read(markup: str) -> StructuredData:
-    return read_structured(Document.parse(markup.encode(), "text/html; charset=utf-8"))
+    return read_structured(HtmlDocument.parse(markup.encode(), "text/html; charset=utf-8"))
 
 
 def json_ld(data: object) -> StructuredData:
@@ -114,7 +113,7 @@ def test_open_graph_is_no_item() -> None:
 
 def test_an_item_whose_properties_stand_elsewhere_is_not_judged() -> None:
     data = read('<div itemscope itemtype="https://schema.org/Product" itemref="more"><b itemprop="sku">1</b></div>')
-    assert list(missing(data.items)) == []
+    assert list(missing_properties(data.items)) == []
 
 
 @pytest.mark.parametrize(
@@ -140,7 +139,7 @@ def test_an_item_whose_properties_stand_elsewhere_is_not_judged() -> None:
     ],
 )  # fmt: skip
 def test_required_properties(data: StructuredData, lacking: list[str]) -> None:
-    assert list(missing(data.items)) == lacking
+    assert list(missing_properties(data.items)) == lacking
 
 
 @pytest.mark.parametrize(
@@ -161,7 +160,7 @@ def test_required_properties(data: StructuredData, lacking: list[str]) -> None:
     ],
 )
 def test_the_form_of_values(name: str, value: object, is_right: bool) -> None:
-    assert (not list(malformed(thing("Thing", **{name: value}).items))) is is_right
+    assert (not list(malformed_properties(thing("Thing", **{name: value}).items))) is is_right
 
 
 JSON = st.recursive(
@@ -176,9 +175,9 @@ JSON = st.recursive(
 @given(JSON)
 def test_no_json_makes_reading_fail(data: object) -> None:
     read_data = json_ld(json.dumps(data).replace("<", "\\u003c"))
-    assert all(isinstance(item, Item) for item in read_data.items)
-    list(missing(read_data.items))
-    list(malformed(read_data.items))
+    assert all(isinstance(item, StructuredItemValue) for item in read_data.items)
+    list(missing_properties(read_data.items))
+    list(malformed_properties(read_data.items))
 
 
 @given(st.text(alphabet='<>/= "divspanitemscopeproptypeof', max_size=120))

@@ -4,7 +4,7 @@ What `content_hash` hashes: the text of `<main>` (or `role=main`), or of the bod
 header and footer, asides, scripts, styles, noscript and drawings; ASCII letters in lower case, ASCII punctuation and white space
 as one space, apostrophes left out, each Chinese or Japanese character a word of its own. Hashed by SHA-256, in UTF-8.
 
-How alike two texts are is judged in `rules.similar`.
+How alike two texts are is judged in `rules.minhash`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from tadoru.parse.html import Document, Element, Picked
-from tadoru.rules import similar
+from tadoru.parse.html import Element, HtmlDocument, Picked
+from tadoru.rules import minhash
 
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "svg", "nav", "aside", "iframe"})
 _SITE_PARTS = frozenset({"header", "footer"})
@@ -42,7 +42,7 @@ _APOSTROPHE = "\u2019"
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class PageContent:
     """The text of a page, normalised."""
 
     normal: bytes
@@ -58,14 +58,14 @@ class Content:
         return sha256(self.normal).hexdigest() if self.normal else None
 
     def shingles(self) -> NDArray[np.uint32]:
-        """See `rules.similar`."""
-        return similar.shingles(self.normal)
+        """See `rules.minhash`."""
+        return minhash.shingles(self.normal)
 
 
-class Parts:
+class ContentParts:
     """Which parts of a page are read: the main one, if it is marked as such, without those that belong to the site."""
 
-    def __init__(self, document: Document, candidates: Iterable[Picked]) -> None:
+    def __init__(self, document: HtmlDocument, candidates: Iterable[Picked]) -> None:
         """`candidates` are the elements with one of the tags `PARTS` or with a role."""
         self._body = document.tree.body
         self._unseen: set[int] = set()
@@ -80,11 +80,11 @@ class Parts:
                 self._mark_above(element)
         self._main = next(iter(main.values())) if len(main) == 1 else None
 
-    def content(self) -> Content:
+    def content(self) -> PageContent:
         """The text that matters. A main part that is empty says nothing, so the body is read."""
-        content = normalised(self._text(self._main)) if self._main is not None else None
+        content = normalise_content(self._text(self._main)) if self._main is not None else None
         if content is None or not content.normal:
-            content = normalised(self._text(self._body)) if self._body is not None else Content(b"", 0)
+            content = normalise_content(self._text(self._body)) if self._body is not None else PageContent(b"", 0)
         return content
 
     def leaves_out(self, element: Element) -> bool:
@@ -127,7 +127,7 @@ class Parts:
         return " ".join(pieces)
 
 
-def normalised(text: str) -> Content:
+def normalise_content(text: str) -> PageContent:
     """A text as words."""
     characters = 0
     if not text.isascii():
@@ -141,7 +141,7 @@ def normalised(text: str) -> Content:
         characters = sum(runs)
         data = _blanked(text, _WIDE_SPACES).encode("utf-8", "replace")
     normal, tokens = _collapsed(data.translate(_PLAIN, b"'"))
-    return Content(normal, tokens - characters + (characters + 1) // 2, characters)
+    return PageContent(normal, tokens - characters + (characters + 1) // 2, characters)
 
 
 def _blanked(text: str, signs: str) -> str:

@@ -16,7 +16,7 @@ from tadoru.errors import UsageError, quoted
 from tadoru.extras import not_installed
 from tadoru.model.web import Response
 from tadoru.parse.decode import decode
-from tadoru.parse.html import Document, collapsed, is_selector, text_of
+from tadoru.parse.html import HtmlDocument, collapsed, is_selector, text_of
 
 MOST_VALUES = 100
 MAX_TEXT = 2_000
@@ -60,7 +60,7 @@ class Extraction:
                 f"--extract {self.name}: {quoted(self.expression)} is not a valid {self.language} ({error})."
             ) from None
 
-    def find(self, document: Document, response: Response) -> list[str]:
+    def find(self, document: HtmlDocument, response: Response) -> list[str]:
         """Its values on a page, in order."""
         if self.language == "css":
             selector, attribute = split_selector(self.expression)

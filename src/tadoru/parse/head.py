@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.parse.html import Attributes, Document, Element, collapsed, text_of
+from tadoru.parse.html import Attributes, Element, HtmlDocument, collapsed, text_of
 from tadoru.parse.links import is_refresh, refresh_target
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
 
 MAX_TEXT = 2_000
 """Characters kept of a title, a description or a heading."""
@@ -26,7 +26,7 @@ _ROBOTS = frozenset({"robots", "googlebot", "googlebot-news", "bingbot"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class PageHead:
     """A page's statements about itself; None or empty where it makes none."""
 
     title: str | None
@@ -51,18 +51,18 @@ class Head:
     charset: str
 
 
-def read_head(document: Document, page_url: str) -> Head:
+def read_head(document: HtmlDocument, page_url: str) -> PageHead:
     """Read them all in one walk over the page."""
-    reading = HeadReading(document, document.base_url(page_url), Resolver())
+    reading = HeadReader(document, document.base_url(page_url), UrlResolver())
     for element in document.select("html,title,meta,link[rel],base[href],h1"):
         reading.take(element.tag or "", element, element.attributes)
     return reading.head(document.encoding)
 
 
-class HeadReading:
+class HeadReader:
     """Takes them element by element, in document order. Of metas with the same name the first one counts."""
 
-    def __init__(self, document: Document, base: str, resolver: Resolver) -> None:
+    def __init__(self, document: HtmlDocument, base: str, resolver: UrlResolver) -> None:
         self._document = document
         self.base = base
         self._resolve = resolver.uncleaned.resolve
@@ -78,10 +78,10 @@ class HeadReading:
         self._refresh: str | None = None
         self._h1: list[str] = []
 
-    def head(self, charset: str) -> Head:
+    def head(self, charset: str) -> PageHead:
         """What has been read."""
         canonicals = self.linked("canonical")
-        return Head(
+        return PageHead(
             title=self._title,
             titles=self._titles,
             meta_description=self._named.get("description"),

@@ -27,7 +27,7 @@ class HeaderLink(NamedTuple):
     hreflang: str
 
 
-class Directive(NamedTuple):
+class RobotsDirective(NamedTuple):
     """One robots directive: for whom, what, and its value where it has one."""
 
     agent: str
@@ -36,7 +36,7 @@ class Directive(NamedTuple):
     value: str
 
 
-class Cookie(NamedTuple):
+class ResponseCookie(NamedTuple):
     """What a `Set-Cookie` field says about a cookie, without its value: that may be a secret."""
 
     name: str
@@ -61,9 +61,9 @@ def links(values: Iterable[str], page_url: str) -> tuple[HeaderLink, ...]:
     return tuple(found)
 
 
-def robots_tags(values: Iterable[str]) -> tuple[Directive, ...]:
+def robots_tags(values: Iterable[str]) -> tuple[RobotsDirective, ...]:
     """The directives of `X-Robots-Tag` fields; one may begin with the name of the crawler it is for."""
-    found: list[Directive] = []
+    found: list[RobotsDirective] = []
     for value in values:
         match = _AGENT.match(value)
         if match and match[1].lower() not in _WITH_VALUE:
@@ -73,22 +73,22 @@ def robots_tags(values: Iterable[str]) -> tuple[Directive, ...]:
     return tuple(found)
 
 
-def directives(agent: str, content: str) -> list[Directive]:
+def directives(agent: str, content: str) -> list[RobotsDirective]:
     """The directives in the content of a robots `<meta>` or tag. A date may hold a comma: what is no name continues it."""
-    found: list[Directive] = []
+    found: list[RobotsDirective] = []
     for part in content.lower().split(","):
         name, _, value = part.partition(":")
         name = name.strip()
         if found and found[-1].name == "unavailable_after" and not name.isalpha():
             found[-1] = found[-1]._replace(value=f"{found[-1].value},{part}".strip())
         elif name:
-            found.append(Directive(agent, name, value.strip()))
+            found.append(RobotsDirective(agent, name, value.strip()))
     return found
 
 
-def cookies(values: Iterable[str]) -> tuple[Cookie, ...]:
+def cookies(values: Iterable[str]) -> tuple[ResponseCookie, ...]:
     """The cookies that `Set-Cookie` fields set."""
-    found: list[Cookie] = []
+    found: list[ResponseCookie] = []
     for field in values:
         first, *rest = field.split(";")
         attributes = {name.strip().lower(): value.strip().lower() for name, _, value in (part.partition("=") for part in rest)}
@@ -96,6 +96,6 @@ def cookies(values: Iterable[str]) -> tuple[Cookie, ...]:
         if name:
             is_removal = attributes.get("max-age", "1").lstrip("-") == "0" or attributes.get("max-age", "").startswith("-")
             found.append(
-                Cookie(name, "secure" in attributes, "httponly" in attributes, attributes.get("samesite", ""), is_removal)
+                ResponseCookie(name, "secure" in attributes, "httponly" in attributes, attributes.get("samesite", ""), is_removal)
             )
     return tuple(found)

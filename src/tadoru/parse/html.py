@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
-from tadoru.parse.bounds import PageTooComplex, check
+from tadoru.parse.complexity import PageTooComplex, check
 from tadoru.parse.decode import as_utf8
 from tadoru.parse.page_limits import MAX_ANCHOR_CHARACTERS, TOO_LONG_ANCHORS
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 __all__ = [
-    "Document",
+    "HtmlDocument",
     "Element",
     "PageTooComplex",
     "collapsed",
@@ -49,7 +49,7 @@ _HTML_START = re.compile(
 )
 
 
-class Document:
+class HtmlDocument:
     """A page as a tree. Holds the parser's memory: use it, take what you need, drop it."""
 
     __slots__ = ("encoding", "left_out", "size", "tree")
@@ -63,7 +63,7 @@ class Document:
         """What of the page is over a limit and therefore not read: each a sentence without its full stop, once, in order."""
 
     @classmethod
-    def parse(cls, body: bytes, content_type: str | None = None) -> Document:
+    def parse(cls, body: bytes, content_type: str | None = None) -> HtmlDocument:
         """Decode and parse a page. Raises `PageTooComplex` for markup made to exhaust the parser, and for nothing else."""
         data, encoding = as_utf8(body, content_type)
         check(data)

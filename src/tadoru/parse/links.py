@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tadoru.model.web import FOLLOWED, Link, LinkKind
-from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, text_of
+from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collapsed, inside, text_of
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
-from tadoru.rules.url import LONGEST_URL, Resolver
+from tadoru.rules.url import LONGEST_URL, UrlResolver
 
 MAX_TEXT = 200
 """Characters kept of an anchor's text."""
@@ -63,15 +63,15 @@ _CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)")
 _DESCRIPTORS = re.compile(r"(?:[^,(]++|\([^)]*+\)?)*+,?")
 
 
-def extract(document: Document, page_url: str, resolver: Resolver, kinds: frozenset[LinkKind] = FOLLOWED) -> list[Link]:
+def extract(document: HtmlDocument, page_url: str, resolver: UrlResolver, kinds: frozenset[LinkKind] = FOLLOWED) -> list[Link]:
     """Every http and https link of a page, in document order."""
     found, base = _candidates(document, page_url, kinds)
-    reading = LinkReading(document, base, resolver)
+    reading = LinkReader(document, base, resolver)
     reading.read(found, kinds)
     return reading.links
 
 
-class Unusual(NamedTuple):
+class UnusualLinks(NamedTuple):
     """An anchor without text, or with a scheme in its reference."""
 
     element: Element
@@ -82,14 +82,14 @@ class Unusual(NamedTuple):
     """Whether it holds no text."""
 
 
-class LinkReading:
+class LinkReader:
     """Reads the links of a page, and what else its anchors show."""
 
-    def __init__(self, document: Document, base: str, resolver: Resolver) -> None:
+    def __init__(self, document: HtmlDocument, base: str, resolver: UrlResolver) -> None:
         self.links: list[Link] = []
         self.names: set[str] = set()
         """The names of anchors: fragments can point at them."""
-        self.unusual: list[Unusual] = []
+        self.unusual: list[UnusualLinks] = []
         self._document = document
         self._base = base
         self._resolver = resolver
@@ -141,7 +141,7 @@ class LinkReading:
                 characters -= len(text) + len(rel)
                 links.append(new(Link, (url, anchor, text or _alternative(element), rel, len(links), fragment)))
             if is_blank or (":" in href and ":" in href[:LONGEST_SCHEME]):
-                self.unusual.append(Unusual(element, href, url is not None, is_blank))
+                self.unusual.append(UnusualLinks(element, href, url is not None, is_blank))
         self._room = room
         self._document.leave_out(*link_limits(len(links), characters, self._resolver.too_long - too_long))
 
@@ -158,7 +158,7 @@ class LinkReading:
         return taken
 
 
-def extract_targets(document: Document, page_url: str, resolver: Resolver) -> list[Link]:
+def extract_targets(document: HtmlDocument, page_url: str, resolver: UrlResolver) -> list[Link]:
     """Each page that a page leads to, once, with the first text that leads there. Jumps within the page are none.
 
     A third of the work of `extract` on pages that link much: a map of a site needs no more.
@@ -196,13 +196,13 @@ def extract_targets(document: Document, page_url: str, resolver: Resolver) -> li
     return links
 
 
-def _candidates(document: Document, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Picked], str]:
+def _candidates(document: HtmlDocument, page_url: str, kinds: frozenset[LinkKind]) -> tuple[list[Picked], str]:
     """The elements that may carry a link, and what their references are relative to; found in one walk."""
     found = document.find(_selector(kinds))
     return found, document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
 
 
-def _room(document: Document) -> int:
+def _room(document: HtmlDocument) -> int:
     """Anchors can be nested (in tables), and the text of each holds that of those inside it: the sum needs a bound too."""
     return 4 * document.size + 100_000
 

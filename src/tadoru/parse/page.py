@@ -7,22 +7,75 @@ attributes that any element may have.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from tadoru.model.web import Link, Response
-from tadoru.parse.content import Content, Parts, normalised
+from tadoru.parse.content import ContentParts, PageContent, normalise_content
 from tadoru.parse.decode import header_charset
-from tadoru.parse.head import Head
-from tadoru.parse.header_fields import Cookie, Directive, HeaderLink, cookies, directives, robots_tags
+from tadoru.parse.head import PageHead
+from tadoru.parse.header_fields import HeaderLink, ResponseCookie, RobotsDirective, cookies, directives, robots_tags
 from tadoru.parse.header_fields import links as header_links
-from tadoru.parse.html import Document, text_of
-from tadoru.parse.markup import Markup, read_markup
+from tadoru.parse.html import HtmlDocument, text_of
 from tadoru.parse.page_limits import MAX_STATEMENTS
 from tadoru.parse.structured import StructuredData, structured
-from tadoru.parse.walk import MAX_TEXT, Form, Heading, Image, Nameless, Walk
-from tadoru.rules.similar import sketch
-from tadoru.rules.url import Resolver
+from tadoru.parse.walk import MAX_TEXT, ElementWalk, PageForm, PageHeading, PageImage, UnnamedControl
+from tadoru.rules.minhash import sketch
+from tadoru.rules.url import UrlResolver
+
+_OPAQUE = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(script|style|template|textarea|title|iframe|svg|xmp|noembed|noframes)\b[^>]*+(?:>.*?(?:</\1\s*+>|\Z)|\Z)",
+    re.DOTALL,
+)
+_VALUE = re.compile(rb"""=\s*+(?:"[^"]*+"|'[^']*+')""")
+_TAG = re.compile(rb"<([a-z][a-z0-9:-]*+)")
+_HEAD = re.compile(rb"<head(?=[\s/>])")
+_OUTER = re.compile(rb"<([hHbB](?:[eE][aA][dD]|[oO][dD][yY]))(?=[\s/>])")
+_BELONGS = frozenset({"title", "meta", "link", "base", "script", "style", "noscript", "template"})
+_LONGEST_HEAD = 256 * 1024
+
+
+class MarkupFaults(NamedTuple):
+    """What the bytes say."""
+
+    heads: int
+    bodies: int
+    """One also when the tag is left out: the element is there all the same."""
+    strays: tuple[str, ...]
+    """Names of the elements in the head that do not belong there, each once."""
+
+
+def read_markup_faults(data: bytes) -> MarkupFaults:
+    """Look at a page in an encoding that contains ASCII."""
+    if b"</head" not in data[:_LONGEST_HEAD]:
+        # Tags in capitals, or left out.
+        data = data.lower()
+    strays = dict.fromkeys(name.decode("ascii") for name in _TAG.findall(_plain(_head(data))))
+    heads, bodies = _outer(data)
+    if heads > 1 or bodies > 1:
+        # Only when there seem to be several is it worth a close look at comments, scripts and values.
+        heads, bodies = _outer(_plain(data.lower()))
+    return MarkupFaults(max(1, heads), max(1, bodies), tuple(name for name in strays if name not in _BELONGS))
+
+
+def _outer(data: bytes) -> tuple[int, int]:
+    """The numbers of tags that begin a head, and a body."""
+    found = [name.lower() for name in _OUTER.findall(data)]
+    return found.count(b"head"), found.count(b"body")
+
+
+def _head(data: bytes) -> bytes:
+    """What stands between the tags of the head, in lower case; nothing when one of them is left out."""
+    lowered = data[: max(data.find(b"</head", 0, _LONGEST_HEAD), 0)].lower()
+    opened = _HEAD.search(lowered)
+    return lowered[lowered.find(b">", opened.end()) + 1 :] if opened else b""
+
+
+def _plain(data: bytes) -> bytes:
+    return _VALUE.sub(b"", _OPAQUE.sub(b"", data))
+
 
 SAMPLE_TEXT = b"lorem ipsum"
 _APP_ROOTS = frozenset({"root", "app", "__next", "__nuxt", "___gatsby", "app-root", "svelte"})
@@ -36,7 +89,7 @@ class PageView:
     """A page, read. Made for being checked and dropped: it holds the page's text."""
 
     url: str
-    head: Head
+    head: PageHead
     titles_in_head: int
     descriptions: tuple[str, ...]
     keywords: str | None
@@ -53,22 +106,22 @@ class PageView:
     prevs: tuple[str, ...]
     amphtml: str | None
     icons: tuple[str, ...]
-    directives: tuple[Directive, ...]
+    directives: tuple[RobotsDirective, ...]
     """Robots directives of the page."""
-    header_directives: tuple[Directive, ...]
+    header_directives: tuple[RobotsDirective, ...]
     """Robots directives of the `X-Robots-Tag` fields."""
     header_links: tuple[HeaderLink, ...]
-    cookies: tuple[Cookie, ...]
+    cookies: tuple[ResponseCookie, ...]
     has_doctype: bool
     charset_source: str
     """`header`, `bom`, `meta`, `late` (a meta too far down to be found) or `none`."""
-    markup: Markup
-    headings: tuple[Heading, ...]
-    images: tuple[Image, ...]
+    markup: MarkupFaults
+    headings: tuple[PageHeading, ...]
+    images: tuple[PageImage, ...]
     empty_pictures: int
     """`<picture>` elements without an `<img>`."""
     links: tuple[Link, ...]
-    nameless: tuple[Nameless, ...]
+    nameless: tuple[UnnamedControl, ...]
     """Links that say nothing: no text, no alternative text, no label."""
     script_references: tuple[str, ...]
     """The href of each `<a>` that only runs a script."""
@@ -76,7 +129,7 @@ class PageView:
     """The href of each `<a>` that is a broken web address or leads to a file of somebody's machine."""
     protocol_relative: tuple[str, ...]
     """Resources whose address begins with `//`."""
-    forms: tuple[Form, ...]
+    forms: tuple[PageForm, ...]
     has_password_field: bool
     blocking_scripts: tuple[str, ...]
     """External scripts in the head that stop the page from being shown until they have run."""
@@ -93,25 +146,25 @@ class PageView:
     """The id of an element that scripts fill; empty when there is none."""
     noscript: str
     """What visitors without scripts are told."""
-    content: Content
+    content: PageContent
     code: bytes
     """What of `content` stands in code, in the same form; read only where the text has the words of a sample text."""
     content_hash: str | None
     sketch: bytes
-    """See `rules.similar`."""
+    """See `rules.minhash`."""
     text_share: float
     """Bytes of the text that matters for each byte of the page."""
     size: int
     structured: StructuredData
 
 
-def read_page(document: Document, response: Response, resolver: Resolver) -> PageView:
+def read_page(document: HtmlDocument, response: Response, resolver: UrlResolver) -> PageView:
     """Read a parsed page once and for all checks."""
     url = response.url
-    walk = Walk(document, url, resolver)
+    walk = ElementWalk(document, url, resolver)
     head, linked = walk.head.head(document.encoding), walk.head.linked
     marked = document.find("[role],[itemscope],[typeof]")
-    parts = Parts(document, [*walk.parts, *marked])
+    parts = ContentParts(document, [*walk.parts, *marked])
     content = parts.content()
     ids = [element.id for element in document.select("[id]")]
     known = frozenset(filter(None, ids))
@@ -138,7 +191,7 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
         cookies=cookies(response.header_all("set-cookie")),
         has_doctype=_has_doctype(document),
         charset_source=_charset_source(response, walk.has_charset),
-        markup=read_markup(response.body),
+        markup=read_markup_faults(response.body),
         headings=tuple(heading._replace(is_aside=True) if parts.leaves_out(at) else heading for heading, at in walk.headings),
         images=tuple(walk.images),
         empty_pictures=walk.empty_pictures,
@@ -170,11 +223,11 @@ def read_page(document: Document, response: Response, resolver: Resolver) -> Pag
     )
 
 
-def _code(document: Document) -> bytes:
-    return normalised("\n".join(element.text() for element in document.select("pre,:not(pre)>code"))).normal
+def _code(document: HtmlDocument) -> bytes:
+    return normalise_content("\n".join(element.text() for element in document.select("pre,:not(pre)>code"))).normal
 
 
-def _has_doctype(document: Document) -> bool:
+def _has_doctype(document: HtmlDocument) -> bool:
     node = document.tree.root.prev if document.tree.root is not None else None
     for _ in range(20):
         if node is None:

@@ -1,16 +1,37 @@
-"""What a browser changes: the page as it was sent against the page as it is shown, in a form that is stored as JSON.
-
-Of what has one value, both are kept (`raw`, `rendered`); of what is a set, only what came and what went. Which of it is a
-problem is said by the checks.
-"""
+"""Whether a page needs a browser, and what a browser changes: the page as sent compared with the page as rendered."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from tadoru.model.web import FOLLOWED
+from tadoru.model.web import FOLLOWED, LinkKind
 from tadoru.parse.page import PageView
 from tadoru.rules.url import host_key
+
+FEW = 30
+"""Words that a page with an application's root may have: a greeting, a loading message, a footer."""
+HARDLY_ANY = 10
+_MENTIONS_SCRIPTS = re.compile(r"java\s?script|スクリプト", re.IGNORECASE)
+
+
+def needs_rendering(view: PageView) -> str | None:
+    """Why a browser is needed; None when the page can be read as it is."""
+    has_scripts = view.inline_script_bytes or any(link.kind is LinkKind.SCRIPT for link in view.links)
+    has_heading = any(heading.text and not heading.is_aside for heading in view.headings)
+    words = view.content.words
+    if not has_scripts or has_heading or words >= FEW:
+        return None
+    if view.app_root:
+        return f"the element “{view.app_root}” is empty until scripts fill it"
+    if _MENTIONS_SCRIPTS.search(view.noscript):
+        return "it asks visitors to switch JavaScript on"
+    if view.forms or any(link.kind in FOLLOWED for link in view.links):
+        return None
+    if not words:
+        return "it has scripts, and neither text nor links"
+    return "it has scripts, hardly any text, and no links" if words < HARDLY_ANY and not view.images else None
+
 
 MOST = 100
 """Links, languages or types that are named."""
@@ -18,7 +39,7 @@ MOST = 100
 Differences = dict[str, object]
 
 
-def differences(raw: PageView, rendered: PageView) -> Differences:
+def rendering_differences(raw: PageView, rendered: PageView) -> Differences:
     """What differs, by name; empty when nothing does."""
     found: Differences = {}
     pairs = {

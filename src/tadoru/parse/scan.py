@@ -1,6 +1,6 @@
 """The pages that a page leads to, read from its bytes without building a tree: all that a map of links needs, for less.
 
-Only for *plain* pages, where every `<a …>` is known to be a start tag: see `plain`. Any other is left to the tree (`links`).
+Only for *plain* pages, where every `<a …>` is known to be a start tag: see `read_plain_markup`. Any other is left to the tree (`links`).
 `tests/parse/test_scan.py` holds one against the other: on plain pages they agree.
 """
 
@@ -13,8 +13,122 @@ from typing import NamedTuple
 
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse.page_limits import MAX_LINK_CHARACTERS, MAX_LINKS, link_limits
-from tadoru.parse.plain import plain
-from tadoru.rules.url import Resolver
+from tadoru.rules.url import UrlResolver
+
+_SPECIAL = re.compile(
+    rb"<([!?A-Z]|s(?:cript|tyle|elect)|t(?:itle|extarea|emplate)|base|frameset|iframe|meta|no(?:embed|frames)|plaintext|xmp)"
+)
+"""Where the bytes may stop being plain. Tried at every `<` of a page: one alternative for each first letter is fastest."""
+_AFTER_NAME = b" \t\n\f\r/>"
+_RAW_END = {
+    name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE)
+    for name in (b"script", b"style", b"title", b"textarea", b"xmp", b"iframe", b"noembed", b"noframes")
+}
+_RAW_START = re.compile(rb"""<[a-z]++(?:[^<>"'=]++|=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s<>"'=`]++))*+>""")
+_UNCLOSED = re.compile(rb"<[a-z/][^<>]*+<")
+"""A tag that holds a `<`."""
+_ODD_VALUE = re.compile(rb"""=\s*+(?:"[^"<>]*+[<>]|'[^'<>]*+[<>])""")
+"""A value that holds a `<` or `>`; also text that only looks like one."""
+_BUT_MARKS = bytes(sorted(set(range(256)) - set(b"<>='\"")))
+_ODD_MARKS = re.compile(rb"""="[^"]|='[^']""")
+"""How an odd value begins when only marks are left; so does one that holds another mark."""
+
+
+class PlainMarkup(NamedTuple):
+    """A plain page."""
+
+    markup: bytes
+    """Text and tags only."""
+    title: bytes | None
+
+
+def read_plain_markup(body: bytes) -> PlainMarkup | None:
+    """A page in UTF-8 without comments and raw text; None when it is not plain."""
+    if b"\0" in body or b"\v" in body:  # Parsers replace NUL; \v is white space to `\\s`, but not to them.
+        return None
+    pieces: list[bytes] = []
+    title: bytes | None = None
+    foreign = _Foreign(body)
+    start = position = 0
+    while (special := _SPECIAL.search(body, position)) is not None:
+        begin, position = special.span()
+        name = special[1]
+        if name.islower() and body[position : position + 1] not in _AFTER_NAME:
+            continue  # `<metadata>`, say.
+        if body.rfind(b"<", start, begin) > body.rfind(b">", start, begin):
+            return None  # Within a tag; or after a stray `<`, which must not come to stand before what follows.
+        if name in _RAW_END:
+            content, end = _raw_text(body, begin, name)
+            if b"<" in content and foreign.holds(begin):
+                return None  # There, it is not raw text.
+            if name == b"title" and title is None and not foreign.holds(begin):
+                title = content
+        else:
+            end = _end(body, begin, name)
+        if not end:
+            return None
+        pieces.append(body[start:begin])
+        start = position = end
+    pieces.append(body[start:])
+    markup = b"".join(pieces)
+    return PlainMarkup(markup, title) if _is_regular(markup) else None
+
+
+def _end(body: bytes, begin: int, name: bytes) -> int:
+    """Where a comment, a declaration or a `<meta>` ends; 0 when that is not simple to say, or the page not plain."""
+    if body.startswith(b"<!--", begin):
+        end = body.find(b"-->", begin + 4) + 3
+        is_odd = end < 3 or body.startswith((b">", b"->"), begin + 4) or body.find(b"--!>", begin, end) >= 0
+        return 0 if is_odd else end
+    end = body.find(b">", begin) + 1
+    if name == b"meta":
+        tag = body[begin:end].lower()
+        is_refresh = b"http-equiv" in tag and (b"refresh" in tag or b"&" in tag)
+        return 0 if is_refresh or _ODD_VALUE.search(tag) else end
+    # What a section of characters is depends on where it stands.
+    return end if name in b"!?" and not body.startswith(b"<![CDATA[", begin) else 0
+
+
+def _raw_text(body: bytes, begin: int, name: bytes) -> tuple[bytes, int]:
+    """The content of a raw text element, and where its end tag ends; 0 when that is not simple to say."""
+    opened = _RAW_START.match(body, begin)
+    closed = _RAW_END[name].search(body, opened.end()) if opened else None
+    if opened is None or closed is None:
+        return b"", 0
+    content = body[opened.end() : closed.start()]
+    end = body.find(b">", closed.start()) + 1
+    # A script may hold a comment that holds a script.
+    is_odd = b"<!--" in content if name == b"script" else b"<" in content
+    return (b"", 0) if is_odd or _ODD_VALUE.search(body, closed.start(), end) else (content, end)
+
+
+class _Foreign:
+    """Which places of a page are within an `<svg>` or `<math>`. Asked from front to back, so that no byte is read again."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._asked = 0
+        self._opened = self._closed = -1
+
+    def holds(self, position: int) -> bool:
+        find, asked = self._body.rfind, self._asked
+        self._opened = max(self._opened, find(b"<svg", asked, position), find(b"<math", asked, position))
+        self._closed = max(self._closed, find(b"</svg", asked, position), find(b"</math", asked, position))
+        self._asked = position
+        return self._opened > self._closed
+
+
+def _is_regular(markup: bytes) -> bool:
+    """Whether each tag ends at its first `>` and holds no `<`.
+
+    Whatever the two patterns match leaves a trace in the brackets, quotes and `=` alone. To see that there is none takes a
+    fraction of their time; and where there is one, they tell whether it means anything.
+    """
+    marks = markup.translate(None, _BUT_MARKS)
+    if b"<<" in marks.translate(None, b"='\"") and _UNCLOSED.search(markup):
+        return False
+    return not (_ODD_MARKS.search(marks) and _ODD_VALUE.search(markup))
+
 
 MAX_TEXT = 200
 MAX_TITLE = 2_000
@@ -40,7 +154,7 @@ _WHOLE = (b"http://", b"https://")
 _REFERENCE = re.compile(r"&(?:#[xX]?[0-9a-fA-F]+;?|([A-Za-z][A-Za-z0-9]*)(;?)(=?))")
 
 
-class Scanned(NamedTuple):
+class ScannedLinks(NamedTuple):
     """What a plain page says."""
 
     links: list[Link]
@@ -50,25 +164,25 @@ class Scanned(NamedTuple):
     """As `Document.left_out`."""
 
 
-class Scanner:
+class LinkScanner:
     """Scans pages, remembering across them: the menus of a site are the same bytes on most of its pages."""
 
-    def __init__(self, resolver: Resolver) -> None:
+    def __init__(self, resolver: UrlResolver) -> None:
         self._resolver = resolver
         self._folders: dict[str, dict[bytes, str]] = {}
         """For each folder, what references on its pages lead to: a URL, or nothing."""
         self._texts: dict[bytes, str] = {}
         self._kept = 0
 
-    def scan(self, body: bytes, page_url: str) -> Scanned | None:
+    def scan(self, body: bytes, page_url: str) -> ScannedLinks | None:
         """Links and title of a page in UTF-8; None when it is not plain and takes a tree."""
-        page = plain(body)
+        page = read_plain_markup(body)
         if page is None:
             return None
         title = None if page.title is None else _text(page.title[: 8 * MAX_TITLE])[:MAX_TITLE].rstrip()
         too_long = self._resolver.too_long
         links, characters = self._links(page.markup, page_url)
-        return Scanned(links, title, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long)))
+        return ScannedLinks(links, title, tuple(link_limits(len(links), characters, self._resolver.too_long - too_long)))
 
     def _links(self, markup: bytes, page_url: str) -> tuple[list[Link], int]:
         """The links, and how many characters they might still have."""

@@ -1,6 +1,6 @@
 """Structured data of a page: JSON-LD, microdata and RDFa Lite, as items with a type and properties.
 
-Nothing raises: broken JSON is among the problems. Which properties an item must have is in `parse.vocabulary`. Properties are
+Nothing raises: broken JSON is among the problems. Which properties an item must have is in `parse.structured`. Properties are
 names without their vocabulary (`name`, not `https://schema.org/name`); the words of other vocabularies keep their prefix.
 """
 
@@ -8,13 +8,107 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tadoru.parse import lenient_json
-from tadoru.parse.html import Document, Element, text_of
+from tadoru.parse.html import Element, HtmlDocument, text_of
 from tadoru.rules.url import LONGEST_URL
+
+_ARTICLE = "headline|name"
+_BUSINESS = "name address"
+_NEEDS: dict[str, str] = {
+    "AggregateOffer": "lowPrice priceCurrency",
+    "AggregateRating": "ratingValue ratingCount|reviewCount",
+    "Answer": "text",
+    "Article": _ARTICLE,
+    "BlogPosting": _ARTICLE,
+    "BreadcrumbList": "itemListElement",
+    "Course": "name description",
+    "Dataset": "name description",
+    "Dentist": _BUSINESS,
+    "Event": "name startDate location",
+    "FAQPage": "mainEntity",
+    "Hotel": _BUSINESS,
+    "HowTo": "name step",
+    "JobPosting": "title description datePosted hiringOrganization jobLocation|jobLocationType|applicantLocationRequirements",
+    "LocalBusiness": _BUSINESS,
+    "MusicEvent": "name startDate location",
+    "NewsArticle": _ARTICLE,
+    "Offer": "price|priceSpecification priceCurrency|priceSpecification",
+    "Organization": "name|url|logo",
+    "Person": "name|givenName|familyName|alternateName",
+    "Product": "name offers|review|aggregateRating",
+    "Question": "name|text acceptedAnswer|suggestedAnswer",
+    "Recipe": "name image",
+    "Restaurant": _BUSINESS,
+    "Review": "author reviewRating",
+    "SoftwareApplication": "name",
+    "Store": _BUSINESS,
+    "VideoObject": "name thumbnailUrl|thumbnail uploadDate",
+    "WebSite": "name|url",
+}
+NEEDS = {kind: tuple(tuple(need.split("|")) for need in needs.split()) for kind, needs in _NEEDS.items()}
+
+_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?\s*(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?)?")
+_NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+
+
+def _is_date(text: str) -> bool:
+    return _DATE.fullmatch(text.strip()) is not None
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def _is_currency(text: str) -> bool:
+    return _CURRENCY.fullmatch(text.strip()) is not None
+
+
+_FORMS: dict[str, Callable[[str], bool]] = {
+    **dict.fromkeys(
+        "startDate endDate datePublished dateModified datePosted uploadDate validThrough priceValidUntil dateCreated".split(),
+        _is_date,
+    ),
+    **dict.fromkeys("price lowPrice highPrice ratingCount reviewCount".split(), _is_number),
+    "priceCurrency": _is_currency,
+}
+
+
+def missing_properties(items: Iterable[StructuredItemValue]) -> Iterator[str]:
+    """`Type.property` for each need that an item does not meet; alternatives are joined by a bar."""
+    known = list(items)
+    # The properties of one thing may be spread over several objects with the same id.
+    elsewhere: dict[str, set[str]] = {}
+    for item in known:
+        if item.id:
+            elsewhere.setdefault(item.id, set()).update(name for name, values in item.properties.items() if values)
+    for item in known:
+        if item.is_partial or not item.properties:
+            continue
+        said = {name for name, values in item.properties.items() if values} | elsewhere.get(item.id, set())
+        for kind in item.types:
+            for need in NEEDS.get(kind, ()):
+                if said.isdisjoint(need) and not _is_said_by_place(item, kind, need):
+                    yield f"{kind}.{'|'.join(need)}"
+
+
+def _is_said_by_place(item: StructuredItemValue, kind: str, need: tuple[str, ...]) -> bool:
+    """Whether a need does not hold here: an offer that stands for itself may describe more than a price."""
+    return kind == "Offer" and not item.is_nested
+
+
+def malformed_properties(items: Iterable[StructuredItemValue]) -> Iterator[str]:
+    """`property=value` for each date, number or currency that can not be read as one."""
+    for item in items:
+        for name, is_right in _FORMS.items():
+            for text in item.texts(name):
+                if not is_right(text):
+                    yield f"{name}={text[:80]}"
+
 
 DEEPEST = 20
 """Items within each other; `…` stands for what is deeper, or for the item itself where `itemref` puts it within itself."""
@@ -38,7 +132,7 @@ _REFERENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ReadingRules:
     """How much is read, and how strictly: what the audit judges is read as it stands, what the events job uses is mended."""
 
     most_items: int = 500
@@ -48,18 +142,18 @@ class Manner:
     """Whether broken JSON is mended, and objects that do not say what they are are items all the same."""
 
 
-STRICT = Manner()
+STRICT = ReadingRules()
 
 
 @dataclass(slots=True)
-class Item:
+class StructuredItemValue:
     """Something a page describes."""
 
     syntax: Syntax
     types: tuple[str, ...]
     """Without their vocabulary: `Product`."""
     id: str = ""
-    properties: dict[str, list[str | Item]] = field(default_factory=dict)
+    properties: dict[str, list[str | StructuredItemValue]] = field(default_factory=dict)
     is_partial: bool = False
     """Whether some of its properties stand elsewhere (`itemref`)."""
     is_nested: bool = False
@@ -73,20 +167,20 @@ class Item:
 class StructuredData:
     """All items of a page, the nested ones too, in order; and what could not be read."""
 
-    items: tuple[Item, ...] = ()
+    items: tuple[StructuredItemValue, ...] = ()
     problems: tuple[str, ...] = ()
     """What is wrong with blocks of JSON-LD, as the JSON parser says it."""
     without_context: int = 0
     """Blocks of JSON-LD that do not say they speak schema.org."""
 
 
-def read_structured(document: Document, manner: Manner = STRICT) -> StructuredData:
+def read_structured(document: HtmlDocument, manner: ReadingRules = STRICT) -> StructuredData:
     """The structured data of a page."""
     return structured(document, document.select("script"), document.select("[itemscope],[typeof]"), manner)
 
 
 def structured(
-    document: Document, scripts: Iterable[Element], marked: Iterable[Element], manner: Manner = STRICT
+    document: HtmlDocument, scripts: Iterable[Element], marked: Iterable[Element], manner: ReadingRules = STRICT
 ) -> StructuredData:
     """The structured data in these scripts, and in those of the `marked` elements that are items."""
     reading = _Reading(manner)
@@ -109,9 +203,9 @@ def structured(
 class _Reading:
     """Reads blocks of JSON-LD."""
 
-    def __init__(self, manner: Manner) -> None:
+    def __init__(self, manner: ReadingRules) -> None:
         self.manner = manner
-        self.items: list[Item] = []
+        self.items: list[StructuredItemValue] = []
         self.problems: list[str] = []
         self.without_context = 0
         self._characters = MAX_JSON
@@ -148,7 +242,7 @@ class _Reading:
             except RecursionError:  # A list that is almost too deep to be read is too deep to be shown.
                 self.problems.append("it is nested too deep")
 
-    def _node(self, node: dict[str, object], depth: int) -> Item | None:
+    def _node(self, node: dict[str, object], depth: int) -> StructuredItemValue | None:
         """Take an object, and those within it."""
         for inner in _list(node.get("@graph")):
             if isinstance(inner, dict) and depth < DEEPEST:
@@ -157,14 +251,14 @@ class _Reading:
         is_item = bool(types) or (self.manner.is_lenient and any(not key.startswith("@") for key in node))
         if not is_item or len(self.items) >= self.manner.most_items or depth >= DEEPEST:
             return None
-        item = Item("json-ld", types, str(node.get("@id") or "")[: self.manner.max_text], is_nested=depth > 0)
+        item = StructuredItemValue("json-ld", types, str(node.get("@id") or "")[: self.manner.max_text], is_nested=depth > 0)
         self.items.append(item)
         for key, value in node.items():
             if not key.startswith("@") and self._values_left > 0:
                 item.properties[_name(key)] = list(self._values(value, depth))
         return item
 
-    def _values(self, value: object, depth: int) -> Iterator[str | Item]:
+    def _values(self, value: object, depth: int) -> Iterator[str | StructuredItemValue]:
         longest = self.manner.max_text
         for one in _list(value):
             self._values_left -= 1
@@ -200,7 +294,7 @@ def _name(term: str) -> str:
     return _SCHEMA.sub("", term, count=1) if "schema.org" in term.lower() else term
 
 
-def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> Iterator[Item]:
+def _from_markup(document: HtmlDocument, scopes: list[Element], manner: ReadingRules) -> Iterator[StructuredItemValue]:
     """Items of microdata and RDFa: each property belongs to the nearest element around it that is an item."""
     items = {element.mem_id: _item(element) for element in scopes}
     referred = _referred(document, scopes, items) if any(item.is_partial for item in items.values()) else {}
@@ -214,7 +308,7 @@ def _from_markup(document: Document, scopes: list[Element], manner: Manner) -> I
                 continue
             own = items.get(element.mem_id)
             value = own if own is not None and own.syntax == syntax else _value(element, syntax, manner.max_text)
-            if isinstance(value, Item):
+            if isinstance(value, StructuredItemValue):
                 value.is_nested = nesting.put(value, owner)
                 value = value if value.is_nested else value.id[: manner.max_text] or "…"
             for name in names if value else ():
@@ -228,10 +322,10 @@ class _Nesting:
     """Which item stands within which other: trees that are not too deep, whatever a page says."""
 
     def __init__(self) -> None:
-        self._around: dict[int, Item] = {}
+        self._around: dict[int, StructuredItemValue] = {}
         self._height: dict[int, int] = {}
 
-    def put(self, inner: Item, outer: Item) -> bool:
+    def put(self, inner: StructuredItemValue, outer: StructuredItemValue) -> bool:
         """Whether an item can stand there: not when that is within itself, or too deep."""
         above = [outer]
         while (around := self._around.get(id(above[-1]))) is not None:
@@ -245,15 +339,19 @@ class _Nesting:
         return True
 
 
-def _item(element: Element) -> Item:
+def _item(element: Element) -> StructuredItemValue:
     attributes = element.attributes
     is_microdata = "itemscope" in attributes
     types = _words(attributes.get("itemtype" if is_microdata else "typeof"))
     name = (attributes.get("itemid" if is_microdata else "resource") or "")[:LONGEST_URL]
-    return Item("microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes)
+    return StructuredItemValue(
+        "microdata" if is_microdata else "rdfa", tuple(map(_name, types)), name, is_partial="itemref" in attributes
+    )
 
 
-def _referred(document: Document, scopes: list[Element], items: dict[int, Item]) -> dict[int, Item]:
+def _referred(
+    document: HtmlDocument, scopes: list[Element], items: dict[int, StructuredItemValue]
+) -> dict[int, StructuredItemValue]:
     """The elements that items name as theirs (`itemref`) though they stand elsewhere."""
     places = {element.attributes.get("id"): element.mem_id for element in reversed(document.select("[id]"))}
     return {
@@ -264,7 +362,9 @@ def _referred(document: Document, scopes: list[Element], items: dict[int, Item])
     }
 
 
-def _owner(element: Element, items: dict[int, Item], referred: dict[int, Item], syntax: str) -> Item | None:
+def _owner(
+    element: Element, items: dict[int, StructuredItemValue], referred: dict[int, StructuredItemValue], syntax: str
+) -> StructuredItemValue | None:
     if syntax == "microdata" and (item := referred.get(element.mem_id)) is not None:
         return item
     ancestor = element.parent

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from tadoru.parse.content import PARTS
-from tadoru.parse.head import HeadReading, relations_of
-from tadoru.parse.html import Attributes, Document, Element, Picked, collapsed, inside, tag_ids, text_of
-from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReading
+from tadoru.parse.head import HeadReader, relations_of
+from tadoru.parse.html import Attributes, Element, HtmlDocument, Picked, collapsed, inside, tag_ids, text_of
+from tadoru.parse.links import LINKING, LONGEST_SCHEME, LinkReader
 from tadoru.parse.page_limits import MAX_STATEMENTS, too_many
-from tadoru.rules.url import LONGEST_URL, Resolver
+from tadoru.rules.url import LONGEST_URL, UrlResolver
 
 MAX_TEXT = 500
 _MAX_NUMBER = 50
@@ -37,7 +37,7 @@ _PICTURES = frozenset({"img", "svg", "picture"})
 _T = TypeVar("_T")
 
 
-class Heading(NamedTuple):
+class PageHeading(NamedTuple):
     """A heading."""
 
     level: int
@@ -48,7 +48,7 @@ class Heading(NamedTuple):
     """Whether it belongs to a menu or another part of the site, not to the text."""
 
 
-class Image(NamedTuple):
+class PageImage(NamedTuple):
     """An `<img>`."""
 
     src: str
@@ -62,29 +62,29 @@ class Image(NamedTuple):
     """Whether assistive technology is told to pass it over, or told its name otherwise."""
 
 
-class Form(NamedTuple):
+class PageForm(NamedTuple):
     """A form and where it is sent."""
 
     action: str
     method: str
 
 
-class Nameless(NamedTuple):
+class UnnamedControl(NamedTuple):
     """A link without words."""
 
     href: str
     has_image: bool
 
 
-class Walk:
+class ElementWalk:
     """What has been met on a page."""
 
-    def __init__(self, document: Document, page_url: str, resolver: Resolver) -> None:
+    def __init__(self, document: HtmlDocument, page_url: str, resolver: UrlResolver) -> None:
         self._document = document
         found, self.elements = document.pick(_TAGS)
         self.base = document.base_url(page_url) if any(tag == "base" for tag, _ in found) else page_url
-        self.head = HeadReading(document, self.base, resolver)
-        self.links = LinkReading(document, self.base, resolver)
+        self.head = HeadReader(document, self.base, resolver)
+        self.links = LinkReader(document, self.base, resolver)
         self.titles_in_head = 0
         self.descriptions: list[str] = []
         self.named: dict[str, str] = {}
@@ -93,14 +93,14 @@ class Walk:
         self.outside_head: set[str] = set()
         self.canonicals: list[str] = []
         self.hreflangs: list[str] = []
-        self.headings: list[tuple[Heading, Element]] = []
-        self.images: list[Image] = []
+        self.headings: list[tuple[PageHeading, Element]] = []
+        self.images: list[PageImage] = []
         self.empty_pictures = 0
-        self.nameless: list[Nameless] = []
+        self.nameless: list[UnnamedControl] = []
         self.script_references: list[str] = []
         self.malformed: list[str] = []
         self.protocol_relative: list[str] = []
-        self.forms: list[Form] = []
+        self.forms: list[PageForm] = []
         self.has_password = False
         self.blocking_scripts: list[str] = []
         self.scripts: list[Element] = []
@@ -129,7 +129,7 @@ class Walk:
             is_web = self._is_web(href, leads) if ":" in href[:LONGEST_SCHEME] else href[:1] not in ("", "#")
             if is_web and is_blank and not _is_labelled(element):
                 has_image = any(inner.tag in _PICTURES for inner in inside(element))
-                self._keep(self.nameless, Nameless(href[:MAX_TEXT], has_image), "links without text")
+                self._keep(self.nameless, UnnamedControl(href[:MAX_TEXT], has_image), "links without text")
 
     def _is_web(self, href: str, leads: bool) -> bool:
         """Whether a reference with a scheme leads to a page; those that only seem to are noted."""
@@ -194,7 +194,7 @@ class Walk:
             is_hidden = attributes.get("aria-hidden") == "true" or role in ("presentation", "none") or _has_label(attributes)
             width, height, loading = (attributes.get(name) or "" for name in ("width", "height", "loading"))
             short = (width[:_MAX_NUMBER], height[:_MAX_NUMBER], loading[:_MAX_NUMBER].lower())
-            self._keep(self.images, Image(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
+            self._keep(self.images, PageImage(_source(attributes)[:MAX_TEXT], alt, *short, is_hidden), "images")
 
     def _picture(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.empty_pictures += all(inner.tag != "img" for inner in inside(element))
@@ -203,7 +203,7 @@ class Walk:
         action = self._resolve(attributes.get("action") or "", self.base)
         if action is not None:
             method = (attributes.get("method") or "get").strip().lower()[:_MAX_NUMBER]
-            self._keep(self.forms, Form(action[0], method), "forms")
+            self._keep(self.forms, PageForm(action[0], method), "forms")
 
     def _input(self, tag: str, element: Element, attributes: Attributes) -> None:
         if (attributes.get("type") or "").strip().lower() == "password":
@@ -249,7 +249,7 @@ class Walk:
             return
         text = text_of(element, MAX_TEXT).rstrip(_PERMALINK_SIGNS)
         instead = "" if text else _words_of_image(element)
-        self.headings.append((Heading(int(tag[1]), text or instead, bool(instead)), element))
+        self.headings.append((PageHeading(int(tag[1]), text or instead, bool(instead)), element))
 
     def _part(self, tag: str, element: Element, attributes: Attributes) -> None:
         self.parts.append((tag, element))
@@ -258,23 +258,23 @@ class Walk:
         self.deprecated[tag] = None
 
 
-_TAKERS: dict[str, Callable[[Walk, str, Element, Attributes], None]] = {
-    **dict.fromkeys(_DEPRECATED, Walk._deprecated),
-    **dict.fromkeys(PARTS, Walk._part),
-    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), Walk._heading),
-    **dict.fromkeys(("source", "video", "audio", "embed", "track", "object"), Walk._resource),
-    **dict.fromkeys(("html", "base"), Walk._head),
-    **dict.fromkeys(("body", "frameset"), Walk._body),
-    **dict.fromkeys(("frame", "iframe"), Walk._frame),
-    "form": Walk._form,
-    "img": Walk._image,
-    "input": Walk._input,
-    "link": Walk._link,
-    "meta": Walk._meta,
-    "picture": Walk._picture,
-    "script": Walk._script,
-    "style": Walk._style,
-    "title": Walk._title,
+_TAKERS: dict[str, Callable[[ElementWalk, str, Element, Attributes], None]] = {
+    **dict.fromkeys(_DEPRECATED, ElementWalk._deprecated),
+    **dict.fromkeys(PARTS, ElementWalk._part),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), ElementWalk._heading),
+    **dict.fromkeys(("source", "video", "audio", "embed", "track", "object"), ElementWalk._resource),
+    **dict.fromkeys(("html", "base"), ElementWalk._head),
+    **dict.fromkeys(("body", "frameset"), ElementWalk._body),
+    **dict.fromkeys(("frame", "iframe"), ElementWalk._frame),
+    "form": ElementWalk._form,
+    "img": ElementWalk._image,
+    "input": ElementWalk._input,
+    "link": ElementWalk._link,
+    "meta": ElementWalk._meta,
+    "picture": ElementWalk._picture,
+    "script": ElementWalk._script,
+    "style": ElementWalk._style,
+    "title": ElementWalk._title,
 }
 _TAGS = tag_ids({*_TAKERS, *LINKING})
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.parse.dates import Unreadable, read_when
-from tadoru.parse.dates.prepare import LONGEST
+from tadoru.parse.dates import UnreadableDate, read_when
+from tadoru.parse.dates.scan import LONGEST
 from tests.parse.dates.test_written_forms import JAPANESE, NOW, TOKYO, show
 
 PIECES = (
@@ -31,7 +31,7 @@ def test_reading_never_fails_and_gives_times_in_order(
     text: str, zone: ZoneInfo, end: str, start_time: str, end_time: str, note: str
 ) -> None:
     read = read_when(text, now=NOW, zone=zone, end=end, start_time=start_time, end_time=end_time, note=note)
-    if isinstance(read, Unreadable):
+    if isinstance(read, UnreadableDate):
         assert read.reason.endswith(".")
         return
     starts = [item.starts_at.astimezone(UTC) for item in read.occurrences]

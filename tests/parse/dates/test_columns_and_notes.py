@@ -7,15 +7,15 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tadoru.parse.dates import Unreadable, When, YearFrom, read_when, without_repeats
+from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when, without_repeats
 from tests.parse.dates.test_written_forms import NOW, TOKYO, show
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
-def read(text: str | date, zone: ZoneInfo = TOKYO, **beside: str | date) -> When:
+def read(text: str | date, zone: ZoneInfo = TOKYO, **beside: str | date) -> ParsedDate:
     found = read_when(text, now=NOW, zone=zone, **beside)  # type: ignore[arg-type]
-    assert isinstance(found, When), found
+    assert isinstance(found, ParsedDate), found
     return found
 
 
@@ -124,20 +124,20 @@ def test_what_was_left_out_is_said_in_one_sentence(text: str, beside: dict[str, 
     ],
 )
 def test_an_unreadable_date_says_why_in_one_sentence(text: str, reason: str) -> None:
-    assert read_when(text, now=NOW, zone=TOKYO) == Unreadable(text, reason)
+    assert read_when(text, now=NOW, zone=TOKYO) == UnreadableDate(text, reason)
 
 
 @pytest.mark.parametrize(
     "text, source",
     [
-        ("2026年8月1日", YearFrom.WRITTEN),
-        ("8月1日(土)", YearFrom.WEEKDAY),
-        ("8月1日", YearFrom.NEAREST),
-        ("令和8年度 2月6日", YearFrom.FISCAL),
-        ("明日", YearFrom.RELATIVE),
+        ("2026年8月1日", YearSource.WRITTEN),
+        ("8月1日(土)", YearSource.WEEKDAY),
+        ("8月1日", YearSource.NEAREST),
+        ("令和8年度 2月6日", YearSource.FISCAL),
+        ("明日", YearSource.RELATIVE),
     ],
 )
-def test_a_reading_says_where_its_year_comes_from(text: str, source: YearFrom) -> None:
+def test_a_reading_says_where_its_year_comes_from(text: str, source: YearSource) -> None:
     assert read(text).year is source
 
 

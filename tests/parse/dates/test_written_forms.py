@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates import Unreadable, When, read_when
+from tadoru.parse.dates import ParsedDate, UnreadableDate, read_when
 from tests.parse.dates import japanese_forms as japanese
 from tests.parse.dates import other_forms as other
 from tests.parse.dates.japanese_forms import Form
@@ -28,9 +28,9 @@ JAPANESE = (
 )
 
 
-def show(read: When | Unreadable) -> str | None:
+def show(read: ParsedDate | UnreadableDate) -> str | None:
     """A reading in the notation of the tables."""
-    if isinstance(read, Unreadable):
+    if isinstance(read, UnreadableDate):
         return None
     doors = f" d{read.doors:%H:%M}" if read.doors else ""
     return " ".join(shown(occurrence) for occurrence in read.occurrences) + doors

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources.api import MOST_EVENTS, ApiSettings, read_api
 
 URL = "https://town.test/api/events?lang=ja"
@@ -22,11 +22,11 @@ def settings(**more: object) -> ApiSettings:
     return ApiSettings.from_mapping({**MAPPING, **more})
 
 
-def read(data: object, mapping: dict[str, object] | None = None, **options: Any) -> Reading:
+def read(data: object, mapping: dict[str, object] | None = None, **options: Any) -> ParsedSource:
     return read_api(json.dumps(data).encode(), "application/json", URL, ApiSettings.from_mapping(mapping or MAPPING), **options)
 
 
-def only(reading: Reading) -> RawEvent:
+def only(reading: ParsedSource) -> RawEvent:
     assert not reading.problems
     [event] = reading.events
     return event

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources.feed import FeedSettings, read_feed
 
 URL = "https://town.test/feeds/all.xml"
@@ -31,7 +31,7 @@ SPACES = " ".join(
 )
 
 
-def read(text: str, settings: FeedSettings | None = None) -> Reading:
+def read(text: str, settings: FeedSettings | None = None) -> ParsedSource:
     return read_feed(text.encode(), "application/xml", URL, settings)
 
 

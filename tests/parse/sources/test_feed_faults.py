@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadoru.model.event import Reading
+from tadoru.model.event import ParsedSource
 from tadoru.parse.sources import feed_xml
 from tadoru.parse.sources.feed import FeedSettings, read_feed
 
@@ -16,7 +16,7 @@ URL = "https://town.test/feed"
 WORDS = "夏祭りと花火大会のおしらせ、ぜひおいでください"
 
 
-def read(body: str | bytes, content_type: str | None = None) -> Reading:
+def read(body: str | bytes, content_type: str | None = None) -> ParsedSource:
     return read_feed(body.encode() if isinstance(body, str) else body, content_type, URL, FeedSettings(limit=50_000))
 
 
@@ -28,7 +28,7 @@ def item(title: str) -> str:
     return f"<item><title>{title}</title></item>"
 
 
-def titles(reading: Reading) -> list[str | None]:
+def titles(reading: ParsedSource) -> list[str | None]:
     return [event.title for event in reading.events]
 
 

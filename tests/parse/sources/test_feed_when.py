@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.parse.linear_regex import linear_regex
-from tadoru.parse.sources.feed_when import picked, written_date
+from tadoru.parse.sources.feed_item import pick_date, written_date
 
 TEXTS = {
     "japanese": ("夏祭り 8月1日(土)に開催", "8月1日(土)"),
@@ -47,9 +47,9 @@ def test_the_first_written_date_of_a_text_is_found(text: str, expected: str | No
 
 
 def test_a_pattern_takes_its_first_group_else_all_of_it() -> None:
-    assert picked("on 8/1 or 8/2", linear_regex(r"or (\S+)|on")) == "on"
-    assert picked("when: 8/1!", linear_regex(r"when: ([0-9/]+)")) == "8/1"
-    assert picked("nothing", linear_regex("[0-9]")) is None
+    assert pick_date("on 8/1 or 8/2", linear_regex(r"or (\S+)|on")) == "on"
+    assert pick_date("when: 8/1!", linear_regex(r"when: ([0-9/]+)")) == "8/1"
+    assert pick_date("nothing", linear_regex("[0-9]")) is None
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

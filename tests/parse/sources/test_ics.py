@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources import ics_lines
 from tadoru.parse.sources.ics import IcsSettings, read_ics
-from tadoru.parse.sources.problems import MAX_PROBLEMS
+from tadoru.parse.sources.raw_fields import MAX_PROBLEMS
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 URL = "https://town.test/calendar/all.ics"
 
 
-def read(text: str | bytes, content_type: str | None = None, options: IcsSettings | None = None) -> Reading:
+def read(text: str | bytes, content_type: str | None = None, options: IcsSettings | None = None) -> ParsedSource:
     body = text.encode() if isinstance(text, str) else text
     return read_ics(body, content_type, URL, options, now=NOW, zone="Asia/Tokyo")
 

@@ -11,23 +11,23 @@ from time import process_time
 
 import pytest
 
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources.ics import TOTAL_STEPS, read_ics
 from tadoru.parse.sources.ics_lines import MAX_COMPONENTS, read_components
-from tadoru.parse.sources.ics_rule import OutOfSteps, Steps
-from tadoru.parse.sources.problems import Problems
+from tadoru.parse.sources.ics_rule import OutOfSteps, StepBudget
+from tadoru.parse.sources.raw_fields import ReadProblems
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 GOOD = "UID:good\nSUMMARY:Talk\nDTSTART:20260805T100000Z\nRRULE:FREQ=WEEKLY;COUNT=3"
 LONG_AGO = "UID:bad\nDTSTART:15830101T000000Z\n"
 
 
-def read(*events: str, head: str = "") -> Reading:
+def read(*events: str, head: str = "") -> ParsedSource:
     inner = "".join(f"BEGIN:VEVENT\n{event}\nEND:VEVENT\n" for event in events)
     return read_ics(f"BEGIN:VCALENDAR\n{head}{inner}END:VCALENDAR\n".encode(), None, "https://town.test/", now=NOW)
 
 
-def good(reading: Reading) -> RawEvent:
+def good(reading: ParsedSource) -> RawEvent:
     [event] = [event for event in reading.events if event.uid == "good"]
     return event
 
@@ -122,7 +122,7 @@ def test_components_nested_without_end_hold_nothing_up() -> None:
 
 
 def test_a_share_comes_from_the_reserve_when_nothing_else_is_left() -> None:
-    steps = Steps(10, 5)
+    steps = StepBudget(10, 5)
     greedy = steps.share(2, 100)
     assert greedy.left == 12
     with pytest.raises(OutOfSteps):
@@ -136,7 +136,7 @@ def test_a_share_comes_from_the_reserve_when_nothing_else_is_left() -> None:
 
 
 def test_what_was_not_needed_is_there_for_the_next() -> None:
-    steps = Steps(TOTAL_STEPS, 50)
+    steps = StepBudget(TOTAL_STEPS, 50)
     for _ in range(3):
         share = steps.share(50, TOTAL_STEPS * 2)
         assert share.left == TOTAL_STEPS + 50
@@ -159,7 +159,7 @@ def test_a_line_that_is_folded_at_every_sign_takes_a_few_times_its_size_in_memor
 
 def test_a_calendar_is_read_up_to_a_number_of_components_that_is_told() -> None:
     body = "BEGIN:VCALENDAR\n" + "BEGIN:VEVENT\nEND:VEVENT\n" * (MAX_COMPONENTS + 10) + "END:VCALENDAR\n"
-    problems = Problems()
+    problems = ReadProblems()
     calendar = read_components(body.encode(), "text/calendar", problems).children[0]
     assert len(calendar.children) == MAX_COMPONENTS - 1
     assert f"more than {MAX_COMPONENTS:,} components" in problems.all()[0].reason

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tadoru.model.event import RawEvent
 from tadoru.parse.sources.ics import read_ics
-from tadoru.parse.sources.ics_zones import known_zone
-from tadoru.parse.sources.windows_zones import ZONES
+from tadoru.parse.sources.ics_zones import ZONES, known_zone
 
 NOW = datetime(2026, 8, 1, tzinfo=UTC)
 

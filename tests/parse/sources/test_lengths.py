@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from tadoru.parse.sources.feed import read_feed
-from tadoru.parse.sources.fields import absolute
-from tadoru.parse.sources.selected import HtmlSettings, read_detail, read_html
+from tadoru.parse.sources.html_page import HtmlSettings, read_detail, read_html
+from tadoru.parse.sources.raw_fields import absolute
 from tests.support.oversized import LONG_NAME, feed_with_a_long_base
 
 URL = "https://town.test/feeds/all.xml"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.model.event import RawEvent, Reading
-from tadoru.parse.sources.markup import EVENT_TYPES, read_markup
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.sources.schema_org import EVENT_TYPES, read_schema_org
 
 URL = "https://town.test/events/star.html"
 START = "2026-08-01T17:00:00+09:00"
@@ -24,11 +24,11 @@ def page(*blocks: object, body: str = "") -> bytes:
     return f"<!doctype html><title>祭</title>{scripts}{body}".encode()
 
 
-def read(*blocks: object, body: str = "") -> Reading:
-    return read_markup(page(*blocks, body=body), "text/html; charset=utf-8", URL)
+def read(*blocks: object, body: str = "") -> ParsedSource:
+    return read_schema_org(page(*blocks, body=body), "text/html; charset=utf-8", URL)
 
 
-def only(reading: Reading) -> RawEvent:
+def only(reading: ParsedSource) -> RawEvent:
     assert not reading.problems
     [event] = reading.events
     return event
@@ -344,13 +344,13 @@ def test_a_block_that_means_nothing_is_a_problem_and_the_others_are_read() -> No
 
 def test_addresses_follow_the_base_of_the_page() -> None:
     body = page(event(url="star.html", image="javascript:alert(1)")) + b'<base href="https://cdn.test/e/">'
-    found = only(read_markup(body, "text/html", URL))
+    found = only(read_schema_org(body, "text/html", URL))
     assert (found.url, found.image, found.extra["image"]) == ("https://cdn.test/e/star.html", None, "javascript:alert(1)")
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_raise(body: bytes) -> None:
-    read_markup(body, None, URL)
+    read_schema_org(body, None, URL)
 
 
 _JSON = st.recursive(

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tadoru.model.event import RawEvent, Reading
-from tadoru.parse.sources.markup import read_markup
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.sources.schema_org import read_schema_org
 
 URL = "https://town.test/"
 NOW = datetime(2026, 8, 1, 3, 0, tzinfo=UTC)
@@ -16,18 +16,18 @@ NOW = datetime(2026, 8, 1, 3, 0, tzinfo=UTC)
 WEEKLY = {"@type": "Schedule", "repeatFrequency": "P1W", "startDate": "2026-07-01", "startTime": "10:00", "endTime": "11:30"}
 
 
-def read(schedule: object, now: datetime | None = NOW) -> Reading:
+def read(schedule: object, now: datetime | None = NOW) -> ParsedSource:
     block = json.dumps({"@type": "Event", "name": "体操", "eventSchedule": schedule})
-    return read_markup(f'<script type="application/ld+json">{block}</script>'.encode(), None, URL, now=now, zone="Asia/Tokyo")
+    return read_schema_org(f'<script type="application/ld+json">{block}</script>'.encode(), None, URL, now=now, zone="Asia/Tokyo")
 
 
-def only(reading: Reading) -> RawEvent:
+def only(reading: ParsedSource) -> RawEvent:
     assert not reading.problems
     [event] = reading.events
     return event
 
 
-def starts(reading: Reading) -> list[str]:
+def starts(reading: ParsedSource) -> list[str]:
     return [one.starts_at.isoformat()[:16] for one in only(reading).occurrences]
 
 

@@ -10,13 +10,20 @@ import pytest
 
 from tadoru.errors import ConfigError
 from tadoru.parse.extract import compiled_xpath, xpath_tree
-from tadoru.parse.sources.pick import MAX_TEXT, MOST_VALUES, Expression, Page, Pick, written_date
+from tadoru.parse.sources.html_page import (
+    MAX_TEXT,
+    MOST_VALUES,
+    FieldSelector,
+    SelectablePage,
+    SelectorExpression,
+    date_of_pattern,
+)
 
 PAGE = '<div id="a" data-x="1"><b>星  まつり</b><b>茶会</b><img src="x.png"></div><p>8月1日 17:00開演</p>'
 
 
 def pick(value: object, page: str = PAGE) -> str:
-    return Pick.given(value, "fields.title").value(Page(page.encode(), "text/html; charset=utf-8"), None)
+    return FieldSelector.given(value, "fields.title").value(SelectablePage(page.encode(), "text/html; charset=utf-8"), None)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +63,10 @@ def test_a_page_of_xhtml_that_names_its_charset_is_read_by_xpath_as_well() -> No
 
 
 def test_a_path_from_a_text_finds_the_text_itself_and_nothing_else() -> None:
-    page = Page(PAGE.encode(), None)
-    [first, *_] = Expression.given("//b/text()", "item").find(page.node("xpath"))
-    assert [str(found) for found in Expression.given("xpath:.", "x").find(first)] == ["星  まつり"]
-    assert Expression.given("./i", "x").find(first) == []
+    page = SelectablePage(PAGE.encode(), None)
+    [first, *_] = SelectorExpression.given("//b/text()", "item").find(page.node("xpath"))
+    assert [str(found) for found in SelectorExpression.given("xpath:.", "x").find(first)] == ["星  まつり"]
+    assert SelectorExpression.given("./i", "x").find(first) == []
 
 
 def test_values_are_bounded_in_number_and_length() -> None:
@@ -85,12 +92,12 @@ def test_values_are_bounded_in_number_and_length() -> None:
     ],
 )
 def test_a_date_of_pieces_is_written_as_somebody_would_write_it(parts: Mapping[str, str], expected: str) -> None:
-    assert written_date(parts) == expected
+    assert date_of_pattern(parts) == expected
 
 
 def test_a_date_is_put_together_from_its_places_on_the_page() -> None:
-    page = Page('<i class="m">8</i><b class="d">1</b><u>土</u>'.encode(), "text/html; charset=utf-8")
-    found = Pick.given({"month": ".m", "day": {"selector": ".d"}, "weekday": "u"}, "fields.start", may_have_parts=True)
+    page = SelectablePage('<i class="m">8</i><b class="d">1</b><u>土</u>'.encode(), "text/html; charset=utf-8")
+    found = FieldSelector.given({"month": ".m", "day": {"selector": ".d"}, "weekday": "u"}, "fields.start", may_have_parts=True)
     assert found.value(page, None) == "8月1日(土)"
 
 
@@ -105,5 +112,5 @@ def test_without_lxml_an_xpath_says_what_to_install(monkeypatch: pytest.MonkeyPa
     compiled_xpath.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without_lxml)
     with pytest.raises(ConfigError, match=r"item is an XPath. Packages for XPath are not installed: .*\[xpath\]'"):
-        Expression.given("//li", "item")
-    assert Expression.given("li", "item").language == "css"
+        SelectorExpression.given("//li", "item")
+    assert SelectorExpression.given("li", "item").language == "css"

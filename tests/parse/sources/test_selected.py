@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent, Reading
-from tadoru.parse.sources.selected import MOST_ITEMS, HtmlSettings, read_detail, read_html
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.sources.html_page import MOST_ITEMS, HtmlSettings, read_detail, read_html
 
 URL = "https://town.test/events/list.html"
 LIST = """<!doctype html><title>催し</title>
@@ -43,11 +43,11 @@ XPATH: dict[str, object] = {
 }
 
 
-def read(html: str, mapping: dict[str, Any], **options: Any) -> Reading:
+def read(html: str, mapping: dict[str, Any], **options: Any) -> ParsedSource:
     return read_html(html.encode(), "text/html; charset=utf-8", URL, HtmlSettings.from_mapping(mapping), **options)
 
 
-def detail(page: str, mapping: dict[str, Any] | None = None, url: str = URL, **options: Any) -> Reading:
+def detail(page: str, mapping: dict[str, Any] | None = None, url: str = URL, **options: Any) -> ParsedSource:
     return read_detail(page.encode(), "text/html; charset=utf-8", url, HtmlSettings.from_mapping(mapping or {}), **options)
 
 
@@ -121,7 +121,7 @@ def test_a_page_that_does_not_fit_its_settings_is_one_problem(page: str, mapping
 
 def test_a_later_page_may_be_empty() -> None:
     for mapping in ({}, {"item": "li", "fields": {"title": "h3"}}, {"details": "a.event"}):
-        assert read("<p>x", mapping, page=2) == Reading()
+        assert read("<p>x", mapping, page=2) == ParsedSource()
 
 
 def test_a_list_of_pages_gives_each_address_once_and_not_its_own() -> None:
@@ -131,7 +131,7 @@ def test_a_list_of_pages_gives_each_address_once_and_not_its_own() -> None:
     )
     wanted = ("https://town.test/events/1.html", "https://town.test/2.html", "https://other.test/3")
     for expression in ("a", "a::attr(href)", "//a", "//a/@href"):
-        assert read(page, {"details": expression}) == Reading(details=wanted)
+        assert read(page, {"details": expression}) == ParsedSource(details=wanted)
 
 
 def test_no_more_pages_are_followed_than_the_person_allows() -> None:

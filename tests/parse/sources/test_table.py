@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.sources.table import TableSettings, read_csv
 
 URL = "https://town.test/open/events.csv"
 
 
-def read(text: str, **settings: Any) -> Reading:
+def read(text: str, **settings: Any) -> ParsedSource:
     return read_csv(text.encode(), "text/csv", URL, TableSettings.from_mapping(settings))
 
 
-def only(reading: Reading) -> RawEvent:
+def only(reading: ParsedSource) -> RawEvent:
     assert not reading.problems
     [event] = reading.events
     return event

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.model.event import Reading
-from tadoru.parse.sources.rows import MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, rows_of
+from tadoru.model.event import ParsedSource
+from tadoru.parse.sources.csv_rows import MOST_FAILURES, MOST_LINES, MOST_LINES_IN_ALL, rows_of
 from tadoru.parse.sources.table import MOST_CELLS, TableSettings, read_csv
 
 URL = "https://town.test/open/events.csv"
 TEXT = "イベント名,開始日,会場,説明\n星まつり,2026-08-01,役場前広場,街灯を消します\n茶会,2026-08-02,公民館,\n"
 
 
-def read(body: bytes, content_type: str | None = None, **settings: object) -> Reading:
+def read(body: bytes, content_type: str | None = None, **settings: object) -> ParsedSource:
     return read_csv(body, content_type, URL, TableSettings.from_mapping(settings))
 
 
-def titles(reading: Reading) -> list[str | None]:
+def titles(reading: ParsedSource) -> list[str | None]:
     assert reading.problems == ()
     return [event.title for event in reading.events]
 

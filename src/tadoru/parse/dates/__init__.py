@@ -5,11 +5,11 @@ tokens of it (with the words of `names` and the times of `clocks`), `phrase` put
 left out, and `assemble` makes occurrences. `note` reads the prose beside a date, `exact` the forms that machines write.
 
 What can not be read is said to be unreadable, with the reason: nothing here guesses a day. Cleaning of other texts is
-`parse.normal_text`; what an event needs besides a date is known to the normaliser of the events job.
+`parse.text_cleaning`; what an event needs besides a date is known to the normaliser of the events job.
 """
 
 from tadoru.parse.dates.note import without_repeats
 from tadoru.parse.dates.read import read_when
-from tadoru.parse.dates.values import Unreadable, When, YearFrom
+from tadoru.parse.dates.tokens import ParsedDate, UnreadableDate, YearSource
 
-__all__ = ["Unreadable", "When", "YearFrom", "read_when", "without_repeats"]
+__all__ = ["UnreadableDate", "ParsedDate", "YearSource", "read_when", "without_repeats"]

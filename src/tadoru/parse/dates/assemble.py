@@ -8,20 +8,20 @@ from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
 from tadoru.parse.dates.clocks import DAY, NOON, inherit, minutes, minutes_of_end
-from tadoru.parse.dates.phrase import Group, Hours, Phrase
-from tadoru.parse.dates.values import Clock, Half, Mark
+from tadoru.parse.dates.phrase import DateGroup, DatePhrase, HourRange
+from tadoru.parse.dates.tokens import DateMark, DayHalf, TimeToken
 
 BEFORE_START = "The end is before the start, and was left out."
-_MAIN = frozenset({None, Mark.START})
+_MAIN = frozenset({None, DateMark.START})
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class DaySession:
     """Hours in minutes from midnight."""
 
     start: int | None
     end: int | None
-    half: Half | None = None
+    half: DayHalf | None = None
     start_offset: int | None = None
     end_offset: int | None = None
 
@@ -32,7 +32,7 @@ class Session:
 
 
 @dataclass(slots=True)
-class Assembly:
+class AssembledDates:
     """What was made, and what there is to say about it."""
 
     zone: ZoneInfo
@@ -43,7 +43,7 @@ class Assembly:
         if sentence not in self.notes:
             self.notes.append(sentence)
 
-    def add(self, first: date, last: date | None, sessions: list[Session]) -> None:
+    def add(self, first: date, last: date | None, sessions: list[DaySession]) -> None:
         """The occurrences of one day or range of days."""
         if last is not None and last < first:
             self.note(BEFORE_START)
@@ -63,7 +63,7 @@ class Assembly:
         end = self._midnight(last + timedelta(days=1)) if last is not None else None
         return Occurrence(starts_at=self._midnight(first), ends_at=end, has_time=False)
 
-    def _over_days(self, first: date, last: date, sessions: list[Session]) -> Occurrence:
+    def _over_days(self, first: date, last: date, sessions: list[DaySession]) -> Occurrence:
         if len(sessions) > 1:
             self.note("It takes place at several times on each of these days.")
         opening, closing = sessions[0], sessions[-1]
@@ -75,7 +75,7 @@ class Assembly:
             return Occurrence(starts_at=start)
         return Occurrence(starts_at=start, ends_at=end)
 
-    def _within_day(self, day: date, session: Session) -> Occurrence:
+    def _within_day(self, day: date, session: DaySession) -> Occurrence:
         begin, end = session.start or 0, session.end
         start = self._at(day, begin, session.start_offset)
         if end is None:
@@ -102,7 +102,7 @@ class Assembly:
             return local if is_settled else local.astimezone(UTC).astimezone(self.zone)
         return moment.replace(tzinfo=timezone(timedelta(minutes=offset))).astimezone(self.zone)
 
-    def doors(self, phrase: Phrase) -> datetime | None:
+    def doors(self, phrase: DatePhrase) -> datetime | None:
         """When the doors open, on the first day."""
         if not self.occurrences:
             return None
@@ -128,41 +128,41 @@ class Assembly:
         return opens
 
 
-def sessions_of(group: Group) -> list[Session]:
+def sessions_of(group: DateGroup) -> list[DaySession]:
     """The hours of a group that are the event's own: those called the start when there are any, else those without a name."""
     main = [hours for hours in group.hours if hours.label in _MAIN]
-    begun = [hours for hours in main if hours.label is Mark.START and hours.start]
+    begun = [hours for hours in main if hours.label is DateMark.START and hours.start]
     if begun and len(begun) < len(main):
         _lend_end(begun, main)
         main = begun
-    ends = [hours for hours in group.hours if hours.label is Mark.END and hours.end]
+    ends = [hours for hours in group.hours if hours.label is DateMark.END and hours.end]
     for hours, closing in zip(reversed(main), reversed(ends), strict=False):
         hours.end = hours.end or closing.end
     if not main:
         main = ends
-    sessions: list[Session] = []
-    before: Clock | None = None
+    sessions: list[DaySession] = []
+    before: TimeToken | None = None
     for hours in main:
         sessions.append(_session(hours, before))
         before = hours.start if hours.start and hours.start.half else before
     return sessions
 
 
-def _lend_end(begun: list[Hours], main: list[Hours]) -> None:
+def _lend_end(begun: list[HourRange], main: list[HourRange]) -> None:
     """ "10:00-16:00 (14:00 start)" ends at 16:00."""
     last = main[0] if main[0].label is None else main[-1]
     if len(begun) == 1 and begun[0].end is None and last.label is None:
         begun[0].end = last.end
 
 
-def _session(hours: Hours, before: Clock | None) -> Session:
+def _session(hours: HourRange, before: TimeToken | None) -> DaySession:
     if hours.start is None:
-        return Session(None, minutes(hours.end) if hours.end else None)
+        return DaySession(None, minutes(hours.end) if hours.end else None)
     start = inherit(hours.start, before)
     begin = minutes(start)
     end = minutes_of_end(hours.end, begin, start.half) if hours.end else None
     offset = hours.end.offset if hours.end else None
-    return Session(begin, end, start.half, start.offset, offset)
+    return DaySession(begin, end, start.half, start.offset, offset)
 
 
 def as_clock(minute: int) -> str:

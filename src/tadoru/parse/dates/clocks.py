@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tadoru.parse.dates.values import Clock, Half, Mark, Sign, Token
+from tadoru.parse.dates.tokens import DateMark, DayHalf, MarkToken, TimeToken, Token
 
 DAY = 24 * 60
 NOON = 12 * 60
@@ -15,15 +15,15 @@ LATEST = 30 * 60
 """Broadcasters and clubs count the night on to 29 o'clock; nobody counts further."""
 
 _HALVES = {
-    **dict.fromkeys(("午前", "朝の?", "早朝"), Half.GOZEN),
-    "午後": Half.GOGO,
-    **dict.fromkeys(("夕方", "夕"), Half.EVENING),
-    **dict.fromkeys(("昼の?", "お昼の?"), Half.MIDDAY),
-    **dict.fromkeys(("夜の?", "よる"), Half.NIGHT),
-    **dict.fromkeys(("深夜", "真夜中"), Half.LATE),
-    "未明": Half.GOZEN,
-    r"(?<![a-z])a\.?m\.?": Half.AM,
-    r"(?<![a-z])p\.?m\.?": Half.PM,
+    **dict.fromkeys(("午前", "朝の?", "早朝"), DayHalf.GOZEN),
+    "午後": DayHalf.GOGO,
+    **dict.fromkeys(("夕方", "夕"), DayHalf.EVENING),
+    **dict.fromkeys(("昼の?", "お昼の?"), DayHalf.MIDDAY),
+    **dict.fromkeys(("夜の?", "よる"), DayHalf.NIGHT),
+    **dict.fromkeys(("深夜", "真夜中"), DayHalf.LATE),
+    "未明": DayHalf.GOZEN,
+    r"(?<![a-z])a\.?m\.?": DayHalf.AM,
+    r"(?<![a-z])p\.?m\.?": DayHalf.PM,
 }
 _HALF = "|".join(sorted(_HALVES, key=len, reverse=True))
 _BEFORE = rf"(?P<next>翌日?の?)? ?(?P<half>{_HALF})? ?"
@@ -60,41 +60,41 @@ def clocks_at(text: str, position: int) -> tuple[tuple[Token, ...], int]:
 
 
 def _from_english(found: re.Match[str]) -> tuple[Token, ...]:
-    half = Half.AM if found["half"] in "aA" else Half.PM
-    first = Clock(found[0], int(found["hour"]), int(found["minute"] or 0), half)
+    half = DayHalf.AM if found["half"] in "aA" else DayHalf.PM
+    first = TimeToken(found[0], int(found["hour"]), int(found["minute"] or 0), half)
     if not found["hour2"]:
         return (first,)
-    last = Clock(found[0], int(found["hour2"]), int(found["minute2"] or 0), half)
+    last = TimeToken(found[0], int(found["hour2"]), int(found["minute2"] or 0), half)
     # 11-1pm begins in the morning: the mark is the end's.
-    other = Half.AM if half is Half.PM and (_twelve(first) >= _twelve(last)) else half
-    return Clock(found[0], first.hour, first.minute, other), Sign("-", Mark.RANGE), last
+    other = DayHalf.AM if half is DayHalf.PM and (_twelve(first) >= _twelve(last)) else half
+    return TimeToken(found[0], first.hour, first.minute, other), MarkToken("-", DateMark.RANGE), last
 
 
-def _twelve(clock: Clock) -> int:
+def _twelve(clock: TimeToken) -> int:
     return clock.hour % 12 * 60 + clock.minute
 
 
 def _from_colon(found: re.Match[str]) -> tuple[Token, ...]:
     offset = _OFFSETS[found["zone"].lower()] if found["zone"] else None
-    half = _half(found["half"]) or ({"a": Half.AM, "p": Half.PM}[found["after"][0].lower()] if found["after"] else None)
-    return (Clock(found[0], int(found["hour"]), int(found["minute"]), half, int(bool(found["next"])), offset),)
+    half = _half(found["half"]) or ({"a": DayHalf.AM, "p": DayHalf.PM}[found["after"][0].lower()] if found["after"] else None)
+    return (TimeToken(found[0], int(found["hour"]), int(found["minute"]), half, int(bool(found["next"])), offset),)
 
 
 def _from_ji(found: re.Match[str]) -> tuple[Token, ...]:
     minute = 30 if found["thirty"] else int(found["minute"] or found["bare"] or 0)
-    return (Clock(found[0], int(found["hour"]), minute, _half(found["half"]), int(bool(found["next"]))),)
+    return (TimeToken(found[0], int(found["hour"]), minute, _half(found["half"]), int(bool(found["next"]))),)
 
 
 def _from_prefixed(found: re.Match[str]) -> tuple[Token, ...]:
-    return (Clock(found[0], int(found["hour"]), 0, Half.AM if found["half"] in "aA" else Half.PM),)
+    return (TimeToken(found[0], int(found["hour"]), 0, DayHalf.AM if found["half"] in "aA" else DayHalf.PM),)
 
 
 def _from_european(found: re.Match[str]) -> tuple[Token, ...]:
-    return (Clock(found[0], int(found["hour"]), int(found["minute"] or found["minute2"] or 0)),)
+    return (TimeToken(found[0], int(found["hour"]), int(found["minute"] or found["minute2"] or 0)),)
 
 
 def _from_name(found: re.Match[str]) -> tuple[Token, ...]:
-    return (Clock(found[0], 24 if "mid" in found[0].lower() else 12),)
+    return (TimeToken(found[0], 24 if "mid" in found[0].lower() else 12),)
 
 
 _FORMS = (
@@ -107,59 +107,59 @@ _FORMS = (
 )
 
 
-def _half(written: str | None) -> Half | None:
+def _half(written: str | None) -> DayHalf | None:
     if not written:
         return None
     return next(half for pattern, half in _HALVES.items() if re.fullmatch(pattern, written, re.IGNORECASE))
 
 
-def is_possible(clock: Clock) -> bool:
+def is_possible(clock: TimeToken) -> bool:
     """Is this a time at all?"""
     return clock.minute < 60 and clock.hour * 60 + clock.minute < LATEST
 
 
-def minutes(clock: Clock) -> int:
+def minutes(clock: TimeToken) -> int:
     """Minutes from midnight of a time that stands alone, or begins a range."""
     hour, half = clock.hour, clock.half
-    if half is Half.AM:
+    if half is DayHalf.AM:
         hour %= 12
     elif (
-        (half in {Half.PM, Half.GOGO} and hour < 12)
-        or (half is Half.EVENING and 3 <= hour <= 7)
-        or (half is Half.MIDDAY and 1 <= hour <= 4)
+        (half in {DayHalf.PM, DayHalf.GOGO} and hour < 12)
+        or (half is DayHalf.EVENING and 3 <= hour <= 7)
+        or (half is DayHalf.MIDDAY and 1 <= hour <= 4)
     ):
         hour += 12
-    elif half is Half.NIGHT and hour <= 12:
+    elif half is DayHalf.NIGHT and hour <= 12:
         hour += 12 if 5 <= hour <= 12 else 24
-    elif half is Half.LATE and hour <= 12:
+    elif half is DayHalf.LATE and hour <= 12:
         hour += 24 if hour <= 5 else 12
     return hour * 60 + clock.minute + clock.days_later * DAY
 
 
-def minutes_of_end(clock: Clock, start: int, start_half: Half | None) -> int:
+def minutes_of_end(clock: TimeToken, start: int, start_half: DayHalf | None) -> int:
     """Minutes from midnight of the end of a range: it takes over the half of the day from the start where it has none."""
     if clock.half is None and clock.hour < 12 and not clock.days_later and start_half is not None:
         plain = minutes(clock)
         return plain + NOON if plain <= start < plain + NOON else plain
-    if clock.half is Half.GOGO and clock.hour == 12 and start > NOON + 60 and not clock.minute:
+    if clock.half is DayHalf.GOGO and clock.hour == 12 and start > NOON + 60 and not clock.minute:
         return DAY
     return minutes(clock)
 
 
-def inherit(clock: Clock, before: Clock | None) -> Clock:
+def inherit(clock: TimeToken, before: TimeToken | None) -> TimeToken:
     """In "午後1時から、2時から" the second is in the afternoon as well."""
-    takes = before is not None and before.half in {Half.GOGO, Half.PM} and clock.half is None and clock.hour < 12
+    takes = before is not None and before.half in {DayHalf.GOGO, DayHalf.PM} and clock.half is None and clock.hour < 12
     if not takes or before is None or clock.hour * 60 + clock.minute + NOON < minutes(before):
         return clock
-    return Clock(clock.text, clock.hour, clock.minute, before.half, clock.days_later, clock.offset, clock.label)
+    return TimeToken(clock.text, clock.hour, clock.minute, before.half, clock.days_later, clock.offset, clock.label)
 
 
-def clock_column(text: str) -> tuple[Clock, ...]:
+def clock_column(text: str) -> tuple[TimeToken, ...]:
     """A time in a column of its own, where 930, 9.30 and the part of a day that spreadsheets write are times too."""
     text = text.strip()
     if found := _COLUMN.fullmatch(text):
-        return (Clock(text, int(found[1] or found[3]), int(found[2] or 0)),)
+        return (TimeToken(text, int(found[1] or found[3]), int(found[2] or 0)),)
     if _PART_OF_DAY.fullmatch(text):
         total = round(float(text) * DAY)
-        return (Clock(text, total // 60, total % 60),)
+        return (TimeToken(text, total // 60, total % 60),)
     return ()

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-from tadoru.parse.dates.values import Clock, Day, Token
+from tadoru.parse.dates.tokens import DayToken, TimeToken, Token
 
 _ISO_DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d-?\d")
 _ISO_TIME = re.compile(
@@ -72,9 +72,9 @@ def _number(text: str) -> datetime | date | None:
 
 def as_tokens(exact: date | datetime, text: str) -> tuple[Token, ...]:
     """The same as tokens, to stand among others."""
-    day = Day(text.strip(), exact.year, exact.month, exact.day)
+    day = DayToken(text.strip(), exact.year, exact.month, exact.day)
     if not isinstance(exact, datetime):
         return (day,)
     gap = exact.utcoffset()
     offset = None if gap is None else int(gap.total_seconds() // 60)
-    return day, Clock(text.strip(), exact.hour, exact.minute, offset=offset)
+    return day, TimeToken(text.strip(), exact.hour, exact.minute, offset=offset)

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from tadoru.parse.dates.assemble import Session, sessions_of
-from tadoru.parse.dates.names import Order
-from tadoru.parse.dates.phrase import Phrase, read_phrase
-from tadoru.parse.dates.prepare import prepare
-from tadoru.parse.dates.recurrence import MOST, Rule, find_rule
-from tadoru.parse.dates.scan import scan, with_weekdays
-from tadoru.parse.dates.values import Clock, Day, NotADate, Weekdays
+from tadoru.parse.dates.assemble import DaySession, sessions_of
+from tadoru.parse.dates.phrase import DatePhrase, read_phrase
+from tadoru.parse.dates.recurrence import MOST, RecurrencePhrase, find_rule
+from tadoru.parse.dates.scan import prepare, scan, with_weekdays
+from tadoru.parse.dates.tokens import DayToken, NotADate, TimeToken, WeekdaysToken
+from tadoru.parse.dates.vocabulary import DayMonthOrder
 from tadoru.parse.dates.years import resolve
 
 _REPEATED = re.compile(r"^\s{0,99}+(?:開始日|終了日|開始時[刻間]|終了時[刻間])\s?[:：].*$", re.MULTILINE)
@@ -35,13 +34,13 @@ def without_repeats(note: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class DateNote:
     """A note, read."""
 
     prepared: str
-    phrase: Phrase
-    rule: Rule | None
-    order: Order
+    phrase: DatePhrase
+    rule: RecurrencePhrase | None
+    order: DayMonthOrder
     today: date
 
     def dates(self, first: date, last: date | None) -> tuple[date, ...]:
@@ -62,7 +61,7 @@ class Note:
         begin, finish = found if len(found) == 2 else (None, None)
         return (begin, finish) if begin and finish and first <= begin <= finish <= last else (first, last)
 
-    def sessions(self, day: date | None) -> list[Session]:
+    def sessions(self, day: date | None) -> list[DaySession]:
         """The hours it gives for an event of this one day, or for each of several; days it names must be that day."""
         hours = _hours(self.prepared, self.rule, self.order, self.today)
         if hours is None or (hours.days and (day is None or set(_resolved(hours, day)) != {day})):
@@ -71,7 +70,7 @@ class Note:
         return [session for session in found if session.start is not None]
 
 
-def _resolved(phrase: Phrase, near: date) -> tuple[date | None, ...]:
+def _resolved(phrase: DatePhrase, near: date) -> tuple[date | None, ...]:
     try:
         return resolve(phrase.days, today=near, fiscal=phrase.fiscal).dates
     except NotADate:
@@ -79,19 +78,19 @@ def _resolved(phrase: Phrase, near: date) -> tuple[date | None, ...]:
 
 
 @lru_cache(maxsize=256)
-def read_note(text: str, *, order: Order, today: date) -> Note | None:
+def read_note(text: str, *, order: DayMonthOrder, today: date) -> DateNote | None:
     """A note, read; None when it says nothing of dates. Sources write the same one beside many events."""
     prepared = prepare(without_repeats(text)) if text.strip() else ""
     if not _SAYS_SOMETHING.search(prepared):
         return None
     try:
         phrase = read_phrase(with_weekdays(scan(prepared, order=order, today=today)))
-        return Note(prepared, phrase, find_rule(prepared), order, today)
+        return DateNote(prepared, phrase, find_rule(prepared), order, today)
     except NotADate:
         return None
 
 
-def _hours(prepared: str, rule: Rule | None, order: Order, today: date) -> Phrase | None:
+def _hours(prepared: str, rule: RecurrencePhrase | None, order: DayMonthOrder, today: date) -> DatePhrase | None:
     """The part that tells the hours, when there are some that simply hold."""
     remark = _REMARK.search(prepared)
     main = prepared[: remark.start()] if remark else prepared
@@ -100,10 +99,10 @@ def _hours(prepared: str, rule: Rule | None, order: Order, today: date) -> Phras
     if _UNSURE.search(main):
         return None
     tokens = scan(main, order=order, today=today)
-    if not any(isinstance(token, Clock) for token in tokens):
+    if not any(isinstance(token, TimeToken) for token in tokens):
         return None
     given = with_weekdays(tokens)
-    named = sum(isinstance(token, Weekdays) for token in tokens)
+    named = sum(isinstance(token, WeekdaysToken) for token in tokens)
     # Hours of one weekday and of another: which of them hold on a day is not said here.
-    is_plain = named == sum(isinstance(token, Day) and bool(token.weekdays) for token in given)
+    is_plain = named == sum(isinstance(token, DayToken) and bool(token.weekdays) for token in given)
     return read_phrase(given) if is_plain else None

@@ -8,49 +8,59 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from tadoru.parse.dates.clocks import is_possible
-from tadoru.parse.dates.values import Before, Clock, Day, Mark, Month, NotADate, Sign, Token, Year
+from tadoru.parse.dates.tokens import (
+    DateMark,
+    DayToken,
+    MarkToken,
+    MinutesBefore,
+    MonthToken,
+    NotADate,
+    TimeToken,
+    Token,
+    YearToken,
+)
 
 MOST_DAYS = 200
-_LABELS = frozenset({Mark.DOORS, Mark.START, Mark.END, Mark.ENTRY})
-_SKIPPED = frozenset({Mark.DEADLINE, Mark.ASIDE})
-_ENDS_SKIP = frozenset({Mark.LIST, Mark.STOP, Mark.START})
+_LABELS = frozenset({DateMark.DOORS, DateMark.START, DateMark.END, DateMark.ENTRY})
+_SKIPPED = frozenset({DateMark.DEADLINE, DateMark.ASIDE})
+_ENDS_SKIP = frozenset({DateMark.LIST, DateMark.STOP, DateMark.START})
 
 
 @dataclass(slots=True)
-class Span:
+class DaySpan:
     """A day, or the days from one to another."""
 
-    first: Day | None
-    last: Day | None = None
+    first: DayToken | None
+    last: DayToken | None = None
 
 
 @dataclass(slots=True)
-class Hours:
+class HourRange:
     """A time, or the time from one to another."""
 
-    start: Clock | None
-    end: Clock | None = None
-    label: Mark | None = None
+    start: TimeToken | None
+    end: TimeToken | None = None
+    label: DateMark | None = None
 
 
 @dataclass(slots=True)
-class Group:
+class DateGroup:
     """Days, and the times that hold on each of them."""
 
-    spans: list[Span] = field(default_factory=list)
-    hours: list[Hours] = field(default_factory=list)
+    spans: list[DaySpan] = field(default_factory=list)
+    hours: list[HourRange] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Phrase:
+class DatePhrase:
     """What a text says of days and times."""
 
-    groups: list[Group] = field(default_factory=list)
-    month: Month | None = None
+    groups: list[DateGroup] = field(default_factory=list)
+    month: MonthToken | None = None
     """A month without a day, when there is one."""
-    last_month: Month | None = None
+    last_month: MonthToken | None = None
     """The month that ends a range of months."""
-    doors: Clock | None = None
+    doors: TimeToken | None = None
     doors_before: int | None = None
     is_all_day: bool = False
     vague: str = ""
@@ -58,7 +68,7 @@ class Phrase:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def days(self) -> list[tuple[Day, bool]]:
+    def days(self) -> list[tuple[DayToken, bool]]:
         """Every day in the order of writing, and whether it ends a range."""
         found = []
         for group in self.groups:
@@ -67,7 +77,7 @@ class Phrase:
         return found
 
 
-def read_phrase(tokens: list[Token]) -> Phrase:
+def read_phrase(tokens: list[Token]) -> DatePhrase:
     """The tokens of one text put together."""
     reader = _Reader()
     for token in _label(_in_pairs(_on_own_lines(_without_asides(tokens)))):
@@ -80,14 +90,14 @@ def _without_asides(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     skipping = False
     for position, token in enumerate(tokens):
-        mark = token.mark if isinstance(token, Sign) else None
+        mark = token.mark if isinstance(token, MarkToken) else None
         if mark in _SKIPPED:
             skipping = True
-            if mark is Mark.DEADLINE and not _has_date_ahead(tokens, position + 1):
-                while out and (isinstance(out[-1], Day | Clock | Year) or _is(out[-1], Mark.UNTIL)):
+            if mark is DateMark.DEADLINE and not _has_date_ahead(tokens, position + 1):
+                while out and (isinstance(out[-1], DayToken | TimeToken | YearToken) or _is(out[-1], DateMark.UNTIL)):
                     out.pop()
             continue
-        if skipping and mark in _ENDS_SKIP and not (mark is Mark.LIST and token.text == "・"):
+        if skipping and mark in _ENDS_SKIP and not (mark is DateMark.LIST and token.text == "・"):
             skipping = False
         if not skipping:
             out.append(token)
@@ -96,15 +106,15 @@ def _without_asides(tokens: list[Token]) -> list[Token]:
 
 def _has_date_ahead(tokens: list[Token], position: int) -> bool:
     for token in tokens[position : position + 4]:
-        if isinstance(token, Day | Clock):
+        if isinstance(token, DayToken | TimeToken):
             return True
-        if isinstance(token, Sign) and token.mark in _ENDS_SKIP:
+        if isinstance(token, MarkToken) and token.mark in _ENDS_SKIP:
             return False
     return False
 
 
-def _is(token: Token | None, *marks: Mark) -> bool:
-    return isinstance(token, Sign) and token.mark in marks
+def _is(token: Token | None, *marks: DateMark) -> bool:
+    return isinstance(token, MarkToken) and token.mark in marks
 
 
 def _on_own_lines(tokens: list[Token]) -> list[Token]:
@@ -112,9 +122,9 @@ def _on_own_lines(tokens: list[Token]) -> list[Token]:
     out = list(tokens)
     for place in range(len(out) - 3):
         opens, line_end, when, again = out[place : place + 4]
-        is_line = _is(line_end, Mark.STOP) and line_end.text == "\n"
-        if is_line and _is(opens, Mark.RANGE) and isinstance(when, Clock | Day) and _is(again, Mark.RANGE):
-            out[place + 1] = Sign(line_end.text, Mark.LIST)
+        is_line = _is(line_end, DateMark.STOP) and line_end.text == "\n"
+        if is_line and _is(opens, DateMark.RANGE) and isinstance(when, TimeToken | DayToken) and _is(again, DateMark.RANGE):
+            out[place + 1] = MarkToken(line_end.text, DateMark.LIST)
     return out
 
 
@@ -123,8 +133,8 @@ def _in_pairs(tokens: list[Token]) -> list[Token]:
     out = list(tokens)
     for place in range(len(out) - 5):
         first, between, second, opens, _, begins = out[place : place + 6]
-        is_named = _is(first, *_LABELS) and _is(between, Mark.LIST, Mark.RANGE) and _is(second, *_LABELS)
-        if is_named and isinstance(opens, Clock) and isinstance(begins, Clock):
+        is_named = _is(first, *_LABELS) and _is(between, DateMark.LIST, DateMark.RANGE) and _is(second, *_LABELS)
+        if is_named and isinstance(opens, TimeToken) and isinstance(begins, TimeToken):
             out[place : place + 6] = [first, opens, between, second, begins, between]
     return out
 
@@ -132,41 +142,46 @@ def _in_pairs(tokens: list[Token]) -> list[Token]:
 def _label(tokens: list[Token]) -> list[Token]:
     """Each time with the word that names it, before it ("開演18:30") or after it ("18:30開演", "9時から受付")."""
     out: list[Token] = []
-    held: Mark | None = None
+    held: DateMark | None = None
     position = 0
     while position < len(tokens):
         token = tokens[position]
         position += 1
-        if isinstance(token, Sign) and token.mark in _LABELS:
+        if isinstance(token, MarkToken) and token.mark in _LABELS:
             held = token.mark
-        elif isinstance(token, Clock):
+        elif isinstance(token, TimeToken):
             mark, used = (held, 0) if held else _label_after(tokens, position)
             out.append(replace(token, label=mark) if mark else token)
             del tokens[position : position + used]
             held = None
         else:
-            if isinstance(token, Before) and held is None and position < len(tokens) and _is(tokens[position], Mark.DOORS):
-                held = Mark.DOORS
-            if isinstance(token, Before) and held is not Mark.DOORS:
+            if (
+                isinstance(token, MinutesBefore)
+                and held is None
+                and position < len(tokens)
+                and _is(tokens[position], DateMark.DOORS)
+            ):
+                held = DateMark.DOORS
+            if isinstance(token, MinutesBefore) and held is not DateMark.DOORS:
                 continue
-            if isinstance(token, Day) and held is Mark.END:
-                out.append(Sign("~", Mark.RANGE))
-            if not _is(token, Mark.RANGE) and not isinstance(token, Year):
+            if isinstance(token, DayToken) and held is DateMark.END:
+                out.append(MarkToken("~", DateMark.RANGE))
+            if not _is(token, DateMark.RANGE) and not isinstance(token, YearToken):
                 held = None
             out.append(token)
     return out
 
 
-def _label_after(tokens: list[Token], position: int) -> tuple[Mark | None, int]:
+def _label_after(tokens: list[Token], position: int) -> tuple[DateMark | None, int]:
     """The label behind a time and how many tokens it takes; not when it rather belongs to the time that follows it."""
-    used = 1 if position < len(tokens) and _is(tokens[position], Mark.RANGE, Mark.UNTIL) else 0
+    used = 1 if position < len(tokens) and _is(tokens[position], DateMark.RANGE, DateMark.UNTIL) else 0
     if position + used >= len(tokens):
         return None, 0
     label = tokens[position + used]
-    if not (isinstance(label, Sign) and label.mark in _LABELS):
+    if not (isinstance(label, MarkToken) and label.mark in _LABELS):
         return None, 0
     after = tokens[position + used + 1 : position + used + 4]
-    if after and isinstance(after[0], Clock) and not any(_is(token, *_LABELS) for token in after[1:]):
+    if after and isinstance(after[0], TimeToken) and not any(_is(token, *_LABELS) for token in after[1:]):
         return None, 0
     return label.mark, used + 1
 
@@ -175,35 +190,35 @@ class _Reader:
     """Takes tokens one by one. `_last` is what a range sign would connect to; `_linked`, that there was one."""
 
     def __init__(self) -> None:
-        self._phrase = Phrase()
-        self._group = Group()
-        self._last: Day | Clock | None = None
+        self._phrase = DatePhrase()
+        self._group = DateGroup()
+        self._last: DayToken | TimeToken | None = None
         self._linked = False
         self._open = False
         """The sign was one that also means "until" when nothing is before it."""
         self._ends_later = False
-        self._year: Year | None = None
+        self._year: YearToken | None = None
         self._era: int | None = None
         self._century: int | None = None
 
     def take(self, token: Token) -> None:
         match token:
-            case Day():
+            case DayToken():
                 self._take_day(token)
-            case Clock():
+            case TimeToken():
                 self._take_clock(token)
-            case Year():
+            case YearToken():
                 self._take_year(token)
-            case Month():
+            case MonthToken():
                 self._take_month(token)
-            case Before():
+            case MinutesBefore():
                 self._phrase.doors_before = token.minutes
-            case Sign():
+            case MarkToken():
                 self._take_sign(token)
             case _:
                 pass
 
-    def _take_year(self, year: Year) -> None:
+    def _take_year(self, year: YearToken) -> None:
         value = year.value
         if year.short:
             base = self._era if self._era is not None else self._century
@@ -221,7 +236,7 @@ class _Reader:
             raise NotADate(f"{self._year.text.strip()} and {year.text.strip()} are not the same year.")
         self._year = replace(year, value=value)
 
-    def _take_month(self, month: Month) -> None:
+    def _take_month(self, month: MonthToken) -> None:
         month = replace(month, year=month.year or (self._year.value if self._year else None))
         if self._linked and self._phrase.month is not None and not self._group.spans and self._phrase.last_month is None:
             self._phrase.last_month = month
@@ -230,7 +245,7 @@ class _Reader:
         self._phrase.month = self._phrase.month or month
         self._year = None
 
-    def _take_day(self, day: Day) -> None:
+    def _take_day(self, day: DayToken) -> None:
         if self._year is not None and day.year is None:
             day = replace(day, year=self._year.value)
         self._year = None
@@ -238,51 +253,56 @@ class _Reader:
             raise NotADate(f"There are more than {MOST_DAYS} dates in it.")
         spans = self._group.spans
         if self._linked and spans and spans[-1].last is None and self._last is not None:
-            self._ends_later = isinstance(self._last, Clock)
+            self._ends_later = isinstance(self._last, TimeToken)
             spans[-1].last = day
         else:
             if self._group.hours and spans:
                 self._close()
             is_end = self._open and self._last is None
-            self._group.spans.append(Span(None, day) if is_end else Span(day))
+            self._group.spans.append(DaySpan(None, day) if is_end else DaySpan(day))
         self._last, self._linked = day, False
 
-    def _take_clock(self, clock: Clock) -> None:
+    def _take_clock(self, clock: TimeToken) -> None:
         if not is_possible(clock):
             self._phrase.notes.append(f"{clock.text.strip()} is not a time.")
             return
         hours = self._group.hours
-        joins = self._linked and isinstance(self._last, Clock)
-        if clock.label is Mark.END and hours and hours[-1].label in {Mark.DOORS, Mark.ENTRY}:
-            hours.append(Hours(None, clock, clock.label))
-        elif (joins or self._ends_later) and hours and hours[-1].end is None and clock.label in {None, Mark.END, hours[-1].label}:
+        joins = self._linked and isinstance(self._last, TimeToken)
+        if clock.label is DateMark.END and hours and hours[-1].label in {DateMark.DOORS, DateMark.ENTRY}:
+            hours.append(HourRange(None, clock, clock.label))
+        elif (
+            (joins or self._ends_later)
+            and hours
+            and hours[-1].end is None
+            and clock.label in {None, DateMark.END, hours[-1].label}
+        ):
             hours[-1].end = clock
-        elif clock.label is Mark.DOORS:
+        elif clock.label is DateMark.DOORS:
             self._phrase.doors = self._phrase.doors or clock
-            hours.append(Hours(clock, None, clock.label))
+            hours.append(HourRange(clock, None, clock.label))
         else:
-            is_end = clock.label is Mark.END
-            hours.append(Hours(None if is_end else clock, clock if is_end else None, clock.label))
+            is_end = clock.label is DateMark.END
+            hours.append(HourRange(None if is_end else clock, clock if is_end else None, clock.label))
         self._last, self._linked, self._ends_later = clock, False, False
 
-    def _take_sign(self, sign: Sign) -> None:
+    def _take_sign(self, sign: MarkToken) -> None:
         match sign.mark:
-            case Mark.RANGE:
+            case DateMark.RANGE:
                 self._linked = True
                 self._open = sign.text == "~"
-            case Mark.UNTIL:
+            case DateMark.UNTIL:
                 self._take_until()
-            case Mark.LIST:
+            case DateMark.LIST:
                 self._linked = self._ends_later = False
-            case Mark.STOP:
+            case DateMark.STOP:
                 self._linked = self._linked and sign.text == "\n"
-            case Mark.ALL_DAY:
+            case DateMark.ALL_DAY:
                 self._phrase.is_all_day = True
-            case Mark.UNSETTLED if self._linked:
+            case DateMark.UNSETTLED if self._linked:
                 self._phrase.notes.append("The end is not settled yet.")
-            case Mark.VAGUE if sign.text in {"頃", "ごろ"} and isinstance(self._last, Clock):
+            case DateMark.VAGUE if sign.text in {"頃", "ごろ"} and isinstance(self._last, TimeToken):
                 self._phrase.notes.append("The time is approximate.")
-            case Mark.VAGUE | Mark.UNSETTLED:
+            case DateMark.VAGUE | DateMark.UNSETTLED:
                 self._phrase.vague = self._phrase.vague or sign.text
             case _:
                 pass
@@ -290,18 +310,18 @@ class _Reader:
     def _take_until(self) -> None:
         """What "まで" ends: a range it already ends, or the only day or time there is."""
         hours, spans = self._group.hours, self._group.spans
-        if isinstance(self._last, Clock) and hours and hours[-1].end is None and hours[-1].label is None:
-            hours[-1] = Hours(None, hours[-1].start)
-        elif isinstance(self._last, Day) and spans and spans[-1].last is None:
-            spans[-1] = Span(None, spans[-1].first)
+        if isinstance(self._last, TimeToken) and hours and hours[-1].end is None and hours[-1].label is None:
+            hours[-1] = HourRange(None, hours[-1].start)
+        elif isinstance(self._last, DayToken) and spans and spans[-1].last is None:
+            spans[-1] = DaySpan(None, spans[-1].first)
         self._linked = False
 
     def _close(self) -> None:
         if self._group.spans or self._group.hours:
             self._phrase.groups.append(self._group)
-        self._group = Group()
+        self._group = DateGroup()
 
-    def finish(self) -> Phrase:
+    def finish(self) -> DatePhrase:
         self._close()
         groups = self._phrase.groups
         if len(groups) > 1 and not groups[0].spans and not groups[1].hours:

@@ -8,17 +8,26 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from tadoru.model.event import Occurrence
-from tadoru.parse.dates.assemble import Assembly, Session, as_clock, sessions_of
+from tadoru.parse.dates.assemble import AssembledDates, DaySession, as_clock, sessions_of
 from tadoru.parse.dates.clocks import clock_column, is_possible
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.names import Order, order_in
-from tadoru.parse.dates.note import Note, read_note
-from tadoru.parse.dates.phrase import Group, Hours, Phrase, Span, read_phrase
-from tadoru.parse.dates.prepare import LONGEST, prepare
-from tadoru.parse.dates.recurrence import Rule, expand, find_rule
-from tadoru.parse.dates.scan import scan, with_weekdays
-from tadoru.parse.dates.values import Clock, Day, Mark, Month, NotADate, Sign, Token, Unreadable, When
-from tadoru.parse.dates.years import Resolved, resolve
+from tadoru.parse.dates.note import DateNote, read_note
+from tadoru.parse.dates.phrase import DateGroup, DatePhrase, DaySpan, HourRange, read_phrase
+from tadoru.parse.dates.recurrence import RecurrencePhrase, expand, find_rule
+from tadoru.parse.dates.scan import LONGEST, prepare, scan, with_weekdays
+from tadoru.parse.dates.tokens import (
+    DateMark,
+    DayToken,
+    MarkToken,
+    MonthToken,
+    NotADate,
+    ParsedDate,
+    TimeToken,
+    Token,
+    UnreadableDate,
+)
+from tadoru.parse.dates.vocabulary import DayMonthOrder, day_month_order
+from tadoru.parse.dates.years import ResolvedDates, resolve
 
 _LONGEST_NOTE = 20 * LONGEST
 """What repeats the columns is taken out of a note before it is read."""
@@ -35,39 +44,39 @@ def read_when(
     start_time: str | None = None,
     end_time: str | None = None,
     note: str | None = None,
-    order: Order | None = None,
-) -> When | Unreadable:
+    order: DayMonthOrder | None = None,
+) -> ParsedDate | UnreadableDate:
     """A written date with what stands beside it. `now` is aware; `order` is that of short dates, by default the usual there."""
-    reader = _Reading(now.astimezone(zone).date(), zone, order or order_in(zone))
+    reader = _Reading(now.astimezone(zone).date(), zone, order or day_month_order(zone))
     text, end = (written[:LONGEST] if isinstance(written, str) else written for written in (text, end or ""))
     try:
         return reader.read(text, end, (start_time or "")[:LONGEST], (end_time or "")[:LONGEST], (note or "")[:_LONGEST_NOTE])
     except NotADate as problem:
-        return Unreadable(str(text)[:200], str(problem))
+        return UnreadableDate(str(text)[:200], str(problem))
 
 
 class _Reading:
     """One reading, with what it needs to know of the place and the day."""
 
-    def __init__(self, today: date, zone: ZoneInfo, order: Order) -> None:
+    def __init__(self, today: date, zone: ZoneInfo, order: DayMonthOrder) -> None:
         self._today = today
         self._zone = zone
         self._order = order
 
-    def read(self, text: Written, end: Written, start_time: str, end_time: str, note: str) -> When:
+    def read(self, text: Written, end: Written, start_time: str, end_time: str, note: str) -> ParsedDate:
         begins, end_clocks = self._clocks(start_time), self._clocks(end_time)
         tokens, rule = self._tokens(text)
         ends, _ = self._tokens(end)
         tokens = _without_midnight(tokens) if begins else tokens
         ends = _without_midnight(ends) if end_clocks else ends
         shown = " ".join(str(text).split())[:80]
-        if shown and ends and not any(isinstance(token, Day | Month) for token in tokens):
+        if shown and ends and not any(isinstance(token, DayToken | MonthToken) for token in tokens):
             raise NotADate(f"“{shown}” is not a date that can be read, and there is only an end beside it.")
         phrase = _in_columns(tokens, begins, ends, end_clocks)
         if phrase is None:
             tokens += begins
             if ends or end_clocks:
-                tokens += [Sign("~", Mark.RANGE), *ends, *_called_end(end_clocks)]
+                tokens += [MarkToken("~", DateMark.RANGE), *ends, *_called_end(end_clocks)]
             phrase = read_phrase(with_weekdays(tokens))
         if str(end).strip() and not ends:
             phrase.notes.append("The end could not be read.")
@@ -75,7 +84,7 @@ class _Reading:
         said = read_note(note, order=self._order, today=self._today) if note else None
         return self._occurrences(shown, phrase, rule, said)
 
-    def _tokens(self, text: Written) -> tuple[list[Token], Rule | None]:
+    def _tokens(self, text: Written) -> tuple[list[Token], RecurrencePhrase | None]:
         """The tokens of a text, and the rule that stands among them."""
         if not text:
             return [], None
@@ -93,22 +102,29 @@ class _Reading:
         if column:
             return list(column)
         tokens = scan(prepare(text), order=self._order, today=self._today) if text.strip() else []
-        return [token for token in tokens if isinstance(token, Clock | Sign)] if any(isinstance(t, Clock) for t in tokens) else []
+        return (
+            [token for token in tokens if isinstance(token, TimeToken | MarkToken)]
+            if any(isinstance(t, TimeToken) for t in tokens)
+            else []
+        )
 
-    def _months_of_rule(self, phrase: Phrase, rule: Rule | None) -> None:
+    def _months_of_rule(self, phrase: DatePhrase, rule: RecurrencePhrase | None) -> None:
         """ "8月の毎週土曜日" is from the first to the last of the month; "3月~11月 毎月第3金曜日" to the last of November."""
         if rule is None or phrase.days or phrase.month is None or phrase.vague:
             return
         month, final = phrase.month, phrase.last_month or phrase.month
-        days = [(Day(month.text, month.year, month.month, 1), False), (Day(final.text, final.year, final.month, 1), True)]
+        days = [
+            (DayToken(month.text, month.year, month.month, 1), False),
+            (DayToken(final.text, final.year, final.month, 1), True),
+        ]
         begin, finish = resolve(days, today=self._today, fiscal=phrase.fiscal).dates
         if begin is None or finish is None:
             return
         last = monthrange(finish.year, finish.month)[1]
-        span = Span(Day(month.text, begin.year, begin.month, 1), Day(final.text, finish.year, finish.month, last))
-        phrase.groups = [Group([span], [hours for group in phrase.groups for hours in group.hours])]
+        span = DaySpan(DayToken(month.text, begin.year, begin.month, 1), DayToken(final.text, finish.year, finish.month, last))
+        phrase.groups = [DateGroup([span], [hours for group in phrase.groups for hours in group.hours])]
 
-    def _occurrences(self, shown: str, phrase: Phrase, rule: Rule | None, said: Note | None) -> When:
+    def _occurrences(self, shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None, said: DateNote | None) -> ParsedDate:
         groups = [group for group in phrase.groups if any(span.first for span in group.spans)]
         if not groups:
             raise NotADate(_why_none(shown, phrase, rule))
@@ -116,7 +132,7 @@ class _Reading:
             group.spans = [span for span in group.spans if span.first]
         phrase.groups = groups
         resolved = resolve(phrase.days, today=self._today, fiscal=phrase.fiscal)
-        assembly = Assembly(self._zone, notes=[*phrase.notes, *resolved.notes])
+        assembly = AssembledDates(self._zone, notes=[*phrase.notes, *resolved.notes])
         days = _dated(groups, resolved)
         rule = rule or (said.rule if said else None)
         is_single = len(days) == 1 and len(days[0]) == 1
@@ -134,7 +150,7 @@ class _Reading:
                 assembly.add(first, (last or first) if phrase.is_all_day else last, hours)
         assembly.occurrences = _in_order(assembly.occurrences)
         doors = assembly.doors(phrase) or (assembly.doors(said.phrase) if said else None)
-        return When(
+        return ParsedDate(
             occurrences=tuple(assembly.occurrences),
             doors=doors,
             year=resolved.year,
@@ -143,35 +159,37 @@ class _Reading:
         )
 
 
-def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end_clocks: list[Token]) -> Phrase | None:
+def _in_columns(tokens: list[Token], begins: list[Token], ends: list[Token], end_clocks: list[Token]) -> DatePhrase | None:
     """Two days and two times, each in a column of its own: nine of ten rows of a table. None when it is not so simple."""
     if max(len(tokens), len(begins), len(ends), len(end_clocks)) > 1:
         return None
     first, last = next(iter(tokens), None), next(iter(ends), None)
     opens, closes = next(iter(begins), None), next(iter(end_clocks), None)
-    if not isinstance(first, Day) or not isinstance(last, Day | None):
+    if not isinstance(first, DayToken) or not isinstance(last, DayToken | None):
         return None
-    if not (isinstance(opens, Clock | None) and isinstance(closes, Clock | None)):
+    if not (isinstance(opens, TimeToken | None) and isinstance(closes, TimeToken | None)):
         return None
     if not all(clock is None or is_possible(clock) for clock in (opens, closes)):
         return None
-    hours = [Hours(opens, closes, None if opens else Mark.END)] if opens or closes else []
-    return Phrase([Group([Span(first, last)], hours)])
+    hours = [HourRange(opens, closes, None if opens else DateMark.END)] if opens or closes else []
+    return DatePhrase([DateGroup([DaySpan(first, last)], hours)])
 
 
 def _called_end(clocks: list[Token]) -> list[Token]:
     """A time in the column of the end is the end, whatever is missing before it."""
-    if not clocks or not isinstance(clock := clocks[0], Clock) or clock.label:
+    if not clocks or not isinstance(clock := clocks[0], TimeToken) or clock.label:
         return clocks
-    return [replace(clock, label=Mark.END), *clocks[1:]]
+    return [replace(clock, label=DateMark.END), *clocks[1:]]
 
 
 def _without_midnight(tokens: list[Token]) -> list[Token]:
     """Midnight is what exports write beside a time of its own."""
-    return [token for token in tokens if not (isinstance(token, Clock) and not token.hour and not token.minute)]
+    return [token for token in tokens if not (isinstance(token, TimeToken) and not token.hour and not token.minute)]
 
 
-def _series(first: date, last: date | None, rule: Rule | None, said: Note | None, assembly: Assembly) -> tuple[date, ...]:
+def _series(
+    first: date, last: date | None, rule: RecurrencePhrase | None, said: DateNote | None, assembly: AssembledDates
+) -> tuple[date, ...]:
     """The dates that the note lists or the rule gives within the period; none when it is one day or one period."""
     listed = said.dates(first, last) if said else ()
     if listed or rule is None or last is None or last <= first:
@@ -183,7 +201,7 @@ def _series(first: date, last: date | None, rule: Rule | None, said: Note | None
     return dates
 
 
-def _is_remark(day: date, sessions: list[Session], assembly: Assembly, is_one_of_several: bool) -> bool:
+def _is_remark(day: date, sessions: list[DaySession], assembly: AssembledDates, is_one_of_several: bool) -> bool:
     """ "10時～16時 (3日は15時まで)": hours of a day that is there already. They hold in place of the others, or are noted."""
     there = [item for item in assembly.occurrences if item.has_time and _covers(item, day)]
     if not there or not sessions:
@@ -205,7 +223,7 @@ def _covers(occurrence: Occurrence, day: date) -> bool:
     return start.date() == day or (end is not None and end.date() > start.date() and start.date() <= day <= end.date())
 
 
-def _add_series(assembly: Assembly, dates: tuple[date, ...], sessions: list[Session], said: Note | None) -> None:
+def _add_series(assembly: AssembledDates, dates: tuple[date, ...], sessions: list[DaySession], said: DateNote | None) -> None:
     hours = sessions or (said.sessions(None) if said else [])
     for day in dates:
         assembly.add(day, None, hours)
@@ -220,7 +238,7 @@ def _in_order(occurrences: list[Occurrence]) -> list[Occurrence]:
     return [by_start[moment] for moment in sorted(by_start)]
 
 
-def _dated(groups: list[Group], resolved: Resolved) -> list[list[tuple[date, date | None]]]:
+def _dated(groups: list[DateGroup], resolved: ResolvedDates) -> list[list[tuple[date, date | None]]]:
     """The dates of each group's spans, taken from the list of all."""
     dates = iter(resolved.dates)
     found: list[list[tuple[date, date | None]]] = []
@@ -234,7 +252,7 @@ def _dated(groups: list[Group], resolved: Resolved) -> list[list[tuple[date, dat
     return found
 
 
-def _why_none(shown: str, phrase: Phrase, rule: Rule | None) -> str:
+def _why_none(shown: str, phrase: DatePhrase, rule: RecurrencePhrase | None) -> str:
     if not shown:
         return "There is no date."
     if any(span.last for group in phrase.groups for span in group.spans):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from tadoru.parse.dates.names import WEEKDAY_NAMES, WEEKDAYS
+from tadoru.parse.dates.vocabulary import WEEKDAY_NAMES, WEEKDAYS
 
 MOST = 400
 """Dates that a rule is expanded to; more than a year of days says nothing that the period does not."""
@@ -56,7 +56,7 @@ _TIMES = re.compile(r"全\s?(?P<all>\d{1,3})\s?[回日]|[(]\s?(?P<so>\d{1,3})\s?
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RecurrencePhrase:
     """How often something takes place."""
 
     text: str
@@ -76,9 +76,9 @@ class Rule:
     """Where the rule stands in the text."""
 
 
-def find_rule(text: str) -> Rule | None:
+def find_rule(text: str) -> RecurrencePhrase | None:
     """The rule in a prepared text; None when there is none."""
-    found: Rule | None = None
+    found: RecurrencePhrase | None = None
     for pattern, make in _FORMS:
         if (match := pattern.search(text)) and not _is_closed(text, match):
             found = make(match)
@@ -101,44 +101,46 @@ def _is_closed(text: str, found: re.Match[str]) -> bool:
     return _CLOSED_AFTER.match(text, found.end()) is not None or _CLOSED_BEFORE.search(before) is not None
 
 
-def _weekly(found: re.Match[str], weeks: int = 1) -> Rule:
+def _weekly(found: re.Match[str], weeks: int = 1) -> RecurrencePhrase:
     written = found["days"] or (found["only"] if "only" in found.re.groupindex else "")
     weekdays = frozenset(range(5)) if re.match(r"月\s?[~\-]\s?金", written) else _days(written)
-    return Rule(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end())
+    return RecurrencePhrase(found[0].strip(), weekdays, weeks=weeks, start=found.start(), stop=found.end())
 
 
-def _fortnightly(found: re.Match[str]) -> Rule:
+def _fortnightly(found: re.Match[str]) -> RecurrencePhrase:
     return _weekly(found, 2)
 
 
-def _monthly_nth(found: re.Match[str]) -> Rule:
+def _monthly_nth(found: re.Match[str]) -> RecurrencePhrase:
     written = found["nths"]
     numbers = [int(number) for number in re.findall(r"\d", written)]
     if re.search(r"[~\-]", written) and len(numbers) == 2:
         numbers = list(range(numbers[0], numbers[1] + 1))
     text = found[0].strip().removeprefix("の")
-    rule = Rule(text, _days(found["days"]), frozenset(numbers or [-1]), start=found.start(), stop=found.end())
+    rule = RecurrencePhrase(text, _days(found["days"]), frozenset(numbers or [-1]), start=found.start(), stop=found.end())
     if not found["months"]:
         return rule
     return replace(rule, months=frozenset(range(2 if found["months"] == "偶数月" else 1, 13, 2)))
 
 
-def _monthly_day(found: re.Match[str]) -> Rule:
+def _monthly_day(found: re.Match[str]) -> RecurrencePhrase:
     numbers = [int(number) for number in re.findall(r"\d{1,2}", found["days"])]
-    return Rule(found[0].strip(), month_days=frozenset(numbers or [-1]), start=found.start(), stop=found.end())
+    return RecurrencePhrase(found[0].strip(), month_days=frozenset(numbers or [-1]), start=found.start(), stop=found.end())
 
 
-def _daily(found: re.Match[str]) -> Rule:
-    return Rule(found[0].strip(), frozenset(range(7)), start=found.start(), stop=found.end())
+def _daily(found: re.Match[str]) -> RecurrencePhrase:
+    return RecurrencePhrase(found[0].strip(), frozenset(range(7)), start=found.start(), stop=found.end())
 
 
-def _english_weekly(found: re.Match[str]) -> Rule:
-    return Rule(found[0].strip(), _named(found["days"]), weeks=2 if found["other"] else 1, start=found.start(), stop=found.end())
+def _english_weekly(found: re.Match[str]) -> RecurrencePhrase:
+    return RecurrencePhrase(
+        found[0].strip(), _named(found["days"]), weeks=2 if found["other"] else 1, start=found.start(), stop=found.end()
+    )
 
 
-def _english_monthly(found: re.Match[str]) -> Rule:
+def _english_monthly(found: re.Match[str]) -> RecurrencePhrase:
     nths = frozenset(_ORDINALS[word] for word in re.findall(_ORDINAL, found["nths"].lower()))
-    return Rule(found[0].strip(), _named(found["days"]), nths, start=found.start(), stop=found.end())
+    return RecurrencePhrase(found[0].strip(), _named(found["days"]), nths, start=found.start(), stop=found.end())
 
 
 _FORMS = (
@@ -166,7 +168,7 @@ def _named(written: str) -> frozenset[int]:
     )
 
 
-def expand(rule: Rule, first: date, last: date) -> tuple[tuple[date, ...], str]:
+def expand(rule: RecurrencePhrase, first: date, last: date) -> tuple[tuple[date, ...], str]:
     """The dates of the rule from the first day to the last, or none and the reason."""
     if rule.doubt:
         return (), f"The rule {rule.text} is not expanded: {rule.doubt}."
@@ -182,7 +184,7 @@ def expand(rule: Rule, first: date, last: date) -> tuple[tuple[date, ...], str]:
     return dates, ""
 
 
-def _dates(rule: Rule, first: date, last: date) -> Iterator[date]:
+def _dates(rule: RecurrencePhrase, first: date, last: date) -> Iterator[date]:
     begin: date | None = None
     for number in range((last - first).days + 1):
         day = first + timedelta(days=number)
@@ -193,7 +195,7 @@ def _dates(rule: Rule, first: date, last: date) -> Iterator[date]:
             yield day
 
 
-def _is_on(rule: Rule, day: date) -> bool:
+def _is_on(rule: RecurrencePhrase, day: date) -> bool:
     is_last_day = (day + timedelta(days=1)).day == 1
     if rule.month_days:
         return day.day in rule.month_days or (-1 in rule.month_days and is_last_day)

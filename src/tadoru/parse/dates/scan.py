@@ -1,24 +1,104 @@
-"""From prepared text to tokens: days, times, years, weekdays, and the words that say what they are. The rest is passed over.
-
-Every pattern is bounded and is tried once at each position, so the work grows with the length of the text alone.
-"""
+"""From text to tokens: the writing is made uniform, then days, times, years, weekdays and words between them are found."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 
-from tadoru.parse.dates import names
+from tadoru.parse.dates import vocabulary
 from tadoru.parse.dates.clocks import clocks_at
 from tadoru.parse.dates.exact import as_tokens, read_exact
-from tadoru.parse.dates.names import Order
-from tadoru.parse.dates.values import Day, Mark, Month, NotADate, Sign, Token, Weekdays, Year
-from tadoru.parse.dates.words import word_at
+from tadoru.parse.dates.tokens import DateMark, DayToken, MarkToken, MonthToken, NotADate, Token, WeekdaysToken, YearToken
+from tadoru.parse.dates.vocabulary import DayMonthOrder, word_at
+
+LONGEST = 1000
+"""Characters that are read; nobody writes a date in more."""
+
+_CIRCLED_DAYS = {ord(sign): f"({day})" for sign, day in zip("㊊㊋㊌㊍㊎㊏㊐㊗", "月火水木金土日祝", strict=True)}
+_CIRCLED_NUMBERS = {
+    code: "、" for first, last in ((0x2460, 0x2474), (0x3251, 0x3260), (0x2776, 0x2780)) for code in range(first, last)
+}
+_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("〜～∼∽→⇒➡➔", "~"),
+        **dict.fromkeys("‐‑‒–—―−─", "-"),
+        **dict.fromkeys("【〔〈《［[{", "("),
+        **dict.fromkeys("】〕〉》］]}", ")"),
+        **dict.fromkeys("’‘´`", "'"),
+        **dict.fromkeys("，､", "、"),
+        "･": "・",
+        "时": "時",
+        "點": "時",
+    }
+)
+_NUMERALS = {sign: value for value, sign in enumerate("〇一二三四五六七八九")} | {"零": 0}
+_TENS = {"十": 10, "百": 100, "千": 1000}
+_KANJI_NUMBER = re.compile(
+    r"[〇零一二三四五六七八九十百千]{1,8}(?=\s?[年月日時分]|\s?[・、~\-]\s?[一二三四五六七八九十]{1,3}[日時])"
+)
+_KANJI_NTH = re.compile(r"(?<=第)[一二三四五](?=[\s・、,と~土日月火水木金週第])")
+_ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!年)")
+_UNITS_APART = re.compile(r"(?<=\d)\s{1,3}(?=[年月日時分])|(?<=[年月])\s{1,3}(?=\d)")
+_LONG_VOWEL_AS_DASH = re.compile(r"(?<=[\d時分日半)])\s?ー\s?(?=[\d午正翌])")
+_LOST_RANGE = re.compile(r"(?<=[\d月日時分半旬)])\s?\?\s?(?=[\d午正翌令平])")
+"""A wave dash that a charset did not have."""
+_EXCLUDED = re.compile(
+    r"[(、,]?\s?(?:(?:\d{1,2}月)?\d{1,2}日(?:\([^()]{1,6}\))?[・、,と]?){1,6}(?:\s?を?除く|以外|は?(?:お?休み|休[館園業演場](?!日)))\)?"
+)
+"""Days on which it does not take place."""
+_BOTH_YEARS = re.compile(r"((?:19|20)\d\d)\s?\((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元)年?\)\s?年")
+_BOTH_YEARS_TURNED = re.compile(r"((?:令和|平成|昭和|[RHS])\s?(?:\d{1,2}|元))\s?\((?:19|20)\d\d年?\)\s?年")
+_HOURS_SHARED = re.compile(r"(?<![\d:/月])(\d{1,2})\s?([~\-・、])\s?((?:午前|午後)?\s?\d{1,2}時)(?!間)")
+_DAYS_SHARED = re.compile(r"(?<=月)(\d{1,2})((?:\s?[~\-・、,]\s?\d{1,2}(?![月\d])){1,9})日")
+_KOREAN = re.compile(r"(?<=\d)\s?([년월일시분])")
+_KOREAN_UNITS = dict(zip("년월일시분", "年月日時分", strict=True))
+_CHINESE_HOUR = re.compile(r"(?<=[前後]\d)点|(?<=[前後]\d\d)点")
+_ISO_INTERVAL = re.compile(r"(?<=[\dZ])/(?=\d{4}-\d\d-\d\d)")
+_SPACES = re.compile(r"[^\S\n]{1,50}")
+
+
+def prepare(text: str) -> str:
+    """The text as the scanner expects it."""
+    text = text[:LONGEST].translate(_CIRCLED_DAYS).translate(_CIRCLED_NUMBERS)
+    text = unicodedata.normalize("NFKC", text).translate(_SIGNS)
+    text = _SPACES.sub(" ", text)
+    text = _KOREAN.sub(lambda found: _KOREAN_UNITS[found[1]], text).replace("오전", "午前").replace("오후", "午後")
+    text = _CHINESE_HOUR.sub("時", text.replace("上午", "午前").replace("下午", "午後"))
+    text = _LOST_RANGE.sub("~", _LONG_VOWEL_AS_DASH.sub("~", text))
+    text = _KANJI_NUMBER.sub(lambda found: _digits(found[0]), text)
+    text = _KANJI_NTH.sub(lambda found: str(_NUMERALS[found[0]]), text)
+    text = _BOTH_YEARS_TURNED.sub(r"\1年", _BOTH_YEARS.sub(r"\1年", text))
+    text = _ENUMERATOR.sub("、", text)
+    text = _ISO_INTERVAL.sub("~", text)
+    text = _UNITS_APART.sub("", text)
+    text = _HOURS_SHARED.sub(r"\1時\2\3", text)
+    return _EXCLUDED.sub("(除く)", _DAYS_SHARED.sub(_share_day, text))
+
+
+def _share_day(found: re.Match[str]) -> str:
+    """`1・2・8日` as `1日・2日・8日`."""
+    return found[1] + "日" + re.sub(r"(\d{1,2})", r"\1日", found[2])
+
+
+def _digits(numeral: str) -> str:
+    """A kanji numeral in digits: by place (二〇二六) or by units (二千二十六)."""
+    if not any(sign in _TENS for sign in numeral):
+        return "".join(str(_NUMERALS[sign]) for sign in numeral)
+    total = pending = 0
+    for sign in numeral:
+        if sign in _TENS:
+            total += max(pending, 1) * _TENS[sign]
+            pending = 0
+        else:
+            pending = pending * 10 + _NUMERALS[sign]
+    return str(total + pending)
+
 
 _ERA_SHORT = r"(?:明治|大正|昭和|平成|令和|[明大昭平令](?=\s?\d)|(?<![A-Za-z])[MTSHR])"
-_MONTH = "(?:" + "|".join(sorted(names.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_MONTH = "(?:" + "|".join(sorted(vocabulary.MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _ORDINAL = r"(?:st|nd|rd|th|er|º|ª|°|\.)?"
 _D = rf"\d{{1,2}}(?!\d|:\d|\s?[ap]\.?m\b|\s?h\d|\s?Uhr){_ORDINAL}"
 _AND = r"\s?(?:-|~|–|,|、|/|&|\+|\bto\b|\bbis\b|\bau\b|\bal?\b|\band\b|\bund\b|\bet\b|\by\b|\be\b|\ben\b|\bt/m\b|\bthrough\b)\s?"
@@ -30,15 +110,15 @@ _SKIP = re.compile(
 )
 """Signs and kana with which no word that counts begins."""
 
-Maker = Callable[[re.Match[str], Order], tuple[Token, ...]]
+Maker = Callable[[re.Match[str], DayMonthOrder], tuple[Token, ...]]
 
 
-def scan(text: str, *, order: Order, today: date) -> list[Token]:
+def scan(text: str, *, order: DayMonthOrder, today: date) -> list[Token]:
     """Every token of a prepared text, in order."""
     return list(_scan(text, order, today))
 
 
-def _scan(text: str, order: Order, today: date) -> Iterator[Token]:
+def _scan(text: str, order: DayMonthOrder, today: date) -> Iterator[Token]:
     position = 0
     while position < len(text):
         if found := _SKIP.match(text, position):
@@ -51,7 +131,7 @@ def _scan(text: str, order: Order, today: date) -> Iterator[Token]:
         position = max(end, position + 1)
 
 
-def _day_at(text: str, position: int, order: Order) -> tuple[tuple[Token, ...], int] | None:
+def _day_at(text: str, position: int, order: DayMonthOrder) -> tuple[tuple[Token, ...], int] | None:
     for pattern, make in _DAYS:
         if found := pattern.match(text, position):
             tokens = make(found, order)
@@ -60,110 +140,110 @@ def _day_at(text: str, position: int, order: Order) -> tuple[tuple[Token, ...], 
     return None
 
 
-def _from_year_first(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Day(found[0], int(found["year"]), int(found["month"]), int(found["day"])),)
+def _from_year_first(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (DayToken(found[0], int(found["year"]), int(found["month"]), int(found["day"])),)
 
 
-def _from_iso(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+def _from_iso(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     exact = read_exact(found[0])
     return as_tokens(exact, found[0]) if exact is not None else ()
 
 
-def _from_era_numbers(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+def _from_era_numbers(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     number = found["number"]
-    year = names.ERA_NAMES[found["era"].upper()] + (1 if number == "元" else int(number))
-    return (Day(found[0], year, int(found["month"]), int(found["day"])),)
+    year = vocabulary.ERA_NAMES[found["era"].upper()] + (1 if number == "元" else int(number))
+    return (DayToken(found[0], year, int(found["month"]), int(found["day"])),)
 
 
-def _from_year(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+def _from_year(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     number, fiscal = found["number"], bool(found["fiscal"])
     if found["era"]:
-        base = names.ERA_NAMES[found["era"].upper()]
+        base = vocabulary.ERA_NAMES[found["era"].upper()]
         count = 1 if number == "元" else int(number)
         if not count:
             raise NotADate(f"{found[0].strip()} is not a year: eras begin with their first.")
-        return (Year(found[0], base + count, fiscal, era=base),)
+        return (YearToken(found[0], base + count, fiscal, era=base),)
     if number == "元":
         return ()
-    return (Year(found[0], int(number), fiscal, short=len(number) < 4),)
+    return (YearToken(found[0], int(number), fiscal, short=len(number) < 4),)
 
 
-def _from_month_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Day(found[0], None, int(found["month"]), int(found["day"])),)
+def _from_month_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (DayToken(found[0], None, int(found["month"]), int(found["day"])),)
 
 
-def _from_month_nth(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    weekday = frozenset({names.WEEKDAYS[found["weekday"]]})
+def _from_month_nth(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    weekday = frozenset({vocabulary.WEEKDAYS[found["weekday"]]})
     nth = -1 if found["nth"].startswith("最") else int(found["nth"][-1])
-    return (Day(found[0], None, int(found["month"]), None, nth, weekday),)
+    return (DayToken(found[0], None, int(found["month"]), None, nth, weekday),)
 
 
-def _from_month(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Month(found[0], int(found["month"])),)
+def _from_month(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (MonthToken(found[0], int(found["month"])),)
 
 
-def _from_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Day(found[0], None, None, int(found["day"])),)
+def _from_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (DayToken(found[0], None, None, int(found["day"])),)
 
 
-def _from_three(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+def _from_three(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
     first, second, year = int(found["first"]), int(found["second"]), int(found["year"])
     # Points are European; and a number over twelve is no month.
-    turned = (order is not Order.DAY and found["by"] != "." and first <= 12) or second > 12
+    turned = (order is not DayMonthOrder.DAY and found["by"] != "." and first <= 12) or second > 12
     month, day = (first, second) if turned else (second, first)
-    return (Day(found[0], year, month, day),)
+    return (DayToken(found[0], year, month, day),)
 
 
-def _from_short_year(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+def _from_short_year(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
     first, second, third = int(found["first"]), int(found["second"]), int(found["third"])
-    if found["mark"] or order is Order.YEAR:
-        return (Day(found[0], 2000 + first, second, third),)
+    if found["mark"] or order is DayMonthOrder.YEAR:
+        return (DayToken(found[0], 2000 + first, second, third),)
     if len(found["third"]) < 2:
         return ()
-    month, day = (first, second) if order is Order.MONTH else (second, first)
-    return (Day(found[0], 2000 + third, month, day),)
+    month, day = (first, second) if order is DayMonthOrder.MONTH else (second, first)
+    return (DayToken(found[0], 2000 + third, month, day),)
 
 
-def _from_slash(found: re.Match[str], order: Order) -> tuple[Token, ...]:
+def _from_slash(found: re.Match[str], order: DayMonthOrder) -> tuple[Token, ...]:
     first, second = int(found["first"]), int(found["second"])
-    month, day = (first, second) if order is not Order.DAY else (second, first)
+    month, day = (first, second) if order is not DayMonthOrder.DAY else (second, first)
     if month > 12 and day <= 12:
         month, day = day, month
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return ()
-    days: list[Token] = [Day(found[0], None, month, day)]
-    if found["last"] and order is not Order.DAY and day < int(found["last"]) <= 31:
-        days += [Sign("-", Mark.RANGE), Day(found[0], None, month, int(found["last"]))]
+    days: list[Token] = [DayToken(found[0], None, month, day)]
+    if found["last"] and order is not DayMonthOrder.DAY and day < int(found["last"]) <= 31:
+        days += [MarkToken("-", DateMark.RANGE), DayToken(found[0], None, month, int(found["last"]))]
     elif found["last"]:
         return ()
     return tuple(days)
 
 
-def _from_bare_day(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Day(found[0], None, None, int(found["day"])),)
+def _from_bare_day(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (DayToken(found[0], None, None, int(found["day"])),)
 
 
-def _from_points(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Day(found[0], None, int(found["first"]), int(found["second"])),)
+def _from_points(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (DayToken(found[0], None, int(found["first"]), int(found["second"])),)
 
 
-def _from_names(found: re.Match[str], _: Order) -> tuple[Token, ...]:
+def _from_names(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
     """`1 August 2026`, `August 1-3, 2026`, `1st, 2nd and 8th of August`."""
-    month = names.MONTHS[found["name"].lower().rstrip(".")]
+    month = vocabulary.MONTHS[found["name"].lower().rstrip(".")]
     year = int(found["year"]) if found["year"] else None
     tokens: list[Token] = []
     end = 0
     for number in re.finditer(r"\d{1,2}", found["days"]):
         if tokens:
             between = found["days"][end : number.start()]
-            tokens.append(Sign(between, Mark.RANGE if _RANGES.search(between) else Mark.LIST))
-        tokens.append(Day(found[0], year, month, int(number[0])))
+            tokens.append(MarkToken(between, DateMark.RANGE if _RANGES.search(between) else DateMark.LIST))
+        tokens.append(DayToken(found[0], year, month, int(number[0])))
         end = number.end()
     return tuple(tokens)
 
 
-def _from_month_name(found: re.Match[str], _: Order) -> tuple[Token, ...]:
-    return (Month(found[0], names.MONTHS[found["name"].lower().rstrip(".")], int(found["year"])),)
+def _from_month_name(found: re.Match[str], _: DayMonthOrder) -> tuple[Token, ...]:
+    return (MonthToken(found[0], vocabulary.MONTHS[found["name"].lower().rstrip(".")], int(found["year"])),)
 
 
 _YMD = r"(?P<month>\d{1,2})\s?(?P=by)\s?(?P<day>\d{1,2})(?!\d)"
@@ -232,24 +312,24 @@ def with_weekdays(tokens: list[Token]) -> list[Token]:
     waiting: frozenset[int] = frozenset()
     for token in tokens:
         last = out[-1] if out else None
-        if isinstance(token, Weekdays):
-            if isinstance(last, Day) and not last.weekdays:
+        if isinstance(token, WeekdaysToken):
+            if isinstance(last, DayToken) and not last.weekdays:
                 _give(out, token.days)
             else:
                 waiting = frozenset(token.days)
-        elif isinstance(token, Day) and waiting and not token.weekdays:
+        elif isinstance(token, DayToken) and waiting and not token.weekdays:
             out.append(replace(token, weekdays=waiting))
             waiting = frozenset()
         else:
-            waiting = frozenset() if not isinstance(token, Year) else waiting
+            waiting = frozenset() if not isinstance(token, YearToken) else waiting
             out.append(token)
     return out
 
 
 def _give(tokens: list[Token], weekdays: tuple[int, ...]) -> None:
     """ "1日・2日(土・日)": as many weekdays as days, each its own; otherwise all of them to the last day."""
-    places = [place for place in range(len(tokens) - 1, -1, -1) if isinstance(tokens[place], Day)][: len(weekdays)][::-1]
-    days = [day for place in places if isinstance(day := tokens[place], Day) and not day.weekdays]
+    places = [place for place in range(len(tokens) - 1, -1, -1) if isinstance(tokens[place], DayToken)][: len(weekdays)][::-1]
+    days = [day for place in places if isinstance(day := tokens[place], DayToken) and not day.weekdays]
     if len(days) == len(weekdays):
         for place, day, weekday in zip(places, days, weekdays, strict=True):
             tokens[place] = replace(day, weekdays=frozenset({weekday}))

@@ -9,7 +9,7 @@ from calendar import monthrange
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from tadoru.parse.dates.values import Day, NotADate, YearFrom
+from tadoru.parse.dates.tokens import DayToken, NotADate, YearSource
 
 LOOKING_BACK = timedelta(days=90)
 """A day without a year that was less than this ago is meant, not the one of next year."""
@@ -19,30 +19,30 @@ FIRST_YEAR, LAST_YEAR = 1868, 2199
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedDates:
     """The dates in the order they were given; None for an end that does not exist."""
 
     dates: tuple[date | None, ...]
-    year: YearFrom
+    year: YearSource
     notes: tuple[str, ...]
 
 
-def resolve(days: list[tuple[Day, bool]], *, today: date, fiscal: int | None) -> Resolved:
+def resolve(days: list[tuple[DayToken, bool]], *, today: date, fiscal: int | None) -> ResolvedDates:
     """A date for each day; raises `NotADate` with the reason when there is none."""
     days = _with_months(days)
     known = [day.year for day, _ in days if day.year is not None]
     if days[0][0].year is not None:
-        dates, source = _chain(days, days[0][0].year), YearFrom.RELATIVE if days[0][0].relative else YearFrom.WRITTEN
+        dates, source = _chain(days, days[0][0].year), YearSource.RELATIVE if days[0][0].relative else YearSource.WRITTEN
     elif known:
-        dates, source = _before_known(days, known[0]), YearFrom.WRITTEN
+        dates, source = _before_known(days, known[0]), YearSource.WRITTEN
     elif fiscal is not None:
-        dates, source = _chain(days, fiscal if (days[0][0].month or 0) >= 4 else fiscal + 1), YearFrom.FISCAL
+        dates, source = _chain(days, fiscal if (days[0][0].month or 0) >= 4 else fiscal + 1), YearSource.FISCAL
     else:
         dates, source = _infer(days, today)
-    return Resolved(tuple(dates), source, tuple(_remarks(days, dates)))
+    return ResolvedDates(tuple(dates), source, tuple(_remarks(days, dates)))
 
 
-def _with_months(days: list[tuple[Day, bool]]) -> list[tuple[Day, bool]]:
+def _with_months(days: list[tuple[DayToken, bool]]) -> list[tuple[DayToken, bool]]:
     """A month for the days before the first that has one: "1-3 August"."""
     named = next((index for index, (day, _) in enumerate(days) if day.month is not None), None)
     if named is None:
@@ -58,7 +58,7 @@ def _with_months(days: list[tuple[Day, bool]]) -> list[tuple[Day, bool]]:
     return filled + days[named:]
 
 
-def _chain(days: list[tuple[Day, bool]], year: int) -> list[date | None]:
+def _chain(days: list[tuple[DayToken, bool]], year: int) -> list[date | None]:
     """Every date, each carried on from the one before it."""
     found: list[date | None] = []
     last: date | None = None
@@ -75,7 +75,7 @@ def _chain(days: list[tuple[Day, bool]], year: int) -> list[date | None]:
     return found
 
 
-def _year_and_month(day: Day, is_end: bool, last: date | None, year: int) -> tuple[int, int]:
+def _year_and_month(day: DayToken, is_end: bool, last: date | None, year: int) -> tuple[int, int]:
     if last is None:
         return day.year or year, day.month or 0
     if day.month is None:
@@ -89,7 +89,7 @@ def _year_and_month(day: Day, is_end: bool, last: date | None, year: int) -> tup
     return last.year + turns, day.month
 
 
-def _date(day: Day, year: int, month: int) -> date:
+def _date(day: DayToken, year: int, month: int) -> date:
     if not FIRST_YEAR <= year <= LAST_YEAR:
         raise NotADate(f"{day.text.strip()} is not in a year that can be meant.")
     try:
@@ -98,7 +98,7 @@ def _date(day: Day, year: int, month: int) -> date:
         raise NotADate(f"{day.text.strip()} is not a date of {year}.") from None
 
 
-def _nth(day: Day, year: int, month: int) -> int:
+def _nth(day: DayToken, year: int, month: int) -> int:
     """The day of the month of its how-manieth weekday; one that does not exist when the month has fewer."""
     weekday = min(day.weekdays)
     first, length = monthrange(year, month)
@@ -107,14 +107,14 @@ def _nth(day: Day, year: int, month: int) -> int:
     return days[-1] if nth < 0 else days[nth - 1] if 0 < nth <= len(days) else 0
 
 
-def _before_known(days: list[tuple[Day, bool]], year: int) -> list[date | None]:
+def _before_known(days: list[tuple[DayToken, bool]], year: int) -> list[date | None]:
     """The year stands with a later day: the first is in the same year, or in the one before."""
     dates = _chain(days, year)
     first, later = dates[0], next(found for found, (day, _) in zip(dates, days, strict=True) if day.year is not None)
     return _chain(days, year - 1) if first and later and first > later else dates
 
 
-def _infer(days: list[tuple[Day, bool]], today: date) -> tuple[list[date | None], YearFrom]:
+def _infer(days: list[tuple[DayToken, bool]], today: date) -> tuple[list[date | None], YearSource]:
     candidates = []
     problem = ""
     for year in range(today.year - _NEAR, today.year + _NEAR + 1):
@@ -129,21 +129,21 @@ def _infer(days: list[tuple[Day, bool]], today: date) -> tuple[list[date | None]
     if any(day.weekdays and day.nth is None for day, _ in days):
         fitting = [dates for dates in candidates if not _misfits(days, dates)]
         if fitting:
-            return fitting[0], YearFrom.WEEKDAY
+            return fitting[0], YearSource.WEEKDAY
     current = [dates for dates in candidates if max(found for found in dates if found) >= today - LOOKING_BACK]
-    return (current or candidates[-1:])[0], YearFrom.NEAREST
+    return (current or candidates[-1:])[0], YearSource.NEAREST
 
 
-def _is_leap_day(day: Day) -> bool:
+def _is_leap_day(day: DayToken) -> bool:
     return (day.month, day.day) == (2, 29)
 
 
-def _misfits(days: list[tuple[Day, bool]], dates: list[date | None]) -> list[str]:
+def _misfits(days: list[tuple[DayToken, bool]], dates: list[date | None]) -> list[str]:
     pairs = zip(days, dates, strict=True)
     return [day.text.strip() for (day, _), found in pairs if found and day.weekdays and found.weekday() not in day.weekdays]
 
 
-def _remarks(days: list[tuple[Day, bool]], dates: list[date | None]) -> list[str]:
+def _remarks(days: list[tuple[DayToken, bool]], dates: list[date | None]) -> list[str]:
     gone = [day.text.strip() for (day, _), found in zip(days, dates, strict=True) if found is None]
     notes = [f"The end {text} is not a date, and was left out." for text in gone]
     return notes + [f"The weekday beside {text} does not fit." for text in _misfits(days, dates)]

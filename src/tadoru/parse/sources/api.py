@@ -19,12 +19,131 @@ from typing import Any, Self
 import jmespath
 
 from tadoru.errors import ConfigError, quoted
-from tadoru.model.event import RawEvent, Reading
+from tadoru.model.event import ParsedSource, RawEvent
 from tadoru.parse.decode import decode
-from tadoru.parse.sources.fields import Value, by_field, constants, raw_event
-from tadoru.parse.sources.given import Given
-from tadoru.parse.sources.paging import NO_PAGING, Paging
-from tadoru.parse.sources.problems import Problems
+from tadoru.parse.header_fields import links
+from tadoru.parse.sources.raw_fields import ReadProblems, Value, absolute, by_field, constants, raw_event
+from tadoru.parse.sources.source_settings import SettingsReader
+from tadoru.rules.url import with_parameter
+
+KINDS = ("none", "page", "offset", "cursor", "link")
+Next = tuple[str | None, str]
+"""The address of the next page, and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiPaging:
+    """How the pages of an interface hang together."""
+
+    kind: str = "none"
+    most: int = 50
+    parameter: str = ""
+    """`page`, `cursor`: the name in the query."""
+    start: int = 1
+    step: int = 1
+    """`page`: the value on the first page, and how far it is to the next; an offset is a page whose number steps by its size."""
+    size: int = 0
+    """`page`: events on a page, asked for as `size_parameter` when it is named."""
+    size_parameter: str = ""
+    total: str = ""
+    """`page`: an expression for how many events there are."""
+    pages: str = ""
+    """`page`: an expression for how many pages there are."""
+    path: str = ""
+    """`cursor`: the expression of the cursor; `link`: of the address, or the Link header when it is empty."""
+
+    @classmethod
+    def given(cls, mapping: Mapping[str, object], most: int) -> Self:
+        """The settings a person wrote. Raises ConfigError."""
+        given = SettingsReader(mapping, "pagination.")
+        kind = given.choice("kind", KINDS, "none")
+        if kind == "offset":
+            size = given.number("size", 0, least=0, most=10**6)
+            if not size:
+                raise ConfigError("The setting pagination.size is missing; it must be how many events a page has.")
+            parameter, total = given.text("parameter", "offset"), given.text("total")
+            start, size_parameter = given.number("start", 0, least=0, most=10**6), given.text("size_parameter")
+            found = cls("page", most, parameter, start, size, size, size_parameter, total)
+        elif kind == "page":
+            start, step = given.number("start", 1, least=0, most=10**6), given.number("step", 1, least=1, most=10**6)
+            size, size_parameter = given.number("size", 0, least=0, most=10**6), given.text("size_parameter")
+            parameter, total, pages = given.text("parameter", "page"), given.text("total"), given.text("pages")
+            found = cls(kind, most, parameter, start, step, size, size_parameter, total, pages)
+        elif kind == "cursor":
+            found = cls(kind, most, given.text("parameter", "cursor"), path=given.text("path"))
+        else:
+            found = cls(kind, most, path=given.text("path") if kind == "link" else "")
+        given.done()
+        if kind == "cursor" and not found.path:
+            raise ConfigError("The setting pagination.path is missing; it must be the expression that gives the next cursor.")
+        if found.size_parameter and not found.size:
+            raise ConfigError("The setting pagination.size is missing; it must be the number to send as size_parameter.")
+        return found
+
+    def paths(self) -> Iterator[tuple[str, str]]:
+        """The expressions whose values `next` wants, by name."""
+        for name in ("total", "pages", "path"):
+            if path := getattr(self, name):
+                yield name, path
+
+    def first(self, url: str) -> str:
+        """The address of the first page: with the size, where it is sent."""
+        return with_parameter(url, self.size_parameter, str(self.size)) if self.size_parameter else url
+
+    def next(self, url: str, page: int, count: int, values: Mapping[str, object], headers: Iterable[tuple[str, str]]) -> Next:
+        """The page after this one, which is the `page`th, is at `url` and has `count` events."""
+        if self.kind == "none" or page >= self.most:
+            return None, ""
+        if self.kind == "page":
+            return self._by_number(url, page, count, values), ""
+        if self.kind == "cursor":
+            cursor = values.get("path")
+            # False and "" are how interfaces say that there are no more; 0 is a cursor only where a person would say so.
+            if not isinstance(cursor, str | int) or not cursor or isinstance(cursor, bool):
+                return None, ""
+            return _other(with_parameter(url, self.parameter, str(cursor)), url)
+        return self._by_link(url, values, headers)
+
+    def _by_number(self, url: str, page: int, count: int, values: Mapping[str, object]) -> str | None:
+        pages, total = _number(values.get("pages")), _number(values.get("total"))
+        if count == 0 or (pages is not None and page >= pages):
+            return None
+        if total is not None and page * (self.size or count) >= total:
+            return None
+        following = with_parameter(url, self.parameter, str(self.start + page * self.step))
+        return self.first(following)
+
+    def _by_link(self, url: str, values: Mapping[str, object], headers: Iterable[tuple[str, str]]) -> Next:
+        if self.path:
+            target = values.get("path")
+            if not isinstance(target, str) or not target.strip():
+                return None, ""
+            address = absolute(target, url)
+            return (
+                _other(address, url) if address else (None, f"The next page is {quoted(target[:200])}, which is no web address.")
+            )
+        fields = [value for name, value in headers if name.lower() == "link"]
+        found = next((link.url for link in links(fields, url) if "next" in link.rel), None)
+        return _other(found, url) if found else (None, "")
+
+
+NO_PAGING = ApiPaging()
+
+
+def _other(address: str, url: str) -> Next:
+    if address.partition("#")[0] == (absolute(url, url) or url).partition("#")[0]:
+        return None, "The next page is this page again, so no more pages are read."
+    return address, ""
+
+
+def _number(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return int(value)
+    except (ValueError, OverflowError):
+        return None
+
 
 MOST_EVENTS = 30_000
 """Of one answer."""
@@ -51,7 +170,7 @@ class FieldPath:
     @classmethod
     def given(cls, name: str, value: object) -> Self:
         if isinstance(value, Mapping):
-            given = Given(value, f"fields.{name}.")
+            given = SettingsReader(value, f"fields.{name}.")
             found = cls(given.text("path"), given.text("default"), given.text("join", ", "), given.table("map"))
             given.done()
         else:
@@ -72,12 +191,12 @@ class ApiSettings:
     constants: Mapping[str, str] = field(default_factory=dict)
     epoch: str = ""
     """`seconds` or `milliseconds` when times are numbers."""
-    paging: Paging = NO_PAGING
+    paging: ApiPaging = NO_PAGING
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
         """The settings a person wrote. Raises ConfigError."""
-        given = Given(mapping)
+        given = SettingsReader(mapping)
         items = given.text("items", "@")
         _check(items, "items")
         if each := given.text("each"):
@@ -87,7 +206,7 @@ class ApiSettings:
             raise ConfigError("The setting fields.title is missing; it must be the JMESPath expression of an event's name.")
         same = constants(given)
         epoch = given.choice("epoch", _SECONDS, "")
-        paging = Paging.given(given.mapping("pagination"), given.number("most_pages", 50, least=1, most=10_000))
+        paging = ApiPaging.given(given.mapping("pagination"), given.number("most_pages", 50, least=1, most=10_000))
         for name, path in paging.paths():
             _check(path, f"pagination.{name}")
         given.done()
@@ -102,15 +221,15 @@ def read_api(
     *,
     page: int = 1,
     headers: Iterable[tuple[str, str]] = (),
-) -> Reading:
+) -> ParsedSource:
     """The events of one answer, and the address of the next page: `url` and `page` are this one's, counted from 1."""
-    problems = Problems()
+    problems = ReadProblems()
     try:
         data = _data(decode(body, content_type).text)
         items = _search(settings.items, data)
     except _FAILURES as error:
         problems.add("answer", f"The answer can not be read: {_reason(error)}", body[:300].decode("utf-8", "replace"))
-        return Reading(problems=problems.all())
+        return ParsedSource(problems=problems.all())
     if items is None and page == 1:
         problems.add("answer", f"The expression {quoted(settings.items)} (setting items) finds nothing in the answer.")
     found = items if isinstance(items, list) else [] if items is None else [items]
@@ -126,10 +245,10 @@ def read_api(
     next_url, trouble = settings.paging.next(url, page, len(found), values, headers)
     if trouble:
         problems.add("answer", trouble)
-    return Reading(events=events, problems=problems.all(), next_url=next_url)
+    return ParsedSource(events=events, problems=problems.all(), next_url=next_url)
 
 
-def _events(items: list[object], url: str, settings: ApiSettings, problems: Problems) -> Iterator[RawEvent]:
+def _events(items: list[object], url: str, settings: ApiSettings, problems: ReadProblems) -> Iterator[RawEvent]:
     for position, item in _positions(items, settings.each, problems):
         if not isinstance(item, dict):
             problems.add(position, f"This item is {_kind(item)} instead of an object.", str(item)[:300])
@@ -146,7 +265,7 @@ def _events(items: list[object], url: str, settings: ApiSettings, problems: Prob
         yield raw_event(position, values, url)
 
 
-def _positions(items: list[object], each: str, problems: Problems) -> Iterator[tuple[str, object]]:
+def _positions(items: list[object], each: str, problems: ReadProblems) -> Iterator[tuple[str, object]]:
     """The items with their places; where every element of a list within them is an event, an item for each."""
     left = MOST_EVENTS
     for number, item in enumerate(items, 1):

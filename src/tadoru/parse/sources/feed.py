@@ -5,18 +5,99 @@ XML is read in `feed_xml`, an item of it in `feed_item`, JSON in `feed_json`; da
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from tadoru.model.event import Reading
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.decode import feed_text
 from tadoru.parse.linear_regex import linear_regex
-from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, WhereDates, read_item
-from tadoru.parse.sources.feed_json import read_json
-from tadoru.parse.sources.feed_xml import Element, read_xml
-from tadoru.parse.sources.fields import absolute
-from tadoru.parse.sources.given import Given
-from tadoru.parse.sources.problems import Problems
+from tadoru.parse.sources.feed_item import DATE_FROM, PLAIN, DateLocation, plain, read_item
+from tadoru.parse.sources.feed_xml import XmlElement, read_xml
+from tadoru.parse.sources.raw_fields import ReadProblems, absolute
+from tadoru.parse.sources.source_settings import SettingsReader
+
+MAX_BYTES = 10 * 1024 * 1024
+
+
+def read_json(
+    body: bytes, content_type: str | None, url: str, dates: DateLocation, limit: int, problems: ReadProblems
+) -> tuple[list[RawEvent], str | None]:
+    """The items, and the address of the next page."""
+    try:
+        feed = json.loads(feed_text(body, content_type)) if len(body) <= MAX_BYTES else None
+    except (ValueError, RecursionError) as error:
+        problems.add(
+            "start", f"This is no JSON that can be read ({type(error).__name__}).", body[:300].decode("utf-8", "replace")
+        )
+        return [], None
+    items = feed.get("items") if isinstance(feed, dict) else None
+    if not isinstance(feed, dict) or not isinstance(items, list):
+        problems.add(
+            "start", "This is no JSON Feed: it has no list of items, or is too large.", body[:300].decode("utf-8", "replace")
+        )
+        return [], None
+    if len(items) > limit:
+        problems.add(f"item {limit + 1}", f"There are more than {limit} items; the rest is not read.")
+    events = []
+    for number, item in enumerate(items[:limit], 1):
+        if isinstance(item, dict):
+            events.append(_event(number, item, url, dates))
+        else:
+            problems.add(f"item {number}", "The item is no object and is left out.", str(item)[:300])
+    return events, _address(feed, url, "next_url")
+
+
+def _event(number: int, item: dict[str, Any], base: str, dates: DateLocation) -> RawEvent:
+    title = _text(item, "title")
+    description = _text(item, "content_html", "content_text", "summary")
+    published = _text(item, "date_published", "date_modified")
+    tags = item.get("tags")
+    extra = {"published": published, "author": _author(item), "enclosure": _attachment(item, base, "")}
+    return RawEvent(
+        position=f"item {number}",
+        uid=_text(item, "id"),
+        title=plain(title) if title else None,
+        description=description,
+        start=dates.find(title, description, published),
+        url=_address(item, base, "url", "external_url"),
+        image=_address(item, base, "image", "banner_image") or _attachment(item, base, "image/"),
+        category=", ".join(tag for tag in tags if isinstance(tag, str)) or None if isinstance(tags, list) else None,
+        updated=_text(item, "date_modified"),
+        extra={name: value for name, value in extra.items() if value},
+    )
+
+
+def _text(item: dict[str, Any], *names: str) -> str | None:
+    """The first of these that says something; numbers are texts, too: ids are often written so."""
+    for name in names:
+        value = item.get(name)
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
+            return str(value).strip()
+    return None
+
+
+def _address(item: dict[str, Any], base: str, *names: str) -> str | None:
+    return next((found for name in names if (text := _text(item, name)) and (found := absolute(text, base))), None)
+
+
+def _author(item: dict[str, Any]) -> str | None:
+    authors = item.get("authors")
+    author = authors[0] if isinstance(authors, list) and authors else item.get("author")
+    return _text(author, "name") if isinstance(author, dict) else None
+
+
+def _attachment(item: dict[str, Any], base: str, kind: str) -> str | None:
+    attachments = item.get("attachments")
+    fitting = (
+        one
+        for one in (attachments if isinstance(attachments, list) else ())
+        if isinstance(one, dict) and (_text(one, "mime_type") or "").startswith(kind)
+    )
+    return next((found for one in fitting if (found := _address(one, base, "url"))), None)
+
 
 _PERIODS = {"hourly": 3600, "daily": 86_400, "weekly": 604_800, "monthly": 2_592_000, "yearly": 31_536_000}
 _LONGEST_TTL = 31 * 86_400.0
@@ -38,7 +119,7 @@ class FeedSettings:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> FeedSettings:
         """From the settings of a source. Raises ConfigError."""
-        given = Given(mapping)
+        given = SettingsReader(mapping)
         value = given.take("date_from") or cls().date_from
         places = tuple(value) if isinstance(value, list | tuple) else tuple(place.strip() for place in str(value).split(","))
         if any(place not in DATE_FROM for place in places):
@@ -53,21 +134,21 @@ class FeedSettings:
         return cls(date_from=places, date_pattern=pattern, limit=limit)
 
 
-def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None) -> Reading:
+def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSettings | None = None) -> ParsedSource:
     """What a feed says."""
     settings = settings or FeedSettings()
-    problems = Problems()
-    dates = WhereDates(settings.date_from, linear_regex(settings.date_pattern) if settings.date_pattern else None)
+    problems = ReadProblems()
+    dates = DateLocation(settings.date_from, linear_regex(settings.date_pattern) if settings.date_pattern else None)
     if body.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
         events, next_url = read_json(body, content_type, url, dates, settings.limit, problems)
-        return Reading(events=tuple(events), problems=problems.all(), next_url=next_url)
+        return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
     if not body.strip():
         problems.add("start", "The feed is empty.")
-        return Reading(problems=problems.all())
+        return ParsedSource(problems=problems.all())
     events = []
     room = MAX_URL_CHARACTERS
 
-    def take(number: int, item: Element) -> bool:
+    def take(number: int, item: XmlElement) -> bool:
         nonlocal room
         if len(events) == settings.limit:
             problems.add(f"item {number}", f"There are more than {settings.limit} items; the rest is not read.")
@@ -84,17 +165,17 @@ def read_feed(body: bytes, content_type: str | None, url: str, settings: FeedSet
     feed = read_xml(body, content_type, url, problems, take)
     if feed is None and not problems.all():
         problems.add("start", "This is no feed.", body[:300].decode("utf-8", "replace"))
-    return Reading(events=tuple(events), problems=problems.all(), next_url=_next(feed), ttl=_ttl(feed))
+    return ParsedSource(events=tuple(events), problems=problems.all(), next_url=_next(feed), ttl=_ttl(feed))
 
 
-def _next(feed: Element | None) -> str | None:
+def _next(feed: XmlElement | None) -> str | None:
     for link in feed.elements if feed else ():
         if link.name == "link" and link.space in PLAIN and link.attributes.get("rel") == "next":
             return absolute(link.attributes.get("href", ""), link.base)
     return None
 
 
-def _ttl(feed: Element | None) -> float | None:
+def _ttl(feed: XmlElement | None) -> float | None:
     """After how many seconds the feed wants to be read again: the longer of what it says in its two ways."""
     said = {(element.space, element.name): element.text.strip() for element in feed.elements} if feed else {}
     minutes = _number(said.get(("", "ttl"), "")) * 60

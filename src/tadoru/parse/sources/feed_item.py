@@ -15,10 +15,98 @@ from typing import Any
 
 from tadoru.model.event import RawEvent
 from tadoru.parse.linear_regex import LinearRegex
-from tadoru.parse.sources.feed_when import picked, written_date
-from tadoru.parse.sources.feed_xml import Element
-from tadoru.parse.sources.fields import absolute
-from tadoru.parse.sources.markup import read_markup
+from tadoru.parse.sources.feed_xml import XmlElement
+from tadoru.parse.sources.raw_fields import absolute
+from tadoru.parse.sources.schema_org import read_schema_org
+
+LONGEST_TEXT = 10_000
+"""So much of a description is looked at."""
+
+_DIGIT = "[0-9０-９]"
+_KANJI = "[0-9０-９一二三四五六七八九十元]"
+_WEEKDAY = r"[(（［〔][月火水木金土日][^)）］〕]{0,8}[)）］〕]|[月火水木金土日]曜日?"
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_YEAR = rf"(?:(?:令和|平成|昭和|大正|明治){_KANJI}{{1,3}}年|(?:{_DIGIT}{{2}}){{1,2}}年)"
+_DATE = "|".join(
+    (
+        rf"{_YEAR}度?\s?{_KANJI}{{1,3}}月\s?{_KANJI}{{1,3}}日",
+        rf"{_KANJI}{{1,3}}月\s?{_KANJI}{{1,3}}日",
+        rf"(?<![0-9A-Za-z])[RHS]\s?{_DIGIT}{{1,2}}[./]{_DIGIT}{{1,2}}[./]{_DIGIT}{{1,2}}(?!{_DIGIT})",
+        rf"(?<!{_DIGIT}){_DIGIT}{{4}}[-/.．／]{_DIGIT}{{1,2}}[-/.．／]{_DIGIT}{{1,2}}(?!{_DIGIT})(?:T[0-9:.]{{4,15}}(?:Z|[+-][0-9:]{{4,6}})?)?",
+        rf"(?<!{_DIGIT}){_DIGIT}{{1,2}}[./]{_DIGIT}{{1,2}}[./]{_DIGIT}{{4}}(?!{_DIGIT})",
+        rf"(?<![\w]){_MONTH}\s{{1,2}}[0-9]{{1,2}}(?:st|nd|rd|th)?(?:,?\s{{1,2}}[0-9]{{4}})?(?!\w)",
+        rf"(?<![\w])[0-9]{{1,2}}(?:st|nd|rd|th|\.)?\s{{1,2}}(?:of\s)?{_MONTH}(?:,?\s{{1,2}}[0-9]{{4}})?(?!\w)",
+        rf"(?<!{_DIGIT}|[/.．／]){_DIGIT}{{1,2}}[/／]{_DIGIT}{{1,2}}(?=\s?(?:{_WEEKDAY}))",
+    )
+)
+_TIME = "|".join(
+    (
+        rf"(?:午前|午後|夜|朝|AM|PM)?\s?{_DIGIT}{{1,2}}時(?:半|{_DIGIT}{{1,2}}分)?",
+        rf"(?:午前|午後|AM|PM)?\s?{_DIGIT}{{1,2}}[:：]{_DIGIT}{{2}}(?:[:：]{_DIGIT}{{2}})?(?:\s?[ap]\.?m\.?(?!\w))?",
+        r"[0-9]{1,2}\s?[ap]\.?m\.?(?!\w)",
+        r"正午|終日|noon|midnight",
+    )
+)
+_MORE = (
+    rf"{_DATE}|{_TIME}|{_WEEKDAY}|{_KANJI}{{1,3}}日(?![本間])|[〜～~\-–—－−・,、,／]|から|より|まで|に|開場|開演|開始|終了|受付|(?:at|to|from|until|and)\s"
+    r"|(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,?(?!\w)|[(（][^)）]{0,6}[祝休][^)）]{0,4}[)）]"
+)
+_WRITTEN = re.compile(rf"(?:{_DATE})(?:[\s　]{{0,3}}(?:{_MORE})){{0,16}}", re.IGNORECASE)
+_HINT = re.compile(rf"{_DIGIT}+|月")
+_HINT_WITHIN = 11
+"""So many signs stand before the first number or 月 of a date, at most: "September " and a space more, 昭和六十三年十二月."""
+_DANGLING = re.compile(
+    r"(?<![\s　〜～~\-–—－−・,、／])[\s　〜～~\-–—－−・,、／]++$"
+    r"|(?<=[日)）0-9分時])(?:に|から|より|at|to|from|until|and)?\s*$",
+    re.IGNORECASE,
+)
+_PUBLISHED = re.compile(
+    r"(?:投稿|更新|掲載|公開|登録|作成|発信|posted(?:\s+on)?|published(?:\s+on)?|updated(?:\s+on)?)(?:日時?)?\s*+(?:[:：]\s*+)?$",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<[A-Za-z/!][^>]{0,2000}>")
+_DATE_END = "\n" * 4
+"""More than may stand between the parts of a date."""
+_DATETIME = re.compile(r"""<time\b[^>]{0,500}?\sdatetime\s*=\s*["']?([0-9T:.Z+\-]{8,35})""", re.IGNORECASE)
+
+
+def written_date(text: str) -> str | None:
+    """The first written date of a text, or of HTML, with the times and the end that go with it."""
+    text = text[:LONGEST_TEXT]
+    if marked := _DATETIME.search(text):
+        return marked[1]
+    plain = html.unescape(_TAG.sub(_gap, text)) if "<" in text else html.unescape(text)
+    for match in _dates(plain):
+        if not _PUBLISHED.search(plain[max(0, match.start() - 20) : match.start()]):
+            return _DANGLING.sub("", match[0]).strip()
+    return None
+
+
+def _dates(text: str) -> Iterator[re.Match[str]]:
+    """All written dates. There is a number or a month in each, near its start: elsewhere none is tried, which takes long."""
+    at = 0
+    for hint in _HINT.finditer(text):
+        for start in range(max(at, hint.start() - _HINT_WITHIN), hint.end()):
+            if match := _WRITTEN.match(text, start):
+                yield match
+                at = match.end()
+                break
+        at = max(at, hint.end())
+
+
+def pick_date(text: str, pattern: LinearRegex) -> str | None:
+    """What a person's own pattern finds: its first group that took part, else all of the match."""
+    whole, *groups = pattern.search(text[:LONGEST_TEXT]) or ("",)
+    return next((found.strip() for found in (*groups, whole) if found and found.strip()), None)
+
+
+def _gap(tag: re.Match[str]) -> str:
+    """The end of a paragraph ends a date, too; other tags may stand in the middle of one, or between it and its time."""
+    return _DATE_END if tag[0].startswith("</") and tag[0][2:].lower().startswith(("p", "div", "li", "tr", "h")) else " "
+
 
 PLAIN = ("", "atom", "rss")
 """The spaces of a feed's own elements."""
@@ -47,7 +135,7 @@ _KIND = "http://schemas.google.com/g/2005#kind"
 
 
 @dataclass(frozen=True, slots=True)
-class WhereDates:
+class DateLocation:
     """Where an item's date is looked for when no namespace gives it."""
 
     places: tuple[str, ...] = ("title", "description")
@@ -59,12 +147,12 @@ class WhereDates:
             if place == "published" and published:
                 return published
             text = {"title": title, "description": description}.get(place)
-            if text and (found := picked(text, self.pattern) if self.pattern else written_date(text)):
+            if text and (found := pick_date(text, self.pattern) if self.pattern else written_date(text)):
                 return found
         return None
 
 
-def read_item(number: int, item: Element, dates: WhereDates) -> RawEvent:
+def read_item(number: int, item: XmlElement, dates: DateLocation) -> RawEvent:
     """What an item says."""
     found: dict[str, Any] = {
         "uid": _first(item, "guid", "id") or item.attributes.get("about"),
@@ -86,15 +174,15 @@ def read_item(number: int, item: Element, dates: WhereDates) -> RawEvent:
     return RawEvent(position=f"item {number}", extra={name: value for name, value in extra.items() if value}, **found)
 
 
-def _all(item: Element, *names: str, spaces: tuple[str, ...] = PLAIN) -> Iterator[Element]:
+def _all(item: XmlElement, *names: str, spaces: tuple[str, ...] = PLAIN) -> Iterator[XmlElement]:
     return (element for name in names for element in item.elements if element.name == name and element.space in spaces)
 
 
-def _first(item: Element, *names: str, spaces: tuple[str, ...] = PLAIN) -> str | None:
+def _first(item: XmlElement, *names: str, spaces: tuple[str, ...] = PLAIN) -> str | None:
     return next((text for element in _all(item, *names, spaces=spaces) if (text := element.text.strip())), None)
 
 
-def _title(item: Element) -> str | None:
+def _title(item: XmlElement) -> str | None:
     for element in _all(item, "title", spaces=(*PLAIN, "dc")):
         if text := element.text.strip():
             return text if element.attributes.get("type") in ("text", "xhtml") else plain(text)
@@ -108,7 +196,7 @@ def plain(text: str) -> str:
     return html.unescape(_MARKUP.sub(lambda found: "" if found[0][0] == "<" else found[0], text)).strip()
 
 
-def _description(item: Element) -> str | None:
+def _description(item: XmlElement) -> str | None:
     wanted = [
         *_all(item, "encoded", spaces=("content",)),
         *_all(item, "content"),
@@ -122,7 +210,7 @@ def _description(item: Element) -> str | None:
     return None
 
 
-def _url(item: Element) -> str | None:
+def _url(item: XmlElement) -> str | None:
     if text := _first(item, "origlink", spaces=("feedburner",)):
         return absolute(text, item.base)
     for link in _all(item, "link"):
@@ -136,7 +224,7 @@ def _url(item: Element) -> str | None:
     return absolute(about, item.base) if about.startswith("http") else None
 
 
-def _image(item: Element) -> str | None:
+def _image(item: XmlElement) -> str | None:
     for element in _below(item):
         is_media = element.space == "media" and element.name in ("content", "thumbnail")
         kind = element.attributes.get("type", "") or element.attributes.get("medium", "")
@@ -152,7 +240,7 @@ def _image(item: Element) -> str | None:
     return None
 
 
-def _below(item: Element) -> Iterator[Element]:
+def _below(item: XmlElement) -> Iterator[XmlElement]:
     """Its elements, and those in groups of them."""
     for element in item.elements:
         yield element
@@ -160,7 +248,7 @@ def _below(item: Element) -> Iterator[Element]:
             yield from element.elements
 
 
-def _enclosure(item: Element) -> str | None:
+def _enclosure(item: XmlElement) -> str | None:
     for element in _below(item):
         is_link = element.name == "link" and element.attributes.get("rel") == "enclosure"
         if element.name == "enclosure" or is_link:
@@ -168,7 +256,7 @@ def _enclosure(item: Element) -> str | None:
     return None
 
 
-def _categories(item: Element) -> Iterator[str]:
+def _categories(item: XmlElement) -> Iterator[str]:
     for element in _all(item, "category", "subject", spaces=(*PLAIN, "dc")):
         if element.attributes.get("scheme") == _KIND:
             continue
@@ -177,7 +265,7 @@ def _categories(item: Element) -> Iterator[str]:
             yield plain(text.strip())
 
 
-def _author(item: Element) -> str | None:
+def _author(item: XmlElement) -> str | None:
     for element in _all(item, "creator", "author", spaces=(*PLAIN, "dc", "itunes")):
         name = next((child.text for child in element.elements if child.name == "name"), element.text)
         if name.strip():
@@ -185,13 +273,13 @@ def _author(item: Element) -> str | None:
     return None
 
 
-def _published(item: Element) -> str | None:
+def _published(item: XmlElement) -> str | None:
     return _first(item, "pubdate", "published", "issued", "date", "created", spaces=(*PLAIN, "dc", "dcterms")) or _first(
         item, "updated"
     )
 
 
-def _coordinates(item: Element) -> tuple[str | None, str | None]:
+def _coordinates(item: XmlElement) -> tuple[str | None, str | None]:
     for element in _deep(item):
         if element.name in ("point", "pos") and (match := _POINT.search(element.text)):
             return match[1], match[2]
@@ -200,7 +288,7 @@ def _coordinates(item: Element) -> tuple[str | None, str | None]:
     return (latitude, longitude) if latitude and longitude else (None, None)
 
 
-def _deep(item: Element, depth: int = 3) -> Iterator[Element]:
+def _deep(item: XmlElement, depth: int = 3) -> Iterator[XmlElement]:
     for element in item.elements:
         if element.name not in ("content", "description", "summary", "encoded"):
             yield element
@@ -208,7 +296,7 @@ def _deep(item: Element, depth: int = 3) -> Iterator[Element]:
                 yield from _deep(element, depth - 1)
 
 
-def _event_fields(item: Element) -> dict[str, Any]:
+def _event_fields(item: XmlElement) -> dict[str, Any]:
     """What the elements made for events say: ev:startdate, xcal:dtstart, gd:when, and the like of names in any other space."""
     said: dict[str, str] = {}
     found: dict[str, Any] = {}
@@ -248,7 +336,7 @@ def _marked_up(description: str, base: str) -> dict[str, Any]:
     """What the HTML of a description says in schema.org's words, when it describes one event."""
     if not _SCHEMA.search(description):
         return {}
-    events = read_markup(description.encode("utf-8", "replace"), "text/html; charset=utf-8", base).events
+    events = read_schema_org(description.encode("utf-8", "replace"), "text/html; charset=utf-8", base).events
     return {name: getattr(events[0], name) for name in _MARKED_UP} if len(events) == 1 else {}
 
 

@@ -16,8 +16,8 @@ from html.entities import html5
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from tadoru.parse.sources.feed_charset import text_of
-from tadoru.parse.sources.problems import Problems
+from tadoru.parse.decode import feed_text
+from tadoru.parse.sources.raw_fields import ReadProblems
 from tadoru.rules.url import LONGEST_BASE, canonical, canonical_base
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -57,7 +57,7 @@ _SPACES = {
 
 
 @dataclass(slots=True)
-class Element:
+class XmlElement:
     """One element, with its children and the text between them."""
 
     space: str
@@ -68,7 +68,7 @@ class Element:
     """By name without prefix, in lower case."""
     base: str
     """What relative addresses in it are relative to."""
-    children: list[Element | str] = field(default_factory=list)
+    children: list[XmlElement | str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -76,9 +76,9 @@ class Element:
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
     @property
-    def elements(self) -> Iterator[Element]:
+    def elements(self) -> Iterator[XmlElement]:
         """Its children without the text."""
-        return (child for child in self.children if isinstance(child, Element))
+        return (child for child in self.children if isinstance(child, XmlElement))
 
     def markup(self) -> str:
         """What is in it, as HTML."""
@@ -94,12 +94,12 @@ class _Stop(Exception):
 
 
 def read_xml(
-    body: bytes, content_type: str | None, url: str, problems: Problems, take: Callable[[int, Element], bool]
-) -> Element | None:
+    body: bytes, content_type: str | None, url: str, problems: ReadProblems, take: Callable[[int, XmlElement], bool]
+) -> XmlElement | None:
     """Give each item with its number to `take` until it returns False. Returns the feed itself, or None when it is none."""
     if len(body) > MAX_BYTES:
         problems.add("end", f"The feed is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
-    data = mended(text_of(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
+    data = repair_xml(feed_text(body[:MAX_BYTES], content_type)).encode("utf-8", "replace")
     listener = _Listener(url, problems, take)
     try:
         _parse(data, listener, problems)
@@ -109,7 +109,7 @@ def read_xml(
     return listener.feed
 
 
-def mended(text: str) -> str:
+def repair_xml(text: str) -> str:
     """A document without the faults that feeds have most, without its declaration (it is text already) and document type."""
     declaration = text.find("<?xml", 0, 5_000)
     if declaration >= 0:
@@ -137,7 +137,7 @@ def _sign(match: re.Match[str]) -> str:
     return escape(sign) if sign else f"&amp;{match[1]};"
 
 
-def _parse(data: bytes, listener: _Listener, problems: Problems) -> None:
+def _parse(data: bytes, listener: _Listener, problems: ReadProblems) -> None:
     """Parse, and after a fault go on at the next item as if the feed had just been opened."""
     found = _OPENING.search(data, 0, 200_000)
     opening = found[0] if found else b""
@@ -166,13 +166,13 @@ def _parse(data: bytes, listener: _Listener, problems: Problems) -> None:
 class _Listener:
     """Hears what expat finds: keeps one item at a time, and what is said about the feed."""
 
-    def __init__(self, url: str, problems: Problems, take: Callable[[int, Element], bool]) -> None:
-        self.feed: Element | None = None
+    def __init__(self, url: str, problems: ReadProblems, take: Callable[[int, XmlElement], bool]) -> None:
+        self.feed: XmlElement | None = None
         self._url = url
         self._problems = problems
         self._has_long_base = False
         self._take = take
-        self._open: list[Element] = []
+        self._open: list[XmlElement] = []
         """From an item, or a part of the feed itself, down to where reading is."""
         self._spaces: list[dict[str, str]] = []
         """For each open element the prefixes it knows."""
@@ -226,7 +226,7 @@ class _Listener:
             self._open.append(element)
             self._text_left = MOST_TEXT
 
-    def _element(self, tag: str, attributes: dict[str, str]) -> Element:
+    def _element(self, tag: str, attributes: dict[str, str]) -> XmlElement:
         prefix, _, name = tag.rpartition(":")
         uri = self._spaces[-1].get(prefix, "").lower().removeprefix("http://").removeprefix("https://").rstrip("/")
         space = _SPACES.get(uri, prefix.lower())
@@ -234,7 +234,7 @@ class _Listener:
         if "xml:base" in attributes:
             base = self._base(attributes["xml:base"].strip(), base)
         plain = {key.rpartition(":")[2].lower(): value for key, value in attributes.items() if not key.startswith("xml")}
-        return Element("" if space == "atom" and not prefix else space, name.lower(), plain, base)
+        return XmlElement("" if space == "atom" and not prefix else space, name.lower(), plain, base)
 
     def _base(self, text: str, base: str) -> str:
         found = canonical_base(text, base)
@@ -255,7 +255,7 @@ class _Listener:
     def _item_name(self) -> tuple[str, str]:
         return self._open[0].space, self._open[0].name
 
-    def _hand_over(self, item: Element) -> None:
+    def _hand_over(self, item: XmlElement) -> None:
         self._items += 1
         if not self._take(self._items, item):
             raise _Stop

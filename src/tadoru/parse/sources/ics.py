@@ -11,15 +11,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from tadoru.model.event import RawEvent, Reading
-from tadoru.parse.sources.given import Given
-from tadoru.parse.sources.ics_event import Place, Span, Unreadable, is_cancelled, span_of, times, words, zone_of
-from tadoru.parse.sources.ics_lines import Component, read_components
-from tadoru.parse.sources.ics_rule import OutOfSteps, Steps
-from tadoru.parse.sources.ics_series import Changes, Series, Shift, Window
-from tadoru.parse.sources.ics_values import first, read_duration, read_stamp
-from tadoru.parse.sources.ics_zones import UTC_ZONE, Zones, known_zone
-from tadoru.parse.sources.problems import Problems
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.sources.ics_events import (
+    CalendarContext,
+    EventSpan,
+    IcsSeries,
+    OccurrenceWindow,
+    SeriesOverrides,
+    SeriesShift,
+    UnreadableComponent,
+    event_texts,
+    is_cancelled,
+    span_of,
+    times,
+    zone_of,
+)
+from tadoru.parse.sources.ics_lines import IcsComponent, first, read_components, read_duration, read_stamp
+from tadoru.parse.sources.ics_rule import OutOfSteps, StepBudget
+from tadoru.parse.sources.ics_zones import UTC_ZONE, CalendarZones, known_zone
+from tadoru.parse.sources.raw_fields import ReadProblems
+from tadoru.parse.sources.source_settings import SettingsReader
 
 TOTAL_STEPS = 300_000
 """Of one calendar: less than a second."""
@@ -44,7 +55,7 @@ class IcsSettings:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, object]) -> IcsSettings:
         """From the settings of a source. Raises ConfigError."""
-        given = Given(mapping)
+        given = SettingsReader(mapping)
         found = cls(
             days_back=given.number("days_back", 1, least=0, most=3660),
             days_ahead=given.number("days_ahead", 366, least=0, most=3660),
@@ -59,8 +70,8 @@ class IcsSettings:
 class _Group:
     """The VEVENTs of one UID."""
 
-    events: list[Component] = field(default_factory=list)
-    changes: list[Component] = field(default_factory=list)
+    events: list[IcsComponent] = field(default_factory=list)
+    changes: list[IcsComponent] = field(default_factory=list)
 
 
 def read_ics(
@@ -71,10 +82,10 @@ def read_ics(
     *,
     now: datetime,
     zone: str = "UTC",
-) -> Reading:
+) -> ParsedSource:
     """What a calendar says. `zone` is the source's: dates of series that name none are meant there."""
     settings = settings or IcsSettings()
-    problems = Problems()
+    problems = ReadProblems()
     root = read_components(body, content_type, problems)
     calendars = list(root.of("VCALENDAR"))
     if any(root.of("VEVENT")):
@@ -82,8 +93,10 @@ def read_ics(
         calendars.append(root)
     if not calendars:
         problems.add("start", "There is no calendar (BEGIN:VCALENDAR) in it.", body[:300].decode("utf-8", "replace"))
-    window = Window(now - timedelta(days=settings.days_back), now + timedelta(days=settings.days_ahead), settings.occurrences)
-    steps = Steps(TOTAL_STEPS, RESERVED_STEPS)
+    window = OccurrenceWindow(
+        now - timedelta(days=settings.days_back), now + timedelta(days=settings.days_ahead), settings.occurrences
+    )
+    steps = StepBudget(TOTAL_STEPS, RESERVED_STEPS)
     events: list[RawEvent] = []
     for calendar in calendars:
         for event in _Calendar(calendar, url, zone, window, steps, problems).events():
@@ -92,10 +105,10 @@ def read_ics(
                 break
             events.append(event)
     ttl = max((_ttl(calendar) for calendar in calendars), default=0.0)
-    return Reading(events=tuple(events), problems=problems.all(), ttl=ttl or None)
+    return ParsedSource(events=tuple(events), problems=problems.all(), ttl=ttl or None)
 
 
-def _ttl(calendar: Component) -> float:
+def _ttl(calendar: IcsComponent) -> float:
     line = first(calendar, "REFRESH-INTERVAL") or first(calendar, "X-PUBLISHED-TTL")
     length = read_duration(line.value) if line else None
     return max(0.0, length.total.total_seconds()) if length else 0.0
@@ -104,13 +117,15 @@ def _ttl(calendar: Component) -> float:
 class _Calendar:
     """One VCALENDAR."""
 
-    def __init__(self, calendar: Component, url: str, zone: str, window: Window, steps: Steps, problems: Problems) -> None:
+    def __init__(
+        self, calendar: IcsComponent, url: str, zone: str, window: OccurrenceWindow, steps: StepBudget, problems: ReadProblems
+    ) -> None:
         own = first(calendar, "X-WR-TIMEZONE") or first(calendar, "TIMEZONE-ID")
-        zones = Zones(calendar.of("VTIMEZONE"), window.high, steps)
+        zones = CalendarZones(calendar.of("VTIMEZONE"), window.high, steps)
         own_zone = zones.find(own.text) if own else None
         if own and own_zone is None:
             problems.add("start", "The calendar's time zone is not known.", own.text)
-        self._place = Place(zones, own_zone or known_zone(zone) or UTC_ZONE, own_zone, url, problems)
+        self._place = CalendarContext(zones, own_zone or known_zone(zone) or UTC_ZONE, own_zone, url, problems)
         self._calendar = calendar
         self._window = window
         self._steps = steps
@@ -130,7 +145,7 @@ class _Calendar:
             for change, span in self._readable([] if readable else group.changes):
                 yield self._alone(change, span)
 
-    def _changes(self, group: _Group, component: Component, *, is_first: bool) -> list[Component]:
+    def _changes(self, group: _Group, component: IcsComponent, *, is_first: bool) -> list[IcsComponent]:
         """The changed dates of a series; steps are counted when they are looked at again for another series of the same UID."""
         try:
             if not is_first:
@@ -149,22 +164,22 @@ class _Calendar:
             (group.changes if first(component, "RECURRENCE-ID") else group.events).append(component)
         yield from groups.values()
 
-    def _readable(self, components: list[Component]) -> Iterator[tuple[Component, Span | None]]:
+    def _readable(self, components: list[IcsComponent]) -> Iterator[tuple[IcsComponent, EventSpan | None]]:
         for component in components:
             try:
                 yield component, span_of(component, self._place)
-            except Unreadable as unreadable:
+            except UnreadableComponent as unreadable:
                 reason, sample = unreadable.args
                 self._place.problems.add(component.position, reason, sample)
 
-    def _event(self, component: Component, span: Span, changed: list[Component]) -> Iterator[RawEvent]:
-        series = Series(component, span, self._place, self._window, self._steps)
+    def _event(self, component: IcsComponent, span: EventSpan, changed: list[IcsComponent]) -> Iterator[RawEvent]:
+        series = IcsSeries(component, span, self._place, self._window, self._steps)
         start, end, zone = times(span, self._place)
         event = RawEvent(position=component.position, start=start, end=end, timezone=zone, **self._words(component))
         if not series.repeats() and not changed:
             yield event
             return
-        changes = Changes()
+        changes = SeriesOverrides()
         alone = [
             self._alone(change, own)
             for change, own in self._readable(changed)
@@ -178,7 +193,9 @@ class _Calendar:
             self._place.problems.add(component.position, "All dates of the series are taken out; the event is left out.")
         yield from alone
 
-    def _fold(self, change: Component, span: Span | None, series: Series, changes: Changes, event: RawEvent) -> bool:
+    def _fold(
+        self, change: IcsComponent, span: EventSpan | None, series: IcsSeries, changes: SeriesOverrides, event: RawEvent
+    ) -> bool:
         """Take a changed date into the series. False when it is an event of its own, with another title or venue."""
         line = first(change, "RECURRENCE-ID")
         stamp = read_stamp(line.value, line.parameters) if line else None
@@ -197,7 +214,7 @@ class _Calendar:
         if span is None:
             return True
         if is_from_here_on:
-            changes.shifts.append(Shift(wall, span.start - wall, span.length))
+            changes.shifts.append(SeriesShift(wall, span.start - wall, span.length))
             return True
         own = self._words(change)
         if (own.get("title") or event.title, own.get("venue") or event.venue) != (event.title, event.venue):
@@ -206,14 +223,14 @@ class _Calendar:
         changes.spans[key] = span
         return True
 
-    def _alone(self, change: Component, span: Span | None) -> RawEvent:
+    def _alone(self, change: IcsComponent, span: EventSpan | None) -> RawEvent:
         """A changed date as an event of its own, with a name of its own."""
         start, end, zone = times(span, self._place) if span else (None, None, None)
         event = RawEvent(position=change.position, start=start, end=end, timezone=zone, **self._words(change))
         line = first(change, "RECURRENCE-ID")
         return replace(event, uid=f"{event.uid or change.position}#{line.value.strip() if line else ''}")
 
-    def _words(self, component: Component) -> dict[str, Any]:
-        found = words(component, self._place)
+    def _words(self, component: IcsComponent) -> dict[str, Any]:
+        found = event_texts(component, self._place)
         found["is_cancelled"] = found["is_cancelled"] or self._is_cancelled
         return found

@@ -1,18 +1,145 @@
-"""A calendar's bytes as components with their lines: charset, line ends, folding, BEGIN and END. What lines mean: `ics_values`.
-
-The cost is that of going over the text once. Components that hold no event are dropped while reading, so that neither their
-number nor their nesting makes anything grow.
-"""
+"""A calendar's bytes as components with properties: charset, folding, parameters, texts, dates, durations, offsets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
-from tadoru.parse.decode import decode, sniff
-from tadoru.parse.sources.feed_charset import text_of
-from tadoru.parse.sources.problems import Problems
+from tadoru.parse.decode import decode, feed_text, sniff
+from tadoru.parse.sources.raw_fields import ReadProblems
+
+_NAME = re.compile(r"([A-Za-z0-9-]++)[ \t]*+")
+_PARAMETER = re.compile(r';[ \t]*+([A-Za-z0-9-]*+)[ \t]*+(?:=[ \t]*+((?:"[^"]*+"|[^";:]++)*+))?')
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_STAMP = re.compile(
+    r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})(?:[T ]([0-9]{2}):?([0-9]{2})(?::?([0-9]{2}))?(?:\.[0-9]{1,9})?(Z)?)?", re.IGNORECASE
+)
+_DURATION = re.compile(
+    r"([+-])?P(?:([0-9]{1,5})W)?(?:([0-9]{1,6})D)?(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?", re.IGNORECASE
+)
+_OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2}):?([0-9]{2})?")
+_CARETS = {"^n": "\n", "^^": "^", "^'": '"'}
+_YEARS = range(1583, 9000)
+"""Outside of them dates can not be moved by a zone or a duration with safety, and no event is there."""
+
+
+@dataclass(slots=True)
+class IcsProperty:
+    """One content line."""
+
+    name: str
+    value: str
+    parameters: dict[str, str] = field(default_factory=dict)
+    """By name in upper case; quotes are taken off."""
+
+    @property
+    def text(self) -> str:
+        """The value as a text."""
+        return unescaped(self.value).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStamp:
+    """A date, or a time of day as a clock on the wall shows it."""
+
+    wall: datetime
+    """Naive; midnight of a date."""
+    is_date: bool = False
+    is_utc: bool = False
+    tzid: str | None = None
+
+    @property
+    def day(self) -> date:
+        """Without the time."""
+        return self.wall.date()
+
+
+class IcsDuration(NamedTuple):
+    """How long something lasts: days on the wall, whatever is done to the clocks meanwhile, and then time that passes."""
+
+    days: int = 0
+    passing: timedelta = timedelta(0)
+
+    @property
+    def total(self) -> timedelta:
+        """All of it, taking a day for 24 hours."""
+        return timedelta(days=self.days) + self.passing
+
+
+def properties(component: IcsComponent, *names: str) -> Iterator[IcsProperty]:
+    """The component's lines of these names, those of the first name first."""
+    return (read_property(line) for name in names for line in component.lines.get(name, ()))
+
+
+def first(component: IcsComponent, *names: str) -> IcsProperty | None:
+    """The first such line that has a value."""
+    return next((found for found in properties(component, *names) if found.value.strip()), None)
+
+
+def read_property(line: str) -> IcsProperty:
+    """A line of the form NAME;PARAMETER=VALUE:VALUE. What can not be parsed of the parameters is passed over."""
+    name = _NAME.match(line)
+    assert name is not None
+    at = name.end()
+    parameters: dict[str, str] = {}
+    while match := _PARAMETER.match(line, at):
+        if match[1] and match[2] is not None:
+            parameters[match[1].upper()] = re.sub(r"\^[n^']", lambda found: _CARETS[found[0]], match[2].replace('"', "")).strip()
+        at = match.end()
+    _, _, value = line[at:].partition(":")
+    return IcsProperty(name[1].upper(), value, parameters)
+
+
+def unescaped(value: str) -> str:
+    """A text without its backslashes."""
+    return _ESCAPE.sub(lambda match: "\n" if match[1] in "nN" else match[1], value) if "\\" in value else value
+
+
+def values_of(text: str) -> list[str]:
+    """The texts of a list: a comma after a backslash does not part them."""
+    return [unescaped(part).strip() for part in re.findall(r"(?:\\.|[^,\\])+", text, re.DOTALL)]
+
+
+def read_stamp(value: str, parameters: dict[str, str] | None = None) -> LocalStamp | None:
+    """A DATE or DATE-TIME."""
+    match = _STAMP.fullmatch(value.strip())
+    if match is None or int(match[1]) not in _YEARS:
+        return None
+    parameters = parameters or {}
+    tzid = parameters.get("TZID") or None
+    try:
+        day = datetime(int(match[1]), int(match[2]), int(match[3]))  # noqa: DTZ001 -- the clock on the wall
+        if match[4] is None or parameters.get("VALUE", "").upper() == "DATE":
+            return LocalStamp(day, is_date=True)
+        hour, minute, second = int(match[4]), int(match[5]), min(int(match[6] or 0), 59)
+        if (hour, minute, second) == (24, 0, 0):
+            return LocalStamp(day + timedelta(days=1), is_utc=bool(match[7]), tzid=tzid)
+        return LocalStamp(day.replace(hour=hour, minute=minute, second=second), is_utc=bool(match[7]), tzid=tzid)
+    except ValueError:
+        return None
+
+
+def read_duration(value: str) -> IcsDuration | None:
+    """A DURATION."""
+    match = _DURATION.fullmatch(value.strip())
+    if match is None or not any(match.groups()[1:]):
+        return None
+    weeks, days, hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
+    sign = -1 if match[1] == "-" else 1
+    return IcsDuration(sign * (7 * weeks + days), sign * timedelta(hours=hours, minutes=minutes, seconds=seconds))
+
+
+def read_offset(value: str) -> timedelta | None:
+    """A UTC-OFFSET; nothing is further than a day from UTC."""
+    match = _OFFSET.fullmatch(value.strip())
+    if match is None or int(match[2]) > 23 or int(match[3]) > 59:
+        return None
+    found = timedelta(hours=int(match[2]), minutes=int(match[3]), seconds=int(match[4] or 0))
+    return -found if match[1] == "-" else found
+
 
 MAX_BYTES = 20 * 1024 * 1024
 _NESTING = {
@@ -29,21 +156,21 @@ _PROPERTY = re.compile(r"([A-Za-z0-9-]++)[ \t]*+[;:]")
 
 
 @dataclass(slots=True)
-class Component:
+class IcsComponent:
     """What stands between a BEGIN and its END."""
 
     name: str
     position: str
     lines: dict[str, list[str]] = field(default_factory=dict)
     """By name in upper case, each in the order in which they stand."""
-    children: list[Component] = field(default_factory=list)
+    children: list[IcsComponent] = field(default_factory=list)
 
-    def of(self, name: str) -> Iterator[Component]:
+    def of(self, name: str) -> Iterator[IcsComponent]:
         """Its direct children of one name."""
         return (child for child in self.children if child.name == name)
 
 
-def read_components(body: bytes, content_type: str | None, problems: Problems) -> Component:
+def read_components(body: bytes, content_type: str | None, problems: ReadProblems) -> IcsComponent:
     """All of a body, as children of a nameless root."""
     if len(body) > MAX_BYTES:
         problems.add("end", f"The calendar is larger than {MAX_BYTES // 1024 // 1024} MB: the rest is not read.")
@@ -68,15 +195,15 @@ def unfolded(body: bytes, content_type: str | None) -> Iterator[str]:
         body = body.replace(b"\n\n", b"\n")
     # Not by an expression: that holds an object for each fold, of which a line may have millions.
     body = body.replace(b"\n ", b"").replace(b"\n\t", b"")
-    return (line for line in text_of(body, content_type).split("\n") if line.strip())
+    return (line for line in feed_text(body, content_type).split("\n") if line.strip())
 
 
 class _Builder:
     """Puts lines into components. Only one of each kind can be open, so the stack has three places at most."""
 
-    def __init__(self, problems: Problems) -> None:
+    def __init__(self, problems: ReadProblems) -> None:
         self._problems = problems
-        self._root = Component("", "start")
+        self._root = IcsComponent("", "start")
         self._open = [self._root]
         self._skipped: list[str] = []
         self._depth_lost = 0
@@ -98,7 +225,7 @@ class _Builder:
         elif len(self._open) > 1:
             self._problems.add(self._open[-1].position, "A line is not of the form NAME:VALUE and is left out.", line)
 
-    def finish(self) -> Component:
+    def finish(self) -> IcsComponent:
         """What has been read."""
         if len(self._open) > 1 or self._skipped:
             self._problems.add("end", f"The calendar ends within {self._open[-1].name or 'a component'}.")
@@ -119,7 +246,7 @@ class _Builder:
             return
         self.count += 1
         self._counts[name] = self._counts.get(name, 0) + 1
-        component = Component(name, f"{name} {self._counts[name]}")
+        component = IcsComponent(name, f"{name} {self._counts[name]}")
         self._open[-1].children.append(component)
         self._open.append(component)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from itertools import product
 
-from tadoru.parse.sources.ics_values import Stamp, read_stamp
+from tadoru.parse.sources.ics_lines import LocalStamp, read_stamp
 
 MAX_TIMES_A_DAY = 96
 _LONGEST = 2_000
@@ -40,7 +40,7 @@ class OutOfSteps(Exception):
     """A rule took more steps than it may."""
 
 
-class Steps:
+class StepBudget:
     """How much may still be done."""
 
     def __init__(self, left: int, reserve: int = 0) -> None:
@@ -54,15 +54,15 @@ class Steps:
         if self.left < 0:
             raise OutOfSteps
 
-    def share(self, own: int, most: int) -> Steps:
+    def share(self, own: int, most: int) -> StepBudget:
         """Steps for one of many: a few from the reserve, and as many more as there are."""
         own = min(own, self._reserve)
         more = min(most - own, max(self.left, 0))
         self._reserve -= own
         self.left -= more
-        return Steps(own + more, own)
+        return StepBudget(own + more, own)
 
-    def give_back(self, share: Steps) -> None:
+    def give_back(self, share: StepBudget) -> None:
         """Take back what one of many did not need."""
         unused = max(share.left, 0)
         self._reserve += min(unused, share._reserve)
@@ -70,13 +70,13 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class RecurrenceRule:
     """One RRULE."""
 
     frequency: str
     interval: int = 1
     count: int | None = None
-    until: Stamp | None = None
+    until: LocalStamp | None = None
     week_start: int = 0
     months: tuple[int, ...] = ()
     weeks: tuple[int, ...] = ()
@@ -90,7 +90,7 @@ class Rule:
     positions: tuple[int, ...] = ()
 
 
-def read_rule(text: str) -> Rule:
+def read_rule(text: str) -> RecurrenceRule:
     """A rule as written. Raises RuleRefused."""
     if len(text) > _LONGEST:
         raise RuleRefused("The recurrence rule is too long to be one.")
@@ -111,12 +111,12 @@ def read_rule(text: str) -> Rule:
     return _checked(_assembled(frequency, parts))
 
 
-def _assembled(frequency: str, parts: dict[str, str]) -> Rule:
+def _assembled(frequency: str, parts: dict[str, str]) -> RecurrenceRule:
     until = read_stamp(parts["UNTIL"]) if "UNTIL" in parts else None
     if "UNTIL" in parts and until is None:
         raise RuleRefused("The recurrence rule has an UNTIL that is no date.")
     week_start = parts.get("WKST", "MO")
-    return Rule(
+    return RecurrenceRule(
         frequency=frequency,
         interval=_whole("INTERVAL", parts.get("INTERVAL", "1")),
         count=_whole("COUNT", parts["COUNT"]) if "COUNT" in parts else None,
@@ -134,7 +134,7 @@ def _assembled(frequency: str, parts: dict[str, str]) -> Rule:
     )
 
 
-def _checked(rule: Rule) -> Rule:
+def _checked(rule: RecurrenceRule) -> RecurrenceRule:
     times = (len(rule.hours) or (24 if rule.frequency == "HOURLY" else 1)) * max(1, len(rule.minutes)) * max(1, len(rule.seconds))
     if times > MAX_TIMES_A_DAY:
         raise RuleRefused(f"The recurrence rule names {times} times a day; more than {MAX_TIMES_A_DAY} are not followed.")
@@ -169,7 +169,7 @@ def _by_day(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(found))
 
 
-def times_of(rule: Rule, start: datetime, low: datetime, high: datetime, steps: Steps) -> Iterator[datetime]:
+def times_of(rule: RecurrenceRule, start: datetime, low: datetime, high: datetime, steps: StepBudget) -> Iterator[datetime]:
     """The times of an event that begins at `start`, from `low` to `high`, in order. `start` is always the first of all.
 
     `rule.until` must have been made a time of the same clock (`Stamp.wall`). Raises OutOfSteps.
@@ -193,7 +193,7 @@ def times_of(rule: Rule, start: datetime, low: datetime, high: datetime, steps: 
                 yield moment
 
 
-def _completed(rule: Rule, start: datetime) -> Rule:
+def _completed(rule: RecurrenceRule, start: datetime) -> RecurrenceRule:
     """The rule with what it leaves to the event's start."""
     rule = replace(
         rule,
@@ -216,7 +216,7 @@ def _completed(rule: Rule, start: datetime) -> Rule:
     return rule
 
 
-def _picked(group: list[datetime], rule: Rule) -> list[datetime]:
+def _picked(group: list[datetime], rule: RecurrenceRule) -> list[datetime]:
     """Of all times of a period those at the positions that the rule names."""
     if not rule.positions:
         return group
@@ -225,12 +225,12 @@ def _picked(group: list[datetime], rule: Rule) -> list[datetime]:
     return [group[index] for index in sorted(indexes) if 0 <= index < size]
 
 
-def _is_on_the_hour(rule: Rule, start: datetime, moment: datetime) -> bool:
+def _is_on_the_hour(rule: RecurrenceRule, start: datetime, moment: datetime) -> bool:
     hours = (moment.replace(minute=0, second=0) - start.replace(minute=0, second=0)) // timedelta(hours=1)
     return hours % rule.interval == 0
 
 
-def _periods(rule: Rule, start: datetime, low: datetime, until: datetime, steps: Steps) -> Iterator[list[date]]:
+def _periods(rule: RecurrenceRule, start: datetime, low: datetime, until: datetime, steps: StepBudget) -> Iterator[list[date]]:
     """The days of each period that fit the rule. The first period holds `low` or comes before it."""
     begin = start.date().toordinal()
     match rule.frequency:
@@ -252,7 +252,7 @@ def _periods(rule: Rule, start: datetime, low: datetime, until: datetime, steps:
                 yield _fitting(rule, [range(ordinal, ordinal + size)], steps)
 
 
-def _is_month(rule: Rule, month: int) -> bool:
+def _is_month(rule: RecurrenceRule, month: int) -> bool:
     return not rule.months or month in rule.months
 
 
@@ -262,12 +262,12 @@ def _month(year: int, month: int) -> range:
     return range(begin, begin + calendar.monthrange(year, month)[1])
 
 
-def _fitting(rule: Rule, spans: list[range], steps: Steps) -> list[date]:
+def _fitting(rule: RecurrenceRule, spans: list[range], steps: StepBudget) -> list[date]:
     steps.spend(1 + sum(map(len, spans)))
     return [day for span in spans for day in map(date.fromordinal, span) if _fits(rule, day)]
 
 
-def _fits(rule: Rule, day: date) -> bool:
+def _fits(rule: RecurrenceRule, day: date) -> bool:
     """Whether a day is one of those that every part of the rule allows."""
     if not _is_month(rule, day.month):
         return False
@@ -286,7 +286,7 @@ def _fits(rule: Rule, day: date) -> bool:
     return not rule.weekdays or any(day.weekday() == weekday and _is_nth(rule, day, nth) for nth, weekday in rule.weekdays)
 
 
-def _is_nth(rule: Rule, day: date, nth: int) -> bool:
+def _is_nth(rule: RecurrenceRule, day: date, nth: int) -> bool:
     """Whether a day is the nth of its weekday, in the month or the year: elsewhere ordinals mean nothing and are passed over."""
     if nth == 0 or rule.frequency not in ("YEARLY", "MONTHLY") or rule.weeks:
         return True

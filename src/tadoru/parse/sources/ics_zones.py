@@ -16,10 +16,59 @@ from functools import lru_cache
 from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
-from tadoru.parse.sources.ics_lines import Component
-from tadoru.parse.sources.ics_rule import OutOfSteps, RuleRefused, Steps, read_rule, times_of
-from tadoru.parse.sources.ics_values import first, properties, read_offset, read_stamp
-from tadoru.parse.sources.windows_zones import zone_of
+from tadoru.parse.sources.ics_lines import IcsComponent, first, properties, read_offset, read_stamp
+from tadoru.parse.sources.ics_rule import OutOfSteps, RuleRefused, StepBudget, read_rule, times_of
+
+_PAIRS = """
+Africa/Cairo=Egypt | Africa/Casablanca=Morocco | Africa/Johannesburg=South Africa | Africa/Juba=South Sudan |
+Africa/Khartoum=Sudan | Africa/Lagos=W. Central Africa | Africa/Nairobi=E. Africa | Africa/Sao_Tome=Sao Tome |
+Africa/Tripoli=Libya | Africa/Windhoek=Namibia | America/Adak=Aleutian | America/Anchorage=Alaskan |
+America/Araguaina=Tocantins | America/Argentina/Buenos_Aires=Argentina | America/Asuncion=Paraguay |
+America/Bahia=Bahia | America/Bogota=SA Pacific | America/Cancun=Eastern (Mexico) | America/Caracas=Venezuela |
+America/Cayenne=SA Eastern | America/Chicago=Central | America/Cuiaba=Central Brazilian | America/Denver=Mountain |
+America/Grand_Turk=Turks And Caicos | America/Guatemala=Central America | America/Halifax=Atlantic |
+America/Havana=Cuba | America/Indiana/Indianapolis=US Eastern | America/La_Paz=SA Western |
+America/Los_Angeles=Pacific | America/Mazatlan=Mountain (Mexico) | America/Mexico_City=Central (Mexico) |
+America/Miquelon=Saint Pierre | America/Montevideo=Montevideo | America/New_York=Eastern | America/Nuuk=Greenland |
+America/Phoenix=US Mountain | America/Port-au-Prince=Haiti | America/Punta_Arenas=Magallanes |
+America/Regina=Canada Central | America/Santiago=Pacific SA | America/Sao_Paulo=E. South America |
+America/St_Johns=Newfoundland | America/Tijuana=Pacific (Mexico) | America/Whitehorse=Yukon | Asia/Amman=Jordan |
+Asia/Baghdad=Arabic | Asia/Baku=Azerbaijan | Asia/Bangkok=SE Asia | Asia/Barnaul=Altai | Asia/Beirut=Middle East |
+Asia/Bishkek=Central Asia | Asia/Chita=Transbaikal | Asia/Colombo=Sri Lanka | Asia/Damascus=Syria |
+Asia/Dhaka=Bangladesh | Asia/Dubai=Arabian | Asia/Hebron=West Bank | Asia/Hovd=W. Mongolia |
+Asia/Irkutsk=North Asia East | Asia/Jerusalem=Israel | Asia/Kabul=Afghanistan | Asia/Kamchatka=Russia Time Zone 11 |
+Asia/Karachi=Pakistan | Asia/Kathmandu=Nepal | Asia/Kolkata=India | Asia/Krasnoyarsk=North Asia | Asia/Magadan=Magadan |
+Asia/Novosibirsk=N. Central Asia | Asia/Omsk=Omsk | Asia/Pyongyang=North Korea | Asia/Qyzylorda=Qyzylorda |
+Asia/Riyadh=Arab | Asia/Sakhalin=Sakhalin | Asia/Seoul=Korea | Asia/Shanghai=China | Asia/Singapore=Singapore |
+Asia/Srednekolymsk=Russia Time Zone 10 | Asia/Taipei=Taipei | Asia/Tashkent=West Asia | Asia/Tbilisi=Georgian |
+Asia/Tehran=Iran | Asia/Tokyo=Tokyo | Asia/Tomsk=Tomsk | Asia/Ulaanbaatar=Ulaanbaatar | Asia/Vladivostok=Vladivostok |
+Asia/Yakutsk=Yakutsk | Asia/Yangon=Myanmar | Asia/Yekaterinburg=Ekaterinburg | Asia/Yerevan=Caucasus |
+Atlantic/Azores=Azores | Atlantic/Cape_Verde=Cape Verde | Atlantic/Reykjavik=Greenwich |
+Australia/Adelaide=Cen. Australia | Australia/Brisbane=E. Australia | Australia/Darwin=AUS Central |
+Australia/Eucla=Aus Central W. | Australia/Hobart=Tasmania | Australia/Lord_Howe=Lord Howe |
+Australia/Perth=W. Australia | Australia/Sydney=AUS Eastern | Etc/GMT+11=UTC-11 | Etc/GMT+12=Dateline |
+Etc/GMT+2=UTC-02 | Etc/GMT+8=UTC-08 | Etc/GMT+9=UTC-09 | Etc/GMT-12=UTC+12 | Etc/GMT-13=UTC+13 |
+Europe/Astrakhan=Astrakhan | Europe/Berlin=W. Europe |
+Europe/Berlin=Western/Central Europe | Europe/Bucharest=GTB | Europe/Budapest=Central Europe |
+Europe/Chisinau=E. Europe | Europe/Istanbul=Turkey | Europe/Kaliningrad=Kaliningrad | Europe/Kyiv=FLE |
+Europe/London=GMT | Europe/Minsk=Belarus | Europe/Moscow=Russian | Europe/Paris=Romance |
+Europe/Samara=Russia Time Zone 3 | Europe/Saratov=Saratov | Europe/Volgograd=Volgograd |
+Europe/Warsaw=Central European | Indian/Mauritius=Mauritius | Pacific/Apia=Samoa | Pacific/Auckland=New Zealand |
+Pacific/Bougainville=Bougainville | Pacific/Chatham=Chatham Islands | Pacific/Easter=Easter Island | Pacific/Fiji=Fiji |
+Pacific/Guadalcanal=Central Pacific | Pacific/Honolulu=Hawaiian | Pacific/Kiritimati=Line Islands |
+Pacific/Marquesas=Marquesas | Pacific/Norfolk=Norfolk | Pacific/Port_Moresby=West Pacific | Pacific/Tongatapu=Tonga
+"""
+
+ZONES: dict[str, str] = {
+    windows.lower(): zone for zone, _, windows in (pair.strip().partition("=") for pair in _PAIRS.split("|"))
+}
+"""By the Windows name in lower case."""
+
+
+def windows_zone(name: str) -> str | None:
+    """The tz database's name for a Windows name, daylight or standard: "Tokyo Standard Time" is Asia/Tokyo."""
+    return ZONES.get(name.lower().replace(" standard time", "").replace(" daylight time", ""))
+
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 _NOT_A_PLACE = frozenset({"localtime", "Factory", "posixrules", "right", "posix"})
@@ -31,7 +80,7 @@ _MOST_STEPS = 60_000
 """Of one zone."""
 
 
-class Zone(Protocol):
+class CalendarZone(Protocol):
     """Where a clock hangs."""
 
     @property
@@ -63,7 +112,7 @@ class NamedZone:
         return moment.astimezone(self._tz)
 
 
-class Change(NamedTuple):
+class ZoneTransition(NamedTuple):
     """A moment at which a drawn zone's clocks are changed."""
 
     moment: datetime
@@ -77,12 +126,12 @@ class Change(NamedTuple):
         return self.moment + max(self.before, self.after)
 
 
-class DrawnZone:
+class EmbeddedZone:
     """A zone as a VTIMEZONE draws it. It has no name that others know, so its moments carry a fixed offset."""
 
     name: str | None = None
 
-    def __init__(self, changes: list[Change]) -> None:
+    def __init__(self, changes: list[ZoneTransition]) -> None:
         self._changes = sorted(changes)
         self._walls = [change.wall for change in self._changes]
         self._moments = [change.moment for change in self._changes]
@@ -101,7 +150,7 @@ class DrawnZone:
 UTC_ZONE = NamedZone(UTC, None)
 
 
-def wall_of(moment: datetime, zone: Zone) -> datetime:
+def wall_of(moment: datetime, zone: CalendarZone) -> datetime:
     """What the clock of a zone shows at an aware time: naive."""
     return zone.show(moment).replace(tzinfo=None, fold=0)
 
@@ -116,7 +165,7 @@ def known_zone(name: str) -> NamedZone | None:
         name = "Asia/Tokyo"
     name = name.strip("/")
     parts = name.split("/")
-    candidates = [zone_of(name) or name, *("/".join(parts[-count:]) for count in (3, 2) if len(parts) > count)]
+    candidates = [windows_zone(name) or name, *("/".join(parts[-count:]) for count in (3, 2) if len(parts) > count)]
     for candidate in candidates:
         if _NAME.fullmatch(candidate) and candidate.split("/", 1)[0] not in _NOT_A_PLACE:
             try:
@@ -130,33 +179,33 @@ def known_zone(name: str) -> NamedZone | None:
     return None
 
 
-class Zones:
+class CalendarZones:
     """The zones one calendar speaks of."""
 
-    def __init__(self, drawn: Iterable[Component], now: datetime, steps: Steps) -> None:
-        self._drawn: dict[str, Component] = {}
+    def __init__(self, drawn: Iterable[IcsComponent], now: datetime, steps: StepBudget) -> None:
+        self._drawn: dict[str, IcsComponent] = {}
         for component in drawn:
             if name := first(component, "TZID"):
                 self._drawn.setdefault(name.value.strip(), component)
         self._now = now
         self._steps = steps
-        self._found: dict[str, Zone | None] = {}
+        self._found: dict[str, CalendarZone | None] = {}
 
-    def find(self, name: str) -> Zone | None:
+    def find(self, name: str) -> CalendarZone | None:
         """The zone of a TZID."""
         name = name.strip()
         if name not in self._found:
             self._found[name] = known_zone(name[:200]) or self._located(name) or self._draw(name)
         return self._found[name]
 
-    def _located(self, name: str) -> Zone | None:
+    def _located(self, name: str) -> CalendarZone | None:
         place = first(self._drawn[name], "X-LIC-LOCATION") if name in self._drawn else None
         return known_zone(place.value[:200]) if place else None
 
-    def _draw(self, name: str) -> Zone | None:
+    def _draw(self, name: str) -> CalendarZone | None:
         if name not in self._drawn:
             return None
-        changes: list[Change] = []
+        changes: list[ZoneTransition] = []
         until = (self._now + timedelta(days=_DRAWN_DAYS)).replace(tzinfo=None)
         steps = self._steps.share(0, _MOST_STEPS)
         try:
@@ -166,10 +215,10 @@ class Zones:
             return None
         finally:
             self._steps.give_back(steps)
-        return DrawnZone(changes[:_MOST_CHANGES]) if changes else None
+        return EmbeddedZone(changes[:_MOST_CHANGES]) if changes else None
 
 
-def _changes(observance: Component, until: datetime, steps: Steps) -> Iterator[Change]:
+def _changes(observance: IcsComponent, until: datetime, steps: StepBudget) -> Iterator[ZoneTransition]:
     """When the clocks are changed to one STANDARD or DAYLIGHT time. Raises RuleRefused, OutOfSteps."""
     start_line, rule_line = first(observance, "DTSTART"), first(observance, "RRULE")
     before, after = (_offset(observance, name) for name in ("TZOFFSETFROM", "TZOFFSETTO"))
@@ -187,9 +236,9 @@ def _changes(observance: Component, until: datetime, steps: Steps) -> Iterator[C
         if rule.until:
             limit = min(limit, rule.until.wall + before if rule.until.is_utc else rule.until.wall)
         walls.update(times_of(replace(rule, until=None), start.wall, _DRAWN_FROM, limit, steps))
-    yield from (Change(wall - before, before, after) for wall in walls)
+    yield from (ZoneTransition(wall - before, before, after) for wall in walls)
 
 
-def _offset(observance: Component, name: str) -> timedelta | None:
+def _offset(observance: IcsComponent, name: str) -> timedelta | None:
     line = first(observance, name)
     return read_offset(line.value) if line else None

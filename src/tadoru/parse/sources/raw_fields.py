@@ -1,8 +1,4 @@
-"""The fields of a raw event that readers fill by name, and how texts become one.
-
-Shared by the readers whose settings say which part of a source is which field. Reading dates, and judging whether anything is
-missing, is the normaliser's.
-"""
+"""The fields of a raw event that readers fill by name, how texts become one, and the problems of a reading."""
 
 from __future__ import annotations
 
@@ -14,9 +10,39 @@ from datetime import date, datetime
 from typing import Any
 
 from tadoru.errors import ConfigError
-from tadoru.model.event import RawEvent
-from tadoru.parse.sources.given import Given
+from tadoru.model.event import ParseProblem, RawEvent
+from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import LONGEST_URL, canonical
+
+MAX_PROBLEMS = 100
+_SAMPLE = 300
+
+
+def read_problem(position: str, reason: str, sample: str = "") -> ParseProblem:
+    """One problem; of the text in question as much as a person would look at."""
+    return ParseProblem(position=position, reason=storable(reason), sample=storable(sample[:_SAMPLE]))
+
+
+class ReadProblems:
+    """A list that does not grow without end."""
+
+    def __init__(self) -> None:
+        self._found: list[ParseProblem] = []
+        self._more = 0
+
+    def add(self, position: str, reason: str, sample: str = "") -> None:
+        """One more."""
+        if len(self._found) < MAX_PROBLEMS:
+            self._found.append(read_problem(position, reason, sample))
+        else:
+            self._more += 1
+
+    def all(self) -> tuple[ParseProblem, ...]:
+        """What was found, and how many more there are."""
+        if not self._more:
+            return tuple(self._found)
+        return (*self._found, ParseProblem(position="end", reason=f"And {self._more} more problems."))
+
 
 FIELDS = (
     "uid title description start end start_time end_time when_note timezone recurrence venue address city latitude longitude "
@@ -41,7 +67,7 @@ def check_field(name: str, where: str) -> str:
     raise ConfigError(f"The setting {where}.{name} names no field of an event; there are {', '.join(FIELDS)} and extra.NAME.")
 
 
-def by_field(given: Given, key: str) -> dict[str, object]:
+def by_field(given: SettingsReader, key: str) -> dict[str, object]:
     """A setting that is a mapping of fields: `extra.room`, or `room` within `extra`, as `--set` has it. Raises ConfigError."""
     found: dict[str, object] = {}
     for name, value in given.mapping(key).items():
@@ -52,9 +78,9 @@ def by_field(given: Given, key: str) -> dict[str, object]:
     return found
 
 
-def constants(given: Given) -> dict[str, str]:
+def constants(given: SettingsReader) -> dict[str, str]:
     """The setting `constants`: what every event of a source says. Raises ConfigError."""
-    return Given({"constants": by_field(given, "constants")}).table("constants")
+    return SettingsReader({"constants": by_field(given, "constants")}).table("constants")
 
 
 def raw_event(position: str, values: Mapping[str, Value], base: str, extra: Mapping[str, str] | None = None) -> RawEvent:

@@ -1,4 +1,4 @@
-"""What reading a written date gives: `When`, or `Unreadable` with the reason; and the tokens a text is made into on the way."""
+"""What reading a written date gives: `ParsedDate`, or `UnreadableDate` with the reason; and the tokens a text is made into on the way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 from tadoru.model.event import Occurrence
 
 
-class YearFrom(StrEnum):
+class YearSource(StrEnum):
     """Where the year of the first day comes from."""
 
     WRITTEN = "written"
@@ -24,14 +24,14 @@ class YearFrom(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class When:
+class ParsedDate:
     """A written date, read."""
 
     occurrences: tuple[Occurrence, ...]
     """At least one, in order; each date of a list and each date of a rule that could be expanded."""
     doors: datetime | None = None
     """When the doors open, of the first occurrence."""
-    year: YearFrom = YearFrom.WRITTEN
+    year: YearSource = YearSource.WRITTEN
     recurrence: str = ""
     """The rule as it is written, when there is one."""
     notes: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableDate:
     """No day can be told from this text."""
 
     text: str
@@ -52,7 +52,7 @@ class Unreadable:
     """One sentence."""
 
 
-class Mark(StrEnum):
+class DateMark(StrEnum):
     """Words and signs between dates and times."""
 
     RANGE = "range"
@@ -74,7 +74,7 @@ class Mark(StrEnum):
     UNSETTLED = "unsettled"
 
 
-class Half(StrEnum):
+class DayHalf(StrEnum):
     """What stands beside an hour."""
 
     AM = "am"
@@ -90,7 +90,7 @@ class Half(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class DayToken:
     """A day, with whatever of it is written."""
 
     text: str
@@ -104,21 +104,21 @@ class Day:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class TimeToken:
     """A time of day, as written."""
 
     text: str
     hour: int
     minute: int = 0
-    half: Half | None = None
+    half: DayHalf | None = None
     days_later: int = 0
     offset: int | None = None
     """Minutes east of UTC, when it is written."""
-    label: Mark | None = None
+    label: DateMark | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Year:
+class YearToken:
     """A year that stands before its month."""
 
     text: str
@@ -131,7 +131,7 @@ class Year:
 
 
 @dataclass(frozen=True, slots=True)
-class Month:
+class MonthToken:
     """A month without a day."""
 
     text: str
@@ -140,7 +140,7 @@ class Month:
 
 
 @dataclass(frozen=True, slots=True)
-class Weekdays:
+class WeekdaysToken:
     """The names of weekdays, Monday 0."""
 
     text: str
@@ -149,7 +149,7 @@ class Weekdays:
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class MinutesBefore:
     """So many minutes before the start."""
 
     text: str
@@ -157,14 +157,14 @@ class Before:
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class MarkToken:
     """A mark, as written."""
 
     text: str
-    mark: Mark
+    mark: DateMark
 
 
-Token = Day | Clock | Year | Month | Weekdays | Before | Sign
+Token = DayToken | TimeToken | YearToken | MonthToken | WeekdaysToken | MinutesBefore | MarkToken
 
 
 class NotADate(Exception):

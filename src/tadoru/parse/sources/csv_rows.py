@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from tadoru.parse.charsets import CODECS
-from tadoru.parse.decode import Decoded, decode, header_charset, sniff
-from tadoru.parse.sources.columns import ROLES, letters
+from tadoru.parse.decode import CODECS, DecodedText, decode, header_charset, sniff
+from tadoru.parse.sources.table import ROLES, letters
 
 DELIMITERS = {"comma": ",", "tab": "\t", "semicolon": ";"}
 FIRST_ROWS = 30
@@ -34,7 +33,7 @@ IsKnown = Callable[[str], bool]
 """Whether a cell is the name of a column that means something."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One row of a table."""
 
     number: int
@@ -44,11 +43,11 @@ class Row(NamedTuple):
     """Why its cells can not be trusted; a sentence."""
 
 
-def text_of_table(body: bytes, content_type: str | None, encoding: str, is_known: IsKnown) -> Decoded:
+def text_of_table(body: bytes, content_type: str | None, encoding: str, is_known: IsKnown) -> DecodedText:
     """The text of a table. Names of columns tell the charset better than anything a server says about a file."""
     if encoding:
         text = body.decode(CODECS[encoding], "replace").removeprefix("\ufeff")
-        return Decoded(text, encoding, "setting", "\ufffd" in text)
+        return DecodedText(text, encoding, "setting", "\ufffd" in text)
     if sniff(body).source == "bom":
         return decode(body)
     declared = header_charset(content_type or "")
@@ -64,10 +63,10 @@ def text_of_table(body: bytes, content_type: str | None, encoding: str, is_known
     if not chosen:
         return decode(body, content_type)
     text = body.decode(CODECS[chosen], "replace")
-    return Decoded(text, chosen, "detected", "\ufffd" in text)
+    return DecodedText(text, chosen, "detected", "\ufffd" in text)
 
 
-def rows_of(text: str, delimiter: str) -> Iterator[Row]:
+def rows_of(text: str, delimiter: str) -> Iterator[TableRow]:
     """The rows of a table, the empty ones too."""
     lines = _Lines(text)
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter != "\t")
@@ -79,11 +78,11 @@ def rows_of(text: str, delimiter: str) -> Iterator[Row]:
             failures += 1
             lines.back_to_second_line()
         if failures > MOST_FAILURES:
-            yield Row(number, [], f"More than {MOST_FAILURES} rows can not be read, so the rest of the table was not tried.")
+            yield TableRow(number, [], f"More than {MOST_FAILURES} rows can not be read, so the rest of the table was not tried.")
             return
-        yield Row(number, cells, trouble)
+        yield TableRow(number, cells, trouble)
     if lines.are_cut:
-        yield Row(number + 1, [], f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read.")
+        yield TableRow(number + 1, [], f"Only the first {MOST_LINES_IN_ALL:,} lines of the table were read.")
 
 
 def _cells(reader: Iterator[list[str]], lines: _Lines) -> tuple[list[str], str]:
@@ -125,7 +124,7 @@ class _Lines:
         return self._lines[self._at - 1]
 
 
-class Header(NamedTuple):
+class TableHeader(NamedTuple):
     """Where the names of the columns are."""
 
     delimiter: str
@@ -134,7 +133,7 @@ class Header(NamedTuple):
     names: list[str]
 
 
-def find_header(text: str, delimiters: tuple[str, ...], row: int | None, is_known: IsKnown) -> Header | None:
+def find_header(text: str, delimiters: tuple[str, ...], row: int | None, is_known: IsKnown) -> TableHeader | None:
     """The row with the most names that are known, among the first ones; None when no row has two of them."""
     best, found = 0, None
     start = text[: 4 * _SAMPLE]
@@ -147,7 +146,7 @@ def find_header(text: str, delimiters: tuple[str, ...], row: int | None, is_know
                 continue
             score = len({letters(name) for name in names if is_known(name)}) if row != 0 else len(names)
             if score > best:
-                best, found = score, Header(delimiter, 0 if row == 0 else candidate.number, names)
+                best, found = score, TableHeader(delimiter, 0 if row == 0 else candidate.number, names)
     return found if best >= 2 or (row is not None and best) else None
 
 

@@ -16,7 +16,7 @@ _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"false", "no", "off", "0"})
 
 
-class Given:
+class SettingsReader:
     """A mapping of settings. Take what is known, then call `done`."""
 
     def __init__(self, mapping: Mapping[str, object], path: str = "") -> None:
@@ -85,7 +85,7 @@ class Given:
 
     def table(self, key: str) -> dict[str, str]:
         """A mapping of names to texts."""
-        inner = Given(self.mapping(key), f"{self._path}{key}.")
+        inner = SettingsReader(self.mapping(key), f"{self._path}{key}.")
         return {name: inner.text(name) for name in list(inner._rest)}
 
     def lists(self, key: str) -> dict[str, tuple[str, ...]]:

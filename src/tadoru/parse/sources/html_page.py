@@ -1,0 +1,383 @@
+"""Reads web pages as event sources: schema.org types first, then the selectors of the source's settings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Self
+
+from tadoru.errors import ConfigError, quoted
+from tadoru.extras import not_installed
+from tadoru.model.event import ParsedSource, RawEvent
+from tadoru.parse.decode import decode
+from tadoru.parse.extract import compiled_xpath, found_by_xpath, split_selector, xpath_markup, xpath_text, xpath_tree
+from tadoru.parse.html import Element, HtmlDocument, PageTooComplex, is_selector, text_of
+from tadoru.parse.linear_regex import linear_regex
+from tadoru.parse.sources.raw_fields import ReadProblems, Value, by_field, constants, filled, raw_event
+from tadoru.parse.sources.schema_org import ScheduleWindow, events_in
+from tadoru.parse.sources.source_settings import SettingsReader
+from tadoru.rules.url import canonical
+
+MAX_TEXT = 20_000
+MAX_MATCHED = 5_000
+"""How much of a text is looked at by a person's pattern: some patterns take very long on texts that somebody made for that."""
+MOST_VALUES = 50
+PARTS = ("year", "month", "day", "weekday")
+_XPATH_START = ("/", "./", "(/", "(./")
+_DIGITS = re.compile(r"[0-9]{1,4}")
+
+Node = Any
+"""A `HtmlDocument`, an `Element`, or an element of XPath's tree."""
+
+
+class SelectablePage:
+    """A page in the trees that are asked for."""
+
+    def __init__(self, body: bytes, content_type: str | None) -> None:
+        """Raises PageTooComplex."""
+        self.document = HtmlDocument.parse(body, content_type)
+        self._source = (body, content_type)
+
+    def node(self, language: str) -> Node:
+        """The whole page, for an expression in this language."""
+        return self.document if language == "css" else self._xpath_tree
+
+    @cached_property
+    def _xpath_tree(self) -> Node:
+        return xpath_tree(decode(*self._source).text)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectorExpression:
+    """A CSS selector, or an XPath."""
+
+    language: str
+    text: str
+    attribute: str | None = None
+
+    @classmethod
+    def given(cls, text: str, where: str) -> Self:
+        """From a person's words: `css:…`, `xpath:…`, or one of them without a name. Raises ConfigError."""
+        language, _, rest = text.partition(":")
+        if language not in ("css", "xpath"):
+            language, rest = ("xpath" if text.lstrip().startswith(_XPATH_START) else "css"), text
+        selector, attribute = split_selector(rest.strip()) if language == "css" else (rest.strip(), None)
+        try:
+            if language == "xpath":
+                compiled_xpath(selector)
+            elif selector != "." and not (selector and is_selector(selector)):
+                raise ValueError("it can not be parsed")
+        except ImportError:
+            raise ConfigError(f"The setting {where} is an XPath. {not_installed('XPath', 'xpath')}") from None
+        except ValueError as error:
+            raise ConfigError(
+                f"The setting {where} is {quoted(text[:100])}, which is no {language} selector ({error})."
+            ) from None
+        return cls(language, selector, attribute)
+
+    def find(self, node: Node) -> list[Node]:
+        """What it finds from a node on, in document order; `.` is the node itself."""
+        if node is None:
+            return []
+        if self.text == ".":
+            return [node]
+        if self.language == "xpath":
+            return found_by_xpath(self.text, node)
+        found: list[Node] = node.select(self.text) if isinstance(node, HtmlDocument) else node.css(self.text)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """How the value of one field is taken."""
+
+    expression: SelectorExpression | None = None
+    attribute: str = ""
+    pattern: str = ""
+    join: str | None = None
+    """Between all values; None takes the first."""
+    default: str = ""
+    html: bool = False
+    """Whether the markup within is wanted and not the text."""
+    parts: Mapping[str, FieldSelector] = field(default_factory=dict)
+    """Of a date that is written in pieces."""
+
+    @classmethod
+    def given(cls, value: object, where: str, *, may_have_parts: bool = False) -> Self:
+        """From a person's words: a selector, or a mapping. Raises ConfigError."""
+        if isinstance(value, str):
+            return cls(SelectorExpression.given(value, where))
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"The setting {where} is {quoted(str(value)[:100])}; it must be a selector or a mapping with one.")
+        given = SettingsReader(value, f"{where}.")
+        if may_have_parts and not set(PARTS).isdisjoint(value):
+            parts = {name: cls.given(piece, f"{where}.{name}") for name in PARTS if (piece := given.take(name)) is not None}
+            given.done()
+            return cls(parts=parts)
+        selector = given.text("selector", ".")
+        attribute, pattern = given.text("attribute"), given.text("pattern")
+        join = given.take("join")
+        found = cls(
+            SelectorExpression.given(selector, f"{where}.selector"),
+            attribute,
+            pattern,
+            None if join is None else str(join),
+            given.text("default"),
+            given.flag("html", default=False),
+        )
+        given.done()
+        _check_pattern(pattern, where)
+        return found
+
+    def expressions(self) -> list[SelectorExpression]:
+        return [self.expression] if self.expression else [one for part in self.parts.values() for one in part.expressions()]
+
+    def value(self, page: SelectablePage, node: Node | None) -> str:
+        """The value within a node, or within the page when there is none."""
+        if self.expression is None:
+            return date_of_pattern({name: part.value(page, node) for name, part in self.parts.items()})
+        values = self.values(page, node, MOST_VALUES)
+        return (values[0] if self.join is None else self.join.join(values)) if values else self.default
+
+    def values(self, page: SelectablePage, node: Node | None, most: int | None = None) -> list[str]:
+        """All values, those that are empty left out."""
+        if self.expression is None:
+            return []
+        found = self.expression.find(node if node is not None else page.node(self.expression.language))
+        attribute = self.attribute or self.expression.attribute
+        return [text for one in found[:most] if (text := self._part(_text(one, attribute, self.html)))]
+
+    def _part(self, text: str) -> str:
+        if not self.pattern:
+            return text.strip()
+        found = linear_regex(self.pattern).search(text[:MAX_MATCHED])
+        return (found[-1] or "").strip() if found else ""
+
+
+def _check_pattern(pattern: str, where: str) -> None:
+    try:
+        groups = linear_regex(pattern).groups
+    except ValueError as error:
+        raise ConfigError(
+            f"The setting {where}.pattern is {quoted(pattern[:100])}, which is no regular expression that can be used ({error})."
+        ) from None
+    if groups > 1:
+        raise ConfigError(f"The setting {where}.pattern has {groups} groups; it must have one, or none (use (?:…) for others).")
+
+
+def _text(found: Node, attribute: str | None, html: bool) -> str:
+    if isinstance(found, HtmlDocument):
+        return ""
+    if isinstance(found, Element):
+        if attribute:
+            return (found.attributes.get(attribute) or "")[:MAX_TEXT]
+        return (found.inner_html or "")[:MAX_TEXT] if html else text_of(found, MAX_TEXT)
+    if attribute:
+        return (str(found.get(attribute) or "") if hasattr(found, "get") else str(found))[:MAX_TEXT]
+    return (xpath_markup(found) if html else xpath_text(found))[:MAX_TEXT]
+
+
+def date_of_pattern(parts: Mapping[str, str]) -> str:
+    """A date of its pieces, as somebody would write it; empty without a month and a day."""
+    year, month, day, weekday = (unicodedata.normalize("NFKC", parts.get(name, "")).strip() for name in PARTS)
+    if not month or not day:
+        return ""
+    number = _DIGITS.search(day)
+    month_number = _DIGITS.search(month)
+    if number is None:
+        return ""
+    if month_number is None:  # "Aug"
+        return " ".join(filter(None, (number[0], month, year)))
+    year = year.removesuffix("年").strip()
+    if re.fullmatch(r"[0-9]{4}", year):
+        return f"{year}-{int(month_number[0]):02}-{int(number[0]):02}"
+    era = f"{year}年" if year else ""
+    return f"{era}{month_number[0]}月{number[0]}日" + (f"({weekday.strip('()')[:3]})" if weekday else "")
+
+
+MOST_ITEMS = 5_000
+MOST_LINKS = 20_000
+"""That an expression finds on a page; twice as many as are ever followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlSettings:
+    """How pages are read. Without settings: by schema.org's words only."""
+
+    markup: bool = True
+    """Whether schema.org's words are looked for."""
+    item: SelectorExpression | None = None
+    fields: Mapping[str, FieldSelector] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    details: SelectorExpression | None = None
+    most_details: int = 200
+    next: SelectorExpression | None = None
+    most_pages: int = 20
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, object]) -> Self:
+        """The settings a person wrote. Raises ConfigError."""
+        given = SettingsReader(mapping)
+        item, details, following = (_expression(given, name) for name in ("item", "details", "next"))
+        fields = {
+            name: FieldSelector.given(value, f"fields.{name}", may_have_parts=name in ("start", "end"))
+            for name, value in by_field(given, "fields").items()
+        }
+        found = cls(
+            given.flag("markup", default=True),
+            item,
+            fields,
+            constants(given),
+            details,
+            given.number("most_details", 200, least=1, most=10_000),
+            following,
+            given.number("most_pages", 20, least=1, most=10_000),
+        )
+        given.done()
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        if self.item and self.details:
+            raise ConfigError(
+                "The settings item and details exclude each other: either the page lists events, or pages with one each."
+            )
+        if self.item and "title" not in self.fields:
+            raise ConfigError("The setting fields.title is missing; it must be the selector of an event's name within its item.")
+        if self.fields and not (self.item or self.details):
+            raise ConfigError(
+                "The setting item is missing; it must be the selector of one event (or details, of links to events)."
+            )
+        if not self.markup and not self.fields:
+            raise ConfigError("The setting markup is false, and there are no fields: nothing would be read.")
+        for name, pick in self.fields.items():
+            if self.item and any(expression.language != self.item.language for expression in pick.expressions()):
+                raise ConfigError(f"The setting fields.{name} must be {self.item.language}, as item is.")
+
+
+NO_SETTINGS = HtmlSettings()
+
+
+def read_html(
+    body: bytes,
+    content_type: str | None,
+    url: str,
+    settings: HtmlSettings = NO_SETTINGS,
+    *,
+    page: int = 1,
+    now: datetime | None = None,
+    zone: str = "UTC",
+) -> ParsedSource:
+    """The events of a page, or the pages to read for them, and the next page; this is the `page`th."""
+    problems = ReadProblems()
+    parsed = _parsed(body, content_type, problems)
+    if parsed is None:
+        return ParsedSource(problems=problems.all())
+    base = _base(parsed, url, problems)
+    next_url = _next(parsed, base, url, settings) if page < settings.most_pages else None
+    if settings.details:
+        details = _addresses(parsed, settings.details, base, url)
+        if not details and page == 1:
+            problems.add("page", f"The selector {quoted(settings.details.text)} (setting details) finds no link on the page.")
+        if len(details) > settings.most_details:
+            problems.add("page", f"Only the first {settings.most_details} of {len(details)} links are followed.")
+        return ParsedSource(details=tuple(details[: settings.most_details]), problems=problems.all(), next_url=next_url)
+    events = events_in(parsed.document, url, ScheduleWindow(now, zone), problems) if settings.markup else []
+    if not events and settings.item:
+        events = _selected(parsed, settings.item, settings, base, problems, page)
+    elif not events and page == 1:
+        problems.add(
+            "page", "The page names no event in schema.org's words; say with the settings item and fields where they are."
+        )
+    events = [_with_constants(event, settings.constants, base) for event in events]
+    return ParsedSource(events=tuple(events), problems=problems.all(), next_url=next_url)
+
+
+def read_detail(
+    body: bytes,
+    content_type: str | None,
+    url: str,
+    settings: HtmlSettings = NO_SETTINGS,
+    *,
+    now: datetime | None = None,
+    zone: str = "UTC",
+) -> ParsedSource:
+    """The one event of a page: as schema.org's words say, and the selected fields where they are silent."""
+    problems = ReadProblems()
+    parsed = _parsed(body, content_type, problems)
+    if parsed is None:
+        return ParsedSource(problems=problems.all())
+    base = _base(parsed, url, problems)
+    described = events_in(parsed.document, url, ScheduleWindow(now, zone), problems) if settings.markup else []
+    own = [event for event in described if event.url and canonical(event.url) == canonical(url)]
+    event = next(iter(own or described), None)
+    if settings.fields:
+        selected = raw_event("page", _values(parsed, None, settings), base)
+        event = filled(event, selected) if event else selected
+    if event is None or not (event.title or event.start):
+        problems.add("page", "The page names no event in schema.org's words, and the selected fields find no title and no date.")
+        return ParsedSource(problems=problems.all())
+    event = _with_constants(event, settings.constants, base)
+    return ParsedSource(events=(replace(event, url=event.url or url),), problems=problems.all())
+
+
+def _expression(given: SettingsReader, name: str) -> SelectorExpression | None:
+    text = given.text(name)
+    return SelectorExpression.given(text, name) if text else None
+
+
+def _parsed(body: bytes, content_type: str | None, problems: ReadProblems) -> SelectablePage | None:
+    try:
+        return SelectablePage(body, content_type)
+    except PageTooComplex as error:
+        problems.add("page", f"The page can not be read: {error}.")
+        return None
+
+
+def _base(page: SelectablePage, url: str, problems: ReadProblems) -> str:
+    base = page.document.base_url(url)
+    for reason in page.document.left_out:
+        problems.add("page", f"A part of the page is left out: {reason}.")
+    return base
+
+
+def _selected(
+    page: SelectablePage, item: SelectorExpression, settings: HtmlSettings, base: str, problems: ReadProblems, number: int
+) -> list[RawEvent]:
+    nodes = item.find(page.node(item.language))
+    if not nodes and number == 1:
+        problems.add("page", f"The selector {quoted(item.text)} (setting item) finds nothing on the page; it may have changed.")
+    if len(nodes) > MOST_ITEMS:
+        problems.add("page", f"Only the first {MOST_ITEMS} of {len(nodes)} items were read.")
+    found = [raw_event(f"item {at}", _values(page, node, settings), base) for at, node in enumerate(nodes[:MOST_ITEMS], 1)]
+    for name in ("title", "start"):
+        if name in settings.fields and found and not any(getattr(event, name) for event in found):
+            problems.add(
+                "page", f"The setting fields.{name} finds nothing in any of {len(found)} items; the page may have changed."
+            )
+    return found
+
+
+def _values(page: SelectablePage, node: Node | None, settings: HtmlSettings) -> dict[str, Value]:
+    return {name: pick.value(page, node) for name, pick in settings.fields.items()}
+
+
+def _with_constants(event: RawEvent, constants: Mapping[str, str], base: str) -> RawEvent:
+    return filled(event, raw_event("constants", dict(constants), base)) if constants else event
+
+
+def _addresses(page: SelectablePage, expression: SelectorExpression, base: str, url: str) -> list[str]:
+    """The web addresses that an expression finds, each once, without the page itself."""
+    pick = FieldSelector(expression, attribute=expression.attribute or "href")
+    found = (canonical(text, base) for text in pick.values(page, None, MOST_LINKS))
+    return [address for address in dict.fromkeys(found) if address and address != canonical(url)]
+
+
+def _next(page: SelectablePage, base: str, url: str, settings: HtmlSettings) -> str | None:
+    if settings.next is None:
+        return None
+    return next(iter(_addresses(page, settings.next, base, url)), None)
