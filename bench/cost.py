@@ -72,7 +72,7 @@ async def store_all(job: AuditJob, found: dict[str, tuple[Response, PageResult]]
     store = SqliteStore(str(file), SystemClock())
     await store.install_checks(job.catalogue.checks.values(), "page", {})
     url_filter = UrlFilter(job.scope, check_external=False, follow=True, trap_cap=500)
-    await store.add([url_filter.seed(url) for url in found], seed=True)
+    await store.add([url_filter.start_target(url) for url in found], seed=True)
     worker = await store.join(3600.0)
     wanted = {host_key(SITE_URL): AT_ONCE}
     for _ in repeat(None, -(-len(found) // AT_ONCE)):

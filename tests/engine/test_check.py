@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tadoru.config.resolve.options import LinksOptions
+from tadoru.config.options import LinksOptions
 
 from tadoru.jobs import launch
 from tadoru.jobs.links.run import links_async, prepare, read_result

@@ -37,9 +37,9 @@ async def test_a_host_is_asked_until_nothing_is_left_and_then_its_slice_is_over(
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/20/3/0", concurrency=4)
         shift = Shift(setup)
-        spent = shift.assignment.join(host_of(site))
-        await spent.wait()
-        await shift.assignment.leave(host_of(site))
+        idle = shift.assignment.assign(host_of(site))
+        await idle.wait()
+        await shift.assignment.release(host_of(site))
         assert {site.hits(f"/tree/20/3/{page}") for page in range(20)} == {1}
         await shift.end()
         counts = await setup.store(SystemClock()).counts()
@@ -50,8 +50,8 @@ async def test_no_host_is_asked_that_nobody_gave(tmp_path: Path) -> None:
     async with Site() as site:
         setup = await set_up(site, tmp_path, "/tree/5/3/0")
         shift = Shift(setup)
-        spent = shift.assignment.join("other.example")
-        await spent.wait()
+        idle = shift.assignment.assign("other.example")
+        await idle.wait()
         await shift.end()
     assert site.paths == []
 
@@ -62,9 +62,9 @@ async def test_what_is_held_of_a_host_that_leaves_is_given_back_and_what_is_in_f
         gates = [site.hold(f"/{n}") for n in range(30)]
         setup = await set_up(site, tmp_path, "/", concurrency=2)
         shift = Shift(setup)
-        shift.assignment.join(host_of(site))
+        shift.assignment.assign(host_of(site))
         await site.requested("/0")
-        leaving = asyncio.create_task(shift.assignment.leave(host_of(site)))
+        leaving = asyncio.create_task(shift.assignment.release(host_of(site)))
         for gate in gates:
             gate.release()
         await leaving
@@ -72,8 +72,8 @@ async def test_what_is_held_of_a_host_that_leaves_is_given_back_and_what_is_in_f
         assert counts.processing == 0
         assert 2 <= counts.completed <= 4, "the start, and what was in flight"
         assert counts.completed + counts.queued == 31
-        spent = shift.assignment.join(host_of(site))
-        await spent.wait()
+        idle = shift.assignment.assign(host_of(site))
+        await idle.wait()
         await shift.end()
         counts = await setup.store(SystemClock()).counts()
     assert (counts.completed, counts.queued) == (31, 0)
@@ -84,10 +84,10 @@ async def test_a_process_that_is_stopped_lets_everybody_go(tmp_path: Path) -> No
         gate = site.hold("/tree/20/3/0")
         setup = await set_up(site, tmp_path, "/tree/20/3/0")
         shift = Shift(setup)
-        spent = shift.assignment.join(host_of(site))
+        idle = shift.assignment.assign(host_of(site))
         await site.requested("/tree/20/3/0")
         ending = asyncio.create_task(shift.end())
         gate.release()
         await ending
-        assert spent.is_set()
-        await shift.assignment.leave(host_of(site))
+        assert idle.is_set()
+        await shift.assignment.release(host_of(site))

@@ -26,7 +26,7 @@ def filled(*hosts: tuple[str, float, float, int]) -> HostQueues:
     for host, gap, wait, count in hosts:
         leases = [lease(number + index, host) for index in range(count)]
         number += count
-        queues.take(leases, {host: HostState(host, paced(gap), wait)}, 0.0)
+        queues.add(leases, {host: HostState(host, paced(gap), wait)}, 0.0)
     return queues
 
 
@@ -76,16 +76,16 @@ def test_a_paced_lane_does_not_line_up_while_a_request_is_on_its_way_out() -> No
 
 def test_lanes_that_were_emptied_offer_nothing_and_take_new_work() -> None:
     queues = filled(("a", 0.0, 0.0, 3))
-    queues.empty()
+    queues.clear()
     assert (queues.waiting, queues.pop_due(1.0)) == (0, None)
-    queues.take([lease(9, "a")], {"a": HostState("a", paced(0.0), 0.0)}, 1.0)
+    queues.add([lease(9, "a")], {"a": HostState("a", paced(0.0), 0.0)}, 1.0)
     assert queues.pop_due(1.0) is queues.by_host["a"]
 
 
 def test_idle_lanes_make_room_for_other_hosts_and_busy_ones_stay() -> None:
     queues = HostQueues(4)
     for host in "abc":
-        queues.take([lease(1, host)], {host: HostState(host, paced(0.0), 0.0)}, 0.0)
+        queues.add([lease(1, host)], {host: HostState(host, paced(0.0), 0.0)}, 0.0)
     queues.by_host["a"].in_flight = 1
     for _ in "ab":
         queue = queues.pop_due(0.0)
@@ -128,10 +128,10 @@ def test_every_url_is_sent_once_and_no_host_before_its_time(hosts: list[tuple[st
 
 def test_a_lane_that_had_its_turn_makes_room_when_there_is_none() -> None:
     queues = HostQueues(2)
-    queues.take([lease(1, "a"), lease(2, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
+    queues.add([lease(1, "a"), lease(2, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
     queues.by_host["a"].started = 1
     assert queues.expired(60.0, 10.0) == []  # There is room.
-    queues.take([lease(3, "b")], {"b": HostState("b", paced(1.0), 0.0)}, 55.0)
+    queues.add([lease(3, "b")], {"b": HostState("b", paced(1.0), 0.0)}, 55.0)
     [over] = queues.expired(60.0, 10.0)
     assert over.host == "a"
     over.leaving = True
@@ -145,8 +145,8 @@ def test_a_lane_that_had_its_turn_makes_room_when_there_is_none() -> None:
 
 def test_a_lane_that_sent_nothing_keeps_its_place_unless_its_host_wants_to_be_left_alone() -> None:
     queues = HostQueues(2)
-    queues.take([lease(1, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
-    queues.take([lease(2, "b")], {"b": HostState("b", paced(1.0), 300.0)}, 0.0)
+    queues.add([lease(1, "a")], {"a": HostState("a", paced(1.0), 0.0)}, 0.0)
+    queues.add([lease(2, "b")], {"b": HostState("b", paced(1.0), 300.0)}, 0.0)
     assert [queue.host for queue in queues.expired(30.0, 10.0)] == ["b"]
 
 
@@ -171,7 +171,7 @@ def test_every_host_is_asked_in_bounded_time_however_much_the_others_have(capaci
         for _ in range(min(queues.free_places(), len(waiting))):
             host, _ = waiting.popleft()
             if left[host]:
-                queues.take([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
+                queues.add([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
         for _ in range(places):
             if (queue := queues.pop_due(now)) is not None:
                 send(queues, queue, now)
@@ -180,6 +180,6 @@ def test_every_host_is_asked_in_bounded_time_however_much_the_others_have(capaci
                 first.setdefault(queue.host, now)
         for host, want in queues.wants(2, 8).items():
             if want and left[host] > len(queues.by_host[host].leases):
-                queues.take([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
+                queues.add([lease(0, host)], {host: HostState(host, paced(0.5), 0.0)}, now)
         now += 1.0
     assert len(first) == len(sizes), (now, first)

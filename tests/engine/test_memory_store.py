@@ -23,7 +23,7 @@ Found = list[tuple[str, str, int, int | None, str | None, str | None]]
 async def _crawl(site: Site, start: str, store: CrawlStore) -> Found:
     scope = Scope(sites=(start,))
     job, policy = LinksJob(scope=scope), CrawlPolicy(delay=0.0, concurrency=4, budget=Budget(max_depth=3))
-    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).seed(start)], seed=True)
+    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).start_target(start)], seed=True)
     fetcher = build_fetcher(NetworkAccess(user_agent="Tadoru/test", exemptions=Exemptions.for_urls([start])), 4)
     try:
         clock = SystemClock()

@@ -1,4 +1,4 @@
-"""Politeness as the server sees it. A slow machine makes gaps longer, never shorter, so that these can not fail by being late."""
+"""Politeness as the server sees it. A slow machine makes gaps longer, never shorter, so that these cannot fail by being late."""
 
 from __future__ import annotations
 

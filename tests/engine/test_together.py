@@ -71,7 +71,7 @@ async def crawled() -> Recorder:
     recorder, scope = Recorder(), Scope(sites=(START,))
     store = Writing(SystemClock())
     store.recorder = recorder
-    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).seed(START)], seed=True)
+    await store.add([UrlFilter(scope, check_external=False, follow=True, trap_cap=0).start_target(START)], seed=True)
     policy = CrawlPolicy(delay=0.0, concurrency=TOGETHER, obey_robots=False)
     job = Reading(scope=scope, recorder=recorder)
     await Crawler(job=job, policy=policy, store=store, fetcher=Burst(recorder), clock=SystemClock(), notify=lambda _: None).run()

@@ -42,13 +42,13 @@ def test_an_external_url_is_queued_for_a_look_when_links_are_checked() -> None:
 
 
 def test_a_start_is_taken_even_from_outside_but_not_against_a_pattern() -> None:
-    assert gate().seed("http://other.example/a").status is PageStatus.QUEUED
-    assert gate(exclude=("example",)).seed(START).status is PageStatus.SKIPPED
+    assert gate().start_target("http://other.example/a").status is PageStatus.QUEUED
+    assert gate(exclude=("example",)).start_target(START).status is PageStatus.SKIPPED
 
 
 def test_in_list_mode_nothing_that_is_found_is_requested() -> None:
     assert gate(follow=False).target("http://example.com/a").status is PageStatus.DISCOVERED
-    assert gate(follow=False).seed(START).status is PageStatus.QUEUED
+    assert gate(follow=False).start_target(START).status is PageStatus.QUEUED
 
 
 def test_a_url_of_an_endless_class_carries_the_class_and_its_cap() -> None:

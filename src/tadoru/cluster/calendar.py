@@ -8,7 +8,7 @@ from contextlib import suppress
 from tadoru.clock import Clock
 from tadoru.cluster.tasks import WorkerTasks
 from tadoru.cluster.worker import BackgroundTask
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import StoreError
 from tadoru.jobs.events.collect.worker_pool import WorkerPool
 from tadoru.log import Log
@@ -16,7 +16,7 @@ from tadoru.store.calendar.store import open_calendar
 from tadoru.store.files import beside, open_files
 
 CHECK_INTERVAL = 30.0
-"""Seconds until a database that has no calendar, or one that can not be used, is looked at again."""
+"""Seconds until a database that has no calendar, or one that cannot be used, is looked at again."""
 
 
 def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundTask:
@@ -41,7 +41,7 @@ def calendar_task(options: EventsOptions, clock: Clock, log: Log) -> BackgroundT
         store = await asyncio.to_thread(open_calendar, options.database, clock)
         try:
             crew = WorkerPool(store, open_files(options.files or beside(options.database)), clock, options, say)
-            async with crew.at_work():
+            async with crew.running():
                 working = asyncio.create_task(crew.run_due(forever=True))
                 asked = asyncio.create_task(stop.wait())
                 await asyncio.wait([working, asked], return_when=asyncio.FIRST_COMPLETED)

@@ -201,7 +201,7 @@ def parse_listen_address(text: str) -> tuple[str, int]:
     host, colon, port = text.strip().rpartition(":")
     is_port = port.isascii() and port.isdigit() and len(port) < 6 and 1 <= int(port) <= 65535
     if not colon or not is_port or (":" in host and host[0] != "["):
-        raise UsageError(f"Metrics can not be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
+        raise UsageError(f"Metrics cannot be served at {quoted(text)}: write an address and a port, such as 127.0.0.1:9464.")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
@@ -212,7 +212,7 @@ async def serve_metrics(metrics: WorkerMetrics, host: str, port: int) -> asyncio
         return await asyncio.start_server(door.call, host, port, limit=MAX_HEAD_BYTES)
     except OSError as error:
         why = error.strerror or str(error)
-        raise UsageError(f"Metrics can not be served at {host}:{port} ({why}): choose another place with --metrics.") from None
+        raise UsageError(f"Metrics cannot be served at {host}:{port} ({why}): choose another place with --metrics.") from None
 
 
 @asynccontextmanager

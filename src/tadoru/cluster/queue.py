@@ -215,7 +215,7 @@ class TaskQueue:
                 update_heartbeat_interval=self._timing.heartbeat, stalled_worker_timeout=self._timing.stalled,
                 delete_jobs="successful",
             )  # fmt: skip
-        raise ConnectionLost("The queue of the cluster can not be reached: is the database running?")
+        raise ConnectionLost("The queue of the cluster cannot be reached: is the database running?")
 
 
 async def _enqueue(deferring: Awaitable[object]) -> bool:
@@ -238,7 +238,7 @@ def _store_errors() -> Iterator[None]:
             raise ConnectionLost(
                 "This worker was silent for so long that others have its work by now: it begins anew."
             ) from error
-        raise ConnectionLost(f"The queue of the cluster can not be reached ({first}): is the database running?") from error
+        raise ConnectionLost(f"The queue of the cluster cannot be reached ({first}): is the database running?") from error
 
 
 class _EngineLogHandler(logging.Handler):

@@ -44,10 +44,10 @@ class CrawlSession:
         """Ask a host until there is nothing left, the time is over, or the worker is to stop. Raises what ended the engine."""
         self.held.add(host)
         try:
-            spent = self._assignment.join(host)
-            await self._first(spent.wait(), stopping.wait(), self._clock.sleep(seconds))
+            idle = self._assignment.assign(host)
+            await self._first(idle.wait(), stopping.wait(), self._clock.sleep(seconds))
             if not self._task.done():
-                await self._first(self._assignment.leave(host))
+                await self._first(self._assignment.release(host))
         finally:
             self.held.discard(host)
         if self._task.done():

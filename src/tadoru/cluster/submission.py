@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import Any
 
 from tadoru.cluster import queue
-from tadoru.config.resolve.options import AuditOptions
-from tadoru.config.resolve.resolve_config import CREDENTIALS
+from tadoru.config.options import AuditOptions
+from tadoru.config.resolve import CREDENTIALS
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.run import prepare
 from tadoru.store.cluster.registry import ClusterRegistry
@@ -22,7 +22,7 @@ def shared_options(options: AuditOptions) -> dict[str, Any]:
     """What the workers have to know. Raises UsageError for a crawl that only this machine can do."""
     if any(getattr(options, name, None) for name in CREDENTIALS) or "@" in (options.proxy or ""):
         raise UsageError(
-            "A crawl with credentials can not be left to workers, since the database would hold them: run it without --detach."
+            "A crawl with credentials cannot be left to workers, since the database would hold them: run it without --detach."
         )
     return {one.name: getattr(options, one.name) for one in fields(options) if _is_shared(one.name)}
 

@@ -11,7 +11,7 @@ from tadoru.cluster.metrics import WorkerMetrics
 from tadoru.cluster.queue import ClusterTiming, TaskHandlers, TaskQueue
 from tadoru.cluster.session import CrawlSession
 from tadoru.cluster.submission import options_from_shared
-from tadoru.config.resolve.options import AuditOptions
+from tadoru.config.options import AuditOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.jobs import launch
 from tadoru.jobs.audit.run import PreparedAudit, finish, join_audit, queue_deferred_urls

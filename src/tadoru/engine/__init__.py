@@ -1,1 +1,1 @@
-"""The crawl loop and what surrounds it: queues, URL filter, robots, redirects, flows, processes. Knows no job and no library."""
+"""The crawl loop: host queues, URL filter, robots.txt, redirects, request flows. It knows no job and no third-party library."""

@@ -1,4 +1,4 @@
-"""What the parts of one process's share of a crawl have in common: who they work for, and with what."""
+"""What the parts of a crawl share in one process. A module of its own, because five modules of the engine need it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.crawl.interface import CrawlStore
 
 @dataclass(slots=True, kw_only=True)
 class CrawlContext:
-    """One process's share."""
+    """The job, policy and resources of a crawl in one process."""
 
     job: CrawlJob
     policy: CrawlPolicy
@@ -25,5 +25,5 @@ class CrawlContext:
     url_filter: UrlFilter
     renderer: Renderer | None = None
     worker: int = 0
-    """Its number in the store; another one after it was declared dead."""
+    """The number of this worker in the store; it changes when the worker was declared dead and joins again."""
     stopping: bool = False

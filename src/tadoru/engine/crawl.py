@@ -1,7 +1,8 @@
-"""The crawl loop: lease, filter, pace, fetch, handle, store. One `Crawler` in one process; several on one store make one crawl together.
+"""The crawl loop: lease, filter, pace, fetch, handle, store.
 
-A URL holds its place among the `concurrency` requests until what came of it is committed, so a killed process loses at most that
-many answers, and they are asked for again. Answers that arrive together are written together.
+Each process runs one `Crawler`; several crawlers on one store work on the same crawl. A URL counts as one of the `concurrency`
+requests until its outcome is committed, so a killed process loses at most that many answers, which are then requested again.
+Outcomes that are ready at the same time are written in one transaction.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from tadoru.rules.scope import Scope
 from tadoru.store.crawl.interface import CrawlStore, Lease, Outcome, ReleasedOutcome
 
 MAX_HOSTS = 256
-"""Hosts asked at a time by one process."""
+"""Hosts that one process crawls at the same time."""
 HOST_TURN = 10.0
-"""Seconds after which a host makes room for others, when there is none."""
+"""Seconds after which a host is replaced by a waiting one, when all places are taken."""
 SHORTEST_POLL, LONGEST_POLL = 0.003, 0.25
-"""How often an idle process looks whether a sibling found work."""
+"""Seconds between two looks of an idle process for work that a sibling found."""
 RECOVERY_INTERVAL = 1.0
 
 
@@ -40,13 +41,13 @@ class CrawlOutcome:
     """Why a crawl returned."""
 
     stopped: bool
-    """Stopped before its work was done: by the person, or by the time limit."""
+    """Stopped before its work was done: by the user, or by the time limit."""
     out_of_time: bool = False
     limit_reached: bool = False
 
 
 class Crawler:
-    """One process's share of a crawl."""
+    """The part of a crawl that one process does."""
 
     def __init__(
         self,
@@ -69,7 +70,7 @@ class Crawler:
             check_external=job.check_external,
             follow=job.follow,
             trap_cap=policy.trap_cap,
-            refuse=job.refusal if isinstance(job, SiteProbingJob) else None,
+            refuse=job.skip_reason if isinstance(job, SiteProbingJob) else None,
         )
         self._context = CrawlContext(
             job=job, policy=policy, store=store, fetcher=fetcher, clock=clock, notify=notify, url_filter=self._url_filter
@@ -84,52 +85,52 @@ class Crawler:
         self._sitemap_task: asyncio.Task[None] | None = None
         self._queues = HostQueues(MAX_HOSTS)
         self._busy = 0
-        """Requests begun and not yet committed."""
+        """Requests started and not yet committed."""
         self._outcomes: list[tuple[HostQueue, Outcome]] = []
         self._group = asyncio.TaskGroup()
-        self._answered = asyncio.Event()
+        self._has_outcomes = asyncio.Event()
         self._out_of_time = False
         self._poll = SHORTEST_POLL
         self._recovered_at = 0.0
         self._scope_text: str | None = None
-        self._lost = False
-        """Declared dead, and joined again: what the queues hold is no longer ours."""
+        self._leases_lost = False
+        """Whether this worker was declared dead and has joined again: the leases in the queues now belong to other workers."""
 
     def stop(self) -> None:
-        """Begin no more requests; `run` returns when those in flight are written. What only waits for its turn is given back."""
+        """Start no more requests; `run` returns when those in flight are written. Leases that only wait are released."""
         self._context.stopping = True
         self._page_fetch.interrupt()
         self._wake.set()
 
     def render_with(self, make: Callable[[WaitForTurn, MayRequest], Renderer]) -> Renderer:
-        """Give pages that want it to a browser; it is told when it may send, and whether."""
+        """Render pages that need it with this browser, which waits for each host's turn and obeys robots.txt."""
         self._context.renderer = make(self._page_fetch.wait_turn, self._page_fetch.may_request)
         return self._context.renderer
 
     @property
     def is_reading_sitemaps(self) -> bool:
-        """Whether sitemaps are being read, here or by somebody this process would take over from."""
+        """Whether sitemaps are being read, here or by a worker that this process would take over from."""
         return self._sitemap_task is not None and not self._sitemap_task.done()
 
     @property
-    def use(self) -> float:
-        """How many of the places for requests are taken, from 0 to 1."""
+    def utilization(self) -> float:
+        """The share of the allowed concurrent requests that is in use, from 0 to 1."""
         return self._busy / self._policy.concurrency
 
     async def run(self) -> CrawlOutcome:
-        """Work until nothing is left, the budget is spent, or `stop` is called. Raises what the store or a listener raised."""
+        """Crawl until nothing is left, the budget is spent, or `stop` is called. Raises what the store or `notify` raised."""
         self._context.worker = await self._store.join(self._policy.lease_ttl)
         try:
             async with self._group:
                 helpers = [self._group.create_task(self._write()), self._group.create_task(self._keep_alive())]
-                await self._survey()
+                await self._probe_site()
                 if self._policy.sitemaps:
                     self._sitemap_task = self._group.create_task(self._sitemaps.run())
                     helpers.append(self._sitemap_task)
-                limit_reached = await self._feed()
+                limit_reached = await self._dispatch()
                 await self._drain()
                 if self._assignment is not None:
-                    self._let_go()
+                    self._release_hosts()
                 await self._resources.run()
                 for helper in helpers:
                     helper.cancel()
@@ -142,17 +143,17 @@ class Crawler:
             await self._store.leave(self._context.worker)
         return CrawlOutcome(stopped=self._context.stopping, out_of_time=self._out_of_time, limit_reached=limit_reached)
 
-    async def _survey(self) -> None:
-        """Before the first page, for a job that needs it. A task of its own: who is asked to stop cancels what only waits."""
+    async def _probe_site(self) -> None:
+        """Probe the site before the first page, for a job that needs it. In its own task: `stop` cancels tasks that only wait."""
         job = self._context.job
         if isinstance(job, SiteProbingJob):
-            asking = self._group.create_task(SiteProbe(self._context, self._page_fetch).run(job))
-            await asyncio.wait([asking])
-            if not asking.cancelled() and (error := asking.exception()) is not None:
+            probe = self._group.create_task(SiteProbe(self._context, self._page_fetch).run(job))
+            await asyncio.wait([probe])
+            if not probe.cancelled() and (error := probe.exception()) is not None:
                 raise error
 
-    async def _feed(self) -> bool:
-        """Keep requests going. True when the limit ended it."""
+    async def _dispatch(self) -> bool:
+        """Start requests until the crawl ends. True when the page limit ended it."""
         started = self._clock.monotonic()
         while not self._context.stopping:
             now = self._clock.monotonic()
@@ -164,24 +165,24 @@ class Crawler:
             self._wake.clear()
             await self._recover(now)
             if self._assignment is not None:
-                self._let_go()
+                self._release_hosts()
             await self._start_due()
             leased = await self._lease_more()
             if leased:
                 await self._start_due()
             elif not self._busy and not self._queues.waiting:
-                ended = await self._nothing_left()
+                ended = await self._is_crawl_over()
                 if ended is not None:
                     return ended
-            await self._rest(left)
+            await self._wait(left)
         return False
 
     async def _start_due(self) -> None:
-        """Begin every request that may begin now."""
+        """Start every request that may start now."""
         while self._busy < self._policy.concurrency and not self._context.stopping:
-            if self._lost:
-                self._lost = False
-                self._queues.empty()
+            if self._leases_lost:
+                self._leases_lost = False
+                self._queues.clear()
             now = self._clock.monotonic()
             queue = self._queues.pop_due(now)
             if queue is None:
@@ -191,7 +192,7 @@ class Crawler:
             self._queues.schedule(queue)
 
     async def _start(self, queue: HostQueue) -> bool:
-        """Begin the next request of a queue. False when its host's slot is not free yet."""
+        """Start the next request of a queue. False when its host's slot is not free yet."""
         lease = queue.leases[0]
         is_ready = self._page_fetch.is_ready(queue, lease)
         refusal = self._page_fetch.refusal(lease) if is_ready else None
@@ -218,7 +219,7 @@ class Crawler:
     async def _process(self, queue: HostQueue, lease: Lease, took_slot: bool) -> None:
         outcome: Outcome
         try:
-            outcome = await self._page_fetch.visit(queue, lease, took_slot=took_slot, on_sent=lambda: self._sent(queue, lease))
+            outcome = await self._page_fetch.fetch(queue, lease, took_slot=took_slot, on_sent=lambda: self._sent(queue, lease))
         except asyncio.CancelledError:
             if not self._context.stopping:
                 raise
@@ -228,83 +229,83 @@ class Crawler:
 
     def _finished(self, queue: HostQueue, outcome: Outcome) -> None:
         self._outcomes.append((queue, outcome))
-        # A transaction has its price: what is about to be read is written together with this, up to half of what there may be.
+        # A transaction costs time: pages that are about to be parsed join it, up to half the concurrency.
         if not self._page_fetch.unread or len(self._outcomes) * 2 >= self._policy.concurrency:
-            self._answered.set()
+            self._has_outcomes.set()
 
     def _sent(self, queue: HostQueue, lease: Lease) -> None:
-        """The request of a queue is out, or will not go out: the next one may line up for its slot."""
+        """The request of a queue was sent, or will not be: its next one may wait for the host's slot."""
         if queue.sending is lease:
             queue.sending = None
             queue.due = self._clock.monotonic() + (queue.pace.gap if queue.pace else 0.0)
             self._queues.schedule(queue)
             self._wake.set()
 
-    def _let_go(self) -> None:
-        """Give back what is held of hosts that leave, and say of those that were left that nothing is."""
+    def _release_hosts(self) -> None:
+        """Release the leases of hosts that are being released, and report those of which nothing is held any more."""
         assert self._assignment is not None
-        for host in self._assignment.leaving:
+        for host in self._assignment.releasing:
             queue = self._queues.by_host.get(host)
             if queue is not None and not queue.is_empty:
-                self._give_back(queue)
+                self._release_leases(queue)
             else:
                 self._queues.forget(host)
-                self._assignment.left(host)
+                self._assignment.mark_released(host)
 
-    def _give_back(self, queue: HostQueue) -> None:
+    def _release_leases(self, queue: HostQueue) -> None:
         while queue.leases:
             self._busy += 1
             queue.in_flight += 1
             self._finished(queue, ReleasedOutcome(lease=queue.leases.popleft()))
 
-    def _make_room(self) -> None:
-        """Every host has its turn, however many there are: what is left of those that had theirs goes back to the queue."""
+    def _rotate_hosts(self) -> None:
+        """Replace hosts that had their turn, so that each host gets one however many there are."""
         now = self._clock.monotonic()
         if self._assignment is None:
             for queue in self._queues.expired(now, HOST_TURN):
                 queue.leaving = True
-                self._give_back(queue)
+                self._release_leases(queue)
         self._queues.drop_idle(now, 5.0)
 
     async def _lease_more(self) -> bool:
-        self._make_room()
+        self._rotate_hosts()
         free_depth = min(64, max(4, self._policy.concurrency * 2))
         wants = self._queues.wants(2, free_depth)
-        rooms = self._queues.free_places()
+        places = self._queues.free_places()
         if self._assignment is not None:
-            here = self._assignment.hosts
-            wants, rooms = {host: wants.get(host, min(4, free_depth)) for host in here}, 0
-        if not any(wants.values()) and not rooms:
+            hosts = self._assignment.hosts
+            wants, places = {host: wants.get(host, min(4, free_depth)) for host in hosts}, 0
+        if not any(wants.values()) and not places:
             return False
         leased = await self._store.lease(
             self._context.worker,
             wants,
-            new_hosts=min(rooms, HOST_BATCH),
+            new_hosts=min(places, HOST_BATCH),
             per_host=min(4, free_depth),
             limit=self._policy.budget.limit,
         )
         now = self._clock.monotonic()
-        self._queues.take(leased.leases, leased.hosts, now)
+        self._queues.add(leased.leases, leased.hosts, now)
         if self._assignment is not None:
             for host in wants:
                 queue = self._queues.by_host.get(host)
                 if wants[host] and (queue is None or queue.is_empty):
-                    self._assignment.spent(host)
+                    self._assignment.mark_idle(host)
         if leased.leases:
             self._poll = SHORTEST_POLL
-            # After the lease: whoever brought these pages in has told before where the site is.
+            # After the lease: a worker that added these pages has stored the moved scope before.
             await self._refresh_scope()
         return bool(leased.leases)
 
     async def _refresh_scope(self) -> None:
-        """The start may have moved to another host while a sibling asked it."""
+        """A sibling may have found that the start URL redirects to another host."""
         text = await self._store.get_meta("scope")
         if text is not None and text != self._scope_text:
             self._scope_text = text
             self._url_filter.change_scope(Scope.from_dict(json.loads(text)))
 
-    async def _nothing_left(self) -> bool | None:
-        """Whether the crawl is over (True: because of the limit), or None when siblings or waiting retries may bring more."""
+    async def _is_crawl_over(self) -> bool | None:
+        """True: over because of the page limit; False: everything is done; None: siblings or retries may still bring more."""
         if self._assignment is not None:
             return None
         if self._sitemap_task is not None and not self._sitemap_task.done():
@@ -318,7 +319,7 @@ class Crawler:
         return None
 
     async def _recover(self, now: float) -> None:
-        """Now and then, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
+        """From time to time, also while there is work: a dead worker may hold the slot or the robots.txt that others wait for."""
         if now - self._recovered_at >= RECOVERY_INTERVAL or not self._recovered_at:
             self._recovered_at = now
             count = await self._store.recover(self._context.worker)
@@ -326,11 +327,11 @@ class Crawler:
                 self._notify(LeasesRecovered(count=count))
             await self._store.refill()
 
-    async def _rest(self, left: float | None) -> None:
-        """Until something happens, a queue is due, or it is time to look again."""
-        room = self._busy < self._policy.concurrency
+    async def _wait(self, left: float | None) -> None:
+        """Wait until something happens, a queue is due, or it is time to look again."""
+        has_capacity = self._busy < self._policy.concurrency
         timeout = LONGEST_POLL
-        if room:
+        if has_capacity:
             due = self._queues.next_due()
             timeout = self._poll if due is None else min(max(0.0, due - self._clock.monotonic()), LONGEST_POLL)
             if due is None:
@@ -343,11 +344,11 @@ class Crawler:
                 await self._wake.wait()
 
     async def _write(self) -> None:
-        """Commit what was answered, as much at a time as there is."""
+        """Commit outcomes, as many at a time as there are."""
         while True:
-            await self._answered.wait()
+            await self._has_outcomes.wait()
             await asyncio.sleep(0)
-            self._answered.clear()
+            self._has_outcomes.clear()
             batch, self._outcomes = self._outcomes, []
             await self._store.finish(
                 self._context.worker, [outcome for _, outcome in batch], max_depth=self._policy.budget.max_depth
@@ -369,4 +370,4 @@ class Crawler:
             await self._clock.sleep(self._policy.lease_ttl / 4)
             if not await self._store.renew(self._context.worker, self._policy.lease_ttl):
                 self._context.worker = await self._store.join(self._policy.lease_ttl)
-                self._lost = True
+                self._leases_lost = True

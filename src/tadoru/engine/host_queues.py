@@ -1,7 +1,7 @@
-"""Lanes: one queue of leased URLs for each host this process is asking, and which of them may send next.
+"""One queue of leased URLs for each host that this process crawls, the order in which the queues send, and which hosts those are.
 
-A queue with a gap sends one request at a time, when its store slot is free; a queue without one sends as many as there is room for.
-All times here are the monotonic clock's: they are compared within one process only.
+A queue with a gap between requests sends one request at a time, when the host's slot in the store is free; a queue without a gap
+sends as many as the concurrency allows. All times are of the monotonic clock and are compared within one process only.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tadoru.rules.pace import Pace
 from tadoru.store.crawl.interface import HostState, Lease
 
 HOST_BATCH = 16
-"""Hosts that come, and go, at a time."""
+"""Hosts that are added or released at a time."""
 
 
 class HostQueue:
-    """One host, as this process sees it."""
+    """The leased URLs of one host and its state in this process."""
 
     __slots__ = (
         "started",
@@ -39,19 +39,19 @@ class HostQueue:
     def __init__(self, host: str, opened_at: float = 0.0) -> None:
         self.host = host
         self.opened_at = opened_at
-        """When it got its place."""
+        """When the queue was opened."""
         self.started = 0
-        """Requests since then."""
+        """Requests started since then."""
         self.leaving = False
-        """It had its turn: it takes nothing more, and goes when what is in flight is written."""
+        """Its turn is over: it takes no more leases, and is dropped when the requests in flight are written."""
         self.leases: deque[Lease] = deque()
         self.pace: Pace | None = None
         self.due = 0.0
         self.in_flight = 0
         self.sending: Lease | None = None
-        """The request of a paced queue that has its turn and is not sent yet."""
+        """The request of a paced queue that has the slot and is not sent yet."""
         self.throttled_at = 0.0
-        """When the host last asked for patience."""
+        """When the host last answered 429 or 503."""
         self.scheduled = False
         self.idle_since = 0.0
 
@@ -73,7 +73,7 @@ class HostQueues:
         self._heap: list[tuple[float, int, HostQueue]] = []
         self._count = 0
 
-    def take(self, leases: list[Lease], hosts: dict[str, HostState], now: float) -> None:
+    def add(self, leases: list[Lease], hosts: dict[str, HostState], now: float) -> None:
         """Put newly leased URLs into their queues."""
         for state in hosts.values():
             queue = self.by_host.get(state.host) or self.by_host.setdefault(state.host, HostQueue(state.host, now))
@@ -85,36 +85,36 @@ class HostQueues:
             self.schedule(self.by_host[state.host])
 
     def schedule(self, queue: HostQueue) -> None:
-        """Line a queue up, if it has something to send and is not lined up already."""
+        """Put a queue into the order of due queues, if it has something to send and is not there yet."""
         if queue.leases and not queue.scheduled and not (queue.sending and queue.is_paced):
             queue.scheduled = True
             self._count += 1
             heapq.heappush(self._heap, (queue.due, self._count, queue))
 
     def pop_due(self, now: float) -> HostQueue | None:
-        """The next queue that may send now, taken out of the line."""
+        """The next queue that may send now, removed from the order."""
         while self._heap and self._heap[0][0] <= now:
             queue = heapq.heappop(self._heap)[2]
             queue.scheduled = False
             if queue.due <= now and queue.leases:
                 return queue
-            self.schedule(queue)  # It was put off after it had lined up.
+            self.schedule(queue)  # It was postponed after it was scheduled.
         return None
 
-    def empty(self) -> None:
-        """Forget every URL that waits: they are somebody else's now."""
+    def clear(self) -> None:
+        """Forget all waiting leases: other workers own them now."""
         for queue in self.by_host.values():
             queue.leases.clear()
 
     def forget(self, host: str) -> None:
-        """A host that is asked no more, and of which nothing is held."""
+        """Drop the queue of a host of which nothing is held."""
         self.by_host.pop(host, None)
 
     def next_due(self) -> float | None:
         return self._heap[0][0] if self._heap else None
 
     def wants(self, paced_depth: int, free_depth: int) -> dict[str, int]:
-        """How many more URLs each queue would like to hold: none until it is half empty."""
+        """How many more leases each queue can take: none until it is half empty."""
         wanted = {}
         for host, queue in self.by_host.items():
             depth = paced_depth if queue.is_paced else free_depth
@@ -126,9 +126,9 @@ class HostQueues:
         return max(0, self._capacity - len(self.by_host))
 
     def expired(self, now: float, turn: float) -> list[HostQueue]:
-        """When there is no room for other hosts: the queues that had theirs for long enough, the longest first, a few at a time.
+        """If no place is free for other hosts: the queues that were open for long enough, the longest first, a few at a time.
 
-        A queue that sent nothing did not have its turn, unless its host wants to be left alone.
+        A queue that sent nothing has not had its turn, unless its host is paused.
         """
         if self.free_places():
             return []
@@ -140,7 +140,7 @@ class HostQueues:
         return sorted(over, key=lambda queue: queue.opened_at)[:HOST_BATCH]
 
     def drop_idle(self, now: float, patience: float) -> None:
-        """Forget queues that have had nothing to do for a while, so that other hosts find room: at once when there is none."""
+        """Drop queues that were idle for a while, so that other hosts get a place: immediately when no place is free."""
         if len(self.by_host) < self._capacity // 2:
             return
         patience = patience if self.free_places() else 0.0
@@ -158,55 +158,55 @@ class HostQueues:
 
 
 class HostAssignment:
-    """The hosts of one process, as those who add and remove them see it, and as the loop does."""
+    """The hosts that a cluster worker assigns to one process. Without an assignment a process takes any host."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, asyncio.Event] = {}
-        """Each host with what tells that there is nothing left to ask it."""
-        self._leaving: dict[str, asyncio.Event] = {}
+        """Each host with the event that is set when it has nothing left to request."""
+        self._releasing: dict[str, asyncio.Event] = {}
         self._wake: Callable[[], None] = lambda: None
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Who is to be woken when a host joins or leaves."""
+        """Call `wake` when a host is assigned or released."""
         self._wake = wake
 
-    # ---- for those who decide
-    def join(self, host: str) -> asyncio.Event:
-        """May be asked from now on. The event is set when there is nothing to ask it for now, or the process ends."""
-        self._hosts[host] = spent = asyncio.Event()
+    # ---- for the cluster worker
+    def assign(self, host: str) -> asyncio.Event:
+        """Crawl a host from now on. The event is set when the host is idle or the process ends."""
+        self._hosts[host] = idle = asyncio.Event()
         self._wake()
-        return spent
+        return idle
 
-    async def leave(self, host: str) -> None:
-        """Ask it no more; returns when what was in flight is written and the rest is given back."""
+    async def release(self, host: str) -> None:
+        """Stop crawling a host; returns when the requests in flight are written and the other leases are released."""
         if self._hosts.pop(host, None) is None:
             return
-        self._leaving[host] = gone = asyncio.Event()
+        self._releasing[host] = released = asyncio.Event()
         self._wake()
-        await gone.wait()
+        await released.wait()
 
-    # ---- for the loop
+    # ---- for the crawl loop
     @property
     def hosts(self) -> frozenset[str]:
         return frozenset(self._hosts)
 
     @property
-    def leaving(self) -> frozenset[str]:
-        return frozenset(self._leaving)
+    def releasing(self) -> frozenset[str]:
+        return frozenset(self._releasing)
 
-    def left(self, host: str) -> None:
-        """Nothing of it is held any more."""
-        if (gone := self._leaving.pop(host, None)) is not None:
-            gone.set()
+    def mark_released(self, host: str) -> None:
+        """No lease of the host is held any more."""
+        if (released := self._releasing.pop(host, None)) is not None:
+            released.set()
 
-    def spent(self, host: str) -> None:
-        """There is nothing to ask it for now."""
+    def mark_idle(self, host: str) -> None:
+        """Nothing of the host is waiting for now."""
         if host in self._hosts:
             self._hosts[host].set()
 
     def close(self) -> None:
-        """The process asks nobody any more."""
-        for event in (*self._hosts.values(), *self._leaving.values()):
+        """Set all events: the process ends."""
+        for event in (*self._hosts.values(), *self._releasing.values()):
             event.set()
         self._hosts.clear()
-        self._leaving.clear()
+        self._releasing.clear()

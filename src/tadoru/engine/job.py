@@ -1,4 +1,4 @@
-"""What the engine needs of a job. A job is a value, not a subclass of a crawler: it names its scope, and reads pages."""
+"""The interface between the engine and a job. A job is a value, not a subclass of a crawler: it has a scope and reads pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.crawl.records import PageRecords
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlPolicy:
-    """How to crawl, whatever the job."""
+    """How to crawl, independent of the job."""
 
     delay: float = 1.0
     concurrency: int = 4
@@ -24,47 +24,47 @@ class CrawlPolicy:
     obey_robots: bool = True
     max_redirects: int = 10
     trap_cap: int = 500
-    """How many URLs of one endless-looking class are requested; 0 switches traps off."""
+    """How many URLs that match one trap pattern are requested; 0 turns trap detection off."""
     bounds: BreadthLimits = BreadthLimits()
-    """Of hosts, domains and the queue: what a crawl of many hosts is kept within."""
+    """Limits of a crawl of many hosts: pages per host, hosts per domain, queued URLs."""
     lease_ttl: float = 60.0
     revalidate: bool = False
-    """Ask known pages whether they changed, instead of asking for them."""
+    """Send conditional requests for known pages."""
     resource_budget: int = 0
-    """How many images, scripts and styles are tried once the pages are done."""
+    """How many images, scripts and style sheets are checked once the pages are done."""
     sitemaps: bool = False
-    """Read the site's sitemaps, and crawl the pages they name."""
+    """Read the sitemaps of the site and crawl the pages they list."""
     sitemap_urls: tuple[str, ...] = ()
-    """Sitemaps that the person named, beside those of robots.txt."""
+    """Sitemaps that the user named, besides those in robots.txt."""
     sitemap_below: str = ""
-    """Only what begins so is taken from sitemaps."""
+    """Only URLs with this prefix are taken from sitemaps."""
 
 
 class ExtraRequest(NamedTuple):
-    """A request that a job wants to be made, beside those for pages."""
+    """A request that a job needs besides those for pages."""
 
     url: str
     accept: str | None = None
-    """Media types that are asked for; None for what every page is asked with."""
+    """The Accept header; None for the default of pages."""
     method: str = "GET"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedPage:
-    """An answer with what the crawl knows about its URL."""
+    """A response with what the crawl knows about its URL."""
 
     url: str
     depth: int
     response: Response
     rendered: RenderedPage | None = None
-    """What a browser made of it, when one was used."""
-    twin: Answer | None = None
-    """What came of `Found.twin`, when it was asked for."""
+    """The page as a browser rendered it, if one was used."""
+    alternate_answer: Answer | None = None
+    """The answer to `PageResult.alternate_request`, if there was one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageResult:
-    """What a job read from a page."""
+    """What a job extracted from a page."""
 
     links: Sequence[Link] = ()
     title: str | None = None
@@ -74,62 +74,62 @@ class PageResult:
     content_hash: str | None = None
     anchors: Sequence[str] | None = None
     resources: Sequence[Link] = ()
-    """What the page is made of: images, scripts, styles, frames."""
+    """Images, scripts, style sheets and frames of the page."""
     records: PageRecords | None = None
     render: str = ""
-    """Why the page should be read again after a browser has rendered it; empty when it need not."""
-    twin: ExtraRequest | None = None
-    """Where the same page may be had in another form: to be asked for, and the page to be read again with the answer."""
+    """Why the page has to be rendered by a browser and read again; empty when it does not."""
+    alternate_request: ExtraRequest | None = None
+    """A request for another representation of the same page; the page is read again with its answer."""
     left_out: Sequence[str] = ()
-    """What of the page is over a limit and therefore not read (`Document.left_out`)."""
+    """The parts of the page that exceed a limit and were skipped (`Document.left_out`)."""
 
 
 class CrawlJob(Protocol):
-    """One of the things Tadoru does with a site."""
+    """What is done with the pages of a site: links, audit or docs."""
 
     @property
     def scope(self) -> Scope: ...
 
     @property
     def body_types(self) -> tuple[str, ...] | None:
-        """Media types whose bodies `handle` wants; None for every body."""
+        """Media types whose bodies `handle` needs; None for every body."""
         ...
 
     @property
     def check_external(self) -> bool:
-        """Whether external links are requested, to see that they answer."""
+        """Whether external links are requested, to check that they respond."""
         ...
 
     @property
     def follow(self) -> bool:
-        """False in list mode: only the given URLs."""
+        """False in list mode: only the given URLs are requested."""
         ...
 
     def handle(self, page: FetchedPage) -> PageResult:
-        """Read one page. Pure: no I/O, no state that matters."""
+        """Read one page. Pure: no I/O and no state."""
         ...
 
-    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
-        """What to keep of a URL that is no page: a redirect, a failure, or (no answer) one that robots.txt forbids. Pure."""
+    def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
+        """The records of a URL without a page: a redirect, a failure, or (no answer) one that robots.txt disallows. Pure."""
         ...
 
 
 @runtime_checkable
 class SiteProbingJob(Protocol):
-    """A job that has to know a few things about the site before it can crawl it."""
+    """A job that has to probe the site before it is crawled."""
 
-    def survey(self) -> Generator[ExtraRequest, Answer, dict[str, object]]:
-        """Ask, and return what was learnt, as JSON. What robots.txt forbids is answered by a failure. Pure, like `handle`."""
+    def probe(self) -> Generator[ExtraRequest, Answer, dict[str, object]]:
+        """Yield requests and return the result as JSON. A URL that robots.txt disallows is answered with a failure. Pure."""
         ...
 
-    def surveyed(self, found: Mapping[str, object]) -> CrawlJob:
-        """The job that knows it."""
+    def with_probe_result(self, found: Mapping[str, object]) -> CrawlJob:
+        """The job with the result of the probe."""
         ...
 
-    def refusal(self, url: str) -> str | None:
-        """Why a URL of the site is not wanted; None when it is."""
+    def skip_reason(self, url: str) -> str | None:
+        """Why a URL of the site is skipped; None when it is crawled."""
         ...
 
-    def extra(self) -> Sequence[str]:
-        """URLs that the survey found and that are to be read whether or not a page leads to them."""
+    def extra_urls(self) -> Sequence[str]:
+        """URLs that the probe found, which are requested whether or not a page links to them."""
         ...

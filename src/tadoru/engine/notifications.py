@@ -1,6 +1,6 @@
-"""What the engine announces while it works. The command line turns notices into progress and logs; a web page may do the same.
+"""Notifications that the engine sends while it works. The command line turns them into log lines, the service into messages.
 
-In this product an *event* is a calendar event; what happens inside a crawl is a notice.
+In this product an *event* is a calendar event; what happens inside a crawl is a notification.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlNotification:
-    """The root of all notices."""
+    """The base of all notifications."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageDone(CrawlNotification):
-    """An answer was read."""
+    """A page was fetched and read."""
 
     url: str
     status: int
@@ -27,7 +27,7 @@ class PageDone(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageFailed(CrawlNotification):
-    """A URL gave no usable answer, for good."""
+    """A URL failed and is not retried."""
 
     url: str
     kind: str
@@ -36,7 +36,7 @@ class PageFailed(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRetried(CrawlNotification):
-    """A URL will be asked again."""
+    """A URL is requested again later."""
 
     url: str
     kind: str
@@ -53,7 +53,7 @@ class PageRefused(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSlowed(CrawlNotification):
-    """A host asked for patience, or answers ever slower."""
+    """A host asked for a slower pace, or its response times grow."""
 
     host: str
     gap: float
@@ -70,14 +70,14 @@ class SiteMoved(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasesRecovered(CrawlNotification):
-    """Work of a process that died was taken back."""
+    """Leases of a dead process were returned to the queue."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageHandlerFailed(CrawlNotification):
-    """Our own code failed on a page: the page is recorded as unparsable, and this is a bug to report."""
+    """A job raised an error on a page: the page is recorded as unparsable. This is a bug in Tadoru."""
 
     url: str
     trace: str
@@ -85,7 +85,7 @@ class PageHandlerFailed(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTruncated(CrawlNotification):
-    """A page was read, but a part of it is over a limit and was left out."""
+    """A page was read, but a part of it exceeds a limit and was skipped."""
 
     url: str
     reasons: tuple[str, ...]
@@ -93,7 +93,7 @@ class PageTruncated(CrawlNotification):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageNotRendered(CrawlNotification):
-    """A page wanted a browser and was read without one."""
+    """A page needed a browser and was read without one."""
 
     url: str
     reason: str

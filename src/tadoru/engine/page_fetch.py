@@ -1,4 +1,4 @@
-"""From an answer to the columns of the `pages` table."""
+"""Fetching one leased URL: from the robots.txt check to the outcome that the store writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tadoru.engine.request_flow import follow_redirects, redirect_target
 from tadoru.engine.robots_cache import RobotsCache
 from tadoru.errors import BrowserMissing
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Request, Response
-from tadoru.parse.bounds import PageTooComplex
+from tadoru.parse.complexity import PageTooComplex
 from tadoru.rules import pace as pacing
 from tadoru.rules import retry
 from tadoru.rules.url import host_key, origin
@@ -55,7 +55,7 @@ from tadoru.store.crawl.records import PageRecords
 
 
 def page_facts(response: Response, found: PageResult) -> PageFacts:
-    """What the response and the job said about a page."""
+    """The columns of the `pages` table, from the response and the result of the job."""
     headers = {name.lower(): value for name, value in reversed(response.headers)}
     timings = response.timings
     return PageFacts(
@@ -84,13 +84,13 @@ def _ms(seconds: float | None) -> float | None:
 
 
 def _number(text: str | None) -> int | None:
-    """A length, unless it is nonsense: a database holds 63 bits."""
+    """A content length, if it is a number that fits into 63 bits."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 @lru_cache(maxsize=1024)
 def _utc(text: str | None) -> str | None:
-    """An HTTP date as the UTC text that SQLite's date functions read; None when it is not one."""
+    """An HTTP date as UTC text in the format of SQLite's date functions; None if it is no date."""
     if not text:
         return None
     try:
@@ -101,11 +101,11 @@ def _utc(text: str | None) -> str | None:
 
 
 HOST_DOWN = NOT_ARRIVED
-"""Failures of robots.txt that say that no page of the host can be had either."""
+"""Failures of robots.txt that mean that no page of the host can be reached either."""
 
 
 class PageFetch:
-    """How this crawl visits a URL."""
+    """Fetches URLs for a crawl in one process."""
 
     def __init__(self, context: CrawlContext) -> None:
         self._context = context
@@ -118,19 +118,19 @@ class PageFetch:
         self.robots = RobotsCache(self._store, self.send_politely, self._clock, lambda: context.worker, self._policy.timeout)
         self._random = random.Random()
         self._waiting: set[asyncio.Task[Any]] = set()
-        self._beside: BoundedCache[str, HostQueue] = BoundedCache(1_000)
-        """The hosts that were asked for something else than a page."""
+        self._other_queues: BoundedCache[str, HostQueue] = BoundedCache(1_000)
+        """Hosts of requests that are not for a page (robots.txt, sitemaps, resources)."""
         self._reading = asyncio.Lock()
         self.unread = 0
-        """Pages that have arrived and wait to be read."""
+        """Pages that have arrived and wait to be parsed."""
 
     def interrupt(self) -> None:
-        """Cancel the visits that only wait: for a robots.txt, or for their host's next slot. What is sent is let finish."""
+        """Cancel the fetches that wait for a robots.txt or for the next slot of their host. Requests in flight are finished."""
         for task in list(self._waiting):
             task.cancel()
 
     async def close(self) -> None:
-        """Leave nothing running."""
+        """Cancel background tasks."""
         await self.robots.close()
 
     @contextmanager
@@ -144,49 +144,51 @@ class PageFetch:
             self._waiting.discard(task)
 
     def hold(self, pace: pacing.Pace) -> float:
-        """For how long a taken slot keeps others away while its request is on its way out."""
+        """Seconds for which a slot is reserved until its request is sent."""
         return pace.gap + self._policy.timeout
 
     def is_ready(self, queue: HostQueue, lease: Lease) -> bool:
-        """Whether nothing has to be asked before this URL: its host has a pace, its robots.txt is at hand."""
-        return queue.pace is not None and (not self._policy.obey_robots or self.robots.known(origin(lease.url)) is not None)
+        """Whether this URL can be requested immediately: the pace of its host is known and its robots.txt is cached."""
+        return queue.pace is not None and (not self._policy.obey_robots or self.robots.cached(origin(lease.url)) is not None)
 
     def refusal(self, lease: Lease) -> Outcome | None:
-        """What robots.txt, already at hand, refuses: no slot is spent on it."""
-        asked = self.robots.known(origin(lease.url)) if self._policy.obey_robots else None
-        if asked is None:
+        """The outcome if the cached robots.txt disallows the URL: it takes no slot."""
+        cached = self.robots.cached(origin(lease.url)) if self._policy.obey_robots else None
+        if cached is None:
             return None
-        verdict = asked.rules.allows(lease.url)
-        if verdict.allowed:
+        decision = cached.rules.allows(lease.url)
+        if decision.allowed:
             return None
-        if asked.failure in HOST_DOWN and asked.message:
-            return self._after_failure(lease, asked.failure, asked.message)
-        self._notify(PageRefused(url=lease.url, reason=verdict.reason))
-        remark = self._context.job.remark(lease.url, None, verdict.reason) if lease.purpose is UrlPurpose.PAGE else None
-        return RefusedOutcome(lease=lease, reason=verdict.reason, records=remark)
+        if cached.failure in HOST_DOWN and cached.message:
+            return self._failure_outcome(lease, cached.failure, cached.message)
+        self._notify(PageRefused(url=lease.url, reason=decision.reason))
+        records = (
+            self._context.job.handle_non_page(lease.url, None, decision.reason) if lease.purpose is UrlPurpose.PAGE else None
+        )
+        return RefusedOutcome(lease=lease, reason=decision.reason, records=records)
 
-    async def visit(self, queue: HostQueue, lease: Lease, *, took_slot: bool, on_sent: Callable[[], None]) -> Outcome:
-        """`on_sent` is called as soon as the next request of the queue may line up."""
+    async def fetch(self, queue: HostQueue, lease: Lease, *, took_slot: bool, on_sent: Callable[[], None]) -> Outcome:
+        """Fetch a URL. `on_sent` is called as soon as the next request of the queue may wait for the slot."""
         if not took_slot and not self.is_ready(queue, lease):
             crawl_delay = None
             if self._policy.obey_robots:
                 with self._interruptible():
-                    crawl_delay = (await self.robots.ask(origin(lease.url))).rules.paced_delay
+                    crawl_delay = (await self.robots.get(origin(lease.url))).rules.paced_delay
                 refusal = self.refusal(lease)
                 if refusal is not None:
                     return refusal
             queue.pace = await self._store.begin_pace(queue.host, pacing.start(self._policy.delay, crawl_delay))
         began = self._clock.monotonic()
-        answer = await self._ask(queue, lease, on_sent, took_slot)
+        answer = await self._request(queue, lease, on_sent, took_slot)
         await self._observe(queue, answer, began)
         return await self._outcome(lease, answer)
 
-    async def _ask(self, queue: HostQueue, lease: Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
+    async def _request(self, queue: HostQueue, lease: Lease, on_sent: Callable[[], None], took_slot: bool) -> Answer:
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         if lease.purpose is UrlPurpose.CHECK:
             head = Request(url=lease.url, method="HEAD", timeout=timeout, max_bytes=self._policy.max_bytes)
             answer = await self._send(queue, head, on_sent, took_slot)
-            # Some servers know no HEAD; one that is too busy for it wants to be left alone.
+            # Some servers do not support HEAD; a busy one (429, 503) is not cached again.
             if isinstance(answer, Response) and (answer.status < 400 or answer.status in (429, 503)):
                 return answer
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
@@ -205,19 +207,19 @@ class PageFetch:
             and (cookies := _cookies_set(answer))
             and redirect_target(answer) == lease.url
         ):
-            # "Come back with this cookie": done once, for this page only; a session is something the person asks for.
+            # A redirect to the same URL that sets a cookie: sent back once, for this page only. The crawl keeps no session.
             with_cookies = replace(request, headers=(*request.headers, ("Cookie", cookies)))
             answer = await self._send(queue, with_cookies, on_sent, took_slot=False)
         return answer
 
     async def _conditions(self, lease: Lease) -> Headers:
-        """Header fields that ask a server to send a page only if it changed."""
+        """Header fields of a conditional request."""
         known = await self._store.validators(lease.page_id)
         fields = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified))
         return tuple((name, value) for name, value in fields if value)
 
     async def wait_turn(self, host: str) -> None:
-        """Return when somebody else than us (a browser) may send one request to a host."""
+        """Return when the browser may send one request to a host."""
         pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, None))
         if pace.gap <= 0:
             return
@@ -227,43 +229,43 @@ class PageFetch:
         await self._store.sent(self._context.worker, host)
 
     async def may_request(self, url: str) -> bool:
-        """Whether robots.txt lets somebody else than us (a browser) ask for a URL."""
-        return not self._policy.obey_robots or (await self.robots.ask(origin(url))).rules.allows(url).allowed
+        """Whether robots.txt allows a URL, for requests that are not leased (of the browser, of a probe)."""
+        return not self._policy.obey_robots or (await self.robots.get(origin(url))).rules.allows(url).allowed
 
     async def send_politely(self, request: Request) -> Answer:
-        """Send outside of any queue (robots.txt, a sitemap, a resource): in the host's pace, which the answer may change."""
+        """Send a request outside of any queue (robots.txt, a sitemap, a resource), at the pace of the host."""
         host = host_key(request.url)
-        queue = self._beside.get(host) or HostQueue(host)
-        self._beside[host] = queue
+        queue = self._other_queues.get(host) or HostQueue(host)
+        self._other_queues[host] = queue
         queue.pace = await self._store.begin_pace(host, pacing.start(self._policy.delay, self._crawl_delay(request.url)))
         began = self._clock.monotonic()
         answer = await self._send(queue, request, lambda: None, took_slot=False)
         await self._observe(queue, answer, began)
         return answer
 
-    async def ask(self, ask: ExtraRequest) -> Answer:
-        """What a job wants besides pages: as politely as a page, each redirect again. Never conditional, never retried."""
+    async def fetch_extra(self, extra: ExtraRequest) -> Answer:
+        """Send an extra request of a job, paced like a page on each redirect. It is neither conditional nor retried."""
 
         async def send(request: Request) -> Answer:
             if not await self.may_request(request.url):
-                return Failure(url=request.url, kind=FailureKind.FORBIDDEN, message="robots.txt forbids it.")
+                return Failure(url=request.url, kind=FailureKind.FORBIDDEN, message="Disallowed by robots.txt.")
             return await self.send_politely(request)
 
         template = Request(
-            url=ask.url,
-            method=ask.method,
-            headers=(("Accept", ask.accept),) if ask.accept else (),
+            url=extra.url,
+            method=extra.method,
+            headers=(("Accept", extra.accept),) if extra.accept else (),
             timeout=self._policy.timeout,
             max_bytes=self._policy.max_bytes,
         )
-        return await follow_redirects(send, ask.url, template)
+        return await follow_redirects(send, extra.url, template)
 
     def _crawl_delay(self, url: str) -> float | None:
-        asked = self.robots.known(origin(url)) if self._policy.obey_robots else None
-        return asked.rules.paced_delay if asked is not None else None
+        cached = self.robots.cached(origin(url)) if self._policy.obey_robots else None
+        return cached.rules.paced_delay if cached is not None else None
 
     async def _send(self, queue: HostQueue, request: Request, on_sent: Callable[[], None], took_slot: bool) -> Answer:
-        """One request in its slot; the gap to the next one starts when it has gone out."""
+        """Send one request in its slot; the gap to the next one starts when the request has been sent."""
         assert queue.pace is not None
         if queue.pace.gap <= 0:
             on_sent()
@@ -281,19 +283,19 @@ class PageFetch:
             await self._store.sent(worker, queue.host)
             on_sent()
 
-        def went_out() -> None:
+        def mark_sent() -> None:
             if not marks:
                 marks.append(asyncio.create_task(mark()))
 
         try:
-            return await self._fetcher.fetch(request, went_out)
+            return await self._fetcher.fetch(request, mark_sent)
         finally:
-            went_out()
+            mark_sent()
             await marks[0]
 
     async def _outcome(self, lease: Lease, answer: Answer) -> Outcome:
         if not isinstance(answer, Response):
-            return self._after_failure(lease, answer.kind, answer.message)
+            return self._failure_outcome(lease, answer.kind, answer.message)
         after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         decision = retry.decide(
             status=answer.status, failure=None, attempt=lease.attempt, retry_after=after, jitter=self._random.random()
@@ -304,21 +306,21 @@ class PageFetch:
                 lease=lease, after=decision.after, kind=f"http_{answer.status}", message=f"Answered {answer.status}."
             )
         if answer.is_redirect:
-            return await self._redirected(lease, answer)
+            return await self._redirect_outcome(lease, answer)
         if answer.status == 304 and self._policy.revalidate:
             self._notify(PageDone(url=lease.url, status=304, depth=lease.depth, links=0, seconds=answer.timings.ttfb or 0.0))
             return UnchangedOutcome(lease=lease)
-        return await self._completed(lease, answer)
+        return await self._page_outcome(lease, answer)
 
     async def _observe(self, queue: HostQueue, answer: Answer, began: float) -> None:
-        """Let the answer change the host's pace, and tell everybody when it did."""
+        """Update the pace of the host after an answer, in the store too."""
         assert queue.pace is not None
         status, latency, after = None, None, None
         if isinstance(answer, Response):
             status, latency = answer.status, answer.timings.ttfb
             after = retry.parse_retry_after(answer.header("retry-after"), self._clock.now())
         changed, pause = pacing.observe(queue.pace, status=status, latency=latency, retry_after=after)
-        if began < queue.throttled_at:  # Asked before the slow-down: the same trouble seen once more, or what was before it.
+        if began < queue.throttled_at:  # Sent before the slow-down: it says nothing new about the host.
             changed, pause = queue.pace, pause if after is not None else 0.0
         elif status in (429, 503):
             queue.throttled_at = self._clock.monotonic()
@@ -332,63 +334,63 @@ class PageFetch:
         if changed.gap > was or pause:
             self._notify(HostSlowed(host=queue.host, gap=changed.gap, pause=pause))
 
-    def _after_failure(self, lease: Lease, kind: FailureKind, message: str) -> Outcome:
+    def _failure_outcome(self, lease: Lease, kind: FailureKind, message: str) -> Outcome:
         decision = retry.decide(status=None, failure=kind, attempt=lease.attempt, retry_after=None, jitter=self._random.random())
         if isinstance(decision, retry.Retry):
             self._notify(PageRetried(url=lease.url, kind=kind, after=decision.after))
             return RetryOutcome(lease=lease, after=decision.after, kind=kind, message=message)
         self._notify(PageFailed(url=lease.url, kind=kind, message=message))
         failure = Failure(url=lease.url, kind=kind, message=message)
-        return FailedOutcome(lease=lease, kind=kind, message=message, records=self._remark(lease, failure))
+        return FailedOutcome(lease=lease, kind=kind, message=message, records=self._non_page_records(lease, failure))
 
-    def _remark(self, lease: Lease, answer: Answer) -> PageRecords | None:
-        return self._context.job.remark(lease.url, answer, None) if lease.purpose is UrlPurpose.PAGE else None
+    def _non_page_records(self, lease: Lease, answer: Answer) -> PageRecords | None:
+        return self._context.job.handle_non_page(lease.url, answer, None) if lease.purpose is UrlPurpose.PAGE else None
 
-    async def _redirected(self, lease: Lease, response: Response) -> Outcome:
+    async def _redirect_outcome(self, lease: Lease, response: Response) -> Outcome:
         url = redirect_target(response)
         if url is None:
-            message = f"Redirect ({response.status}) without a usable Location."
-            return self._after_failure(lease, FailureKind.BAD_REDIRECT, message)
+            message = f"Redirect ({response.status}) without a valid Location header."
+            return self._failure_outcome(lease, FailureKind.BAD_REDIRECT, message)
         if lease.hops >= self._policy.max_redirects:
             message = f"More than {self._policy.max_redirects} redirects, the last one to {url}."
-            return self._after_failure(lease, FailureKind.TOO_MANY_REDIRECTS, message)
+            return self._failure_outcome(lease, FailureKind.TOO_MANY_REDIRECTS, message)
         seconds = response.timings.ttfb or 0.0
         self._notify(PageDone(url=lease.url, status=response.status, depth=lease.depth, links=0, seconds=seconds))
         return CompletedOutcome(
             lease=lease,
             facts=page_facts(response, PageResult()),
             redirect=await self._redirect_target(lease, url),
-            records=self._remark(lease, response),
+            records=self._non_page_records(lease, response),
         )
 
     async def _redirect_target(self, lease: Lease, url: str) -> LinkTarget:
         if not lease.seed or lease.purpose is not UrlPurpose.PAGE:
             return self._url_filter.target(url)
         scope = self._url_filter.scope
-        # A start that went to https first, say, is no longer the URL that was given, but it is on the same site.
+        # A start URL that was redirected to https, for example, is not the URL that was given, but it is on the same site.
         start = next((site for site in scope.sites if site == lease.url or host_key(site) == host_key(lease.url)), lease.url)
         moved = scope.moved(start, url)
         if moved != scope:
             self._url_filter.change_scope(moved)
             await self._store.set_meta("scope", json.dumps(moved.to_dict()))
-            # Another start may have led there before it was known to be a site of this crawl.
-            await self._store.reconsider(self._admitted_now, max_depth=self._policy.budget.max_depth)
+            # Another start URL may have led there before it was a site of this crawl.
+            await self._store.reconsider(self._internal_target, max_depth=self._policy.budget.max_depth)
             if not scope.is_internal(url):
                 self._notify(SiteMoved(old=lease.url, new=url))
-        return self._url_filter.seed(url)
+        return self._url_filter.start_target(url)
 
-    def _admitted_now(self, url: str, seed: bool) -> LinkTarget | None:
-        target = self._url_filter.anew(url, seed)
+    def _internal_target(self, url: str, seed: bool) -> LinkTarget | None:
+        target = self._url_filter.decide_again(url, seed)
         return target if target.internal else None
 
-    async def _completed(self, lease: Lease, response: Response) -> Outcome:
+    async def _page_outcome(self, lease: Lease, response: Response) -> Outcome:
         try:
-            found = PageResult() if lease.purpose is UrlPurpose.CHECK else await self._read(lease, response)
+            found = PageResult() if lease.purpose is UrlPurpose.CHECK else await self._handle_page(lease, response)
         except PageTooComplex as error:
-            return self._after_failure(lease, FailureKind.UNPARSABLE, f"The page can not be read: {error}.")
+            return self._failure_outcome(lease, FailureKind.UNPARSABLE, f"The page cannot be parsed: {error}.")
         except Exception:
             self._notify(PageHandlerFailed(url=lease.url, trace=traceback.format_exc()))
-            message = "The page could not be read; this is a fault of Tadoru."
+            message = "The page could not be parsed because of a bug in Tadoru."
             return FailedOutcome(lease=lease, kind=FailureKind.UNPARSABLE, message=message)
         target, resource = self._url_filter.target, self._url_filter.resource
         links = [
@@ -409,11 +411,11 @@ class PageFetch:
             left_out=found.left_out,
         )
 
-    async def _read(self, lease: Lease, response: Response) -> PageResult:
+    async def _handle_page(self, lease: Lease, response: Response) -> PageResult:
         page = FetchedPage(url=lease.url, depth=lease.depth, response=response)
         found = await self._handle(page)
-        while found.twin is not None:
-            page = replace(page, twin=await self.ask(found.twin))
+        while found.alternate_request is not None:
+            page = replace(page, alternate_answer=await self.fetch_extra(found.alternate_request))
             found = await self._handle(page)
         renderer = self._context.renderer
         if not found.render or renderer is None:
@@ -427,7 +429,7 @@ class PageFetch:
         return await self._handle(replace(page, rendered=rendered))
 
     async def _handle(self, page: FetchedPage) -> PageResult:
-        """One page at a time, and a look at the network between two: what arrives meanwhile would seem to have come late."""
+        """Handle one page at a time, and let the network run in between: otherwise response times would include the parsing."""
         self.unread += 1
         try:
             async with self._reading:
@@ -436,16 +438,16 @@ class PageFetch:
         finally:
             self.unread -= 1
 
-    def _unrendered(self, found: PageResult, lease: Lease, why: str, *, browser_missing: bool) -> PageResult:
-        """The page as it was sent, with a word about what it lacks."""
-        self._notify(PageNotRendered(url=lease.url, reason=why, browser_missing=browser_missing))
+    def _unrendered(self, found: PageResult, lease: Lease, reason: str, *, browser_missing: bool) -> PageResult:
+        """The result for the page as it was sent, with the reason why it was not rendered."""
+        self._notify(PageNotRendered(url=lease.url, reason=reason, browser_missing=browser_missing))
         if found.records is None:
             return found
-        lacking = {"wanted": found.render, "failed": why, "browser_missing": browser_missing}
-        return replace(found, records=replace(found.records, rendering=lacking))
+        rendering = {"wanted": found.render, "failed": reason, "browser_missing": browser_missing}
+        return replace(found, records=replace(found.records, rendering=rendering))
 
 
 def _cookies_set(response: Response) -> str:
-    """The cookies of a response as a request sends them back."""
+    """The cookies that a response sets, as a Cookie header."""
     pairs = (line.partition(";")[0].strip() for line in response.header_all("set-cookie"))
     return "; ".join(pair for pair in pairs if "=" in pair and pair.isprintable())

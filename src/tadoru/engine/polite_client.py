@@ -1,7 +1,7 @@
-"""Errands: single requests outside of a crawl, as polite as one. A feed, a calendar, the pages that a list names.
+"""Single requests outside of a crawl, as polite as a crawl: a feed, a calendar, the pages that a list names.
 
-Each goes out with robots.txt obeyed, one at a time for each host, a gap between two, and again after a passing fault; each hop of
-a redirect passes all of that anew. What is known about hosts is in a database, so that several workers are as polite as one.
+Each request obeys robots.txt, is sent one at a time per host with a gap between two, and is retried after a temporary failure; so
+is each hop of a redirect. The state of hosts is in a database, so that several workers together are as polite as one.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from tadoru.rules.url import host_key, origin
 from tadoru.store.crawl.interface import RobotsRecord
 
 MAX_RETRY_WAIT = 90.0
-"""Seconds that an errand waits before it asks again; a host that wants more is asked at its next turn."""
+"""Seconds to wait before a retry, at most; a host that asks for more is requested in the next run."""
 OVERLOAD_PAUSE = 60.0
-"""Seconds to leave a host alone that is overloaded and does not say for how long."""
+"""Seconds to pause an overloaded host that sends no Retry-After."""
 UNSETTLED_ROBOTS_AGE = 60.0
-"""Seconds after which a robots.txt is asked for again that could not be had."""
+"""Seconds after which a robots.txt that could not be read is requested again."""
 T = TypeVar("T")
 
 
 class HostStore(Protocol):
-    """What is remembered about hosts. Its methods block, and are called in threads."""
+    """The state of hosts in a database. Its methods block and are called in threads."""
 
     def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float: ...
 
@@ -51,42 +51,43 @@ class HostStore(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPolicy:
-    """How errands are run."""
+    """How requests are sent."""
 
     gap: float
-    """Seconds between two requests to a host, at least."""
+    """Minimum seconds between two requests to a host."""
     timeout: float
     max_bytes: int
     obey_robots: bool = True
 
 
 class PoliteClientContext:
-    """What the errands of one worker share: whose turn it is at each host."""
+    """What the clients of one worker share: the database, the policy, and a lock for each host."""
 
-    def __init__(self, desk: HostStore, clock: Clock, worker: int, manners: RequestPolicy) -> None:
-        self.desk = desk
+    def __init__(self, store: HostStore, clock: Clock, worker: int, policy: RequestPolicy) -> None:
+        self.store = store
         self.clock = clock
         self.worker = worker
-        self.manners = manners
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.policy = policy
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def turn(self, host: str) -> asyncio.Lock:
-        """Held by the errand that is at a host; others of this worker line up here, and do not ask the database."""
-        return self._turns.setdefault(host, asyncio.Lock())
+    def host_lock(self, host: str) -> asyncio.Lock:
+        """The lock of a host: requests of this worker wait here and do not poll the database."""
+        return self._locks.setdefault(host, asyncio.Lock())
 
-    async def ask(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    async def call(self, call: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a blocking method in a thread."""
         return await asyncio.to_thread(call, *arguments, **named)
 
 
 class PoliteClient:
-    """Requests through one fetcher, which knows where it may connect."""
+    """Sends requests through one fetcher."""
 
-    def __init__(self, errands: PoliteClientContext, fetcher: Fetcher) -> None:
-        self._errands = errands
+    def __init__(self, context: PoliteClientContext, fetcher: Fetcher) -> None:
+        self._context = context
         self._fetcher = fetcher
         self._random = random.Random()
-        shelf = _RobotsStore(errands)
-        self._robots = RobotsCache(shelf, self._send, errands.clock, lambda: errands.worker, errands.manners.timeout)
+        robots_store = _RobotsStore(context)
+        self._robots = RobotsCache(robots_store, self._send, context.clock, lambda: context.worker, context.policy.timeout)
 
     async def close(self) -> None:
         await self._robots.close()
@@ -97,19 +98,19 @@ class PoliteClient:
         fetcher = CredentialsFetcher(self._fetcher, credentials)
 
         async def send(request: Request) -> Answer:
-            return await self._patiently(request, fetcher)
+            return await self._send_with_retries(request, fetcher)
 
-        manners = self._errands.manners
-        template = Request(url=url, headers=headers, timeout=manners.timeout, max_bytes=manners.max_bytes)
+        policy = self._context.policy
+        template = Request(url=url, headers=headers, timeout=policy.timeout, max_bytes=policy.max_bytes)
         return await follow_redirects(send, url, template)
 
-    async def _patiently(self, request: Request, fetcher: Fetcher) -> Answer:
-        """Ask, and again after what passes."""
-        clock, attempt = self._errands.clock, 0
+    async def _send_with_retries(self, request: Request, fetcher: Fetcher) -> Answer:
+        """Send a request, and retry it after temporary failures."""
+        clock, attempt = self._context.clock, 0
         while True:
-            gap, refused = await self._permission(request.url)
-            if refused is not None:
-                return refused
+            gap, refusal = await self._check_robots(request.url)
+            if refusal is not None:
+                return refusal
             answer = await self._send(request, gap, fetcher)
             if isinstance(answer, Response):
                 after = retry.parse_retry_after(answer.header("retry-after"), clock.now())
@@ -121,61 +122,61 @@ class PoliteClient:
             if not isinstance(decision, retry.Retry) or decision.after > MAX_RETRY_WAIT:
                 return answer
             attempt += 1
-            request = replace(request, timeout=self._errands.manners.timeout * decision.timeout_factor)
+            request = replace(request, timeout=self._context.policy.timeout * decision.timeout_factor)
             await clock.sleep(decision.after)
 
-    async def _permission(self, url: str) -> tuple[float, Failure | None]:
-        """The gap that robots.txt asks for, or why it may not be asked at all."""
-        if not self._errands.manners.obey_robots:
+    async def _check_robots(self, url: str) -> tuple[float, Failure | None]:
+        """The gap that robots.txt asks for, or the failure if it disallows the URL."""
+        if not self._context.policy.obey_robots:
             return 0.0, None
-        asked = await self._robots.ask(origin(url))
-        verdict = asked.rules.allows(url)
-        if verdict.allowed:
-            return asked.rules.paced_delay or 0.0, None
-        if asked.failure in HOST_DOWN and asked.message:
-            assert asked.failure is not None
-            return 0.0, Failure(url=url, kind=asked.failure, message=asked.message)
-        return 0.0, Failure(url=url, kind=FailureKind.FORBIDDEN, message=f"robots.txt does not allow it: {verdict.reason}.")
+        cached = await self._robots.get(origin(url))
+        decision = cached.rules.allows(url)
+        if decision.allowed:
+            return cached.rules.paced_delay or 0.0, None
+        if cached.failure in HOST_DOWN and cached.message:
+            assert cached.failure is not None
+            return 0.0, Failure(url=url, kind=cached.failure, message=cached.message)
+        return 0.0, Failure(url=url, kind=FailureKind.FORBIDDEN, message=f"Disallowed by robots.txt: {decision.reason}.")
 
     async def _send(self, request: Request, gap: float = 0.0, fetcher: Fetcher | None = None) -> Answer:
-        """One request, when it is the host's turn; the gap to the next one counts from its sending."""
-        errands, host = self._errands, host_key(request.url)
-        desk, worker, manners = errands.desk, errands.worker, errands.manners
-        gap = max(gap, manners.gap)
-        async with errands.turn(host):
-            while (wait := await errands.ask(desk.take_slot, worker, host, request.timeout * 3 + 30, gap=gap)) > 0:
-                await errands.clock.sleep(wait)
+        """Send one request in the slot of the host; the gap to the next one starts when it has been sent."""
+        context, host = self._context, host_key(request.url)
+        store, worker, policy = context.store, context.worker, context.policy
+        gap = max(gap, policy.gap)
+        async with context.host_lock(host):
+            while (wait := await context.call(store.take_slot, worker, host, request.timeout * 3 + 30, gap=gap)) > 0:
+                await context.clock.sleep(wait)
             marks: list[asyncio.Task[None]] = []
 
-            def went_out() -> None:
+            def mark_sent() -> None:
                 if not marks:
-                    marks.append(asyncio.create_task(errands.ask(desk.sent, worker, host)))
+                    marks.append(asyncio.create_task(context.call(store.sent, worker, host)))
 
             try:
-                answer = await (fetcher or self._fetcher).fetch(request, went_out)
+                answer = await (fetcher or self._fetcher).fetch(request, mark_sent)
             finally:
-                went_out()
+                mark_sent()
                 await marks[0]
-                await errands.ask(desk.give_back, worker, host)
+                await context.call(store.give_back, worker, host)
         if isinstance(answer, Response):
-            after = retry.parse_retry_after(answer.header("retry-after"), errands.clock.now())
+            after = retry.parse_retry_after(answer.header("retry-after"), context.clock.now())
             if after is not None or answer.status in (429, 503):
-                await errands.ask(
-                    desk.pause_host, host, min(after if after is not None else OVERLOAD_PAUSE, retry.MAX_RETRY_AFTER)
+                await context.call(
+                    store.pause_host, host, min(after if after is not None else OVERLOAD_PAUSE, retry.MAX_RETRY_AFTER)
                 )
         return answer
 
 
 class _RobotsStore:
-    """robots.txt as the database keeps it, for the cache."""
+    """The stored robots.txt files, for `RobotsCache`."""
 
-    def __init__(self, errands: PoliteClientContext) -> None:
-        self._errands = errands
+    def __init__(self, context: PoliteClientContext) -> None:
+        self._context = context
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        """What is known, or True: ask. Two workers may ask at once; each host's slot keeps them apart."""
-        record = await self._errands.ask(self._errands.desk.robots, origin)
+        """The stored response, or True to request it. Two workers may do so at once; the slot of the host keeps them apart."""
+        record = await self._context.call(self._context.store.robots, origin)
         return record if record is not None and record.age < (max_age if record.is_settled else UNSETTLED_ROBOTS_AGE) else True
 
     async def put_robots(self, origin: str, record: RobotsRecord) -> None:
-        await self._errands.ask(self._errands.desk.put_robots, origin, record)
+        await self._context.call(self._context.store.put_robots, origin, record)

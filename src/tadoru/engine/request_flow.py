@@ -1,6 +1,7 @@
-"""Driving flows: logic that needs several requests is a generator that yields a URL and is sent the answer.
+"""Request flows: logic that needs several requests is a generator that yields a URL and receives the answer.
 
-The driver owns the sending, so a flow can not be impolite. `follow_redirects` adds redirects, hop by hop, each sent the same polite way.
+`run_flow` does the sending, so a flow cannot bypass pacing and robots.txt. `follow_redirects` follows redirects hop by hop, and
+sends each hop in the same way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ R = TypeVar("R")
 
 
 async def run_flow(flow: Generator[str, Answer, R], send: Send, template: Request) -> R:
-    """Run a flow to its end, sending each URL it yields as the template request."""
+    """Run a flow to its end; each URL it yields is sent as a copy of the template request."""
     try:
         url = next(flow)
         while True:
@@ -38,7 +39,7 @@ async def follow_redirects(send: Send, url: str, template: Request, hops: int = 
         target = redirect_target(answer)
         if target is None:
             return Failure(
-                url=url, kind=FailureKind.BAD_REDIRECT, message=f"Redirect ({answer.status}) without a usable Location."
+                url=url, kind=FailureKind.BAD_REDIRECT, message=f"Redirect ({answer.status}) without a valid Location header."
             )
         if target in seen:
             return Failure(url=url, kind=FailureKind.REDIRECT_LOOP, message=f"The redirects from {url} lead back to {target}.")
@@ -50,6 +51,6 @@ async def follow_redirects(send: Send, url: str, template: Request, hops: int = 
 
 
 def redirect_target(response: Response) -> str | None:
-    """Where a redirect leads, absolute and canonical; None when that can not be used."""
+    """The absolute, canonical URL that a redirect points to; None when it is not usable."""
     value = response.header("location")
     return canonical(value, response.url) if value else None

@@ -1,4 +1,4 @@
-"""Trying what pages are made of, once the pages are done: does each image, script and style answer, and how large is it?"""
+"""Checks the resources of pages once the pages are done: whether each image, script and style sheet responds, and its size."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tadoru.rules import retry
 from tadoru.rules.url import origin
 from tadoru.store.crawl.interface import ResourceLease, ResourceResult
 
-LONGEST_WAIT = 0.25
+MAX_WAIT = 0.25
 
 
 class _RobotsRefusal(Exception):
-    """robots.txt says no; the argument is why."""
+    """robots.txt disallows the resource; the argument is the reason."""
 
 
 class ResourceChecker:
-    """This process's share of the resources."""
+    """Checks resources, together with the other processes of the crawl."""
 
     def __init__(self, context: CrawlContext, page_fetch: PageFetch) -> None:
         self._context = context
@@ -30,22 +30,23 @@ class ResourceChecker:
         self._page_fetch = page_fetch
 
     async def run(self) -> None:
+        """Check resources until none is left or the budget is spent."""
         budget = self._policy.resource_budget
         while budget and not self._context.stopping:
             leases = await self._store.lease_resources(self._context.worker, self._policy.concurrency, budget=budget)
             if leases:
-                results = await asyncio.gather(*[self._try(lease) for lease in leases])
+                results = await asyncio.gather(*[self._check(lease) for lease in leases])
                 await self._store.finish_resources(self._context.worker, results)
                 continue
             wait = await self._store.resources_wait(budget=budget)
             if wait is None:
                 return
             await self._store.recover(self._context.worker)
-            await self._clock.sleep(min(wait, LONGEST_WAIT))
+            await self._clock.sleep(min(wait, MAX_WAIT))
 
-    async def _try(self, lease: ResourceLease) -> ResourceResult:
+    async def _check(self, lease: ResourceLease) -> ResourceResult:
         try:
-            return self._result(lease, await self._ask(lease))
+            return self._result(lease, await self._request(lease))
         except _RobotsRefusal as refused:
             return ResourceResult(resource_id=lease.resource_id, status="skipped", skip_reason=str(refused))
         except asyncio.CancelledError:
@@ -53,22 +54,22 @@ class ResourceChecker:
                 raise
             return ResourceResult(resource_id=lease.resource_id, status="queued", again_after=0.0)
 
-    async def _ask(self, lease: ResourceLease) -> Answer:
+    async def _request(self, lease: ResourceLease) -> Answer:
         if self._context.stopping:
             raise asyncio.CancelledError
         timeout = self._policy.timeout * (2 if lease.attempt else 1)
         head = Request(url=lease.url, method="HEAD", timeout=timeout)
         answer = await follow_redirects(self._send, lease.url, head)
-        # Some servers know no HEAD; one that is too busy for it wants to be left alone.
+        # Some servers do not support HEAD; a busy one (429, 503) is not asked again.
         if not isinstance(answer, Response) or (answer.status >= 400 and answer.status not in (429, 503)):
             get = Request(url=lease.url, timeout=timeout, max_bytes=self._policy.max_bytes, body_types=())
             answer = await follow_redirects(self._send, lease.url, get)
         return answer
 
     async def _send(self, request: Request) -> Answer:
-        """One request, if robots.txt allows it: redirects may lead to another host, or to what is forbidden on this one."""
+        """Send one request if robots.txt allows it: a redirect may lead to another host or to a disallowed URL."""
         if self._policy.obey_robots:
-            verdict = (await self._page_fetch.robots.ask(origin(request.url))).rules.allows(request.url)
+            verdict = (await self._page_fetch.robots.get(origin(request.url))).rules.allows(request.url)
             if not verdict.allowed:
                 raise _RobotsRefusal(verdict.reason)
         return await self._page_fetch.send_politely(request)

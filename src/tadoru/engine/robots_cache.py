@@ -1,4 +1,4 @@
-"""robots.txt of each origin: asked once for all workers of a crawl, kept at most a day, remembered here as parsed rules."""
+"""The robots.txt of each origin: requested once for all workers of a crawl, stored for at most a day, cached here as rules."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from tadoru.rules.url import host_key
 from tadoru.store.crawl.caches import BoundedCache
 from tadoru.store.crawl.interface import RobotsRecord
 
-POLL = 0.02
-"""How often to look whether a sibling process has the answer."""
+POLL_INTERVAL = 0.02
+"""Seconds between two looks for the answer of a sibling process."""
 
 
 class CachedRobots(NamedTuple):
-    """What became of asking for a robots.txt."""
+    """The rules of an origin, and why they could not be read if so."""
 
     rules: robots.Robots
     failure: FailureKind | None
-    """Why there was no answer, when there was none."""
+    """Why there was no response, if there was none."""
     message: str = ""
-    """What is wrong with the host, as a sentence; empty when robots.txt redirects to another host, and that one fails."""
+    """What is wrong with the host; empty when robots.txt redirects to another host and that one fails."""
 
 
 class RobotsStore(Protocol):
-    """Where the answers are kept, for all workers."""
+    """Where responses are stored for all workers."""
 
     async def claim_robots(self, worker: int, origin: str, *, hold: float, max_age: float) -> RobotsRecord | bool:
-        """What is known; True: ask, and put it here; False: another worker is asking."""
+        """The stored response; True: request it and store it; False: another worker is requesting it."""
         ...
 
     async def put_robots(self, origin: str, record: RobotsRecord) -> None: ...
 
 
 class RobotsCache:
-    """Rules by origin. Many pages may wait for one robots.txt: it is one task."""
+    """Rules by origin. All pages that wait for the same robots.txt share one task."""
 
     def __init__(self, store: RobotsStore, send: Send, clock: Clock, worker: Callable[[], int], timeout: float) -> None:
         self._store = store
@@ -48,35 +48,35 @@ class RobotsCache:
         self._worker = worker
         self._timeout = timeout
         self._rules: BoundedCache[str, tuple[CachedRobots, float]] = BoundedCache(2_000)
-        self._asking: dict[str, asyncio.Task[CachedRobots]] = {}
+        self._requests: dict[str, asyncio.Task[CachedRobots]] = {}
 
-    def known(self, origin: str) -> CachedRobots | None:
-        """The rules, when they are at hand and fresh: the fast way."""
+    def cached(self, origin: str) -> CachedRobots | None:
+        """The rules, if they are cached and fresh."""
         held = self._rules.get(origin)
         return held[0] if held is not None and held[1] > self._clock.now() else None
 
-    async def ask(self, origin: str) -> CachedRobots:
-        """The rules of an origin, asked for when nobody has them."""
-        held = self.known(origin)
+    async def get(self, origin: str) -> CachedRobots:
+        """The rules of an origin, requested when no worker has them."""
+        held = self.cached(origin)
         if held is not None:
             return held
-        task = self._asking.get(origin)
+        task = self._requests.get(origin)
         if task is None:
-            task = self._asking[origin] = asyncio.create_task(self._find(origin))
-            task.add_done_callback(lambda _: self._asking.pop(origin, None))
+            task = self._requests[origin] = asyncio.create_task(self._load(origin))
+            task.add_done_callback(lambda _: self._requests.pop(origin, None))
         return await asyncio.shield(task)
 
     async def close(self) -> None:
-        """Ask for nothing more."""
-        asking = list(self._asking.values())
-        for task in asking:
+        """Cancel the requests that are under way."""
+        requests = list(self._requests.values())
+        for task in requests:
             task.cancel()
-        await asyncio.gather(*asking, return_exceptions=True)
+        await asyncio.gather(*requests, return_exceptions=True)
 
-    async def _find(self, origin: str) -> CachedRobots:
+    async def _load(self, origin: str) -> CachedRobots:
         hold = self._timeout * 4 + 30
         while (claim := await self._store.claim_robots(self._worker(), origin, hold=hold, max_age=robots.MAX_AGE)) is False:
-            await self._clock.sleep(POLL)
+            await self._clock.sleep(POLL_INTERVAL)
         if claim is True:
             record = await self._fetch(origin)
             await self._store.put_robots(origin, record)
@@ -84,13 +84,13 @@ class RobotsCache:
             assert isinstance(claim, RobotsRecord)
             record = claim
         failure = FailureKind(record.failure) if record.failure else None
-        asked = CachedRobots(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
-        keep = robots.MAX_AGE if record.is_settled else 60.0
-        self._rules[origin] = (asked, self._clock.now() + keep - min(record.age, keep))
-        return asked
+        cached = CachedRobots(robots.read(status=record.status, failure=failure, body=record.body), failure, record.message)
+        max_age = robots.MAX_AGE if record.is_settled else 60.0
+        self._rules[origin] = (cached, self._clock.now() + max_age - min(record.age, max_age))
+        return cached
 
     async def _fetch(self, origin: str) -> RobotsRecord:
-        """Ask, following redirects and asking again after passing faults, as for any page."""
+        """Request the file, with redirects and retries as for any page."""
         template = Request(url=origin, timeout=self._timeout, max_bytes=robots.MAX_BYTES, truncate=True)
         attempt = 0
         while True:
@@ -106,10 +106,10 @@ class RobotsCache:
             await self._clock.sleep(decision.after)
 
 
-def _record(answer: Response | Failure, asked: str) -> RobotsRecord:
+def _record(answer: Response | Failure, origin: str) -> RobotsRecord:
     if isinstance(answer, Response):
         return RobotsRecord(answer.status, None, "", answer.body[: robots.MAX_BYTES], 0.0)
     if answer.kind in (FailureKind.TOO_MANY_REDIRECTS, FailureKind.REDIRECT_LOOP, FailureKind.BAD_REDIRECT):
         return RobotsRecord(302, None, answer.message, b"", 0.0)
-    is_own = host_key(answer.url) == host_key(f"{asked}/")
+    is_own = host_key(answer.url) == host_key(f"{origin}/")
     return RobotsRecord(None, answer.kind, answer.message if is_own else "", b"", 0.0)

@@ -1,7 +1,7 @@
-"""The survey: what a job asks a site before it crawls it. One worker asks, once; the others wait for what it learnt.
+"""Requests that a job makes before a site is crawled. One worker makes them once; the others wait for the result.
 
-Done before any page is read, so that every page is read by the same rules whichever comes first. What was learnt is kept with the
-crawl: a later run goes by it, and asks nothing again.
+They come before the first page, so that all pages are read by the same rules, whichever comes first. The result is stored with
+the crawl, and later runs use it without another request.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from tadoru.engine.job import SiteProbingJob
 from tadoru.engine.page_fetch import PageFetch
 
 TASK_NAME = META_KEY = "survey"
-POLL = 0.05
+"""Stored in the database."""
+POLL_INTERVAL = 0.05
 
 
 class SiteProbe:
-    """Asks for a job."""
+    """Runs the probe of a job."""
 
     def __init__(self, context: CrawlContext, page_fetch: PageFetch) -> None:
         self._context = context
@@ -25,25 +26,27 @@ class SiteProbe:
         self._page_fetch = page_fetch
 
     async def run(self, job: SiteProbingJob) -> None:
-        """Let the job know its site, from the store or from the site itself."""
+        """Give the job the result of its probe, from the store or from the site."""
         while not (known := await self._store.get_meta(META_KEY)):
             if await self._store.claim_task(self._context.worker, TASK_NAME):
-                await self._store.set_meta(META_KEY, json.dumps(await self._ask(job), ensure_ascii=False))
+                await self._store.set_meta(META_KEY, json.dumps(await self._run_probe(job), ensure_ascii=False))
                 await self._store.finish_task(TASK_NAME)
             else:
-                await self._context.clock.sleep(POLL)
-        surveyed = job.surveyed(json.loads(known))
-        self._context.job = surveyed
-        if isinstance(surveyed, SiteProbingJob):
-            self._context.url_filter.set_refusal(surveyed.refusal)
-            await self._store.add([self._context.url_filter.named(url) for url in surveyed.extra()], seed=False, depth=1)
+                await self._context.clock.sleep(POLL_INTERVAL)
+        probed = job.with_probe_result(json.loads(known))
+        self._context.job = probed
+        if isinstance(probed, SiteProbingJob):
+            self._context.url_filter.set_refusal(probed.skip_reason)
+            await self._store.add(
+                [self._context.url_filter.sitemap_target(url) for url in probed.extra_urls()], seed=False, depth=1
+            )
 
-    async def _ask(self, job: SiteProbingJob) -> dict[str, object]:
-        flow = job.survey()
+    async def _run_probe(self, job: SiteProbingJob) -> dict[str, object]:
+        flow = job.probe()
         try:
-            ask = next(flow)
+            request = next(flow)
             while True:
-                ask = flow.send(await self._page_fetch.ask(ask))
+                request = flow.send(await self._page_fetch.fetch_extra(request))
         except StopIteration as end:
             found: dict[str, object] = end.value
             return found

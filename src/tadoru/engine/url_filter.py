@@ -1,4 +1,4 @@
-"""The URL filter: what becomes of each URL that turns up, decided before any network use. Scope, shape and traps; robots come later."""
+"""The URL filter: decides about each URL that is found by scope, shape and traps, without network use. robots.txt comes later."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.crawl.records import ResourceUse
 
 
 class UrlFilter:
-    """Turns a URL into a `LinkTarget`. Remembers recent decisions: most links of a page were seen on the page before."""
+    """Turns a URL into a `LinkTarget`. Caches recent decisions: most links of a page are also on other pages."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class UrlFilter:
         refuse: Callable[[str], str | None] | None = None,
         refuse_by: object = None,
     ) -> None:
-        """`refuse_by` is what `refuse` decides by, as JSON."""
+        """`refuse_by` is the data that `refuse` depends on, as JSON."""
         self.scope = scope
         self._check_external = check_external
         self._follow = follow
@@ -37,50 +37,50 @@ class UrlFilter:
         self._resources: BoundedCache[tuple[str, str], ResourceUse] = BoundedCache(10_000)
 
     def change_scope(self, scope: Scope) -> None:
-        """The site moved: earlier decisions no longer hold."""
+        """Use another scope and forget earlier decisions."""
         self.scope = scope
         self._recent.clear()
         self._resources.clear()
 
     def set_refusal(self, refuse: Callable[[str], str | None]) -> None:
-        """The job knows better now what it does not want."""
+        """Use another function for the URLs that the job skips."""
         self._refuse = refuse
         self._recent.clear()
 
     @property
     def rules(self) -> dict[str, object]:
-        """What decisions depend on, the sites themselves left out."""
+        """The rules that decisions depend on, without the sites."""
         scope = {name: value for name, value in self.scope.to_dict().items() if name != "sites"}
-        chosen = {"unwanted": self._refuse_by} if self._refuse_by is not None else {}
-        return {**scope, "check_external": self._check_external, "follow": self._follow, **chosen}
+        job_rules = {"unwanted": self._refuse_by} if self._refuse_by is not None else {}
+        return {**scope, "check_external": self._check_external, "follow": self._follow, **job_rules}
 
     def target(self, url: str) -> LinkTarget:
         """The decision about a URL found on a page."""
-        found = self._recent.get(url)
-        if found is None:
-            found = self._recent[url] = self._decide(url)
-        return found
+        target = self._recent.get(url)
+        if target is None:
+            target = self._recent[url] = self._decide(url)
+        return target
 
-    def seed(self, url: str) -> LinkTarget:
-        """The decision about a URL the person named: in scope by definition, unless excluded."""
-        verdict = self.scope.decide_start(url)
-        if verdict.admission is Admission.REFUSED:
-            return LinkTarget(url, host_key(url), PageStatus.SKIPPED, verdict.reason)
+    def start_target(self, url: str) -> LinkTarget:
+        """The decision about a start URL: in scope by definition, unless excluded."""
+        decision = self.scope.decide_start(url)
+        if decision.admission is Admission.REFUSED:
+            return LinkTarget(url, host_key(url), PageStatus.SKIPPED, decision.reason)
         return LinkTarget(url, host_key(url), PageStatus.QUEUED)
 
-    def anew(self, url: str, seed: bool) -> LinkTarget:
-        """The decision about a URL that is known already."""
-        return self.seed(url) if seed else self.target(url)
+    def decide_again(self, url: str, seed: bool) -> LinkTarget:
+        """The decision about a URL that is already known."""
+        return self.start_target(url) if seed else self.target(url)
 
-    def named(self, url: str) -> LinkTarget:
-        """The decision about a URL that a sitemap names: as if a page led to it, also where pages are not followed."""
+    def sitemap_target(self, url: str) -> LinkTarget:
+        """The decision about a URL in a sitemap: as if a page linked to it, also in list mode."""
         found = self.target(url)
         if found.status is PageStatus.DISCOVERED and found.internal:
             return LinkTarget(url, found.host, PageStatus.QUEUED)
         return found
 
     def resource(self, link: Link) -> ResourceUse:
-        """The decision about something a page is made of. Those of other sites are tried only where external links are."""
+        """The decision about a resource of a page. Those of other sites are checked only if external links are."""
         url, kind, *_ = link
         found = self._resources.get((url, kind))
         if found is None:
@@ -91,18 +91,18 @@ class UrlFilter:
         return found
 
     def _decide(self, url: str) -> LinkTarget:
-        verdict, host = self.scope.decide(url), host_key(url)
-        if verdict.admission is Admission.REFUSED:
-            return LinkTarget(url, host, PageStatus.SKIPPED, verdict.reason)
-        if verdict.admission is Admission.EXTERNAL:
+        decision, host = self.scope.decide(url), host_key(url)
+        if decision.admission is Admission.REFUSED:
+            return LinkTarget(url, host, PageStatus.SKIPPED, decision.reason)
+        if decision.admission is Admission.EXTERNAL:
             if self._check_external:
-                return LinkTarget(url, host, PageStatus.QUEUED, verdict.reason, UrlPurpose.CHECK, internal=False)
-            return LinkTarget(url, host, PageStatus.DISCOVERED, verdict.reason, internal=False)
+                return LinkTarget(url, host, PageStatus.QUEUED, decision.reason, UrlPurpose.CHECK, internal=False)
+            return LinkTarget(url, host, PageStatus.DISCOVERED, decision.reason, internal=False)
         if not self._follow:
             return LinkTarget(url, host, PageStatus.DISCOVERED, "list mode: only the given URLs are requested")
-        unwanted = self._refuse(url) if self._refuse is not None else None
-        if unwanted is not None:
-            return LinkTarget(url, host, PageStatus.SKIPPED, unwanted)
+        reason = self._refuse(url) if self._refuse is not None else None
+        if reason is not None:
+            return LinkTarget(url, host, PageStatus.SKIPPED, reason)
         if self._trap_cap:
             shape = traps.shape_refusal(url)
             if shape is not None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.options import CrawlOptions, EventsOptions
-from tadoru.config.resolve.settings import JOB_SETTINGS
+from tadoru.config.options import CrawlOptions, EventsOptions
+from tadoru.config.settings import JOB_SETTINGS
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.job import CrawlPolicy
 from tadoru.engine.url_filter import UrlFilter
@@ -60,9 +60,9 @@ def _credentials(options: CrawlOptions, origins: frozenset[str]) -> Credentials:
         try:
             text = Path(options.cookies).read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            raise UsageError(f"The cookies file {options.cookies} can not be read (not UTF-8 text): save it as UTF-8.") from None
+            raise UsageError(f"The cookies file {options.cookies} cannot be read (not UTF-8 text): save it as UTF-8.") from None
         except OSError as error:
-            raise UsageError(f"The cookies file {options.cookies} can not be read ({error.strerror}): check its name.") from None
+            raise UsageError(f"The cookies file {options.cookies} cannot be read ({error.strerror}): check its name.") from None
         credentials = credentials.with_cookie_file(text, SystemClock().now())
     return credentials
 
@@ -168,7 +168,7 @@ async def apply_rules(store: CrawlStore, url_filter: UrlFilter, max_depth: int |
         return False
 
     def decide(url: str, seed: bool) -> LinkTarget | None:
-        target = url_filter.anew(url, seed)
+        target = url_filter.decide_again(url, seed)
         # A site that only moved is still asked at its old place: what became of it is worth knowing.
         return target if target.internal or were != rules else None
 
@@ -194,7 +194,7 @@ async def queue_start_urls(store: CrawlStore, url_filter: UrlFilter, starts: Seq
         await store.forget_failed_robots()
         new = starts
     for first in range(0, len(new), START_URLS_PER_TRANSACTION):
-        await store.add([url_filter.seed(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True)
+        await store.add([url_filter.start_target(url) for url in new[first : first + START_URLS_PER_TRANSACTION]], seed=True)
 
 
 async def apply_limits(store: CrawlStore, bounds: BreadthLimits, *, anew: bool) -> None:

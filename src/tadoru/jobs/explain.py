@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.options import AuditOptions, DocsOptions, LinksOptions
+from tadoru.config.options import AuditOptions, DocsOptions, LinksOptions
 from tadoru.engine.request_flow import follow_redirects
 from tadoru.engine.site_probe import META_KEY as SURVEY
 from tadoru.fetch.guard import DnsCache, private_exemptions
@@ -152,7 +152,7 @@ async def _variant(url: str, starts: tuple[str, ...], options: DocsOptions, data
             known = json.loads(await store.get_meta(SURVEY) or "null") or known
         finally:
             await store.close()
-    return docs_job(options, docs_scope(options, starts[0]), starts[0]).surveyed(known).refusal(url)
+    return docs_job(options, docs_scope(options, starts[0]), starts[0]).with_probe_result(known).skip_reason(url)
 
 
 async def _apply_robots(

@@ -175,7 +175,7 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
 
     async def look() -> None:
         while True:
-            watch(await store.metrics(), work.use)
+            watch(await store.metrics(), work.utilization)
             await clock.sleep(PROGRESS_INTERVAL)
 
     looking = asyncio.create_task(look())
@@ -185,7 +185,7 @@ async def _report_progress(store: CrawlStore, work: Crawler, watch: ProgressCall
         looking.cancel()
         with suppress(asyncio.CancelledError):
             await looking
-        watch(await store.metrics(), work.use)
+        watch(await store.metrics(), work.utilization)
 
 
 def run(plan: CrawlPlan, notify: Notify, watch: ProgressCallback | None = None) -> CrawlOutcome:
@@ -317,7 +317,7 @@ class SiblingProcesses:
     async def ended(self) -> None:
         """Return when all of them have ended."""
         if sys.platform == "win32":
-            return  # Their sentinels can not be watched by a loop; `join` waits.
+            return  # Their sentinels cannot be watched by a loop; `join` waits.
         loop = asyncio.get_running_loop()
         for process in self._processes:
             gone = asyncio.Event()
