@@ -69,7 +69,7 @@ def cluster_status(service: Service) -> ClusterStatus | None:
 
 
 def cluster_status_or_none(service: Service) -> ClusterStatus | None:
-    """The same for a page that is about more: what can not be seen is left out, and the log says why."""
+    """The same for a page that is about more: what cannot be seen is left out, and the log says why."""
     try:
         return cluster_status(service)
     except StoreError as error:

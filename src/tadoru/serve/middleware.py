@@ -1,8 +1,7 @@
-"""The door: what happens to every request before and after its route, in this order.
+"""Middleware around the application.
 
-A name that is not ours is turned away; who calls is found out; a request is counted; the route runs, its body bounded; a change
-goes into the audit log; the answer gets its headers; a line is written. Errors that nobody foresaw end here, as 500 without a
-word about the inside.
+For each request, in this order: check the Host header, identify the principal, apply the rate limit, run the route with a limit on
+the body, record changes in the audit log, add security headers, write a log line. Unexpected exceptions become 500 without details.
 """
 
 from __future__ import annotations
@@ -18,123 +17,118 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tadoru.errors import TadoruError
 from tadoru.serve.auth.authentication import identify, is_secure
-from tadoru.serve.auth.hosts import allowed_hosts, is_allowed_host
+from tadoru.serve.auth.guard import check_host
+from tadoru.serve.auth.hosts import allowed_hosts
 from tadoru.serve.auth.principal import ANONYMOUS, SAFE_METHODS, client_address, record_change
-from tadoru.serve.auth.rate_limits import RateLimitResult, RateLimits, client_network
+from tadoru.serve.auth.rate_limits import RateLimitResult, RateLimits
 from tadoru.serve.auth.security_headers import add_security_headers
 from tadoru.serve.live.handshake import WebSocketHandshake
-from tadoru.serve.problems import HttpProblem, error_response
+from tadoru.serve.problems import HttpProblem, database_unavailable, error_response, internal_error, rate_limit_exceeded
 from tadoru.serve.service import Service
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
 _QUIET = frozenset({"/healthz", "/readyz"})
-"""Not counted and not logged: whoever watches the service asks them all day."""
+"""Neither limited nor logged: monitoring polls them all day."""
 
 
 class RequestMiddleware:
-    """Middleware around the whole application."""
+    """ASGI middleware for HTTP requests and WebSocket handshakes."""
 
     def __init__(self, app: ASGIApp, service: Service, limits: RateLimits) -> None:
         self._app, self._service, self._limits = app, service, limits
-        self._names = allowed_hosts(service.options)
+        self._hosts = allowed_hosts(service.options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await WebSocketHandshake(self._service, dict(scope), receive, send).go(self._app, self._limits, self._names)
+            await WebSocketHandshake(self._service, dict(scope), receive, send).run(self._app, self._limits, self._hosts)
             return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        await _HttpExchange(self._service, dict(scope), receive, send).go(self._app, self._limits, self._names)
+        await _HttpExchange(self._service, dict(scope), receive, send).run(self._app, self._limits, self._hosts)
 
 
 class _HttpExchange:
-    """One request on its way through."""
+    """One request and its response."""
 
     def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
         self._service, self._scope, self._receive, self._send = service, scope, receive, send
         self._began = service.clock.monotonic()
         self._method = scope["method"]
         if self._method == "HEAD":
-            scope["method"] = "GET"  # The same answer, without its body.
+            scope["method"] = "GET"  # The same response, without its body.
         scope.setdefault("state", {})
-        self._request = Request(scope, self._bounded)
+        self._request = Request(scope, self._limited_receive)
         self._id = secrets.token_hex(8)
         self._caller = ANONYMOUS
-        self._taken: RateLimitResult | None = None
+        self._limit_result: RateLimitResult | None = None
         self._status = 0
-        self._size = 0
-        self._body = 0
+        self._sent_bytes = 0
+        self._received_bytes = 0
 
-    async def go(self, app: ASGIApp, limits: RateLimits, names: frozenset[str]) -> None:
+    async def run(self, app: ASGIApp, limits: RateLimits, hosts: frozenset[str]) -> None:
         try:
-            await self._enter(limits, names)
-            await app(self._scope, self._bounded, self._out)
-        except HttpProblem as error:
-            await self._tell(error.status_code, error.detail, dict(error.headers or {}))
+            await self._admit(limits, hosts)
+            await app(self._scope, self._limited_receive, self._send_message)
+        except HttpProblem as problem:
+            await self._respond(problem)
         except TadoruError:
-            await self._tell(503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
+            await self._respond(database_unavailable())
         except Exception as error:
-            self._log_fault(error)
+            self._log_exception(error)
             if self._status:
-                raise  # The answer has begun; the connection is all that can be closed.
-            await self._tell(500, f"Something went wrong here. The log has more under {self._id}.", {})
+                raise  # The response has started: only the connection can be closed.
+            await self._respond(internal_error(self._id))
         finally:
             self._log_request()
 
-    async def _enter(self, limits: RateLimits, names: frozenset[str]) -> None:
+    async def _admit(self, limits: RateLimits, hosts: frozenset[str]) -> None:
         request = self._request
-        if not is_allowed_host(request.headers.get("host", ""), names):
-            raise HttpProblem(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
+        check_host(request, hosts)
         if self._scope["path"] in _QUIET:
             return
         refused = None
         try:
             self._caller = await identify(request, limits)
         except HttpProblem as error:
-            refused = error  # Counted all the same.
+            refused = error  # It counts for the rate limit too.
         request.state.caller = self._caller
-        self._taken = self._count(limits)
-        if self._taken is not None and not self._taken.allowed:
-            raise HttpProblem(429, "That was too often: wait a little, then go on.", self._taken.headers())
+        self._limit_result = limits.take(self._caller, client_address(request))
+        if self._limit_result is not None and not self._limit_result.allowed:
+            raise rate_limit_exceeded(self._limit_result.headers(), self._limit_result.retry)
         if refused is not None:
             raise refused
 
-    def _count(self, limits: RateLimits) -> RateLimitResult | None:
-        caller = self._caller
-        if caller is ANONYMOUS:
-            return limits.addresses.take(client_network(client_address(self._request))) if limits.addresses is not None else None
-        name = f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}"
-        return limits.known.take(name) if limits.known is not None else None
-
-    async def _bounded(self) -> Message:
+    async def _limited_receive(self) -> Message:
         message = await self._receive()
-        self._body += len(message.get("body", b""))
-        if self._body > MAX_BODY_BYTES:
-            raise HttpProblem(413, f"The request is too large: at most {MAX_BODY_BYTES // 1024:,} KiB are taken.")
+        self._received_bytes += len(message.get("body", b""))
+        if self._received_bytes > MAX_BODY_BYTES:
+            raise HttpProblem(
+                413, "The request is too large. The maximum is {limit} KiB.", limit=f"{MAX_BODY_BYTES // 1024:,}"
+            )  # fmt: skip
         return message
 
-    async def _tell(self, status: int, detail: str, headers: dict[str, str]) -> None:
-        response = error_response(self._request, status, detail, headers)
-        await response(self._scope, self._bounded, self._out)
+    async def _respond(self, problem: HttpProblem) -> None:
+        response = error_response(self._request, problem)
+        await response(self._scope, self._limited_receive, self._send_message)
 
-    async def _out(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
-            await self._record()
+            await self._record_change()
             headers = MutableHeaders(scope=message)
             add_security_headers(headers, self._caller, secure=is_secure(self._request))
             headers.append("X-Request-Id", self._id)
-            if self._taken is not None:
-                for name, value in self._taken.headers().items():
+            if self._limit_result is not None:
+                for name, value in self._limit_result.headers().items():
                     headers.setdefault(name, value)
         elif message["type"] == "http.response.body":
-            self._size += len(message.get("body", b""))
+            self._sent_bytes += len(message.get("body", b""))
             if self._method == "HEAD":
                 message = {**message, "body": b""}
         await self._send(message)
 
-    async def _record(self) -> None:
+    async def _record_change(self) -> None:
         row = self._scope["state"].get("row")
         if (
             self._scope["method"] in SAFE_METHODS
@@ -148,15 +142,15 @@ class _HttpExchange:
             await run_in_threadpool(record_change, self._request, row, self._status)
         except TadoruError as error:
             self._service.log.write(
-                "error", "A change is missing in the audit log", route=f"{row.method} {row.path}", why=str(error)
+                "error", "change not recorded in the audit log", route=f"{row.method} {row.path}", why=str(error)
             )
 
-    def _log_fault(self, error: Exception) -> None:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
-        fields: dict[str, Any] = {"request": self._id, "path": self._scope["path"], "where": place}
-        # Not its words: they may hold what somebody typed.
-        self._service.log.write("error", f"A request failed: {type(error).__name__}", **fields)
+    def _log_exception(self, error: Exception) -> None:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
+        fields: dict[str, Any] = {"request": self._id, "path": self._scope["path"], "where": where}
+        # Without the message of the exception, which may contain user input.
+        self._service.log.write("error", f"request failed: {type(error).__name__}", **fields)
 
     def _log_request(self) -> None:
         if self._scope["path"] in _QUIET or not self._service.log.hears("info"):
@@ -164,6 +158,6 @@ class _HttpExchange:
         took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
         who = {"who": self._caller.name} if self._caller is not ANONYMOUS else {}
         self._service.log.write(
-            "info", "request", method=self._method, path=self._scope["path"], status=self._status, ms=took, bytes=self._size,
+            "info", "request", method=self._method, path=self._scope["path"], status=self._status, ms=took, bytes=self._sent_bytes,
             address=client_address(self._request), **who, request=self._id,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 
 from tadoru.errors import StoreError
 from tadoru.jobs.prometheus import MEDIA_TYPE, format_metric
-from tadoru.serve.problems import problem_response
+from tadoru.serve.problems import database_unavailable, problem_response
 from tadoru.serve.service import Service, service_of
 from tadoru.store.calendar.sources import CalendarTotals, SourceHealthStats
 
@@ -30,7 +30,7 @@ def readyz(service: Annotated[Service, Depends(service_of)]) -> Response:
         service.store.has_users()
     except StoreError as error:
         service.log.write("error", str(error))
-        return problem_response(503, "The database does not answer.", {"Retry-After": "5"})
+        return problem_response(database_unavailable())
     return JSONResponse({"status": "ready"})
 
 

@@ -1,7 +1,7 @@
-"""What went wrong, said the same way everywhere: `application/problem+json` (RFC 9457), or a page for a browser.
+"""Errors of the service: `application/problem+json` (RFC 9457) for programs, a page for browsers.
 
-A route raises `HttpProblem` (or FastAPI's HTTPException) with a sentence for the caller; errors of Tadoru become 400, and whatever is
-not foreseen becomes 500 without a word about the inside. The room of pages may provide `error_page(request, status, detail)`.
+A route raises `HttpProblem`: a status, an English message with `{name}` for its values, and a code that programs can rely on.
+A `TadoruError` becomes 400, a `StoreError` 503. Any other exception becomes 500 without details; the log has them.
 """
 
 from __future__ import annotations
@@ -16,38 +16,87 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from tadoru.errors import StoreError, TadoruError
+from tadoru.errors import Message, StoreError, TadoruError
+from tadoru.i18n.translation import N_
 
 MEDIA_TYPE = "application/problem+json"
+CODES = {
+    400: "bad_request", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed", 409: "conflict",
+    413: "too_large", 415: "unsupported_media_type", 421: "wrong_host", 422: "invalid_value", 429: "rate_limited",
+    500: "internal_error", 503: "unavailable",
+}  # fmt: skip
+"""The code of a problem that has no code of its own, by its status."""
+_GENERAL_CODES = frozenset({TadoruError.code, "usage"})
 _WEIGHT = re.compile(r"[0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9}")
 
 
 class HttpProblem(HTTPException):
-    """A request that is not carried out: the status, and a sentence about what to do."""
+    """A request that is refused: `HttpProblem(404, "Event {id} not found.", id=event_id)`.
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(status, detail, headers)
+    `detail` is the message as a `Message`, so that a page can translate it. The message may also be an error, which keeps its code.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str | TadoruError,
+        headers: Mapping[str, str] | None = None,
+        *,
+        code: str = "",
+        **values: object,
+    ) -> None:
+        if isinstance(message, TadoruError):
+            own_code = "" if message.code in _GENERAL_CODES else message.code
+            text = Message(message.message, **message.values)
+        else:
+            own_code = ""
+            text = message if isinstance(message, Message) else Message(message, **values)
+        super().__init__(status, text, headers)
+        self.code = code or own_code or CODES.get(status, "error")
 
 
-def problem_response(status: int, detail: str = "", headers: Mapping[str, str] | None = None, **more: Any) -> Response:
-    """One problem as JSON."""
-    body = {"type": "about:blank", "title": _title(status), "status": status, **({"detail": detail} if detail else {}), **more}
-    return JSONResponse(body, status, headers=dict(headers or {}), media_type=MEDIA_TYPE)
+def database_unavailable() -> HttpProblem:
+    """The problem of a request during which the database did not respond."""
+    return HttpProblem(503, "The database is unavailable. Try again later.", {"Retry-After": "5"}, code="database_unavailable")
 
 
-def error_response(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> Response:
-    """A problem in the form that the caller can read."""
-    from tadoru.serve import web
+def internal_error(request_id: str) -> HttpProblem:
+    """The problem of a request that failed because of a bug."""
+    return HttpProblem(
+        500, "Something went wrong on our side. If it keeps happening, report request ID {id}.", id=request_id
+    )  # fmt: skip
 
-    if prefers_html(request) and (page := getattr(web, "error_page", None)) is not None:
-        shown: Response = page(request, status, detail)
-        shown.headers.update(dict(headers or {}))
-        return shown
-    return problem_response(status, detail, headers, **more)
+
+def rate_limit_exceeded(headers: Mapping[str, str], seconds: int) -> HttpProblem:
+    """The problem of a request that is one too many."""
+    return HttpProblem(429, "Rate limit exceeded. Retry after {seconds} seconds.", headers, seconds=seconds)
+
+
+def problem_response(problem: HTTPException, **more: Any) -> Response:
+    """A problem as JSON."""
+    status, detail = problem.status_code, problem.detail
+    code = problem.code if isinstance(problem, HttpProblem) else CODES.get(status, "error")
+    body: dict[str, Any] = {"type": "about:blank", "title": _title(status), "status": status, "code": code}
+    if detail and detail != _title(status):
+        body["detail"] = detail
+    if isinstance(detail, Message) and detail.values:
+        body["params"] = {name: str(value) for name, value in detail.values.items()}
+    return JSONResponse(body | more, status, headers=dict(problem.headers or {}), media_type=MEDIA_TYPE)
+
+
+def error_response(request: Request, problem: HTTPException, **more: Any) -> Response:
+    """A problem as a page for a browser, as JSON for anything else."""
+    from tadoru.serve.web import error_page
+
+    if not prefers_html(request):
+        return problem_response(problem, **more)
+    page = error_page(request, problem.status_code, "" if problem.detail == _title(problem.status_code) else problem.detail)
+    page.headers.update(dict(problem.headers or {}))
+    return page
 
 
 def prefers_html(request: Request) -> bool:
-    """Does the caller name HTML, and before JSON? `*/*` names neither."""
+    """Whether the request accepts HTML with more weight than JSON; `*/*` counts for neither."""
     weights = {"text/html": 0.0, "application/json": 0.0}
     for part in request.headers.get("accept", "").split(","):
         kind, *parameters = (piece.strip().lower() for piece in part.split(";"))
@@ -57,7 +106,7 @@ def prefers_html(request: Request) -> bool:
 
 
 def quality_of(parameters: Iterable[str]) -> float:
-    """The weight among the parameters of a preference (`q=0.8`): 1 without one, 0 for one that cannot be read."""
+    """The weight in the parameters of an accepted type (`q=0.8`): 1 if there is none, 0 if it is invalid."""
     given = next((one.removeprefix("q=") for one in parameters if one.startswith("q=")), "1")
     return float(given) if _WEIGHT.fullmatch(given) else 0.0
 
@@ -70,29 +119,27 @@ def _title(status: int) -> str:
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Let every error of the application be told this way."""
+    """Make the application respond to every error in this format."""
 
     async def http(request: Request, error: HTTPException) -> Response:
         from tadoru.serve.auth.guard import allowed_methods
 
-        if (refused := await _not_let_in(request)) is not None:
-            error = refused
-        detail = "" if error.detail == _title(error.status_code) else str(error.detail)
-        headers = dict(error.headers or {})
-        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers["Allow"] = ", ".join(allowed_methods(request))
-        return error_response(request, error.status_code, detail or _SENTENCES.get(error.status_code, ""), headers)
+        problem = await _denied_access(request) or error
+        status = problem.status_code
+        if not isinstance(problem, HttpProblem) and problem.detail == _title(status) and status in _MESSAGES:
+            problem = HttpProblem(status, _MESSAGES[status], problem.headers)
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            problem.headers = {**(problem.headers or {}), "Allow": ", ".join(allowed_methods(request))}
+        return error_response(request, problem)
 
     async def invalid(request: Request, error: RequestValidationError) -> Response:
-        if (refused := await _not_let_in(request)) is not None:
-            return await http(request, refused)
+        if (problem := await _denied_access(request)) is not None:
+            return error_response(request, problem)
         errors = [{"where": [str(part) for part in one["loc"]], "what": str(one["msg"])} for one in error.errors()[:50]]
-        return error_response(request, 422, "Some of the values do not fit: see errors.", errors=errors)
+        return error_response(request, HttpProblem(422, "Some values are invalid. See errors."), errors=errors)
 
     async def own(request: Request, error: TadoruError) -> Response:
-        if isinstance(error, StoreError):
-            return error_response(request, 503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
-        return error_response(request, 400, str(error))
+        return error_response(request, database_unavailable() if isinstance(error, StoreError) else HttpProblem(400, error))
 
     handlers: dict[type[Exception], Any] = {
         HTTPException: http, RequestValidationError: invalid, TadoruError: own,
@@ -101,9 +148,11 @@ def install_error_handlers(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-async def _not_let_in(request: Request) -> HTTPException | None:
-    """What the guard says of a request whose body could not even be read: bodies are read before the guard is asked, and who may
-    not send one is told that, and not what is wrong with it."""
+async def _denied_access(request: Request) -> HTTPException | None:
+    """The guard's refusal of a request whose body is invalid, or None.
+
+    FastAPI reads the body before the guard runs, and someone without access must not learn what is wrong with a body.
+    """
     from tadoru.serve.auth.guard import guard
 
     is_a_route = (request.scope.get("endpoint"), request.method) in request.app.state.rows
@@ -116,8 +165,9 @@ async def _not_let_in(request: Request) -> HTTPException | None:
     return None
 
 
-_SENTENCES = {
-    404: "There is nothing at this address.",
-    405: "This address does not take that method: see the header Allow.",
-    413: "The request is too large.",
+_MESSAGES = {
+    404: N_("Not found. Check the URL."),
+    405: N_("Method not allowed. The Allow header lists the methods of this URL."),
+    413: N_("The request is too large."),
 }
+"""The message of a problem that the framework raised, by its status."""

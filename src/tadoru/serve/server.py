@@ -26,7 +26,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.options import EventsOptions, ServeOptions
+from tadoru.config.options import EventsOptions, ServeOptions
 from tadoru.errors import StoreError, TadoruError, UsageError
 from tadoru.log import Log
 from tadoru.serve.app import build_app
@@ -61,7 +61,10 @@ def open_socket(options: ServeOptions) -> socket.socket:
         number = error.errno or 0
         why = os.strerror(number) if number > 0 else str(error).partition("] ")[2].partition(" (while")[0]
         raise UsageError(
-            f"Can not listen on {options.host}, port {options.port} ({why}): give another --port or --host."
+            "Cannot listen on {host}, port {port}: {reason}. Choose another --port or --host.",
+            host=options.host,
+            port=options.port,
+            reason=why,
         ) from None
 
 
@@ -134,7 +137,7 @@ def _run_several(start: ServerConfig, config: uvicorn.Config, listening: socket.
         workers = _Workers(config, sockets=[listening])
         workers.run()
     if any(one.exitcode == STARTUP_FAILURE for one in workers.processes):
-        raise StoreError("The service can not start: the lines above say why.")
+        raise StoreError("The service cannot start. The log lines above show the reason.")
 
 
 class _Workers(Multiprocess):

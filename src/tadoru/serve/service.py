@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from tadoru.clock import Clock, SystemClock
-from tadoru.config.resolve.options import EventsOptions, ServeOptions
+from tadoru.config.options import EventsOptions, ServeOptions
 from tadoru.log import Log
 from tadoru.store.service import ServiceStore
 

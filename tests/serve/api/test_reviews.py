@@ -12,7 +12,7 @@ REVIEWS = "/api/v1/admin/reviews"
 def asked(desk: Desk, *candidates: int) -> int:
     """A question whether events are one."""
     detail = {"score": 0.7, "reasons": ["The titles are alike."]}
-    desk.store.ask_about(ReviewRequest(f"pair:{candidates}", candidates, ReviewReason.DEDUPE_CONFLICT, None, detail))
+    desk.store.request_review(ReviewRequest(f"pair:{candidates}", candidates, ReviewReason.DEDUPE_CONFLICT, None, detail))
     return desk.store.reviews(reason=ReviewReason.DEDUPE_CONFLICT)[-1].id
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tadoru.config.resolve.options import ServeOptions
+from tadoru.config.options import ServeOptions
 
 from tadoru.serve.app import build_app
 from tadoru.serve.auth.authentication import PLAIN_COOKIE

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tadoru.config.resolve.options import ServeOptions
+from tadoru.config.options import ServeOptions
 
 from tadoru.errors import UsageError
 from tadoru.serve.auth.api_keys import create_api_key

@@ -1,4 +1,4 @@
-"""Signing in: what it takes, what it leaves behind, and what can not be made of it."""
+"""Signing in: what it takes, what it leaves behind, and what cannot be made of it."""
 
 from __future__ import annotations
 

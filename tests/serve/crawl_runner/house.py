@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tadoru.config.resolve.options import ServeOptions
+from tadoru.config.options import ServeOptions
 
 from tadoru.clock import Clock, SystemClock
 from tadoru.log import Log

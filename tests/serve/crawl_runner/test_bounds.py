@@ -1,4 +1,4 @@
-"""What a crawl of the service can not reach, and what nobody may ask for: private addresses by start, redirect, sitemap and link;
+"""What a crawl of the service cannot reach, and what nobody may ask for: private addresses by start, redirect, sitemap and link;
 files, proxies, credentials; more than there is room for."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tadoru.config.resolve.settings import JOB_SETTINGS as SETTINGS
+from tadoru.config.settings import JOB_SETTINGS as SETTINGS
 
 from tadoru.errors import UsageError
 from tadoru.rules.address import Exemptions
@@ -183,7 +183,7 @@ def test_starts_are_counted_and_written_in_one_way(strict: House) -> None:
     assert len(validate_start_urls(service, "audit", many, listed=True)) == 21
     for job, starts, words in (
         ("links", many[:2], "starts from one URL"), ("docs", many[:2], "starts from one URL"), ("audit", [], "no URL to start"),
-        ("audit", ["https://u:p@example.com/"], "must not hold a user name"), ("audit", ["file:///etc/passwd"], "can not be"),
+        ("audit", ["https://u:p@example.com/"], "must not hold a user name"), ("audit", ["file:///etc/passwd"], "cannot be"),
         ("audit", ["https://example.com/" + "x" * 2000], "at most 2,000"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=words):

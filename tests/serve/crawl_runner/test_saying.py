@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.config.resolve.options import AuditOptions
+from tadoru.config.options import AuditOptions
 
 from tadoru.engine.notifications import (
     CrawlNotification,

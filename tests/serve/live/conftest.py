@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import uvicorn
-from tadoru.config.resolve.options import ServeOptions
+from tadoru.config.options import ServeOptions
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin
 

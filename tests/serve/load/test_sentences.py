@@ -44,17 +44,17 @@ IN_ENGLISH = frozenset({
     "The time zone {}.", "A crawl of the job {} starts from {}{}.",
     # Only a form that was changed by hand, or a program, gets to hear these.
     "A crawl of the job {} has no option “{}”: choose among {}.", "A source has no field {}: it has {}.",
-    "An event has no field {} that can be set: {}", "{} of an event can not be edited: choose from {}.",
+    "An event has no field {} that can be set: {}", "{} of an event cannot be edited: choose from {}.",
     "The URL {} is not UTF-8 text: write it with percent-escapes, or {}.",
     "{} is not a valid IPv6 address: write it as in http://[2001:db8::1]/.",
     "{} has several colons: put an IPv6 address in brackets, as in http://[2001:db8::1]/.",
     "The site {} never had a page {}.", "The site {} has no such file: there are {} once it was crawled with them.",
     "The site {} has no chunk {}.", "The site {} has no page {}.",
     # What is said on the command line only.
-    "--set {} can not be read: write it as field=value, such as --set venue=市民会館.",
+    "--set {} cannot be read: write it as field=value, such as --set venue=市民会館.",
     "Event {} is in quarantine: answer its review with `tadoru events review fix`.",
-    "The setting {} can not be read: write it as key=value, such as --set items=events.",
-    "The setting {} can not be set: {} holds a value already.",
+    "The setting {} cannot be read: write it as key=value, such as --set items=events.",
+    "The setting {} cannot be set: {} holds a value already.",
     "The secret is the name of a variable, such as TOWN_TOKEN, and never the secret itself.",
     # Settings of a source are in the words of its format, which are English.
     "The setting auth needs a secret: name the variable that holds it with --secret.",

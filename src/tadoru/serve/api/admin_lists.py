@@ -54,7 +54,7 @@ def get_run(service: Service, run_id: int) -> records.RunLog:
     try:
         return service.store.run(run_id)
     except UsageError:
-        raise HttpProblem(404, f"There is no run {run_id}.") from None
+        raise HttpProblem(404, "Run {id} not found.", id=run_id) from None
 
 
 def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> ListPart:
@@ -68,7 +68,7 @@ def get_review(service: Service, review_id: int) -> records.ReviewItem:
     try:
         return service.store.review(review_id)
     except UsageError:
-        raise HttpProblem(404, f"There is no review {review_id}.") from None
+        raise HttpProblem(404, "Review {id} not found.", id=review_id) from None
 
 
 def status_document(service: Service, days: int) -> dict[str, Any]:

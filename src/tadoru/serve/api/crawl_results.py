@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from tadoru.clock import to_datetime
-from tadoru.errors import UsageError
+from tadoru.errors import Message, UsageError
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
 from tadoru.jobs.audit.crawl_results.queries import DEFAULT_NODES, MAX_NODES
@@ -169,7 +169,9 @@ def list_findings(
 ) -> Response:
     """The checks that apply somewhere, the gravest first, with why they matter and how to mend it."""
     with open_crawl(service, crawl_id) as path:
-        return json_response(request, who, {"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)})
+        return json_response(
+            request, who, {"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)}
+        )
 
 
 @router.get(
@@ -187,7 +189,9 @@ def list_affected(
         known = crawl_results.list_findings(path, check=check, every=True, lang=lang)
         found = crawl_results.list_affected(path, check, limit=limit, cursor=cursor) if known else None
         if found is None:
-            raise HttpProblem(404, f"Crawl {crawl_id} knows no such check: /findings?all=true lists them.")
+            raise HttpProblem(
+                404, "Crawl {id} has no check {check}. List its checks with /findings?all=true.", id=crawl_id, check=check
+            )
         next_url = next_page_url(request, found[1])
         return json_response(request, who, {"check": known[0], "items": found[0], "next": next_url}, next_url=next_url)
 
@@ -226,7 +230,7 @@ def read_page(
     with open_crawl(service, crawl_id) as path:
         found = crawl_results.read_page(path, page_id, lang=lang, links=links)
     if found is None:
-        raise HttpProblem(404, f"There is no page {page_id} in crawl {crawl_id}.")
+        raise HttpProblem(404, "Crawl {id} has no page {page}.", id=crawl_id, page=page_id)
     return json_response(request, who, found)
 
 
@@ -262,7 +266,7 @@ def compare_crawl(
 ) -> Response:
     """What broke, was mended, came, went and changed since another crawl, or since the run before (which is the default)."""
     if other is not None and run is not None:
-        raise HttpProblem(422, "Compare with another crawl or with the run before: leave out with, or run.")
+        raise HttpProblem(422, "Use either “with” or “run”, not both.")
     with open_crawl(service, crawl_id) as path:
         if other is None:
             return json_response(request, who, crawl_results.compare_with_previous(path, lang=lang, shown=shown))
@@ -272,24 +276,24 @@ def compare_crawl(
 
 @contextmanager
 def open_crawl(service: Service, crawl_id: int) -> Iterator[FilePath]:
-    """The database of a crawl; what can not be read of it is told in a sentence."""
+    """The database of a crawl; what cannot be read of it is told in a sentence."""
     crawl = get_crawl(service, crawl_id)
     try:
         yield crawl_database(service, crawl)
     except crawl_results.CrawlNotReadable as error:
-        raise HttpProblem(409, _nothing_yet(crawl) or str(error)) from None
+        raise HttpProblem(409, _nothing_yet(crawl) or error) from None
     except crawl_results.NothingToCompare as error:
-        raise HttpProblem(409, str(error)) from None
+        raise HttpProblem(409, error) from None
     except UsageError as error:
-        raise HttpProblem(422, str(error)) from None
+        raise HttpProblem(422, error) from None
 
 
-def _nothing_yet(crawl: ServedCrawl) -> str:
+def _nothing_yet(crawl: ServedCrawl) -> Message | None:
     if crawl.state is CrawlState.QUEUED:
-        return f"Crawl {crawl.id} waits for its turn: there is nothing to read yet."
+        return Message("Crawl {id} is queued and has no results yet.", id=crawl.id)
     if crawl.state is CrawlState.RUNNING:
-        return f"Crawl {crawl.id} is just beginning: ask again in a moment."
-    return ""
+        return Message("Crawl {id} is starting and has no results yet. Try again in a moment.", id=crawl.id)
+    return None
 
 
 SVG = "image/svg+xml"
@@ -317,7 +321,7 @@ def read_graph(
             return json_response(request, who, crawl_results.read_graph(path, most=most))
         drawing = crawl_results.draw_site_graph(path, most=most, lang=lang)
     if drawing is None:
-        raise HttpProblem(409, f"Crawl {crawl_id} has no page yet that could be drawn: ask again in a moment.")
+        raise HttpProblem(409, "Crawl {id} has no pages to draw yet. Try again in a moment.", id=crawl_id)
     data = crawl_results.standalone_svg(drawing.svg).encode(errors="replace")
     headers = cache_headers(who, entity_tag(data), None) | {"Content-Security-Policy": _ALONE}
     if is_not_modified(request, headers["ETag"], None):

@@ -82,7 +82,7 @@ def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, s
     """Give a crawl another name, rhythm or webhook; what is not given stays."""
     sent = given.model_fields_set
     if not sent or (sent == {"name"} and given.name is None):
-        raise HttpProblem(422, "There is nothing to change: give a field.")
+        raise HttpProblem(422, "Nothing to change. Send at least one field.")
     crawl = control.change(
         service, actor_of(request), crawl_id, name=given.name, every=given.every,
         repeats=False if "every" in sent and given.every is None else None,
@@ -162,7 +162,7 @@ def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
     try:
         return service.store.crawl(crawl_id)
     except CrawlNotFound as error:
-        raise HttpProblem(404, str(error)) from None
+        raise HttpProblem(404, error) from None
 
 
 def crawl_json(crawl: ServedCrawl) -> dict[str, Any]:

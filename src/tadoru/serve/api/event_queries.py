@@ -34,21 +34,21 @@ from tadoru.store.calendar.listing import EventFilter, EventQueries
 from tadoru.store.calendar.search_conditions import GeoCircle
 
 FIRST_DAY, LAST_DAY = date(1, 2, 1), date(9999, 11, 30)
-"""Days that a time zone can not push out of what a calendar knows."""
+"""Days that a time zone cannot push out of what a calendar knows."""
 _BEGINS_WITH_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _written(value: Any) -> Any:
     """A day or a time as people write it; a bare number could be seconds of some clock, or a slip of the pen."""
     if isinstance(value, str) and _BEGINS_WITH_A_DAY.match(value) is None:
-        raise ValueError("Write it as 2026-08-01, or as 2026-08-01T10:00:00Z where a time is asked for.")
+        raise ValueError("Use the format 2026-08-01, or 2026-08-01T10:00:00Z for a time.")
     return value
 
 
 def _near(day: date) -> date:
     """A day that can be counted with. Said in a sentence: a schema has no bounds for days."""
     if not FIRST_DAY <= day <= LAST_DAY:
-        raise ValueError(f"This day is too far away: give one from {FIRST_DAY} to {LAST_DAY}.")
+        raise ValueError(f"The date must be from {FIRST_DAY} to {LAST_DAY}.")
     return day
 
 
@@ -104,13 +104,13 @@ class EventQuery(BaseModel):
         if value is None:
             return None
         if not FIRST_DAY <= value.date() <= LAST_DAY:
-            raise ValueError("This time is too far away.")
+            raise ValueError(f"The date must be from {FIRST_DAY} to {LAST_DAY}.")
         return value if value.tzinfo else value.replace(tzinfo=UTC)
 
     @model_validator(mode="after")
     def _a_period(self) -> EventQuery:
         if self.since is not None and self.until is not None and self.until < self.since:
-            raise ValueError(f"The period ends on {self.until}, before it begins: exchange from and to.")
+            raise ValueError(f"“to” ({self.until}) is before “from”. Swap them.")
         return self
 
 
@@ -138,11 +138,11 @@ class EventListQuery(EventQuery):
     @model_validator(mode="after")
     def _an_order(self) -> EventListQuery:
         if self.order == "updated" and (self.since or self.until):
-            raise ValueError("A list in the order of changes has no period: leave out from and to, or sort.")
+            raise ValueError("A list sorted by updates has no period. Remove “from” and “to”, or “sort”.")
         if self.order == "relevance" and not (self.q or "").strip():
-            raise ValueError("A list by relevance needs words to look for: give q, or another sort.")
+            raise ValueError("Sorting by relevance needs search words. Add “q” or change “sort”.")
         if self.order != "updated" and self.status == "quarantine" and self.sort != "starts":
-            raise ValueError("What is in quarantine may have no time: sort it by updated or -updated.")
+            raise ValueError("Quarantined events may have no date. Sort by updated or -updated.")
         return self
 
 
@@ -157,9 +157,9 @@ def parse_circle(text: str) -> GeoCircle:
     try:
         lat, lon, km = (float(part) for part in text.split(","))
     except ValueError:
-        raise ValueError("Write near as latitude, longitude and kilometres: 39.70,141.15,10.") from None
+        raise ValueError("Write “near” as latitude, longitude and kilometres: 39.70,141.15,10.") from None
     if not (abs(lat) <= 90 and abs(lon) <= 180 and 0 < km <= 20_040 and math.isfinite(lat + lon + km)):
-        raise ValueError("A place is a latitude from -90 to 90, a longitude from -180 to 180 and a distance up to 20040 km.")
+        raise ValueError("The latitude must be from -90 to 90, the longitude from -180 to 180, the distance at most 20040 km.")
     return GeoCircle(lat, lon, km)
 
 
@@ -167,13 +167,13 @@ def event_filter(chosen: EventQuery, caller: Principal, service: Service) -> Eve
     """What the database is asked."""
     statuses = (EventStatus(chosen.status or "active"),)
     if statuses != (EventStatus.ACTIVE,) and not caller.may(Role.VIEWER, "events:read"):
-        raise HttpProblem(403, "What is hidden or in quarantine is for those who are signed in: leave out status, or sign in.")
+        raise HttpProblem(403, "Hidden and quarantined events are available after sign-in only. Sign in or remove “status”.")
     by_change = isinstance(chosen, EventListQuery) and chosen.order == "updated"
     since, is_period = chosen.since, not (chosen.every or by_change)
     if since is None and is_period and statuses == (EventStatus.ACTIVE,):
         since = local_today(service)
         if chosen.until is not None and chosen.until < since:
-            raise HttpProblem(422, "This day is over: say with from where to begin, or add all=true.")
+            raise HttpProblem(422, "“to” is in the past. Add “from” or all=true.")
     return EventFilter(
         city=chosen.city, since=since, until=chosen.until, category=chosen.category, q=chosen.q, source_id=chosen.source,
         updated_since=chosen.updated_since, statuses=statuses, archived=False if is_period and chosen.since is None else None,

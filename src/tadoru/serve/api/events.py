@@ -155,7 +155,7 @@ def visible_event(event_id: int, who: Principal, service: Service) -> EventRecor
         found = find_event_record(service.store, found.event.merged_into)
     is_public = found is not None and found.event.status is EventStatus.ACTIVE
     if found is None or not (is_public or who.may(Role.VIEWER, "events:read")):
-        raise HttpProblem(404, f"There is no event {event_id}.")
+        raise HttpProblem(404, "Event {id} not found.", id=event_id)
     return found
 
 
@@ -170,7 +170,7 @@ def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, serv
     found = _existing_event(service, event_id)
     names = {source.id: source.name for source in service.store.sources()}
     return json_response(
-        request, who, provenance_json(service.store.story(event_id), found, names), modified=found.event.updated_at
+        request, who, provenance_json(service.store.provenance(event_id), found, names), modified=found.event.updated_at
     )
 
 
@@ -199,16 +199,16 @@ def change_event(
     with usage_errors_as(422):
         released = [resolve_field(name) for name in given.release]
         if not values and not released:
-            raise UsageError("There is nothing to change: give a field, or release one.")
+            raise UsageError("Nothing to change. Send at least one field, or release one.")
         if both := sorted(values.keys() & set(released)):
-            raise UsageError(f"The field {both[0]} can not be set and released at once: do one of them.")
+            raise UsageError("{field} cannot be set and released at the same time. Do one of them.", field=both[0])
     _check_not_quarantined(event.status, event_id)
     with usage_errors_as(422):
         now = store.now()
         changes = parse_changes(event, store.times(event_id), values, service.options.timezone, now) if values else {}
     with usage_errors_as(409):
         if released:
-            store.give_back_fields(event_id, draft_fields(released), EventMatcher(), who.name)
+            store.release_fields(event_id, draft_fields(released), EventMatcher(), who.name)
         if changes:
             store.edit_event(event_id, changes, EventMatcher(), who.name)
     note_change(request, f"event {event_id}", fields=sorted(values), released=sorted(released))
@@ -275,7 +275,7 @@ def _existing_event(service: Service, event_id: int) -> EventRecord:
     """An event that is there, whatever became of it. Raises Refused."""
     found = find_event_record(service.store, event_id)
     if found is None:
-        raise HttpProblem(404, f"There is no event {event_id}.")
+        raise HttpProblem(404, "Event {id} not found.", id=event_id)
     return found
 
 
@@ -283,13 +283,16 @@ def _unmerged_event(service: Service, event_id: int) -> EventRecord:
     """An event that is there and was not merged. Raises Refused."""
     found = _existing_event(service, event_id)
     if found.event.merged_into is not None:
-        raise HttpProblem(409, f"Event {event_id} was merged into {found.event.merged_into}: use that one, or undo the merge.")
+        raise HttpProblem(
+            409, "Event {id} was merged into event {into}. Use that event, or undo the merge.", id=event_id,
+            into=found.event.merged_into,
+        )  # fmt: skip
     return found
 
 
 def _check_not_quarantined(status: EventStatus, event_id: int) -> None:
     if status is EventStatus.QUARANTINE:
-        raise HttpProblem(409, f"Event {event_id} is in quarantine: answer its review first.")
+        raise HttpProblem(409, "Event {id} is in quarantine. Resolve its review first.", id=event_id)
 
 
 def _document(service: Service, event_id: int) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def event_ics(
     told = visible_event(event_id, ANONYMOUS, service)
     event = told.event
     if event.starts_at is None:
-        raise HttpProblem(404, f"Event {event_id} has no time yet.")
+        raise HttpProblem(404, "Event {id} has no date yet.", id=event_id)
     use = ZoneUse(name=event.timezone, first=event.starts_at, last=event.last_day_over or event.starts_at)
     words = lang or _language(service)
 
@@ -162,7 +162,7 @@ def event_ics(
 def _feed_filter(asked: EventQuery, service: Service) -> EventFilter:
     """What a feed holds: always what everybody may see, whoever asks."""
     if asked.status not in (None, EventStatus.ACTIVE.value):
-        raise HttpProblem(422, "A feed holds what everybody may see: leave out status.")
+        raise HttpProblem(422, "Feeds contain public events only. Remove “status”.")
     return resolve_city(service.store, event_filter(asked, ANONYMOUS, service))
 
 

@@ -1,4 +1,4 @@
-"""The description of the interface (OpenAPI): what FastAPI gathers, and what it can not know.
+"""The description of the interface (OpenAPI): what FastAPI gathers, and what it cannot know.
 
 Who may call an operation is read from the table of `roles`; every parameter, body and answer gets an example (`examples`); what
 an answer says in its headers is told once for all. `/api/docs` shows this document to people; the tests hold the service to it.
@@ -208,7 +208,7 @@ _TEXTS = {
     "text/html": "<!doctype html>",
 }  # fmt: skip
 _SAYS = {
-    400: "The request can not be carried out.",
+    400: "The request cannot be carried out.",
     401: "Sign in, or send a key as “Authorization: Bearer …”.",
     403: "This key lacks the scope events:write: use one that has it.",
     404: "There is no event 12.",

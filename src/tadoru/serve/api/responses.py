@@ -30,10 +30,10 @@ from tadoru.serve.roles import Role
 VARY = "Accept, Authorization, Cookie"
 _PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
 _DESCRIPTIONS = {
-    400: "The request can not be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
+    400: "The request cannot be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
     404: "There is no such thing.", 405: "The address does not take that method.", 409: "Something stands against it.",
     413: "The request is too large.", 415: "The body is not of a type that is read here.", 422: "Some of the values do not fit.",
-    429: "Too many requests.", 500: "Something failed in the service.", 503: "The service can not answer just now.",
+    429: "Too many requests.", 500: "Something failed in the service.", 503: "The service cannot answer just now.",
 }  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def usage_errors_as(status: int) -> Iterator[None]:
     try:
         yield
     except UsageError as error:
-        raise HttpProblem(status, str(error)) from None
+        raise HttpProblem(status, error) from None
 
 
 class StreamResponse(StreamingResponse):

@@ -156,7 +156,7 @@ def undo_merge(
 ) -> Response:
     """Take a merge back. The two are kept apart from now on."""
     if not service.store.has_merge(merge_id):
-        raise HttpProblem(404, f"There is no merge {merge_id}.")
+        raise HttpProblem(404, "Merge {id} not found.", id=merge_id)
     with usage_errors_as(409):
         ids = service.store.undo_merge(merge_id, EventMatcher(), who.name)
     note_change(request, f"merge {merge_id}", events=list(ids))
@@ -166,7 +166,7 @@ def undo_merge(
 def _open_review(service: Service, review_id: int) -> records.ReviewItem:
     found = the_review(service, review_id)
     if found.resolved_at is not None:
-        raise HttpProblem(409, f"Review {review_id} was answered already ({found.resolution}).")
+        raise HttpProblem(409, "Review {id} is already resolved ({resolution}).", id=review_id, resolution=found.resolution)
     return found
 
 
@@ -175,7 +175,7 @@ def _review_row(service: Service, review_id: int) -> RawEvent:
     _open_review(service, review_id)
     raw = service.store.review_raw(review_id)
     if raw is None:
-        raise HttpProblem(409, f"Review {review_id} is not about a row that lacks something: answer it with merge or keep-apart.")
+        raise HttpProblem(409, "Review {id} is not about an incomplete item. Resolve it with merge or keep-apart.", id=review_id)
     return raw
 
 

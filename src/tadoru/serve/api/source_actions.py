@@ -26,7 +26,7 @@ from tadoru.serve.auth.principal import Principal
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import Service
-from tadoru.store.calendar.records import EventSource, SourceEdit
+from tadoru.store.calendar.records import EventSource, SourceFieldChange
 from tadoru.store.files import FileStore, beside, open_files
 
 _LOCATION_FIELDS = frozenset({"url", "type", "settings"})
@@ -48,7 +48,7 @@ def visible_source(source: EventSource, caller: Principal) -> dict[str, Any]:
     return source_json(source) | {"settings": visible_settings(source.settings, caller)}
 
 
-def visible_change(one: SourceEdit, caller: Principal) -> dict[str, Any]:
+def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
     """A change of a source as a caller may see it."""
     shown = change_json(one)
     if one.field == "settings":
@@ -62,7 +62,7 @@ def get_source(service: Service, source_id: int) -> EventSource:
     try:
         return service.store.source(source_id)
     except UsageError:
-        raise HttpProblem(404, f"There is no source {source_id}.") from None
+        raise HttpProblem(404, "Source {id} not found.", id=source_id) from None
 
 
 def allowed_addresses(service: Service) -> Exemptions:
@@ -83,10 +83,11 @@ def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by:
     if before.secret and changed & _LOCATION_FIELDS:
         raise HttpProblem(
             409,
-            f"Source {source_id} sends a secret: where it is sent is changed on the command line, or its secret removed there.",
+            "Source {id} sends a secret. Change its URL, type and settings on the command line, or remove the secret there.",
+            id=source_id,
         )
     if (before.allow_private or before.named_host) and changed & _LOCATION_FIELDS and not allowed_addresses(service).allow_all:
-        raise HttpProblem(409, f"Source {source_id} may reach a private address: change what it reads on the command line.")
+        raise HttpProblem(409, "Source {id} may access a private address. Change it on the command line.", id=source_id)
     return _saved(service, values, partial(source_registry.edit_source, service.store, source_id, by=by))
 
 
@@ -98,7 +99,9 @@ def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
         known = before.get("headers", {})
         for name, value in headers.items():
             if value == HIDDEN and name not in known:
-                raise HttpProblem(422, f"The value of headers.{name} is hidden, and nothing is stored for it: enter the value.")
+                raise HttpProblem(
+                    422, "The value of headers.{name} is hidden and no value is stored. Enter the value.", name=name
+                )
         whole = {name: known[name] if value == HIDDEN else value for name, value in headers.items()}
         given["settings"] = {**given["settings"], "headers": whole}
     return given
@@ -118,13 +121,13 @@ def source_files(service: Service) -> FileStore:
 
 def _saved(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
     if refused := sorted(values.keys() & _COMMAND_LINE_FIELDS):
-        raise HttpProblem(422, f"{refused[0]} of a source is said on the command line: leave it out.")
+        raise HttpProblem(422, "{field} can only be set on the command line. Remove it.", field=refused[0])
 
     given = dict(values)
     try:
         return run_loop(save(given, allowed=allowed_addresses(service)))
     except UsageError as error:
-        raise HttpProblem(409 if isinstance(error, source_registry.DuplicateSource) else 422, str(error)) from None
+        raise HttpProblem(409 if isinstance(error, source_registry.DuplicateSource) else 422, error) from None
 
 
 MAX_COLLECTIONS = 8
@@ -146,12 +149,12 @@ class SourceCollector:
         newest = self._service.store.runs(source_id=source.id, limit=1)
         with self._lock:
             if self._is_stopping:
-                raise HttpProblem(503, "The service is about to stop: try again when it is back.", {"Retry-After": "30"})
+                raise HttpProblem(503, "The service is shutting down. Try again later.", {"Retry-After": "30"})
             if source.id in self._threads or (newest and newest[0].finished_at is None):
-                raise HttpProblem(409, f"Source {source.id} is being collected already: see its runs.")
+                raise HttpProblem(409, "Source {id} is already running. See its runs.", id=source.id)
             if len(self._threads) >= MAX_COLLECTIONS:
                 raise HttpProblem(
-                    503, f"{MAX_COLLECTIONS} sources are being collected already: try again later.", {"Retry-After": "30"}
+                    503, "{count} sources are already running. Try again later.", {"Retry-After": "30"}, count=MAX_COLLECTIONS
                 )
             thread = threading.Thread(target=self._work, args=(source,), name=f"collect {source.id}", daemon=True)
             self._threads[source.id] = thread
@@ -192,7 +195,7 @@ class SourceCollector:
             if self._is_stopping:
                 crew.stop()
         try:
-            async with crew.at_work():
+            async with crew.running():
                 await crew.run([source])
         finally:
             with self._lock:

@@ -83,7 +83,7 @@ def change_source(
     """Change fields of a source; those that are not given stay."""
     changes = _sent_fields(given)
     if not changes:
-        raise HttpProblem(422, "There is nothing to change: give a field.")
+        raise HttpProblem(422, "Nothing to change. Send at least one field.")
     source = source_actions.edit_source(service, source_id, changes, who.name)
     note_change(request, f"source {source_id}", fields=sorted(changes))
     return uncached_response(_source_json(service, source, who))
@@ -131,7 +131,7 @@ def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal,
     """Who changed what about a source, and when; of a removed source too."""
     changes = service.store.source_history(source_id)
     if not changes:
-        raise HttpProblem(404, f"There never was a source {source_id}.")
+        raise HttpProblem(404, "Source {id} not found.", id=source_id)
     return json_response(request, who, {"items": [source_actions.visible_change(one, who) for one in changes]})
 
 

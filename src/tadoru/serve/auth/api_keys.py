@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.serve.roles import SCOPES, Role, role_for_scopes
 from tadoru.store.accounts.audit_log import Actor, ApiKey
 from tadoru.store.service import ServiceStore
@@ -24,12 +24,10 @@ def create_api_key(
     wanted = tuple(scopes)
     for scope in wanted:
         if scope not in SCOPES:
-            raise UsageError(f"There is no scope {scope}: it is one of {', '.join(SCOPES)}.")
+            raise UsageError("Unknown scope {scope}. Use one of {scopes}.", scope=quoted(scope), scopes=", ".join(SCOPES))
     owner = store.user(user) if user is not None else None
     if owner is not None and role_for_scopes(frozenset(wanted)) > Role[owner.role.upper()]:
-        raise UsageError(f"{owner.name} is {_a(owner.role)} and may not do all of that: choose fewer scopes.")
+        raise UsageError(
+            "The role of {user} ({role}) does not include all of these scopes. Choose fewer.", user=owner.name, role=owner.role
+        )
     return store.add_key(name, wanted, by, user=user, expires_at=expires_at)
-
-
-def _a(role: str) -> str:
-    return f"an {role}" if role[0] in "ae" else f"a {role}"

@@ -80,9 +80,6 @@ def safe_redirect(target: str | None) -> str:
     return given
 
 
-_BAD_KEY = "This key is not known, or it is over: ask an admin for a new one."
-
-
 @dataclass(frozen=True, slots=True)
 class Credential:
     """What a request shows. Not to be written down anywhere."""
@@ -111,13 +108,23 @@ async def _by_key(request: Request, shown: Credential, limits: RateLimits) -> Pr
     here = client_network(client_address(request))
     before = limits.failures.take(here, 0)
     if not before.allowed:
-        raise HttpProblem(429, "Too many keys were wrong: wait a little, then try again.", {"Retry-After": str(before.retry)})
+        raise HttpProblem(
+            429,
+            "Too many invalid API keys. Retry after {seconds} seconds.",
+            {"Retry-After": str(before.retry)},
+            seconds=before.retry,
+        )
     found = await run_in_threadpool(principal_of, service_of(request).store, shown)
     if found is ANONYMOUS:
         limits.failures.take(here)
         expired = await run_in_threadpool(service_of(request).store.expiry_of, shown.key or "")
-        why = f"This key expired on {expired:%Y-%m-%d}: ask an admin for a new one." if expired is not None else _BAD_KEY
-        raise HttpProblem(401, why, {"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+        if expired is not None:
+            raise HttpProblem(
+                401, "The API key expired on {date}. Ask an administrator for a new one.", headers, code="key_expired",
+                date=f"{expired:%Y-%m-%d}",
+            )  # fmt: skip
+        raise HttpProblem(401, "Invalid API key. Ask an administrator for a new one.", headers, code="key_invalid")
     return found
 
 
@@ -215,8 +222,8 @@ def _count_attempt(attempt: SignInAttempt) -> None:
         taken = limit.take(whom)
         if not taken.allowed:
             _refund_attempt(attempt[:place])
-            detail = f"Too many attempts. Retry after {taken.retry} seconds."
-            raise HttpProblem(429, detail, {"Retry-After": str(taken.retry)})
+            headers = {"Retry-After": str(taken.retry)}
+            raise HttpProblem(429, "Too many attempts. Retry after {seconds} seconds.", headers, seconds=taken.retry)
 
 
 def _refund_attempt(attempt: SignInAttempt) -> None:

@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute, iter_route_contexts
 from starlette.routing import WebSocketRoute, compile_path
 
 from tadoru.serve.auth.authentication import is_valid_csrf_token
+from tadoru.serve.auth.hosts import is_allowed_host
 from tadoru.serve.auth.principal import ANONYMOUS, SAFE_METHODS, Principal, client_address
 from tadoru.serve.problems import HttpProblem, prefers_html
 from tadoru.serve.roles import ROUTES, Route
@@ -64,6 +65,12 @@ def allowed_methods(request: Request) -> list[str]:
     return sorted(here | ({"HEAD"} if "GET" in here else set()))
 
 
+def check_host(request: Request, hosts: frozenset[str]) -> None:
+    """Refuse a request whose Host header is not a name of this service. Raises HttpProblem."""
+    if not is_allowed_host(request.headers.get("host", ""), hosts):
+        raise HttpProblem(421, "Unknown host name. Start the service with --base-url or --allow-host to accept it.")
+
+
 async def guard(request: Request) -> None:
     """Let the request through, or refuse it in a sentence."""
     row = route_of(request)
@@ -89,25 +96,33 @@ def reject(request: Request, row: Route, caller: Principal) -> None:
 def access_denied(row: Route, caller: Principal) -> HttpProblem:
     """What a caller is told who may not do what a row is about."""
     if caller is ANONYMOUS:
-        return HttpProblem(401, "Sign in, or send a key as “Authorization: Bearer …”.", {"WWW-Authenticate": "Bearer"})
+        return HttpProblem(401, "Sign in, or send an API key as “Authorization: Bearer …”.", {"WWW-Authenticate": "Bearer"})
     if caller.is_key and not row.scope:
-        return HttpProblem(403, "This is for people who sign in, not for keys.")
+        return HttpProblem(403, "API keys cannot access this page. Sign in instead.")
     if caller.is_key and caller.role >= row.role:
-        return HttpProblem(403, f"This key lacks the scope {row.scope}: use one that has it.")
-    return HttpProblem(403, f"This needs the role {row.role.label}: ask an admin for it.")
+        return HttpProblem(
+            403, "The API key needs the scope {scope}. Use a key with that scope.", code="scope_missing", scope=row.scope
+        )
+    return HttpProblem(
+        403, "This requires the role {role}. Ask an administrator for access.", code="role_missing", role=row.role.label
+    )
 
 
 def check_same_origin(request: Request) -> None:
     """A page of somebody else's can make a browser send a form; browsers say where it comes from."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
-        raise HttpProblem(403, "This request comes from another site: open the page here and try again.")
+        raise HttpProblem(
+            403, "The request came from another site. Open the page on this site and try again.", code="cross_site_request"
+        )
     sent_by = request.headers.get("origin")
     if sent_by is None:
         return
     own = {request.headers.get("host", "").lower(), urlsplit(service_of(request).options.base_url or "").netloc.lower()}
     if urlsplit(sent_by).netloc.lower() not in own - {""}:
-        raise HttpProblem(403, "This request comes from another site: open the page here and try again.")
+        raise HttpProblem(
+            403, "The request came from another site. Open the page on this site and try again.", code="cross_site_request"
+        )
 
 
 async def _check_form(request: Request, caller: Principal) -> None:
@@ -119,7 +134,7 @@ async def _check_form(request: Request, caller: Principal) -> None:
         return
     given = request.headers.get("x-csrf-token") or (request.state.form.get("csrf") if is_form else None)
     if not isinstance(given, str) or not is_valid_csrf_token(request, given):
-        raise HttpProblem(403, "The form has grown old, or is not ours: open the page again and repeat it.")
+        raise HttpProblem(403, "This form has expired. Reload the page and try again.", code="form_expired")
 
 
 def _is_direct_neighbour(request: Request) -> bool:

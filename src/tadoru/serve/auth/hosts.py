@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from tadoru.config.resolve.options import ServeOptions
+from tadoru.config.options import ServeOptions
 
 _LONGEST = 300
 """Characters of a name with its port; what is longer is no name, and is not remembered."""

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tadoru.clock import Clock
+from tadoru.serve.auth.principal import ANONYMOUS, Principal
 
 SETS, WAYS = 8192, 8
 _PLACE = struct.Struct("<16sdd")
@@ -33,7 +34,7 @@ _EMPTY = bytes(16)
 
 @contextmanager
 def shared_bucket_file(sets: int = SETS) -> Iterator[str | None]:
-    """The path of a new table, for as long as the service runs; nothing on a system that can not share one."""
+    """The path of a new table, for as long as the service runs; nothing on a system that cannot share one."""
     if importlib.util.find_spec("fcntl") is None:  # pragma: no cover - not on Windows
         yield None
         return
@@ -234,7 +235,14 @@ class RateLimits:
         self.hashing = threading.BoundedSemaphore(MAX_PASSWORD_CHECKS)
         """Of those whose password is being looked at, in this process."""
 
+    def take(self, principal: Principal, address: str) -> RateLimitResult | None:
+        """Count a request: for the address if it is anonymous, else for its key or user. None if that is not limited."""
+        if principal is ANONYMOUS:
+            return self.addresses.take(client_network(address)) if self.addresses is not None else None
+        name = f"key {principal.key_id}" if principal.is_key else f"user {principal.user_id}"
+        return self.known.take(name) if self.known is not None else None
+
     def close(self) -> None:
-        """Let go of what is shared."""
+        """Unmap the shared file."""
         if self._shared is not None:
             self._shared.close()

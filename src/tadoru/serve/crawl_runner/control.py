@@ -30,13 +30,13 @@ def _errors_as_problems() -> Iterator[None]:
     try:
         yield
     except CrawlNotFound as error:
-        raise HttpProblem(404, str(error)) from None
+        raise HttpProblem(404, error) from None
     except CrawlBusy as error:
-        raise HttpProblem(409, str(error)) from None
+        raise HttpProblem(409, error) from None
     except CrawlQueueFull as error:
-        raise HttpProblem(429, str(error), {"Retry-After": "60"}) from None
+        raise HttpProblem(429, error, {"Retry-After": "60"}) from None
     except UsageError as error:
-        raise HttpProblem(422, str(error)) from None
+        raise HttpProblem(422, error) from None
 
 
 def add(  # noqa: PLR0913 - a crawl is made of so much
@@ -118,7 +118,7 @@ def remove(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
 def _name(text: str) -> str:
     kept = " ".join(text.split())
     if not kept or len(kept) > MAX_NAME_LENGTH or not kept.isprintable():
-        raise UsageError(f"A crawl needs a name of 1 to {MAX_NAME_LENGTH} characters.")
+        raise UsageError("The name must have 1 to {limit} characters.", limit=MAX_NAME_LENGTH)
     return kept
 
 
@@ -126,7 +126,7 @@ def _every(job: str, seconds: int | None) -> int | None:
     if seconds is None:
         return None
     if not MIN_INTERVAL <= seconds <= MAX_INTERVAL:
-        raise UsageError(f"A crawl repeats itself after {MIN_INTERVAL:,} seconds at the earliest, and within a year.")
+        raise UsageError("The interval must be from {least} seconds to one year.", least=f"{MIN_INTERVAL:,}")
     return int(seconds)
 
 

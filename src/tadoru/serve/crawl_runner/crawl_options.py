@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from tadoru.config.resolve.settings import JOB_SETTINGS as SETTINGS
-from tadoru.errors import UsageError
+from tadoru.config.settings import JOB_SETTINGS as SETTINGS
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.fetch.guard import is_literal
 from tadoru.rules.address import Exemptions, block_reason
 from tadoru.rules.url import parse_typed_url
@@ -136,11 +136,16 @@ CRAWL_OPTIONS: dict[str, tuple[CrawlOptionSpec, ...]] = {
 def validate_options(job: str, given: Mapping[str, Any], *, admin: bool = False) -> dict[str, Any]:
     """What was chosen, checked, by the names of the job's options; how many pages at most is always said. Raises UsageError."""
     if job not in CRAWL_OPTIONS:
-        raise UsageError(f"There is no job “{job}”: choose one of {', '.join(JOBS)}.")
+        raise UsageError("Unknown job {job}. Use one of {jobs}.", job=quoted(job), jobs=", ".join(JOBS))
     choices = {choice.name: choice for choice in CRAWL_OPTIONS[job]}
     for name in given:
         if name not in choices:
-            raise UsageError(f"A crawl of the job {job} has no option “{name}”: choose among {', '.join(choices)}.")
+            raise UsageError(
+                "The job {job} has no option {name}. Use one of {options}.",
+                job=job,
+                name=quoted(name),
+                options=", ".join(choices),
+            )
     found = {name: _value(job, choices[name], value, admin) for name, value in given.items() if value is not None}
     for name in ("limit", "max_time"):
         found.setdefault(name, choices[name].default)
@@ -151,26 +156,30 @@ def validate_options(job: str, given: Mapping[str, Any], *, admin: bool = False)
 
 def _value(job: str, choice: CrawlOptionSpec, value: Any, admin: bool) -> Any:
     if choice.admin and not admin and value not in (False, "false", "0", "off", ""):
-        raise UsageError(f"{choice.name} may be chosen by an admin only: leave it out.")
+        raise UsageError("Only an administrator can set {option}. Remove it.", option=choice.name)
     try:
         if choice.kind == "texts":
             return _texts(job, choice, value)
         parsed = _parsed(job, choice.name, value)
     except UsageError as error:
-        raise UsageError(f"{choice.name} {error}.") from None
+        raise UsageError("{option} {problem}.", option=choice.name, problem=error) from None
     if choice.least is not None and choice.most is not None and not choice.least <= parsed <= choice.most:
-        raise UsageError(f"{choice.name} must be from {choice.least:,} to {choice.most:,}.")
+        raise UsageError(
+            "{option} must be from {least} to {most}.", option=choice.name, least=f"{choice.least:,}", most=f"{choice.most:,}"
+        )
     if isinstance(parsed, str) and len(parsed) > MAX_TEXT_LENGTH:
-        raise UsageError(f"{choice.name} must have at most {MAX_TEXT_LENGTH} characters.")
+        raise UsageError("{option} must have at most {limit} characters.", option=choice.name, limit=MAX_TEXT_LENGTH)
     return parsed
 
 
 def _texts(job: str, choice: CrawlOptionSpec, value: Any) -> list[str]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
-        raise UsageError("must be a list of texts")
+        raise UsageError("must be a list of strings")
     if len(items) > MAX_LIST_ITEMS or any(len(one) > MAX_TEXT_LENGTH for one in items):
-        raise UsageError(f"must be at most {MAX_LIST_ITEMS} texts of at most {MAX_TEXT_LENGTH} characters")
+        raise UsageError(
+            "must have at most {count} entries of at most {limit} characters", count=MAX_LIST_ITEMS, limit=MAX_TEXT_LENGTH
+        )
     if choice.name == "sitemap_url":
         return [_address(one) for one in items]
     return [str(_parsed(job, choice.name, one)) for one in items]
@@ -180,7 +189,7 @@ def _address(text: str) -> str:
     try:
         return parse_typed_url(text)
     except UsageError as error:
-        raise UsageError(f"must be addresses of sitemaps ({str(error).rstrip('.')})") from None
+        raise UsageError("must be sitemap URLs: {problem}", problem=Message(error.message.rstrip("."), **error.values)) from None
 
 
 def _parsed(job: str, name: str, value: Any) -> Any:
@@ -203,10 +212,11 @@ def validate_start_urls(service: Service, job: str, starts: Sequence[str], *, li
     most = 1 if job == "docs" else MAX_LISTED_URLS if listed else 1 if job == "links" else MAX_START_URLS
     found = tuple(dict.fromkeys(_start(one) for one in starts))
     if not found:
-        raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
+        raise UsageError("Enter a start URL, such as https://example.com/.")
     if len(found) > most:
-        hint = "; choose list to request more and follow nothing" if not listed and job != "docs" else ""
-        raise UsageError(f"A crawl of the job {job} starts from {'one URL' if most == 1 else f'at most {most} URLs'}{hint}.")
+        if listed or job == "docs":
+            raise UsageError("Too many start URLs. The maximum is {limit}.", limit=f"{most:,}")
+        raise UsageError("Too many start URLs. The maximum is {limit}. Use list mode to check more URLs.", limit=most)
     exempt = Exemptions.from_list(service.options.crawl_private)
     for url in found:
         reject_private_url(url, exempt)
@@ -215,7 +225,7 @@ def validate_start_urls(service: Service, job: str, starts: Sequence[str], *, li
 
 def _start(text: Any) -> str:
     if not isinstance(text, str) or len(text) > 2000:
-        raise UsageError("A URL to start from is a text of at most 2,000 characters.")
+        raise UsageError("A start URL must have at most 2,000 characters.")
     return parse_typed_url(text)
 
 
@@ -225,8 +235,8 @@ def reject_private_url(url: str, exempt: Exemptions) -> None:
     host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     if exempt.covers(host, port):
         return
-    why = "it names this machine" if host == "localhost" or host.endswith(".localhost") else None
+    why: str | None = Message("it is this machine") if host == "localhost" or host.endswith(".localhost") else None
     if is_literal(host):
         why = block_reason(host)
     if why is not None:
-        raise UsageError(f"{url} can not be crawled from here: {why}. An operator may allow it with --crawl-private.")
+        raise UsageError("Cannot crawl {url}: {reason}. The operator can allow it with --crawl-private.", url=url, reason=why)

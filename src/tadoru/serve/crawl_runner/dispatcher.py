@@ -14,7 +14,7 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 
-from tadoru.errors import StoreError
+from tadoru.errors import Message, StoreError
 from tadoru.serve.crawl_runner.crawl_files import used_bytes
 from tadoru.serve.crawl_runner.notifier import WebhookNotifier
 from tadoru.serve.crawl_runner.process_messages import CrawlRequest
@@ -90,7 +90,7 @@ class Dispatcher:
             try:
                 self.look()
             except StoreError as error:
-                log.write("error", "crawls can not be looked after", error=str(error))
+                log.write("error", "crawls cannot be looked after", error=str(error))
             except Exception as error:  # Whatever it is, the next look may be better.
                 log.write("error", "looking after crawls broke", error=type(error).__name__)
             self._wake.wait(POLL_SECONDS)
@@ -181,10 +181,12 @@ def _close_stdin(process: subprocess.Popen[bytes]) -> None:
             process.stdin.close()
 
 
-def quota_error(service: Service) -> str:
+def quota_error(service: Service) -> Message | None:
     """What to say when the files of crawls take more room than they may; empty while they do not."""
     quota = service.options.crawl_quota
     if not quota or (used := used_bytes(service.store.database)) < quota:
-        return ""
-    shown = f"{used / 1024**2:,.0f} of {quota / 1024**2:,.0f} MB"
-    return f"The files of crawls take {shown}: remove crawls that are no longer needed, or let an operator raise --crawl-quota."
+        return None
+    return Message(
+        "Crawl files use {used} of {quota} MB. Remove crawls that you no longer need, or ask the operator to raise --crawl-quota.",
+        used=f"{used / 1024**2:,.0f}", quota=f"{quota / 1024**2:,.0f}",
+    )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tadoru.clock import iso
-from tadoru.config.resolve.options import USER_AGENT
+from tadoru.config.options import USER_AGENT
 from tadoru.errors import StoreError, UsageError
 from tadoru.jobs.events.notify import Send, create_sender
 from tadoru.jobs.launch import NetworkAccess, build_fetcher, run_loop
@@ -40,12 +40,14 @@ def validate_webhook(service: Service, address: str | None) -> str:
     if not address or not address.strip():
         return ""
     if len(address) > 2000 or not address.strip().lower().startswith(("http://", "https://")):
-        raise UsageError("A webhook is an address that begins with https:// or http://.")
+        raise UsageError("A webhook URL must start with https:// or http://.")
     url = parse_typed_url(address)
     try:
         reject_private_url(url, Exemptions.from_list(service.options.crawl_private))
     except UsageError:
-        raise UsageError("A webhook can not be at a private address, unless an operator allows it (--crawl-private).") from None
+        raise UsageError(
+            "A webhook URL must not lead to a private address. The operator can allow it with --crawl-private."
+        ) from None
     return url
 
 
@@ -71,7 +73,7 @@ def sign_message(secret: str, moment: str, body: bytes) -> str:
 
 
 def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tuple[bool, str]:
-    """Send a message to a webhook once: whether trying again can not help, and why it was not taken (empty when it was)."""
+    """Send a message to a webhook once: whether trying again cannot help, and why it was not taken (empty when it was)."""
     body = json.dumps(message, ensure_ascii=False).encode()
     headers: Headers = (("Content-Type", "application/json"),)
     if service.options.webhook_secret:

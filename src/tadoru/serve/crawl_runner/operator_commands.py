@@ -33,13 +33,16 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
     file = crawl_database_path(path) if path.is_dir() else path
     if path.is_dir() and not file.is_file():
         raise UsageError(
-            f"{path} is no folder that `tadoru docs` wrote: give the folder of one site, or the database of a crawl."
+            "{path} was not written by `tadoru docs`. Give the folder of a documentation site, or the database of a crawl.",
+            path=path,
         )
     job, starts, counts = asyncio.run(_read_crawl(file))
     if job not in IMPORTABLE_JOBS or (job == "docs") != path.is_dir():
-        raise UsageError(f"{path} holds no crawl that can be added: give a database of `tadoru audit` or `tadoru links`.")
+        raise UsageError(
+            "{path} contains no crawl that can be added. Give a database of `tadoru audit` or `tadoru links`.", path=path
+        )
     if any(one.place == str(path) for one in store.crawls(limit=MAX_KNOWN_CRAWLS)):
-        raise UsageError(f"{path} is among the crawls already: `tadoru serve crawls list` shows them.")
+        raise UsageError("{path} was already added. List the crawls with `tadoru serve crawls list`.", path=path)
     state = CrawlState.STOPPED if counts.queued + counts.processing else CrawlState.FINISHED
     return store.add_crawl(name or starts[0], job, starts, {}, by, place=str(path), state=state, progress=progress_counts(counts))
 
@@ -53,7 +56,7 @@ async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
     finally:
         await store.close()
     if not job or not starts:
-        raise UsageError(f"{file} holds no crawl yet: let it begin with `tadoru audit` first.")
+        raise UsageError("{file} contains no crawl yet. Start one with `tadoru audit` first.", file=file)
     return job, starts, counts
 
 
@@ -75,7 +78,7 @@ A crawl that ran when the backup was made is queued, and is gone on with by the 
 def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> None:
     """Write a backup into a new folder. Raises UsageError or StoreError."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: give another folder, one that is new.")
+        raise UsageError("{folder} is not empty. Give a new folder.", folder=folder)
     to = folder / "var"
     try:
         to.mkdir(parents=True, mode=0o700)
@@ -91,7 +94,7 @@ def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> No
         )
     except OSError as error:
         raise StoreError(
-            f"{folder} could not be written ({error.strerror}): free some disk space, or give another folder."
+            "Cannot write {folder}: {reason}. Free some disk space, or give another folder.", folder=folder, reason=error.strerror
         ) from error
 
 
@@ -132,7 +135,7 @@ def _copy_site(since: Path, to: Path) -> None:
         if _index(since) == before:
             break
     else:
-        raise StoreError(f"{since} is written to again and again: pause its crawl, and make the backup anew.")
+        raise StoreError("{folder} keeps changing. Pause its crawl and repeat the backup.", folder=since)
     if (file := crawl_database_path(since)).is_file():
         crawl_database_path(to).parent.mkdir(parents=True, exist_ok=True)
         copy_crawl(file, crawl_database_path(to))

@@ -85,14 +85,14 @@ def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBE
     """A number that somebody gave, also as text. Raises Refused."""
     text = str(value)
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_NUMBER)) and least <= int(text) <= most):
-        raise HttpProblem(422, f"{name} must be a whole number from {least} to {most}.")
+        raise HttpProblem(422, "{name} must be an integer from {least} to {most}.", name=name, least=least, most=most)
     return int(text)
 
 
 def parse_choice(value: str, name: str, allowed: tuple[str, ...]) -> Any:
     """One of a few words. Raises Refused."""
     if value not in allowed:
-        raise HttpProblem(422, f"{name} must be one of {', '.join(allowed)}.")
+        raise HttpProblem(422, "{name} must be one of {values}.", name=name, values=", ".join(allowed))
     return value
 
 

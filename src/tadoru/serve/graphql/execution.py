@@ -65,19 +65,19 @@ def _status_and_message(error: GraphQLError, log: Log) -> tuple[int, str]:
         case ValidationError() as wrong:
             return 422, _validation_message(wrong)
         case StoreError():
-            return 503, "The database does not answer just now: try again later."
+            return 503, "The database is unavailable. Try again later."
         case TadoruError() as known:
             return 400, str(known)
         case unforeseen:
             _log(unforeseen, log)
-            return 500, "Something went wrong here. The log has more."
+            return 500, "Something went wrong on our side. The service log has the details."
 
 
 def _validation_message(wrong: ValidationError) -> str:
     first = wrong.errors(include_url=False, include_context=False)[0]
     where = ".".join(_ARGUMENTS.get(str(part), str(part)) for part in first["loc"])
     words = first["msg"].removeprefix(_OWN)
-    return f"The argument {where} does not fit: {words}" if where else words
+    return f"Invalid argument {where}: {words}" if where else words
 
 
 def _log(error: BaseException, log: Log) -> None:
@@ -129,20 +129,20 @@ def execute_query(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, 
     except GraphQLError as error:
         return 400, {"errors": [_invalid(error)]}
     except RecursionError:
-        return 400, {"errors": [rejected_query("The query is nested too deeply: ask for less at a time.", TOO_MUCH)]}
+        return 400, {"errors": [rejected_query("The query is nested too deeply. Split it into several requests.", TOO_MUCH)]}
     return _execute(wanted, asking)
 
 
 def _parse_query(query: str) -> DocumentNode:
     if len(query) > MAX_QUERY_LENGTH:
         raise QueryTooLarge(
-            f"The query has {len(query):,} characters, at most {MAX_QUERY_LENGTH:,} are taken: ask in several requests."
+            f"The query has {len(query):,} characters; the maximum is {MAX_QUERY_LENGTH:,}. Split it into several requests."
         )
     try:
         return parse(query, max_tokens=MAX_TOKENS)
     except GraphQLError as error:
         if "token" in error.message and str(MAX_TOKENS) in error.message:
-            raise QueryTooLarge(f"The query has more than {MAX_TOKENS:,} words and signs: ask in several requests.") from None
+            raise QueryTooLarge(f"The query has more than {MAX_TOKENS:,} tokens. Split it into several requests.") from None
         raise
 
 
@@ -150,11 +150,11 @@ def _check_operation(document: DocumentNode, name: str | None) -> None:
     found = [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
     chosen = [one for one in found if name is None or (one.name is not None and one.name.value == name)]
     if not chosen:
-        raise GraphQLError("There is no such operation in the query: give it, or leave out operationName.")
+        raise GraphQLError("The query has no operation of that name. Check operationName.")
     if len(chosen) > 1:
-        raise GraphQLError("The query has several operations: say with operationName which is meant.")
+        raise GraphQLError("The query has several operations. Choose one with operationName.")
     if chosen[0].operation.value != "query":
-        raise GraphQLError("Here is only reading: changes are made over REST, see /api/docs.")
+        raise GraphQLError("GraphQL is read-only here. Make changes with the REST API; see /api/docs.")
 
 
 def _execute(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, dict[str, Any]]:

@@ -68,7 +68,7 @@ def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables:
     counting = _QueryCounter(schema, document, variables)
     if counting.written > MAX_FIELDS:
         raise QueryTooLarge(
-            f"The query writes {counting.written} fields, at most {MAX_FIELDS} are taken: ask in several requests."
+            f"The query has {counting.written} fields; the maximum is {MAX_FIELDS}. Split it into several requests."
         )
     for operation in document.definitions:
         if isinstance(operation, OperationDefinitionNode):
@@ -77,12 +77,16 @@ def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables:
 
 def _check_measure(found: QueryMeasure) -> None:
     if found.depth > MAX_DEPTH:
-        raise QueryTooLarge(f"The query is {found.depth} fields deep, at most {MAX_DEPTH} are taken: ask for the rest by its id.")
+        raise QueryTooLarge(
+            f"The query is {found.depth} levels deep; the maximum is {MAX_DEPTH}. Query deeper objects by their ID."
+        )
     if found.aliases > MAX_ALIASES:
-        raise QueryTooLarge(f"The query has {found.aliases} aliases, at most {MAX_ALIASES} are taken: ask in several requests.")
+        raise QueryTooLarge(
+            f"The query has {found.aliases} aliases; the maximum is {MAX_ALIASES}. Split it into several requests."
+        )
     if found.cost > MAX_COST:
         raise QueryTooLarge(
-            f"The query costs {found.cost:,}, at most {MAX_COST:,} is taken: ask for fewer fields, or for a smaller page with first."
+            f"The query costs {found.cost:,}; the maximum is {MAX_COST:,}. Select fewer fields, or a smaller page with first."
         )
 
 

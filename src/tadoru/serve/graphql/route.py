@@ -1,4 +1,4 @@
-"""The door of GraphQL: one query a request, by GET, or by POST as `application/json`, which a form of another site can not send.
+"""The door of GraphQL: one query a request, by GET, or by POST as `application/json`, which a form of another site cannot send.
 
 It only reads, so that GET is safe and nothing of it is in the audit log. Neither queries nor variables are logged.
 """
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic_core import to_json
 from starlette.concurrency import run_in_threadpool
 
+from tadoru.errors import quoted
 from tadoru.serve.auth.principal import Principal, current_principal
 from tadoru.serve.graphql.context import GraphqlContext
 from tadoru.serve.graphql.execution import GraphqlRequest, execute_query
@@ -34,39 +35,39 @@ async def query_by_get(request: Request, who: Annotated[Principal, Depends(curre
 async def query_by_post(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
     """A query in the body."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != JSON_TYPE:
-        raise HttpProblem(415, "Send the query as application/json, with the field query.")
-    body = _parsed(await request.body(), "The body")
+        raise HttpProblem(415, "Send the query as application/json, in the field “query”.")
+    body = _parsed(await request.body())
     if isinstance(body, list):
-        raise HttpProblem(400, "One query a request: send them one after the other.")
+        raise HttpProblem(400, "Batches are not supported. Send one query per request.")
     if not isinstance(body, dict):
-        raise HttpProblem(400, "The body must be an object with the field query.")
+        raise HttpProblem(400, "The body must be a JSON object with the field “query”.")
     return await _respond(request, who, _request_from(body))
 
 
 def _request_from(given: dict[str, Any]) -> GraphqlRequest:
     if unknown := sorted(given.keys() - _FIELDS):
         raise HttpProblem(
-            400, f"There is no field {unknown[0][:100]} in a request: there are query, variables and operationName."
+            400, "Unknown field {name}. A request has query, variables and operationName.", name=quoted(unknown[0][:100])
         )
     query, variables, name = given.get("query"), given.get("variables"), given.get("operationName")
     if not isinstance(query, str) or not query.strip():
-        raise HttpProblem(400, "There is no query: send it as the field query.")
+        raise HttpProblem(400, "Missing “query”.")
     if not isinstance(variables, dict | None):
-        raise HttpProblem(400, "The variables must be an object.")
+        raise HttpProblem(400, "“variables” must be an object.")
     if not isinstance(name, str | None):
-        raise HttpProblem(400, "The operationName must be a text.")
+        raise HttpProblem(400, "“operationName” must be a string.")
     return GraphqlRequest(query=query, variables=variables or {}, operation=name or None)
 
 
 def _object(text: str | None) -> Any:
-    return _parsed(text, "The variables") if text else None
+    return _parsed(text) if text else None
 
 
-def _parsed(text: str | bytes, what: str) -> Any:
+def _parsed(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise HttpProblem(400, f"{what} can not be read as JSON.") from None
+        raise HttpProblem(400, "The request is not valid JSON.") from None
 
 
 async def _respond(request: Request, who: Principal, wanted: GraphqlRequest) -> Response:

@@ -1,6 +1,6 @@
 """One connection: what it listens to, and what is sent to it, in order and each message once.
 
-Only one coroutine sends, so that what is caught up with and what is new can not overtake each other. Somebody who reads slowly is
+Only one coroutine sends, so that what is caught up with and what is new cannot overtake each other. Somebody who reads slowly is
 not waited for by others: progress is thinned for them, the rest is sent when they take it, and who takes nothing for a while is
 disconnected.
 """

@@ -1,8 +1,8 @@
-"""The guard of WebSockets: what `door` and `access.guard` are for requests.
+"""The middleware and guard of WebSockets, as `serve.middleware` and `auth.guard` are for requests.
 
-A WebSocket begins as a GET, and is judged as one: the name it was sent to, who calls, how often, and whether the table of `roles`
-allows it. A browser sends the cookie of a session along whoever's page opened the connection, so that one which is known by a
-cookie must come from a page of ours. Who is refused is told so over HTTP, before there is a connection.
+A WebSocket starts as a GET request and is checked like one: Host header, principal, rate limit, permission by the table of
+`serve.roles`. A browser sends the session cookie with connections that another site's page opens, so a connection with a session
+must come from a page of this service. A refusal is an HTTP response; no connection is made.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tadoru.errors import TadoruError
 from tadoru.serve.auth.authentication import credential_of, identify, is_secure
-from tadoru.serve.auth.guard import RouteRows, check_same_origin, reject
-from tadoru.serve.auth.hosts import is_allowed_host
+from tadoru.serve.auth.guard import RouteRows, check_host, check_same_origin, reject
 from tadoru.serve.auth.principal import ANONYMOUS, client_address
 from tadoru.serve.auth.rate_limits import RateLimits, client_network
 from tadoru.serve.auth.security_headers import add_security_headers
-from tadoru.serve.problems import HttpProblem, problem_response
+from tadoru.serve.problems import HttpProblem, database_unavailable, internal_error, problem_response, rate_limit_exceeded
 from tadoru.serve.roles import Route
 from tadoru.serve.service import Service
 
@@ -32,11 +31,11 @@ if TYPE_CHECKING:
     from tadoru.serve.live.hub import LiveHub
 
 WEBSOCKET_METHOD = "WS"
-"""How the table of routes writes it."""
+"""The method of a WebSocket in the table of routes."""
 
 
 class WebSocketHandshake:
-    """One WebSocket on its way in, and until it is closed."""
+    """One WebSocket, from its request until it is closed."""
 
     def __init__(self, service: Service, scope: Scope, receive: Receive, send: Send) -> None:
         scope.setdefault("state", {})
@@ -50,72 +49,67 @@ class WebSocketHandshake:
         self._code: int | None = None
         self._size = 0
 
-    async def go(self, app: ASGIApp, limits: RateLimits, names: frozenset[str]) -> None:
+    async def run(self, app: ASGIApp, limits: RateLimits, hosts: frozenset[str]) -> None:
         try:
-            await self._enter(limits, names)
-            with self._place():
-                await app(self._scope, self._hear, self._out)
-        except HttpProblem as error:
-            await self._deny(error.status_code, error.detail, dict(error.headers or {}))
+            await self._admit(limits, hosts)
+            with self._connection_slot():
+                await app(self._scope, self._receive_message, self._send_message)
+        except HttpProblem as problem:
+            await self._deny(problem)
         except TadoruError:
-            await self._deny(503, "The database does not answer just now: try again later.", {"Retry-After": "5"})
+            await self._deny(database_unavailable())
         except Exception as error:
-            self._log_fault(error)
-            await self._deny(500, f"Something went wrong here. The log has more under {self._id}.", {})
+            self._log_exception(error)
+            await self._deny(internal_error(self._id))
         finally:
             self._log_connection()
 
-    async def _enter(self, limits: RateLimits, names: frozenset[str]) -> None:
+    async def _admit(self, limits: RateLimits, hosts: frozenset[str]) -> None:
         request = self._request
-        if not is_allowed_host(request.headers.get("host", ""), names):
-            raise HttpProblem(421, "This service does not answer for that name: start it with --base-url or --allow-host.")
+        check_host(request, hosts)
         refused = None
         try:
             self._caller = await identify(request, limits)
         except HttpProblem as error:
-            refused = error  # Counted all the same.
+            refused = error  # It counts for the rate limit too.
         request.state.caller, request.state.credential = self._caller, credential_of(request)
-        caller, taken = self._caller, None
-        if caller is ANONYMOUS:
-            taken = limits.addresses.take(client_network(client_address(request))) if limits.addresses is not None else None
-        elif limits.known is not None:
-            taken = limits.known.take(f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}")
-        if taken is not None and not taken.allowed:
-            raise HttpProblem(429, "That was too often: wait a little, then go on.", taken.headers())
+        result = limits.take(self._caller, client_address(request))
+        if result is not None and not result.allowed:
+            raise rate_limit_exceeded(result.headers(), result.retry)
         if refused is not None:
             raise refused
-        self._judge(self._row())
+        self._check_permission(self._route())
 
-    def _row(self) -> Route:
+    def _route(self) -> Route:
         rows: RouteRows = self._request.app.state.rows
         for found in rows.values():
             for pattern, row in found:
                 if row.method == WEBSOCKET_METHOD and pattern.match(self._scope["path"]):
                     return row
-        raise HttpProblem(404, "There is no WebSocket at this address.")
+        raise HttpProblem(404, "No WebSocket at this URL.")
 
-    def _judge(self, row: Route) -> None:
+    def _check_permission(self, row: Route) -> None:
         if not self._caller.is_key:
             check_same_origin(self._request)
             if self._caller is not ANONYMOUS and "origin" not in self._request.headers:
-                raise HttpProblem(403, "A session is for browsers, which say where they come from: programs bring a key.")
+                raise HttpProblem(403, "A session needs the Origin header of a browser. Programs use an API key.")
         if not any(self._caller.may(row.role, scope) for scope in row.scopes):
             reject(self._request, row, self._caller)
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
-        """One of the connections that somebody may have."""
-        live: LiveHub = self._request.app.state.live
-        with live.place(self._caller, client_network(client_address(self._request))):
+    def _connection_slot(self) -> Iterator[None]:
+        """One of the connections that a principal may have."""
+        hub: LiveHub = self._request.app.state.live
+        with hub.connection_slot(self._caller, client_network(client_address(self._request))):
             yield
 
-    async def _hear(self) -> Message:
+    async def _receive_message(self) -> Message:
         message = await self._receive()
         if message["type"] == "websocket.disconnect" and self._code is None:
             self._code = message.get("code", 1005)
         return message
 
-    async def _out(self, message: Message) -> None:
+    async def _send_message(self, message: Message) -> None:
         if message["type"] == "websocket.accept":
             self._status = 101
         elif message["type"] == "websocket.http.response.start":
@@ -129,18 +123,18 @@ class WebSocketHandshake:
             self._code = message.get("code", 1000)
         await self._send(message)
 
-    async def _deny(self, status: int, detail: str, headers: dict[str, str]) -> None:
-        if self._status:  # It was let in before this happened.
+    async def _deny(self, problem: HttpProblem) -> None:
+        if self._status:  # The connection was already accepted.
             if self._code is None:
-                await self._out({"type": "websocket.close", "code": 1011, "reason": ""})
+                await self._send_message({"type": "websocket.close", "code": 1011, "reason": ""})
             return
-        await problem_response(status, detail, headers)(self._scope, self._hear, self._out)
+        await problem_response(problem)(self._scope, self._receive_message, self._send_message)
 
-    def _log_fault(self, error: Exception) -> None:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
+    def _log_exception(self, error: Exception) -> None:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename.rpartition('/')[2]}:{frame.lineno}"
         self._service.log.write(
-            "error", f"A WebSocket failed: {type(error).__name__}", request=self._id, path=self._scope["path"], where=place
+            "error", f"WebSocket failed: {type(error).__name__}", request=self._id, path=self._scope["path"], where=where
         )
 
     def _log_connection(self) -> None:

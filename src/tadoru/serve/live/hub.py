@@ -79,13 +79,13 @@ class LiveHub:
                 await forgetting
 
     @contextmanager
-    def place(self, caller: Principal, address: str) -> Iterator[None]:
+    def connection_slot(self, caller: Principal, address: str) -> Iterator[None]:
         """One more connection. Raises Refused."""
         terms = self.terms
         whose = f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}"
         wanted = {"all": terms.in_all, whose: terms.for_each, f"from {address}": terms.from_address}
         if any(self._places[name] >= most for name, most in wanted.items()):
-            raise HttpProblem(429, "Too many connections are open: close some, or try again later.", {"Retry-After": "30"})
+            raise HttpProblem(429, "Too many open connections. Close some, or try again later.", {"Retry-After": "30"})
         self._places.update(wanted.keys())
         try:
             yield

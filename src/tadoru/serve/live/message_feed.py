@@ -163,6 +163,6 @@ class MessageFeed:
                 await self._upkeep()
             except Exception as error:  # Whatever it is: those who listen wait for this loop.
                 why = str(error) if isinstance(error, TadoruError) else type(error).__name__
-                self._service.log.write("error", "live messages can not be read", why=why)
+                self._service.log.write("error", "live messages cannot be read", why=why)
                 await asyncio.sleep(RETRY_SECONDS)
             await asyncio.sleep(self.every)

@@ -32,11 +32,11 @@ class ApiKeys(AuditLog):
         """A new key, and the one time that its secret is seen."""
         name = " ".join(name.split())[:100]
         if not name or not name.isprintable():
-            raise UsageError("A key needs a name that says what it is for.")
+            raise UsageError("An API key needs a name. Use one that describes its purpose.")
         if not scopes:
-            raise UsageError("A key needs at least one scope, such as events:read.")
+            raise UsageError("An API key needs at least one scope, such as events:read.")
         if expires_at is not None and expires_at <= self.now():
-            raise UsageError("That key would be over already: give a later time.")
+            raise UsageError("The expiry date is in the past. Choose a later one.")
         prefix, secret, whole = new_key()
         with self.write() as sql:
             owner = None
@@ -44,7 +44,7 @@ class ApiKeys(AuditLog):
                 query = select(users.c.id).where(users.c.name == normalize_user_name(user), users.c.revoked_at.is_(None))
                 owner = sql.execute(query).scalar_one_or_none()
                 if owner is None:
-                    raise UsageError(f"There is no user {user}: `tadoru serve users list` lists them.")
+                    raise UsageError("User {name} not found. List the users with `tadoru serve users list`.", name=user)
             about = {"name": name, "prefix": prefix, "secret_hash": hash_token(secret), "scopes": sorted(set(scopes))}
             times = {"created_at": self.now(), "created_by": by.who, "expires_at": expires_at}
             sql.execute(insert(api_keys).values(**about, **times, user_id=owner))
@@ -62,7 +62,7 @@ class ApiKeys(AuditLog):
         with self.write() as sql:
             row = sql.execute(_with_owner().where(is_it)).mappings().one_or_none()
             if row is None:
-                raise UsageError(f"There is no key {prefix}: `tadoru serve keys list` lists them.")
+                raise UsageError("API key {key} not found. List the keys with `tadoru serve keys list`.", key=prefix)
             if row["revoked_at"] is None:
                 sql.execute(update(api_keys).where(is_it).values(revoked_at=self.now()))
                 self.recorded(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])

@@ -1,4 +1,4 @@
-"""Secrets and their hashes. A secret is shown once, where it is made; what is stored can not be turned back into it.
+"""Secrets and their hashes. A secret is shown once, where it is made; what is stored cannot be turned back into it.
 
 Tokens and keys are long and random, so that one SHA-256 is enough. Passwords are not, so that they get scrypt, with the cost
 written into the hash: it can be raised later, and old hashes still tell.

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, or_, select, update
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.store.accounts.audit_log import Actor, AuditLog, User, UserSession
 from tadoru.store.accounts.schema import api_keys, audit_log, sessions, users
 from tadoru.store.accounts.secrets import (
@@ -31,14 +31,16 @@ def normalize_user_name(text: str) -> str:
     """A name as it is stored and compared: Ａnna and anna are one."""
     name = unicodedata.normalize("NFKC", text).casefold().strip()
     if not name or len(name) > MAX_USER_NAME or not name.isprintable() or any(char.isspace() for char in name):
-        raise UsageError(f"A user's name has 1 to {MAX_USER_NAME} characters and no spaces: choose another one.")
+        raise UsageError("A user name has 1 to {limit} characters and no spaces. Choose another name.", limit=MAX_USER_NAME)
     return name
 
 
 def validate_password(password: str) -> None:
     """Refuse a password that is too short to be one."""
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
-        raise UsageError(f"A password has at least {MIN_PASSWORD_LENGTH} characters: choose a longer one, such as four words.")
+        raise UsageError(
+            "The password must have at least {limit} characters. Four words make a good one.", limit=MIN_PASSWORD_LENGTH
+        )
 
 
 class Users(AuditLog):
@@ -72,7 +74,7 @@ class Users(AuditLog):
         with self.write() as sql:
             found = sql.execute(select(users.c.id, users.c.revoked_at).where(users.c.name == name)).one_or_none()
             if found is not None and found.revoked_at is None:
-                raise UsageError(f"There is a user {name} already: choose another name.")
+                raise UsageError("User {name} already exists. Choose another name.", name=name)
             values = {"role": role, "password": secret, "created_at": self.now(), "revoked_at": None, "last_sign_in": None}
             if found is None:
                 sql.execute(insert(users).values(name=name, **values))
@@ -104,7 +106,7 @@ class Users(AuditLog):
             self.recorded(sql, by, "user.password", user.name)
 
     def revoke_user(self, name: str, by: Actor) -> User:
-        """Nobody gets in by this name any more: no session, no key, no link, no password. The last admin can not be revoked."""
+        """Nobody gets in by this name any more: no session, no key, no link, no password. The last admin cannot be revoked."""
         with self.write_events() as sql:
             user = _by_name(sql, normalize_user_name(name))
             if user.role == "admin":
@@ -151,21 +153,21 @@ class Users(AuditLog):
 
 def _check_role(role: str) -> None:
     if role not in ROLES:
-        raise UsageError(f"There is no role {role}: it is one of {', '.join(ROLES)}.")
+        raise UsageError("Unknown role {role}. Use one of {roles}.", role=quoted(role), roles=", ".join(ROLES))
 
 
 def _by_name(sql: Connection, name: str) -> User:
     """A user who is not revoked."""
     row = sql.execute(select(users).where(users.c.name == name, users.c.revoked_at.is_(None))).mappings().one_or_none()
     if row is None:
-        raise UsageError(f"There is no user {name}: `tadoru serve users list` lists them.")
+        raise UsageError("User {name} not found. List the users with `tadoru serve users list`.", name=name)
     return user_from_row(row)
 
 
 def _keep_one_admin(sql: Connection, user: User) -> None:
     others = (users.c.role == "admin") & users.c.revoked_at.is_(None) & (users.c.id != user.id)
     if not sql.execute(select(func.count()).where(others)).scalar_one():
-        raise UsageError(f"{user.name} is the only admin: make somebody else an admin first.")
+        raise UsageError("{name} is the only administrator. Make another user an administrator first.", name=user.name)
 
 
 def user_from_row(row: RowMapping | dict[str, Any]) -> User:

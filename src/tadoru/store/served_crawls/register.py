@@ -19,15 +19,21 @@ _COLUMNS = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
 
 
 class CrawlNotFound(UsageError):
-    """There is no crawl of that number."""
+    """No crawl has this ID."""
+
+    code = "not_found"
 
 
 class CrawlBusy(UsageError):
-    """The crawl is in a state in which it can not be done."""
+    """The state of the crawl does not allow this."""
+
+    code = "crawl_busy"
 
 
 class CrawlQueueFull(UsageError):
-    """One account has as many crawls in the queue as it may."""
+    """The account has reached its maximum of queued crawls."""
+
+    code = "queue_full"
 
 
 class CrawlRegister(AuditLog, LiveMessages):
@@ -88,9 +94,9 @@ class CrawlRegister(AuditLog, LiveMessages):
             self._check_queue(sql, by, most_queued)
             found = self._crawl(sql, number, lock=True)
             if found.is_busy and not found.wanted:
-                raise CrawlBusy(f"Crawl {number} is {found.state.value} already.")
+                raise CrawlBusy("Crawl {id} is already {state}.", id=number, state=found.state.value)
             if found.state is CrawlState.RUNNING:
-                raise CrawlBusy(f"Crawl {number} is just ending: ask again in a moment.")
+                raise CrawlBusy("Crawl {id} is ending. Try again in a moment.", id=number)
             anew = found.state in (CrawlState.FINISHED, CrawlState.FAILED) if again is None else again
             queued = {"state": CrawlState.QUEUED.value, "queued_by": by.account, "again": int(anew)}
             self._change(sql, number, by, "crawl.run", **queued, wanted="", error="")
@@ -112,7 +118,7 @@ class CrawlRegister(AuditLog, LiveMessages):
             elif found.state is CrawlState.QUEUED or (found.state is CrawlState.PAUSED and wanted == "stop"):
                 self._change(sql, number, by, f"crawl.{wanted}", state=state.value, wanted="")
             else:
-                raise CrawlBusy(f"Crawl {number} is {found.state.value}: there is nothing to {wanted}.")
+                raise CrawlBusy("Cannot {action} crawl {id}: it is {state}.", action=wanted, id=number, state=found.state.value)
             return self._crawl(sql, number)
 
     def change_crawl(
@@ -142,7 +148,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         with self.write() as sql:
             found = self._crawl(sql, number, lock=True)
             if found.state is CrawlState.RUNNING:
-                raise CrawlBusy(f"Crawl {number} is running: stop it first.")
+                raise CrawlBusy("Crawl {id} is running. Stop it first.", id=number)
             sql.execute(delete(crawls).where(crawls.c.id == number))
             self.recorded(sql, by, "crawl.remove", f"crawl/{number}", name=found.name)
             self.add_live_message(sql, "crawl.removed", f"crawl/{number}", {"crawl_id": number})
@@ -185,7 +191,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         mine = crawls.c.state == CrawlState.QUEUED.value, crawls.c.queued_by == by.account
         if sql.execute(select(func.count()).where(*mine)).scalar_one() >= most:
             raise CrawlQueueFull(
-                f"You have {most:,} crawls in the queue, the maximum for one user: wait until some have run, or stop some."
+                "You have {limit} queued crawls, the maximum per user. Wait until some have run, or stop some.", limit=f"{most:,}"
             )
 
     def _claiming_alone(self, sql: Connection) -> None:
@@ -197,7 +203,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         query = select(*_COLUMNS).where(crawls.c.id == number)
         row = sql.execute(query.with_for_update() if lock else query).mappings().one_or_none()
         if row is None:
-            raise CrawlNotFound(f"There is no crawl {number}.")
+            raise CrawlNotFound("Crawl {id} not found.", id=number)
         return _crawl(row)
 
     def _change(self, sql: Connection, number: int, by: Actor, what: str, **values: Any) -> None:
