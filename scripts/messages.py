@@ -21,9 +21,16 @@ from tadoru.i18n.translation import CALENDAR_LANGUAGES, CATALOGS, DOMAIN, LANGUA
 
 SOURCE = Path(__file__).parent.parent / "src" / "tadoru"
 METHODS = [("**/templates/**.html", "jinja2"), ("**.py", "python")]
-ERRORS = ()
+ERRORS = (
+    "Message", "TadoruError", "UsageError", "ConfigError", "StoreError", "SeedUnreachable", "NothingToCrawl", "BrowserMissing",
+    "GateExceeded", "NewerFormat", "Interrupted", "UnknownCursor", "DuplicateSource", "CrawlNotReadable", "NothingToCompare",
+    "CrawlBusy", "CrawlNotFound", "CrawlQueueFull",
+)  # fmt: skip
 """Classes of errors whose first argument is a message."""
-KEYWORDS = {"_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), **dict.fromkeys(ERRORS)}
+KEYWORDS = {
+    "_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "HttpProblem": (2,),
+    **dict.fromkeys(ERRORS),
+}  # fmt: skip
 CALENDAR = ("serve/templates/",)
 """Where the messages of the public calendar pages are: paths below the package, by their beginning."""
 _HEADER = {"project": "Tadoru", "version": "1", "msgid_bugs_address": "", "last_translator": "", "language_team": ""}
