@@ -86,16 +86,16 @@ BROKEN = {
     "a module that ends the process": ("import sys\nsys.exit('bye')", "SystemExit: bye"),
     "a module that lacks something": ("import nothing_of_that_name", "ModuleNotFoundError: No module named"),
     "no such name": ("x = 1", "AttributeError: module 'tadoru_bad' has no attribute 'CHECKS'"),
-    "no set of checks": ("CHECKS = 5", "it offers no set of checks"),
+    "no set of checks": ("CHECKS = 5", "it is not a set of checks"),
     "a function that fails": ("def CHECKS():\n    return 1 / 0", "ZeroDivisionError: division by zero"),
-    "a function that returns nothing": ("def CHECKS():\n    pass", "it offers no set of checks"),
-    "no run": ("class CHECKS:\n    checks = ()", "it offers no set of checks"),
-    "checks that are none": (GOOD.replace("(ONE,)", "('x',)"), "'x' is no check"),
-    "an odd id": (GOOD.replace("good-one", "Good One"), "the id “Good One” is not made of small letters"),
-    "an odd severity": (GOOD.replace("Severity.NOTICE", "'fatal'"), "good-one has the severity “fatal”"),
-    "no Japanese": (GOOD.replace("一", ""), "good-one lacks a title, a reason or a fix"),
+    "a function that returns nothing": ("def CHECKS():\n    pass", "it is not a set of checks"),
+    "no run": ("class CHECKS:\n    checks = ()", "it is not a set of checks"),
+    "checks that are none": (GOOD.replace("(ONE,)", "('x',)"), "'x' is not a check"),
+    "an odd id": (GOOD.replace("good-one", "Good One"), "the id “Good One” may only contain lowercase letters"),
+    "an odd severity": (GOOD.replace("Severity.NOTICE", "'fatal'"), "good-one has the invalid severity “fatal”"),
+    "no Japanese": (GOOD.replace("一", ""), "good-one has no title, reason or fix"),
     "a title that is no text": (GOOD + "from dataclasses import replace\nCHECKS = CheckGroup((replace(ONE, title=5),), run)",
-                                "good-one lacks a title"),
+                                "good-one has no title"),
 }  # fmt: skip
 
 
@@ -105,9 +105,9 @@ def test_a_plugin_that_can_not_be_used_is_named_in_one_sentence(source: str, pro
     with pytest.raises(ConfigError) as refused:
         plugins.load_checks()
     told = str(refused.value)
-    assert told.startswith("The plugin checks of tadoru-bad 1.0 can not be used (")
+    assert told.startswith("Cannot load the plugin checks of tadoru-bad 1.0: ")
     assert problem in told
-    assert told.endswith("): update it, remove it, or go on with --no-plugins.")
+    assert told.endswith(". Update it, uninstall it, or use --no-plugins.")
     assert "\n" not in told
 
 
@@ -153,10 +153,10 @@ FAILING = {
     "raises": (raising, "ValueError: no luck"),
     "ends the process": (exiting, "SystemExit: 3"),
     "returns nothing": (lambda context: None, "TypeError: 'NoneType' object is not iterable"),
-    "returns no findings": (lambda context: ["x"], "TypeError: str is no finding: use check.on(url)"),
-    "finds what is not its own": (finding(check="title-missing"), "ValueError: “title-missing” is not among its checks"),
-    "a detail that is no text": (finding(5), "TypeError: the detail of a finding is a text"),
-    "data that can not be stored": (finding(a={1, 2}), "TypeError: Object of type set"),
+    "returns no findings": (lambda context: ["x"], "TypeError: str is not a finding; use check.on(url)"),
+    "finds what is not its own": (finding(check="title-missing"), "ValueError: “title-missing” is not a check of this plugin"),
+    "a detail that is no text": (finding(5), "TypeError: the detail of a finding must be a string"),
+    "data that cannot be stored": (finding(a={1, 2}), "TypeError: Object of type set"),
     "a number that is none": (finding(a=float("nan")), "ValueError: Out of range float"),
     "half a letter": (finding("\ud800"), "UnicodeEncodeError"),
     "no end to its depth": (deep, "RecursionError: maximum recursion depth exceeded"),

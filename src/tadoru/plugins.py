@@ -1,8 +1,8 @@
-"""Checks of third parties: how they are found, loaded and kept from doing harm.
+"""Plugins: third-party checks and readers of event sources, found by entry points.
 
-A package declares an entry point of the group `tadoru.checks` that names a set of page checks (`jobs.audit.context.PageChecks`:
-anything with `checks` and `run`), or a function without parameters that returns one. Nothing of it is imported before an audit
-begins. A set that can not be loaded stops the command; one that fails on a page does not: the page is kept, and says so.
+An entry point of the group `tadoru.checks` names a set of page checks (`jobs.audit.context.PageChecks`: anything with `checks`
+and `run`), or a function without parameters that returns one. Plugins are imported when an audit starts. One that cannot be
+loaded stops the command. One that fails on a page does not: the page is stored with the finding `plugin-failed`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
-from tadoru.errors import ConfigError, quoted
+from tadoru.errors import ConfigError, Message, quoted
 from tadoru.i18n.translation import N_
 from tadoru.model.finding import MAX_DETAIL, Check, Finding, Severity, define
 
@@ -32,7 +32,7 @@ PLUGIN_FAILED = define(
 
 
 class PluginCheckSet(Protocol):
-    """What a plugin offers: a set of page checks."""
+    """A set of page checks of a plugin."""
 
     @property
     def checks(self) -> tuple[Check, ...]: ...
@@ -43,7 +43,7 @@ class PluginCheckSet(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """An entry point, and the package that it comes from."""
+    """An entry point and its package."""
 
     name: str
     package: str
@@ -55,7 +55,7 @@ class Plugin:
         return f"{self.name} of {self.package} {self.version}".rstrip()
 
     def load(self) -> PluginCheckSet:
-        """Import it. Raises ConfigError."""
+        """Import the plugin. Raises ConfigError."""
         try:
             made = self.entry.load()
             loaded: PluginCheckSet = made() if callable(made) and not hasattr(made, "checks") else made
@@ -64,19 +64,21 @@ class Plugin:
             problem = describe_exception(error)
         if problem:
             raise ConfigError(
-                f"The plugin {self.label} can not be used ({problem}): update it, remove it, or go on with --no-plugins."
+                "Cannot load the plugin {plugin}: {problem}. Update it, uninstall it, or use --no-plugins.",
+                plugin=self.label,
+                problem=problem,
             )
         return loaded
 
 
 @dataclass(frozen=True, slots=True)
 class PluginChecks:
-    """The checks of every plugin, as one set that never raises."""
+    """The checks of all plugins as one set that never raises."""
 
     loaded: tuple[tuple[Plugin, PluginCheckSet], ...]
 
     def __reduce__(self) -> tuple[Callable[[bool], PluginChecks], tuple[bool]]:
-        # Another process loads its own: what a plugin is made of can not always be sent there.
+        # Another process loads the plugins itself: their objects cannot always be pickled.
         return _reload_checks, (bool(self.loaded),)
 
     @property
@@ -84,7 +86,7 @@ class PluginChecks:
         return (*(check for _, plugin in self.loaded for check in plugin.checks), PLUGIN_FAILED) if self.loaded else ()
 
     def run(self, context: Any) -> Iterator[Finding]:
-        """What they find on a page, and which of them failed on it."""
+        """The findings of all plugins on a page, and a finding for those that failed on it."""
         failures: list[str] = []
         for plugin, offered in self.loaded:
             known = {check.id for check in offered.checks}
@@ -97,7 +99,7 @@ class PluginChecks:
 
 
 def list_plugins(group: str = CHECKS_GROUP) -> list[Plugin]:
-    """Every plugin of a kind that is installed, by package and name. Imports none of them."""
+    """The installed plugins of a group, sorted by package and name. Nothing is imported."""
     found = [
         Plugin(entry.name, entry.dist.name if entry.dist else "?", entry.dist.version if entry.dist else "", entry)
         for entry in entry_points(group=group)
@@ -106,26 +108,31 @@ def list_plugins(group: str = CHECKS_GROUP) -> list[Plugin]:
 
 
 def load_checks(*, enabled: bool = True) -> PluginChecks:
-    """The checks of every plugin that is installed; none with `--no-plugins`. Raises ConfigError."""
+    """The checks of all installed plugins; none if not `enabled`. Raises ConfigError."""
     return PluginChecks(tuple((plugin, plugin.load()) for plugin in list_plugins()) if enabled else ())
 
 
 def load_reader(name: str) -> Any:
-    """The reader of event sources that a plugin offers under a name. Raises ConfigError."""
+    """The reader of event sources that a plugin provides under a name. Raises ConfigError."""
     known = {plugin.name: plugin for plugin in list_plugins(READERS_GROUP)}
     if name not in known:
-        there = f"there are {', '.join(known)}" if known else "none is installed"
-        raise ConfigError(f"There is no plugin that reads sources and is called {quoted(name)}; {there}.")
+        if not known:
+            raise ConfigError("Reader plugin {name} not found. No reader plugins are installed.", name=quoted(name))
+        raise ConfigError("Reader plugin {name} not found. Installed: {names}.", name=quoted(name), names=", ".join(known))
     plugin = known[name]
     try:
         made = plugin.entry.load()
         reader = made() if isinstance(made, type) else made
         lacking = [method for method in ("prepare", "read", "first") if not callable(getattr(reader, method, None))]
-        problem = f"it has no method {lacking[0]}" if lacking else ""
+        problem: str = Message("it has no method {method}", method=lacking[0]) if lacking else ""
     except (Exception, SystemExit) as error:
         problem = describe_exception(error)
     if problem:
-        raise ConfigError(f"The plugin {plugin.label} can not be used ({problem}): update it, or remove the setting reader.")
+        raise ConfigError(
+            "Cannot load the plugin {plugin}: {problem}. Update it, or remove the setting `reader`.",
+            plugin=plugin.label,
+            problem=problem,
+        )
     return reader
 
 
@@ -134,36 +141,36 @@ def _reload_checks(enabled: bool) -> PluginChecks:
 
 
 def describe_exception(error: BaseException) -> str:
-    """What a traceback ends with, on one line."""
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__}: {words}"[:MAX_DETAIL] if words else type(error).__name__
+    """The type and message of an exception on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:MAX_DETAIL] if text else type(error).__name__
 
 
 def _find_problem(offered: Any) -> str | None:
-    """What is wrong with a set of checks; None when it can be used."""
+    """What is wrong with a set of checks; None if it is valid."""
     if not callable(getattr(offered, "run", None)) or not isinstance(getattr(offered, "checks", None), tuple):
-        return "it offers no set of checks: something with a tuple `checks` and a function `run`"
+        return Message("it is not a set of checks with a tuple `checks` and a function `run`")
     for check in offered.checks:
         if not isinstance(check, Check):
-            return f"{check!r} is no check: make it with tadoru.model.finding.define"
+            return Message("{value} is not a check; create it with tadoru.model.finding.define", value=repr(check))
         if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", check.id):
-            return f"the id {quoted(check.id)} is not made of small letters, digits and single hyphens"
+            return Message("the id {id} may only contain lowercase letters, digits and single hyphens", id=quoted(check.id))
         if check.severity not in set(Severity):
-            return f"{check.id} has the severity {quoted(check.severity)}"
+            return Message("{id} has the invalid severity {severity}", id=check.id, severity=quoted(check.severity))
         texts = (check.title, check.why, check.fix, *(check.japanese or ()))
         if not all(isinstance(text, str) and text for text in texts):
-            return f"{check.id} lacks a title, a reason or a fix"
+            return Message("{id} has no title, reason or fix", id=check.id)
     return None
 
 
 def _validated(finding: Any, known: Iterable[str]) -> Finding:
     """The finding, if it can be stored. Raises ValueError or TypeError."""
     if not isinstance(finding, Finding):
-        raise TypeError(f"{type(finding).__name__} is no finding: use check.on(url)")
+        raise TypeError(f"{type(finding).__name__} is not a finding; use check.on(url)")
     if finding.check_id not in known:
-        raise ValueError(f"{quoted(finding.check_id)} is not among its checks")
-    # As the store will write it: what it can not write must not stop a crawl.
+        raise ValueError(f"{quoted(finding.check_id)} is not a check of this plugin")
+    # Serialised as the store does it: a value that cannot be stored must not stop the crawl.
     json.dumps([finding.detail, dict(finding.data)], ensure_ascii=False, allow_nan=False).encode()
     if not isinstance(finding.detail, str):
-        raise TypeError("the detail of a finding is a text")
+        raise TypeError("the detail of a finding must be a string")
     return finding

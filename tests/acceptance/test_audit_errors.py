@@ -38,15 +38,15 @@ BAD_USAGE = {
     "an extraction with a bad expression": ([START, "--extract", "price=regex:("], "--extract"),
     "an extraction with a bad path": ([START, "--extract", "price=xpath://["], "--extract"),
     "a baseline that is not there": ([START, "--baseline", "none.db"], "none.db"),
-    "suppressions that are not there": ([START, "--suppress", "none.txt"], "none.txt can not be read (No such file"),
+    "suppressions that are not there": ([START, "--suppress", "none.txt"], "none.txt cannot be read (No such file"),
     "a report of an unknown form": ([START, "--report", "report.pdf"], "report.pdf"),
     "a report without a folder": ([START, "--report", "none/report.html"], "there is no folder none"),
-    "a report that can not be written": ([START, "--report", "/proc/report.html"], "can not be written"),
+    "a report that cannot be written": ([START, "--report", "/proc/report.html"], "cannot be written"),
     "a database without a folder": ([START, "-d", "none/crawl.db"], "there is no folder none"),
     "a database that is a folder": ([START, "-d", "."], "is a folder"),
-    "a database that can not be written": ([START, "-d", "/proc/crawl.db"], "can not be written"),
+    "a database that cannot be written": ([START, "-d", "/proc/crawl.db"], "cannot be written"),
     "an empty name for a seed file": (["--seed-file", ""], "--seed-file needs the name of a file"),
-    "seeds that are not there": (["--seed-file", "none.txt"], "none.txt can not be read (No such file"),
+    "seeds that are not there": (["--seed-file", "none.txt"], "none.txt cannot be read (No such file"),
     "a way to render that there is not": ([START, "--render", "sometimes"], "--render must be one of auto, always, never"),
     "a use of sitemaps that there is not": ([START, "--sitemap", "maybe"], "--sitemap must be one of auto, only, off"),
     "a language that there is not": ([START, "--lang", "fr"], "--lang must be one of en, ja"),
@@ -233,7 +233,7 @@ def test_the_crawl_of_another_job_is_refused(named: bool, tadoru: Tadoru, site: 
     requests = len(site.requests)
     done = tadoru("audit", *([site.url()] if named else []), *OPTIONS)
     assert (done.code, done.out, len(site.requests)) == (2, "", requests)
-    assert "crawl.db holds a crawl of `tadoru links`: give another --database" in done.sentence
+    assert "crawl.db contains a crawl of `tadoru links`. Choose another --database" in done.sentence
     assert tadoru("links", "--state", "crawl.db", "--delay", "0", "-f", "json").result["total_processed"] == 2, "it goes on"
 
 
@@ -303,7 +303,7 @@ def test_a_folder_that_can_not_be_written_is_exit_2(open_folder: Path) -> None:
     )
     done = Tadoru(open_folder).python(program, "audit", START, "-d", "crawl.db")
     assert (done.code, done.out) == (2, "")
-    assert "--database crawl.db can not be written: check its permissions" in done.sentence
+    assert "--database crawl.db cannot be written: check its permissions" in done.sentence
     assert list(open_folder.iterdir()) == []
 
 

@@ -357,7 +357,7 @@ def test_a_second_run_with_nothing_to_do_says_so(tadoru: Tadoru, site: Site) -> 
     audit(tadoru, site.url("/"), "--limit", "1")
     done = tadoru("audit", *QUICK[:-1], "--limit", "1")
     assert done.code == 0
-    assert "the limit of 1 page is reached: raise --limit, or --recrawl" in done.err
+    assert "the page limit of 1 is reached: raise --limit, or use --recrawl" in done.err
     assert site.hits("/a") == 0
 
 

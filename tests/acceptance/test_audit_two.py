@@ -49,7 +49,7 @@ def test_the_limit_is_exact_the_delay_is_kept_and_no_page_is_asked_for_twice(tad
 
     again = tadoru(*command(site, "three", LIMIT))
     assert again.code == 0
-    assert "limit of 300 pages is reached" in again.err
+    assert "page limit of 300 is reached" in again.err
     assert len(site.paths) == len(times), "nothing more is asked for"
 
 

@@ -129,7 +129,7 @@ def test_what_can_not_be_compared_is_one_sentence(arguments: tuple[str, ...], to
 def test_a_gate_that_means_nothing_stops_the_audit_before_it_begins(tadoru: Tadoru, site: Site) -> None:
     done = audit(tadoru, site.url(), "--fail-on", "titel-missing")
     assert done.code == 2
-    assert done.sentence == "--fail-on does not know “titel-missing”; did you mean “title-missing”?"
+    assert done.sentence == "Unknown --fail-on condition “titel-missing”. Did you mean “title-missing”?"
     assert site.requests == []
     assert not (tadoru.folder / "tadoru.db").exists()
 

@@ -92,8 +92,8 @@ def test_a_broken_plugin_stops_the_audit_before_it_begins_unless_it_is_left_out(
     done = tadoru("audit", site.url(), *UNHURRIED, env=env)
     assert done.code == 2
     assert done.sentence == (
-        "The plugin checks of tadoru-broken 1.0 can not be used (ZeroDivisionError: division by zero): "
-        "update it, remove it, or go on with --no-plugins."
+        "Cannot load the plugin checks of tadoru-broken 1.0: ZeroDivisionError: division by zero. "
+        "Update it, uninstall it, or use --no-plugins."
     )
     assert site.requests == []
     assert tadoru("audit", site.url(), *UNHURRIED, "--no-plugins", env=env).code == 0

@@ -64,13 +64,13 @@ def test_a_list_without_findings_has_none(text: str, tmp_path: Path) -> None:
 def test_what_is_no_list_is_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "list.json"
     path.write_bytes(data)
-    with pytest.raises(UsageError, match=r"is neither a crawl nor a list of findings: give a database, or what"):
+    with pytest.raises(UsageError, match=r"is neither a crawl nor a list of findings\. Give a database or the output of"):
         BaselineFindings(str(path))
 
 
 def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
     for ask in (BaselineFindings, is_database):
-        with pytest.raises(UsageError, match=r"--baseline .*none\.json can not be read \(No such file.*\): check its name\."):
+        with pytest.raises(UsageError, match=r"Cannot read --baseline .*none\.json: No such file.*\. Check the file name\."):
             ask(str(tmp_path / "none.json"))
 
 

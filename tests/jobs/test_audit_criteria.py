@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from tadoru.config.options import AuditOptions
 from tadoru.errors import UsageError
 from tadoru.jobs.audit.annotations import format_annotations, write_annotations
 from tadoru.jobs.audit.criteria import AuditCriteria, CheckCount, GateResult
 from tadoru.jobs.audit.gates import AuditGates
 from tadoru.jobs.audit.suppressions import FindingSuppressions
-from tadoru.options import AuditOptions
 from tadoru.store.crawl.run_pages import CheckTexts
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
@@ -28,13 +28,13 @@ LATER = changed(
 STRAY = {"https://x.example/1": "sitemap-missing"}
 
 
-def judgement(*fail_on: str, suppress: str = "", baseline: str | None = None) -> AuditCriteria:
+def criteria(*fail_on: str, suppress: str = "", baseline: str | None = None) -> AuditCriteria:
     gates = AuditGates.parse(fail_on, (*CHECKS, *SITE_CHECKS), has_earlier=True)
     return AuditCriteria(gates=gates, suppressions=FindingSuppressions.parse(suppress), baseline=baseline)
 
 
 async def verdict(database: str, *fail_on: str, **options: Any) -> GateResult:
-    return await judgement(*fail_on, **options).judge(database)
+    return await criteria(*fail_on, **options).evaluate_async(database)
 
 
 def counts(found: GateResult) -> dict[str, int]:
@@ -55,9 +55,9 @@ async def test_everything_counts_without_a_baseline(tmp_path: Path) -> None:
     assert told.exceeded == [
         "severity error: 3 findings, none allowed.",
         "titles: 3 findings, at most 2 allowed.",
-        "The score is 66.0, at least 70 asked for.",
-        "p99 of the response times is 50 ms, at most 49 ms allowed.",
-        "6 pages, at least 7 asked for.",
+        "The score is 66.0, at least 70 required.",
+        "Response time p99 is 50 ms, at most 49 ms allowed.",
+        "6 pages, at least 7 required.",
     ]
     assert counts(told) == {"title-missing": 2, "title-too-long": 1, "description-missing": 2, "sitemap-missing": 1}
     assert {each.url for each in told.found} == {url("a"), url("b"), "https://x.example/1"}
@@ -86,7 +86,7 @@ async def test_only_what_is_not_in_the_baseline_counts(tmp_path: Path) -> None:
     told = await verdict(name, "title-missing", "warning", "new-error", baseline=before)
     assert told.exceeded == [
         "title-missing: 1 finding, none allowed.",
-        "severity warning or worse: 3 findings, none allowed.",
+        "severity warning or higher: 3 findings, none allowed.",
         "severity error: 2 new findings, none allowed.",
     ]
     assert counts(told) == {"title-missing": 1, "description-missing": 1, "sitemap-missing": 1}
@@ -107,7 +107,7 @@ async def test_an_earlier_run_can_be_the_baseline(tmp_path: Path) -> None:
     name = await recrawled(tmp_path / "site.db")
     for baseline in (f"{name}@1", name):
         told = await verdict(name, "error", "new", baseline=baseline)
-        assert told.exceeded == ["severity error: 1 finding, none allowed.", "everything: 2 new findings, none allowed."]
+        assert told.exceeded == ["severity error: 1 finding, none allowed.", "all checks: 2 new findings, none allowed."]
 
 
 async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
@@ -116,24 +116,24 @@ async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
     assert told.exceeded == [
         "severity error: 2 findings, none allowed.",
         "severity error: 1 new finding, none allowed.",
-        "severity warning or worse: 2 new findings, none allowed.",
+        "severity warning or higher: 2 new findings, none allowed.",
     ]
 
 
 @pytest.mark.parametrize(
     "options, told",
     [
-        ({"fail_on": ("eror",)}, "did you mean “error”?"),
-        ({"fail_on": ("new",)}, "needs something to compare with"),
-        ({"baseline": "none.db"}, "--baseline none.db can not be read (No such file or directory): check its name."),
-        ({"baseline": "other.db@4"}, "There is no run 4 in other.db: it holds run 1."),
-        ({"baseline": "site.db"}, "--baseline site.db is the crawl itself: give another one, or an earlier run of it as"),
+        ({"fail_on": ("eror",)}, "Did you mean “error”?"),
+        ({"fail_on": ("new",)}, "has nothing to compare with"),
+        ({"baseline": "none.db"}, "Cannot read --baseline none.db: No such file or directory. Check the file name."),
+        ({"baseline": "other.db@4"}, "Run 4 not found in other.db. Available runs: 1."),
+        ({"baseline": "site.db"}, "--baseline site.db is the crawl itself. Use another crawl, or an earlier run of it: site.db@1."),
         ({"baseline": "broken.json"}, "--baseline broken.json is neither a crawl nor a list of findings"),
-        ({"suppress": "none.txt"}, "none.txt can not be read"),
+        ({"suppress": "none.txt"}, "none.txt cannot be read"),
     ],
     ids=str,
 )  # fmt: skip
-async def test_what_can_not_be_judged_is_refused_before_anything_is_requested(
+async def test_invalid_criteria_are_refused_before_anything_is_requested(
     options: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -141,7 +141,7 @@ async def test_what_can_not_be_judged_is_refused_before_anything_is_requested(
     await audited(tmp_path / "other.db", SITE)
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(UsageError) as refused:
-        await AuditCriteria.read(AuditOptions(database="site.db", **options))
+        await AuditCriteria.parse_async(AuditOptions(database="site.db", **options))
     assert told in str(refused.value)
 
 
@@ -151,11 +151,11 @@ async def test_a_crawl_that_will_be_repeated_has_something_to_compare_with(
     monkeypatch.chdir(tmp_path)
     options = AuditOptions(database="site.db", fail_on=("new-error",))
     with pytest.raises(UsageError):
-        await AuditCriteria.read(options)
-    await AuditCriteria.read(replace(options, recrawl=True))
+        await AuditCriteria.parse_async(options)
+    await AuditCriteria.parse_async(replace(options, recrawl=True))
     await recrawled(tmp_path / "site.db")
-    await AuditCriteria.read(options)
-    await AuditCriteria.read(replace(options, baseline="site.db"))
+    await AuditCriteria.parse_async(options)
+    await AuditCriteria.parse_async(replace(options, baseline="site.db"))
 
 
 def found(name: str, severity: str, count: int) -> CheckCount:

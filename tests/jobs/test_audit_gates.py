@@ -30,10 +30,10 @@ SITE = [
 
 def exceeded(*texts: str, score: float | None = 80.0, p90: float | None = 700.0) -> list[str]:
     gates = AuditGates.parse(texts, ALL, has_earlier=True)
-    counting = gates.counting()
+    counter = gates.counter()
     for found, new, is_page in SITE:
-        counting.add(found, new, is_page=is_page)
-    return gates.exceeded(counting, SiteFigures(pages=4, score=score, times=dict.fromkeys(gates.percentiles, p90)))
+        counter.add(found, new, is_page=is_page)
+    return gates.exceeded(counter, SiteFigures(pages=4, score=score, times=dict.fromkeys(gates.percentiles, p90)))
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def exceeded(*texts: str, score: float | None = 80.0, p90: float | None = 700.0)
         ("error", "severity error: 3 findings, none allowed."),
         ("errors", "severity error: 3 findings, none allowed."),
         ("ERROR", "severity error: 3 findings, none allowed."),
-        ("warning", "severity warning or worse: 4 findings, none allowed."),
-        ("info>5", "severity info or worse: 6 findings, at most 5 allowed."),
+        ("warning", "severity warning or higher: 4 findings, none allowed."),
+        ("info>5", "severity info or higher: 6 findings, at most 5 allowed."),
         ("title-missing", "title-missing: 2 findings, none allowed."),
         ("title-missing>1", "title-missing: 2 findings, at most 1 allowed."),
         ("title-missing>=2", "title-missing: 2 findings, less than 2 allowed."),
@@ -52,17 +52,17 @@ def exceeded(*texts: str, score: float | None = 80.0, p90: float | None = 700.0)
         ("canonicalised", "canonicalised: 1 finding, none allowed."),
         ("title-missing > 49.5 %", "title-missing: findings on 2 of 4 pages (50.0%), at most 49.5% allowed."),
         ("error>=50%", "severity error: findings on 2 of 4 pages (50.0%), less than 50% allowed."),
-        ("new", "everything: 2 new findings, none allowed."),
-        ("new-warning", "severity warning or worse: 1 new finding, none allowed."),
+        ("new", "all checks: 2 new findings, none allowed."),
+        ("new-warning", "severity warning or higher: 1 new finding, none allowed."),
         ("new-canonicalised", "canonicalised: 1 new finding, none allowed."),
         ("new-*>1", "*: 2 new findings, at most 1 allowed."),
-        ("new>25%", "everything: new findings on 2 of 4 pages (50.0%), at most 25% allowed."),
-        ("score<80.5", "The score is 80.0, at least 80.5 asked for."),
-        ("score<=80", "The score is 80.0, more than 80 asked for."),
-        ("pages<5", "4 pages, at least 5 asked for."),
-        ("p90>650ms", "p90 of the response times is 700 ms, at most 650 ms allowed."),
-        ("p90>650", "p90 of the response times is 700 ms, at most 650 ms allowed."),
-        ("p99>0.65s", "p99 of the response times is 0.70 s, at most 0.65 s allowed."),
+        ("new>25%", "all checks: new findings on 2 of 4 pages (50.0%), at most 25% allowed."),
+        ("score<80.5", "The score is 80.0, at least 80.5 required."),
+        ("score<=80", "The score is 80.0, more than 80 required."),
+        ("pages<5", "4 pages, at least 5 required."),
+        ("p90>650ms", "Response time p90 is 700 ms, at most 650 ms allowed."),
+        ("p90>650", "Response time p90 is 700 ms, at most 650 ms allowed."),
+        ("p99>0.65s", "Response time p99 is 0.70 s, at most 0.65 s allowed."),
     ],
     ids=lambda value: value if len(value) < 25 else "",
 )
@@ -80,50 +80,50 @@ def test_a_gate_that_is_kept_says_nothing(text: str) -> None:
     assert exceeded(text) == []
 
 
-def test_gates_are_repeated_or_divided_by_commas_and_told_in_their_order() -> None:
+def test_gates_are_repeated_or_separated_by_commas_and_reported_in_their_order() -> None:
     told = exceeded("score<90, title-missing", "error>1,p50>1s")
     assert [sentence.split(":")[0].split(",")[0] for sentence in told] == ["title-missing", "severity error", "The score is 80.0"]
 
 
 def test_a_site_without_an_answer_has_no_score_and_no_times() -> None:
     assert exceeded("score<1", "p90>1ms", score=None, p90=None) == [
-        "There is no score, because no page answered; at least 1 asked for."
+        "There is no score because no page responded; at least 1 required."
     ]
 
 
 def test_a_part_of_no_pages_is_none() -> None:
     gates = AuditGates.parse(["error>0%"], ALL, has_earlier=False)
-    assert gates.exceeded(gates.counting(), SiteFigures(pages=0, score=None)) == []
+    assert gates.exceeded(gates.counter(), SiteFigures(pages=0, score=None)) == []
 
 
 @pytest.mark.parametrize(
     "text, hint",
     [
-        ("titel-missing", "did you mean “title-missing”"),
-        ("eror", "did you mean “error”"),
-        ("title-mising>5", "did you mean “title-missing”"),
-        ("descriptons", "did you mean “descriptions”"),
-        ("zzz", "it takes error, warning, notice, a check such as"),
-        ("xyz-*", "it takes error, warning"),
-        ("new-zzz", "--fail-on does not know “new-zzz”"),
-        ("", "--fail-on takes error"),
-        ("error,,warning", "“” is none of them"),
-        ("error>", "“error>” is none of them"),
-        ("error=5", "“error=5” is none of them"),
-        ("error>-1", "“error>-1” is none of them"),
-        ("error>1e3", "“error>1e3” is none of them"),
-        ("error<5", "wrong way round: write error>5"),
-        ("error>=0", "would always fail: write error>0"),
-        ("error>5ms", "a unit that does not fit: write error>5 or error>5%"),
-        ("error>100%", "could never fail"),
-        ("score", "needs a number: write score<80"),
-        ("score>80", "wrong way round: write score<80"),
-        ("score<80%", "a unit that does not fit: write score<80"),
-        ("p90", "needs a number: write p90>800ms"),
-        ("p90<800ms", "wrong way round: write p90>800ms"),
-        ("p90>5%", "a unit that does not fit"),
-        ("p0>5ms", "does not know “p0”"),
-        ("p100>5ms", "does not know “p100”"),
+        ("titel-missing", "Did you mean “title-missing”?"),
+        ("eror", "Did you mean “error”?"),
+        ("title-mising>5", "Did you mean “title-missing”?"),
+        ("descriptons", "Did you mean “descriptions”?"),
+        ("zzz", "“zzz”. Examples: error, warning>10%, title-missing,"),
+        ("xyz-*", "Examples: error, warning>10%"),
+        ("new-zzz", "Unknown --fail-on condition “new-zzz”"),
+        ("", "“” is not a valid --fail-on condition. Examples: error"),
+        ("error,,warning", "“” is not a valid --fail-on condition"),
+        ("error>", "“error>” is not a valid --fail-on condition"),
+        ("error=5", "“error=5” is not a valid --fail-on condition"),
+        ("error>-1", "“error>-1” is not a valid --fail-on condition"),
+        ("error>1e3", "“error>1e3” is not a valid --fail-on condition"),
+        ("error<5", "has the wrong comparison. Write error>5"),
+        ("error>=0", "always fails. Write error>0"),
+        ("error>5ms", "has an invalid unit. Valid forms: error>5, error>5%."),
+        ("error>100%", "never fails"),
+        ("score", "needs a number. Write score<80"),
+        ("score>80", "has the wrong comparison. Write score<80"),
+        ("score<80%", "has an invalid unit. Valid forms: score<80."),
+        ("p90", "needs a number. Write p90>800ms"),
+        ("p90<800ms", "has the wrong comparison. Write p90>800ms"),
+        ("p90>5%", "has an invalid unit"),
+        ("p0>5ms", "Unknown --fail-on condition “p0”"),
+        ("p100>5ms", "Unknown --fail-on condition “p100”"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_hint(text: str, hint: str) -> None:
@@ -135,7 +135,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint(text: str, hint: str) -> Non
 
 @pytest.mark.parametrize("text", ["new", "new-error", "new-title-*"])
 def test_new_needs_something_that_was_before(text: str) -> None:
-    with pytest.raises(UsageError, match=r"needs something to compare with: add --baseline FILE, or re-crawl with --recrawl\."):
+    with pytest.raises(UsageError, match=r"has nothing to compare with\. Add --baseline FILE, or crawl again with --recrawl\."):
         AuditGates.parse(["error", text], ALL, has_earlier=False)
 
 

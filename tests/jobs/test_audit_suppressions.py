@@ -46,11 +46,11 @@ def test_an_entry_covers_what_it_names_and_nothing_else(line: str, check: str, u
 @pytest.mark.parametrize(
     "line, words",
     [
-        pytest.param("title-missing", "after title-missing comes a URL, a /regular expression/, or *", id="no URL"),
-        pytest.param("title-missing *", "the reason is missing: write it after “ # ”", id="no reason"),
+        pytest.param("title-missing", "no URL after title-missing; write a URL, a /regular expression/, or *", id="no URL"),
+        pytest.param("title-missing *", "the reason is missing; write it after “ # ”", id="no reason"),
         pytest.param("title-missing * #", "the reason is missing", id="an empty reason"),
-        pytest.param(f"{URL} # known", f"“{URL}” is no check: write its id", id="no check"),
-        pytest.param("Title * # known", "“Title” is no check", id="capital letters"),
+        pytest.param(f"{URL} # known", f"“{URL}” is not a check id; write the id", id="no check"),
+        pytest.param("Title * # known", "“Title” is not a check id", id="capital letters"),
         pytest.param("title-missing /x # known", "without its closing slash", id="half a regular expression"),
         pytest.param("title-missing /(/ # known", "missing ), unterminated subpattern", id="a broken regular expression"),
         pytest.param("title-missing garden.example # known", "is neither a URL nor a /regular expression/", id="no scheme"),
@@ -70,7 +70,7 @@ def test_entries_that_covered_nothing_are_told() -> None:
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"suppression file .*/none can not be read \(No such file or directory\)"):
+    with pytest.raises(UsageError, match=r"suppression file .*/none cannot be read \(No such file or directory\)"):
         FindingSuppressions.read(str(tmp_path / "none"))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match="not UTF-8 text"):

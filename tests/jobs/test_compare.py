@@ -318,13 +318,13 @@ async def test_a_gate_is_exceeded_or_not(text: str, sentence: str | None, tmp_pa
 @pytest.mark.parametrize(
     "text, hint",
     [
-        ("brokn", "did you mean “broken”"),
-        ("regression", "did you mean “regressions”"),
-        ("error", "--fail-on does not know “error”"),
-        ("new-titel-missing", "--fail-on does not know"),
-        ("broken<5", "wrong way round"),
-        ("score>5%", "does not fit"),
-        ("title-missing", "--fail-on does not know"),
+        ("brokn", "Did you mean “broken”"),
+        ("regression", "Did you mean “regressions”"),
+        ("error", "Unknown --fail-on condition “error”"),
+        ("new-titel-missing", "Unknown --fail-on condition"),
+        ("broken<5", "has the wrong comparison"),
+        ("score>5%", "has an invalid unit"),
+        ("title-missing", "Unknown --fail-on condition"),
     ],
 )
 async def test_a_gate_that_means_nothing_is_refused(text: str, hint: str, tmp_path: Path) -> None:

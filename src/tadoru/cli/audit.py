@@ -237,7 +237,7 @@ def _exceeded_gates(options: AuditOptions) -> list[str]:
     from tadoru.jobs.audit.annotations import write_annotations
     from tadoru.jobs.audit.criteria import AuditCriteria
 
-    verdict = AuditCriteria.parse(options).of(options.database)
+    verdict = AuditCriteria.parse(options).evaluate(options.database)
     if annotate:
         write_annotations(verdict.found, sys.stderr, lang=options.lang)
     return verdict.exceeded

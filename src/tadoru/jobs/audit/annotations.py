@@ -1,4 +1,4 @@
-"""GitHub workflow annotations for an audit: one for each check, because a run shows ten errors and ten warnings and no more."""
+"""GitHub workflow annotations for an audit: one per check, because GitHub shows at most ten errors and ten warnings per step."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
 def write_annotations(found: Iterable[CheckCount], out: TextIO, *, lang: str = "en") -> None:
-    """An error or a warning for each check that found something so grave, and a notice that counts what GitHub would drop."""
+    """Write an annotation for each check with errors or warnings, and a notice with the number of checks beyond the limit."""
     out.writelines(line + "\n" for line in format_annotations(found, lang))
 
 
 def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
-    """The commands, one a line, the checks with most findings first."""
+    """The workflow commands, checks with the most findings first."""
     seen = dict.fromkeys(_LEVELS.values(), 0)
     for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
         level = _LEVELS.get(Severity(each.check.severity))

@@ -1,4 +1,4 @@
-"""The Python API: `tadoru.audit(url, …) -> AuditResult`, and its twin for a running event loop."""
+"""The Python API: `tadoru.audit(url, …) -> AuditResult`, and `audit_async` for a running event loop."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from dataclasses import dataclass
 from typing import Any
 
 from tadoru.clock import SystemClock
+from tadoru.config.options import AuditOptions
 from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.errors import UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.audit.run import finish, prepare
 from tadoru.jobs.crawl_setup import parse_options
 from tadoru.model.finding import Check, Finding
-from tadoru.options import AuditOptions
 from tadoru.store.crawl.open import open_existing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditResult:
-    """An audited crawl. Everything is in its database; this reads the most asked for."""
+    """An audited crawl. Everything is in its database; this class reads the main results."""
 
     database: str
     score: float | None
-    """Health from 0 to 100; None when the crawl was stopped before it could be judged."""
+    """Health score from 0 to 100; None if the crawl was stopped before the analysis."""
     pages: int
-    """Pages that answered, or failed to."""
+    """Number of crawled pages."""
     stopped: bool
-    """Whether the crawl ended before its work was done: by its time limit, say."""
+    """Whether the crawl ended early, for example by its time limit."""
 
     def checks(self) -> list[Check]:
-        """The catalogue that the crawl was judged by."""
+        """The checks of the crawl."""
         store = open_existing(self.database, SystemClock())
         return [stored.check for stored in store.stored_checks()]
 
     def findings(self, *, severity: str | None = None, check: str | None = None) -> Iterator[Finding]:
-        """What was found, read from the database as it is asked for."""
+        """The findings, streamed from the database."""
         store = open_existing(self.database, SystemClock())
         wanted = {
             stored.number: stored.check.id
@@ -50,18 +50,18 @@ class AuditResult:
 def audit(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
     """Audit a site into a database. Options are those of `tadoru audit` (`database="site.db", limit=500, …`).
 
-    Without a URL it goes on with the crawl in the database. What a site does wrong is in the result; a
-    `tadoru.errors.UsageError` means that the call itself was wrong.
+    Without a URL it resumes the crawl in the database. Problems of the site are in the result; a
+    `tadoru.errors.UsageError` means that the call is invalid.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return launch.run_loop(audit_async(url, notify=notify, **options))
-    raise UsageError("audit() was called where an event loop is running: await audit_async() there.")
+    raise UsageError("audit() cannot run inside an event loop. Await audit_async() instead.")
 
 
 async def audit_async(url: str | None = None, *, notify: Notify | None = None, **options: Any) -> AuditResult:
-    """The same, awaited. Cancelling it stops the crawl; calling it again goes on with it."""
+    """The same as a coroutine. Cancelling it stops the crawl; calling it again resumes it."""
     chosen = parse_options("audit", AuditOptions, options)
     clock = SystemClock()
     prepared = await prepare(chosen, [url] if url is not None else chosen.seed_urls, options)
@@ -82,4 +82,4 @@ async def audit_async(url: str | None = None, *, notify: Notify | None = None, *
 
 
 def _silent(notice: CrawlNotification) -> None:
-    """Nobody is watching."""
+    """Discards notifications."""

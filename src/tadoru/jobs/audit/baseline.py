@@ -1,7 +1,7 @@
-"""Baselines: what was found before, so that only what came since counts. A crawl (`FILE`, `FILE@RUN`), or a list of findings.
+"""Baselines: earlier findings, so that only new ones count. A crawl (`FILE`, `FILE@RUN`) or a list of findings.
 
-The list is the JSON of `tadoru report`, or an export of findings with one JSON object a line. It is read piece by piece, and kept
-as one number a finding.
+The list is the JSON of `tadoru report`, or an export of findings with one JSON object per line. It is streamed, and only a hash
+of each finding is kept.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _CHUNK = 1 << 20
 
 
 class BaselineFindings:
-    """Which findings a list holds."""
+    """The findings of a list."""
 
     def __init__(self, name: str) -> None:
         """Read the list. Raises UsageError."""
         self._known = {_hash(*key) for key in _read_keys(name)}
 
     def __contains__(self, key: tuple[str, str, str]) -> bool:
-        """Whether a finding (URL, check, subject) is in it."""
+        """Whether the list contains a finding (URL, check, subject)."""
         return _hash(*key) in self._known
 
 
 def _hash(url: str, check_id: str, subject: str) -> int:
-    """A finding as a number. What is no page has its URL as subject too, in a list."""
+    """A finding as a number. In a list, anything other than a page has its URL as the subject as well."""
     return hash((url, check_id, "" if subject == url else subject))
 
 
 def is_database(name: str) -> bool:
-    """Whether a baseline is a crawl and not a list. Raises UsageError when it is no file."""
+    """Whether a baseline is a crawl and not a list. Raises UsageError if it cannot be read."""
     if is_postgresql(name):
         return True
     path = Path(split_name(name)[0])
@@ -47,7 +47,11 @@ def is_database(name: str) -> bool:
         with path.open("rb") as file:
             return file.read(6) == b"SQLite"
     except OSError as error:
-        raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: OSError) -> UsageError:
+    return UsageError("Cannot read --baseline {name}: {reason}. Check the file name.", name=name, reason=error.strerror)
 
 
 def _read_keys(name: str) -> Iterator[tuple[str, str, str]]:
@@ -56,16 +60,17 @@ def _read_keys(name: str) -> Iterator[tuple[str, str, str]]:
             for found in _read_objects(file):
                 yield str(found["url"]), str(found.get("check") or found["check_id"]), str(found.get("subject") or "")
     except OSError as error:
-        raise UsageError(f"--baseline {name} can not be read ({error.strerror}): check its name.") from None
+        raise _unreadable(name, error) from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UsageError(
-            f"--baseline {name} is neither a crawl nor a list of findings: give a database, or what "
-            "`tadoru report --format json` writes."
+            "--baseline {name} is neither a crawl nor a list of findings. Give a database or the output of "
+            "`tadoru report --format json`.",
+            name=name,
         ) from None
 
 
 def _read_objects(file: TextIO) -> Iterator[dict[str, Any]]:
-    """The objects of the list `findings`, or those that stand one after the other."""
+    """The objects of the list `findings`, or of a file with one object after the other."""
     decoder = json.JSONDecoder()
     text = file.read(_CHUNK).lstrip()
     begins = _LIST.search(text)
@@ -89,5 +94,5 @@ def _read_objects(file: TextIO) -> Iterator[dict[str, Any]]:
 
 
 def _end(found: re.Match[str] | None) -> int:
-    assert found is not None  # It matches nothing, too.
+    assert found is not None  # It also matches the empty string.
     return found.end()

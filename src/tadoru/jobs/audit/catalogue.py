@@ -1,7 +1,4 @@
-"""Every page check, in one table. Third parties join by the same door: anything with `checks` and `run` (`context.PageChecks`).
-
-The checks of the whole site, which need more than one page, are not here.
-"""
+"""The catalogue of page checks: built-in ones and those of plugins. Checks of the whole site are in `site_checks`."""
 
 from __future__ import annotations
 
@@ -54,17 +51,19 @@ PAGE_CHECKS: tuple[PageChecks, ...] = (
 
 
 class CheckCatalogue:
-    """The checks of an audit: the built-in ones and those of plugins. Ids are unique."""
+    """The page checks of an audit by id: the built-in ones and those of plugins."""
 
     def __init__(self, more: Iterable[PageChecks] = ()) -> None:
         self._groups: tuple[PageChecks, ...] = (*PAGE_CHECKS, *more)
         self.checks: dict[str, Check] = {}
         for check in (check for group in self._groups for check in group.checks):
             if check.id in self.checks:
-                raise ConfigError(f"Two checks have the id {quoted(check.id)}: remove one of the plugins, or rename its check.")
+                raise ConfigError(
+                    "Two checks have the id {id}. Uninstall one of the plugins, or rename its check.", id=quoted(check.id)
+                )
             self.checks[check.id] = check
 
     def run(self, context: PageContext) -> Iterator[Finding]:
-        """Everything that is found on a page."""
+        """All findings on a page."""
         for group in self._groups:
             yield from group.run(context)

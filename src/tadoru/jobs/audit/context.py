@@ -1,4 +1,4 @@
-"""What a page check is given, and what a set of checks is: the door for built-in checks and for those of third parties alike."""
+"""The interface of page checks, for built-in checks and for plugins: their input (`PageContext`) and sets of checks."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from typing import Protocol
 from tadoru.errors import ConfigError, quoted
 from tadoru.model.finding import Check, Finding
 from tadoru.model.web import Answer, Failure, Link, LinkKind, Response
-from tadoru.parse.header_fields import Directive
+from tadoru.parse.header_fields import RobotsDirective
 from tadoru.parse.page import PageView
 
 _DELAY = re.compile(r"\d{1,9}(?:\.\d+)?")
 _IMMEDIATE_SECONDS = 10
-"""Seconds."""
 
 
 class Limits:
-    """The thresholds in force: those of the checks, with what the person set instead."""
+    """The thresholds of checks: their defaults, or the values that were configured."""
 
     def __init__(self, checks: Iterable[Check], chosen: Mapping[str, float] | None = None) -> None:
         self._values = {check.id: check.threshold.default for check in checks if check.threshold is not None}
         for name, value in (chosen or {}).items():
             if name not in self._values:
                 raise ConfigError(
-                    f"{quoted(name)} is not a check with a threshold: choose one of {', '.join(sorted(self._values))}."
+                    "{name} is not a check with a threshold. Choose one of {names}.",
+                    name=quoted(name),
+                    names=", ".join(sorted(self._values)),
                 )
             self._values[name] = value
 
@@ -37,16 +38,16 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class PageContext:
-    """One URL with all that is known when its answer has arrived."""
+    """One URL with everything that is known when its response has arrived."""
 
     url: str
     limits: Limits
     answer: Answer | None = None
-    """None when it was not requested."""
+    """None if it was not requested."""
     page: PageView | None = None
-    """The page, when the answer is HTML that was read."""
+    """The page, if the response is HTML."""
     robots_rule: str | None = None
-    """The line of robots.txt that forbids the URL."""
+    """The line of robots.txt that blocks the URL."""
 
     @property
     def response(self) -> Response | None:
@@ -58,13 +59,13 @@ class PageContext:
 
     @cached_property
     def document(self) -> PageView | None:
-        """The page, when it is one that visitors are meant to see: an error page or a redirect is not judged by its title."""
+        """The page if visitors are meant to see it; None for error pages and redirects."""
         response = self.response
         return self.page if response is not None and 200 <= response.status < 300 and not self.is_refreshed else None
 
     @cached_property
     def is_refreshed(self) -> bool:
-        """Whether the page sends its visitors on by itself, before they could read it."""
+        """Whether the page redirects by refresh before visitors can read it."""
         page = self.page
         if page is None or page.head.refresh_url in (None, page.url):
             return False
@@ -79,15 +80,15 @@ class PageContext:
 
     @cached_property
     def links(self) -> dict[LinkKind, list[Link]]:
-        """The links of the page by their kind."""
+        """The links of the page by kind."""
         by_kind: dict[LinkKind, list[Link]] = {kind: [] for kind in LinkKind}
         for link in self.page.links if self.page is not None else ():
             by_kind[link.kind].append(link)
         return by_kind
 
     @cached_property
-    def directives(self) -> tuple[Directive, ...]:
-        """Robots directives for everyone, of the page and of its header fields."""
+    def directives(self) -> tuple[RobotsDirective, ...]:
+        """Robots directives for all crawlers, of the page and of its header fields."""
         page = self.page
         if page is None:
             return ()
@@ -95,7 +96,7 @@ class PageContext:
 
     @cached_property
     def is_indexable(self) -> bool:
-        """Whether a search engine may show the page itself: a good answer, no noindex, no canonical elsewhere."""
+        """Whether search engines may index the page: status 2xx, no noindex, no canonical to another URL."""
         page = self.document
         if page is None or any(one.name in ("noindex", "none") for one in self.directives):
             return False
@@ -107,18 +108,18 @@ class PageChecks(Protocol):
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What it looks for."""
+        """The checks of the set."""
         ...
 
     @property
     def run(self) -> Callable[[PageContext], Iterator[Finding]]:
-        """Look: at most one finding for each check."""
+        """Check a page: yields at most one finding for each check."""
         ...
 
 
 @dataclass(frozen=True)
 class CheckGroup:
-    """A set of page checks made of a function."""
+    """A set of page checks and the function that runs them."""
 
     checks: tuple[Check, ...]
     run: Callable[[PageContext], Iterator[Finding]] = field(repr=False)
@@ -128,7 +129,7 @@ INDEXABLE = "indexable"
 
 
 def classify_indexability(context: PageContext) -> str:
-    """`indexable`, or the first reason against it in the order that search engines meet them."""
+    """`indexable`, or the first reason against it, in the order in which search engines check."""
     if context.robots_rule is not None:
         return "blocked by robots.txt"
     response = context.response
@@ -156,6 +157,6 @@ def classify_indexability(context: PageContext) -> str:
 def _is_noindex(context: PageContext) -> bool:
     if context.page is not None:
         return any(one.name in ("noindex", "none") for one in context.directives)
-    # Not HTML: only the header can say it.
+    # Not HTML: only the header can contain the directive.
     tags = context.headers.get("x-robots-tag", "").lower()
     return any(word.strip() in ("noindex", "none") for word in tags.replace(":", ",").split(","))

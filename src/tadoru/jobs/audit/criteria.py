@@ -1,6 +1,6 @@
-"""The verdict on a crawled site: its findings counted, without those that are accepted or were there before, against the gates.
+"""Evaluates `--fail-on` for a crawl: counts its findings without suppressed ones and compares them with an earlier state.
 
-What a gate is, is in `gates`. What was there before is a baseline (`baseline`), or else the last run of the same database.
+The conditions are in `gates`. The earlier state is the baseline (`baseline`), or else the previous run of the same database.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tadoru.clock import SystemClock
-from tadoru.errors import UsageError
+from tadoru.config.options import AuditOptions
+from tadoru.errors import Message, UsageError
 from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.comparison import FindingsReader, findings_reader, merge_by_key
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run, split_name
@@ -19,7 +20,6 @@ from tadoru.jobs.audit.run import build_job, build_scope
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
 from tadoru.jobs.audit.suppressions import FindingSuppression, FindingSuppressions, find_suppression
 from tadoru.jobs.launch import run_loop
-from tadoru.options import AuditOptions
 from tadoru.store.crawl.open import is_same_crawl, is_there, open_existing
 from tadoru.store.crawl.run_pages import CheckTexts, PageState, StrayFinding
 from tadoru.store.crawl.sqlite import SqliteStore
@@ -27,26 +27,26 @@ from tadoru.store.crawl.sqlite import SqliteStore
 
 @dataclass(slots=True)
 class CheckCount:
-    """The findings of one check that count."""
+    """The number of findings of one check."""
 
     check: CheckTexts
     count: int = 0
     url: str = ""
-    """The first of them."""
+    """The URL of the first finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What the gates say, and what they were judged by."""
+    """The conditions that are met, and the counted findings."""
 
-    exceeded: list[str]
-    """One sentence for each gate that was exceeded."""
+    exceeded: list[Message]
+    """A message for each condition of `--fail-on` that is met."""
     found: list[CheckCount]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditCriteria:
-    """What a person wants to be told about: `--fail-on`, `--baseline` and `--suppress`."""
+    """The options that decide whether an audit fails: `--fail-on`, `--baseline` and `--suppress`."""
 
     gates: AuditGates = AuditGates()
     suppressions: FindingSuppressions = FindingSuppressions()
@@ -54,11 +54,12 @@ class AuditCriteria:
 
     @classmethod
     def parse(cls, options: AuditOptions) -> AuditCriteria:
-        """Before anything is requested. Raises UsageError."""
-        return run_loop(cls.read(options))
+        """Parses the options, before anything is requested. Raises UsageError."""
+        return run_loop(cls.parse_async(options))
 
     @classmethod
-    async def read(cls, options: AuditOptions) -> AuditCriteria:
+    async def parse_async(cls, options: AuditOptions) -> AuditCriteria:
+        """The same within an event loop."""
         page_checks = build_job(options, build_scope(options, ())).catalogue.checks
         has_earlier = options.recrawl or await _has_earlier_run(options.database)
         if options.baseline is not None:
@@ -70,24 +71,25 @@ class AuditCriteria:
         )
         return cls(gates=gates, suppressions=FindingSuppressions.read(options.suppress), baseline=options.baseline)
 
-    def of(self, database: str) -> GateResult:
-        """The verdict on a crawl that has ended."""
-        return run_loop(self.judge(database))
+    def evaluate(self, database: str) -> GateResult:
+        """Evaluates a crawl that has ended."""
+        return run_loop(self.evaluate_async(database))
 
-    async def judge(self, database: str) -> GateResult:
+    async def evaluate_async(self, database: str) -> GateResult:
+        """The same within an event loop."""
         store = open_existing(database, SystemClock())
         earlier = _EarlierFindings()
         try:
-            if self.baseline is not None or self.gates.ask_for_new:
+            if self.baseline is not None or self.gates.needs_earlier:
                 earlier = await _open_earlier(store, database, self.baseline)
             tally = _Tally(self, earlier, await store.check_words())
             async for was, now in merge_by_key(earlier.pages(), store.page_states(None), lambda page: page.key):
                 if now is not None:
-                    tally.page(now, was)
+                    tally.add_page(now, was)
             async for gone, come in merge_by_key(earlier.strays(), store.stray_findings(None), _stray_key):
                 if come is not None:
-                    tally.stray(come, gone)
-            return tally.verdict(await _read_figures(store, self.gates, tally.pages))
+                    tally.add_stray(come, gone)
+            return tally.result(await _read_figures(store, self.gates, tally.pages))
         finally:
             await store.close()
             await earlier.close()
@@ -95,72 +97,72 @@ class AuditCriteria:
 
 @dataclass(frozen=True, slots=True)
 class _EarlierFindings:
-    """What was found before: in a crawl, or in a list, or nothing."""
+    """Earlier findings: of a crawl, of a list, or none."""
 
-    side: RunHandle | None = None
+    handle: RunHandle | None = None
     listed: BaselineFindings | None = None
     read: FindingsReader = findings_reader({})
 
     async def pages(self) -> AsyncIterator[PageState]:
-        if self.side is not None:
-            async for page in self.side.store.page_states(self.side.number):
+        if self.handle is not None:
+            async for page in self.handle.store.page_states(self.handle.number):
                 yield page
 
     async def strays(self) -> AsyncIterator[StrayFinding]:
-        if self.side is not None:
-            async for stray in self.side.store.stray_findings(self.side.number):
+        if self.handle is not None:
+            async for stray in self.handle.store.stray_findings(self.handle.number):
                 yield stray
 
     async def close(self) -> None:
-        if self.side is not None:
-            await self.side.close()
+        if self.handle is not None:
+            await self.handle.close()
 
 
 @dataclass(slots=True)
 class _Tally:
-    """Findings as they pass by."""
+    """Counts the findings of a crawl."""
 
-    judgement: AuditCriteria
+    criteria: AuditCriteria
     earlier: _EarlierFindings
     words: dict[int, CheckTexts]
     pages: int = 0
-    counting: GateCounter = field(init=False)
+    counter: GateCounter = field(init=False)
     checks: dict[str, CheckCount] = field(init=False)
     read: FindingsReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.counting = self.judgement.gates.counting()
+        self.counter = self.criteria.gates.counter()
         self.checks = {check.id: CheckCount(check) for check in self.words.values()}
         self.read = findings_reader(self.words)
 
-    def page(self, page: PageState, was: PageState | None) -> None:
+    def add_page(self, page: PageState, was: PageState | None) -> None:
         self.pages += page.status != "skipped"
         before, listed = self.earlier.read(was.findings) if was is not None else frozenset(), self.earlier.listed
-        kept = sorted(one for one in self.read(page.findings) if not self._is_accepted(one[0], page.url))
+        kept = sorted(one for one in self.read(page.findings) if not self._is_suppressed(one[0], page.url))
         new = [one for one in kept if one not in before and (listed is None or (page.url, *one) not in listed)]
         self._count(page.url, [check for check, _ in kept], [check for check, _ in new], is_page=True)
 
-    def stray(self, stray: StrayFinding, was: StrayFinding | None) -> None:
-        if self._is_accepted(stray.check_id, stray.url):
+    def add_stray(self, stray: StrayFinding, was: StrayFinding | None) -> None:
+        if self._is_suppressed(stray.check_id, stray.url):
             return
         listed = self.earlier.listed
         is_new = was is None and (listed is None or (stray.url, stray.check_id, stray.subject) not in listed)
         self._count(stray.url, [stray.check_id], [stray.check_id] if is_new else [], is_page=False)
 
-    def verdict(self, figures: SiteFigures) -> GateResult:
+    def result(self, figures: SiteFigures) -> GateResult:
         found = [count for count in self.checks.values() if count.count]
-        return GateResult(self.judgement.gates.exceeded(self.counting, figures), found)
+        return GateResult(self.criteria.gates.exceeded(self.counter, figures), found)
 
     def _count(self, url: str, found: list[str], new: list[str], *, is_page: bool) -> None:
-        counted = new if self.judgement.baseline is not None else found
-        self.counting.add(counted, new, is_page=is_page)
+        counted = new if self.criteria.baseline is not None else found
+        self.counter.add(counted, new, is_page=is_page)
         for check in counted:
             count = self.checks[check]
             count.count += 1
             count.url = count.url or url
 
-    def _is_accepted(self, check: str, url: str) -> bool:
-        entries = _entries(self.judgement.suppressions, check)
+    def _is_suppressed(self, check: str, url: str) -> bool:
+        entries = _entries(self.criteria.suppressions, check)
         return bool(entries) and find_suppression(entries, url) is not None
 
 
@@ -180,23 +182,25 @@ async def _read_figures(store: SqliteStore, gates: AuditGates, pages: int) -> Si
 
 
 async def _open_earlier(store: SqliteStore, database: str, baseline: str | None) -> _EarlierFindings:
-    """The baseline; without one, the run before this one, if there was any."""
+    """The baseline; without one, the previous run, if there is one."""
     if baseline is not None and not _is_same(baseline, database):
         if not is_database(baseline):
             return _EarlierFindings(listed=BaselineFindings(baseline))
-        side = await open_run(baseline, SystemClock())
+        handle = await open_run(baseline, SystemClock())
     else:
         kept = [run.number for run in await store.runs() if run.kept]
         if len(kept) < 2:
             return _EarlierFindings()
-        side = await open_run(f"{database}@{kept[-2]}", SystemClock())
-    return _EarlierFindings(side, read=findings_reader(await side.store.check_words()))
+        handle = await open_run(f"{database}@{kept[-2]}", SystemClock())
+    return _EarlierFindings(handle, read=findings_reader(await handle.store.check_words()))
 
 
 async def _check_baseline(name: str, database: str, has_earlier: bool) -> None:
     if _is_same(name, database):
         if not has_earlier:
-            raise UsageError(f"--baseline {name} is the crawl itself: give another one, or an earlier run of it as {name}@1.")
+            raise UsageError(
+                "--baseline {name} is the crawl itself. Use another crawl, or an earlier run of it: {name}@1.", name=name
+            )
     elif is_database(name):
         await (await open_run(name, SystemClock())).close()
     else:
@@ -204,7 +208,7 @@ async def _check_baseline(name: str, database: str, has_earlier: bool) -> None:
 
 
 def _is_same(baseline: str, database: str) -> bool:
-    """Whether a baseline is the database itself, with no word on which run of it."""
+    """Whether a baseline is the database itself, without a run number."""
     return split_name(baseline)[1] is None and is_same_crawl(baseline, database)
 
 

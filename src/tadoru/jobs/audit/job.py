@@ -1,4 +1,4 @@
-"""The job itself: read a page once, judge it, and keep what the database is asked for later. Pure, like every job's `handle`."""
+"""The audit job: parses a page once, runs the page checks, and returns what is stored. `handle` is pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import INDEXABLE, Limits, PageChecks, PageContext, classify_indexability
 from tadoru.model.web import FOLLOWED, Answer, Link, LinkKind, RenderedPage, Response
 from tadoru.parse.extract import Extraction
-from tadoru.parse.html import Document, looks_like_html
-from tadoru.parse.measure import DESCRIPTION_SIZE, TITLE_SIZE, pixels
+from tadoru.parse.html import HtmlDocument, looks_like_html
 from tadoru.parse.page import PageView, read_page
-from tadoru.parse.rendering import differences
-from tadoru.parse.shell import needs_rendering
-from tadoru.parse.structured import Item
+from tadoru.parse.rendering import needs_rendering, rendering_differences
+from tadoru.parse.structured import StructuredDataItem
+from tadoru.parse.text_width import DESCRIPTION_SIZE, TITLE_SIZE, pixels
 from tadoru.rules.scope import Scope
 from tadoru.rules.url import UrlCleaner, UrlResolver
 from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
@@ -26,10 +25,10 @@ from tadoru.store.crawl.records import AlternateUrl, PageRecords, StructuredItem
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _RESOURCE_KINDS = frozenset({LinkKind.IMAGE, LinkKind.SCRIPT, LinkKind.MEDIA, LinkKind.FRAME})
 _RESOURCE_RELATIONS = frozenset({"stylesheet", "icon", "apple-touch-icon", "manifest", "preload", "modulepreload"})
-"""What a `<link>` makes part of the page; its other relations are statements about it."""
+"""Relations of `<link>` that load a resource."""
 MAX_ITEMS = 50
 MAX_VALUES = 2_000
-"""Of one item, with those of the items within it."""
+"""Values of one item, including those of nested items."""
 MAX_HEADINGS = 200
 MAX_IMAGES = 500
 
@@ -63,7 +62,7 @@ class AuditJob:
         return Limits(self.catalogue.checks.values(), dict(self.thresholds))
 
     def handle(self, page: FetchedPage) -> PageResult:
-        """Everything about one answer."""
+        """The result for one response."""
         response = page.response
         if not _is_html(response) or not (response.body or _is_blank(response)):
             return PageResult(records=self._records(PageContext(url=page.url, limits=self.limits, answer=response), response))
@@ -72,22 +71,22 @@ class AuditJob:
             return replace(found, render="every page is rendered")
         return self._read(page, page.rendered)
 
-    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords:
+    def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords:
         context = PageContext(url=url, limits=self.limits, answer=answer, robots_rule=refusal)
         return self._records(context, answer if isinstance(answer, Response) else None)
 
     def _read(self, page: FetchedPage, rendered: RenderedPage | None) -> PageResult:
         response = page.response
-        document = Document.parse(response.body, response.header("content-type"))
+        document = HtmlDocument.parse(response.body, response.header("content-type"))
         view = read_page(document, response, self._resolver)
         changes: dict[str, object] | None = None
         if rendered is not None:
             seen = replace(response, body=rendered.html, headers=_as_utf8(response))
-            document = Document.parse(rendered.html, "text/html; charset=utf-8")
+            document = HtmlDocument.parse(rendered.html, "text/html; charset=utf-8")
             raw, view = view, read_page(document, seen, self._resolver)
-            changes = {"differences": differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
+            changes = {"differences": rendering_differences(raw, view), "console_errors": list(rendered.console_errors[:20])}
         context = PageContext(url=page.url, limits=self.limits, answer=response, page=view)
-        is_page = response.status < 300  # The menu of an error page is no part of the site.
+        is_page = response.status < 300  # The links of an error page do not count.
         anchors = document.stored_anchors(view.anchors) if self.fragments and is_page else None
         return PageResult(
             links=[link for link in view.links if link.kind in FOLLOWED] if is_page else (),
@@ -109,7 +108,7 @@ class AuditJob:
         return needs_rendering(view) or "" if self.render == "auto" else ""
 
     def _records(self, context: PageContext, response: Response | None) -> PageRecords:
-        """Of an answer that is no HTML, or of none."""
+        """The records of a response that is not HTML, or of none."""
         reason = classify_indexability(context)
         findings = tuple(self.catalogue.run(context))
         if response is None:
@@ -130,7 +129,12 @@ class AuditJob:
         )
 
     def _page_records(
-        self, context: PageContext, response: Response, view: PageView, document: Document, rendering: dict[str, object] | None
+        self,
+        context: PageContext,
+        response: Response,
+        view: PageView,
+        document: HtmlDocument,
+        rendering: dict[str, object] | None,
     ) -> PageRecords:
         reason = classify_indexability(context)
         head, title, description = view.head, view.head.title or "", view.head.meta_description or ""
@@ -177,7 +181,7 @@ def _is_html(response: Response) -> bool:
 
 
 def _is_blank(response: Response) -> bool:
-    """A page that is sent with nothing in it: visitors see white, and whoever judges it must not look away."""
+    """Whether a page was sent without content, which has to be reported."""
     return response.status == 200 and response.body_read
 
 
@@ -199,7 +203,7 @@ def _as_utf8(response: Response) -> tuple[tuple[str, str], ...]:
 
 
 def _kept_headers(response: Response) -> tuple[tuple[str, str], ...]:
-    """The header fields, the values of cookies left out: they may be secrets."""
+    """The header fields without the values of cookies, which may be secrets."""
     return tuple(
         (name, _without_value(value)) if name.lower() == "set-cookie" else (name, value) for name, value in response.headers
     )
@@ -216,23 +220,23 @@ def _alternates(view: PageView) -> list[AlternateUrl]:
     return html + http
 
 
-def _item(item: Item) -> StructuredItem:
+def _item(item: StructuredDataItem) -> StructuredItem:
     return StructuredItem(item.syntax, ", ".join(item.types), _properties(item, iter(range(MAX_VALUES))))
 
 
-def _properties(item: Item, room: Iterator[int]) -> dict[str, object]:
-    """The values of an item and of those within it as plain data, as far as there is room: one may have many names."""
+def _properties(item: StructuredDataItem, budget: Iterator[int]) -> dict[str, object]:
+    """The values of an item and of its nested items as plain data, up to the limit: one item may be reachable many times."""
     found: dict[str, object] = {}
     for name, values in item.properties.items():
-        plain = [_plain(value, room) for value, _ in zip(values, room, strict=False)]
+        plain = [_plain(value, budget) for value, _ in zip(values, budget, strict=False)]
         if plain:
             found[name] = plain[0] if len(plain) == 1 else plain
     return found
 
 
-def _plain(value: str | Item, room: Iterator[int]) -> object:
-    return _properties(value, room) | {"@type": ", ".join(value.types)} if isinstance(value, Item) else value
+def _plain(value: str | StructuredDataItem, budget: Iterator[int]) -> object:
+    return _properties(value, budget) | {"@type": ", ".join(value.types)} if isinstance(value, StructuredDataItem) else value
 
 
-def _extracted(extractions: tuple[Extraction, ...], document: Document, response: Response) -> dict[str, list[str]] | None:
+def _extracted(extractions: tuple[Extraction, ...], document: HtmlDocument, response: Response) -> dict[str, list[str]] | None:
     return {one.name: one.find(document, response) for one in extractions} if extractions else None

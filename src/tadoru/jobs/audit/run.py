@@ -1,4 +1,4 @@
-"""Running an audit: from options to a plan, from a crawl that ended to one that is analysed. Command and Python API come here."""
+"""Runs an audit for CLI, API and service: builds the plan from the options, and analyses the crawl when it has ended."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 
 from tadoru import plugins
 from tadoru.clock import SystemClock
+from tadoru.config.options import AuditOptions
 from tadoru.engine import sitemap_discovery
 from tadoru.engine.crawl import CrawlOutcome
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import UsageError, quoted
+from tadoru.errors import Message, UsageError, quoted
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.job import AuditJob
 from tadoru.jobs.audit.score import compute_score
@@ -34,8 +35,6 @@ from tadoru.jobs.crawl_setup import (
     uses_credentials,
 )
 from tadoru.jobs.launch import CrawlPlan, pick_processes
-from tadoru.jobs.reporting.formatting import format_count
-from tadoru.options import AuditOptions
 from tadoru.parse.extract import Extraction
 from tadoru.rules.address import Exemptions
 from tadoru.rules.budget import BreadthLimits
@@ -50,10 +49,10 @@ from tadoru.version import VERSION
 
 
 async def analyse(store: SqliteStore, limits: Limits, *, notify: Callable[[str], None] = lambda step: None) -> float | None:
-    """Analyse the crawl and keep the result; the health score, None when no page answered.
+    """Run the site checks and store the results. Returns the health score, None if no page responded.
 
-    `limits` holds the thresholds of the site checks. `notify` is told each step when it is done. Call it before `settle`, which
-    chooses parents by depth.
+    `limits` holds the thresholds of the site checks. `notify` is called after each step. Call `analyse` before `settle`, which
+    chooses parents by depth. Calling it again replaces the earlier results.
     """
     view = store.site_view(likeness=limits[NEAR] / 100)
     wanted = store.begin_site_findings()
@@ -71,12 +70,12 @@ async def analyse(store: SqliteStore, limits: Limits, *, notify: Callable[[str],
 
 
 LARGE_CRAWL = 20_000
-"""Pages whose analysis takes long enough to say that it goes on."""
+"""Number of pages from which the analysis takes long enough to announce it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedAudit:
-    """An audit that is set up in its database."""
+    """An audit that is set up in its database and can be crawled."""
 
     plan: CrawlPlan
     starts: tuple[str, ...]
@@ -84,9 +83,9 @@ class PreparedAudit:
     resumed: bool
     recrawl: bool
     nothing_to_do: str = ""
-    """Why there is nothing to request; empty when there is."""
+    """Why there is nothing to crawl; empty if there is something."""
     lacks_credentials: bool = False
-    """An earlier run signed in, and this one does not: they are never kept."""
+    """Whether an earlier run used credentials and this one does not: they are never stored."""
 
 
 def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
@@ -95,7 +94,7 @@ def build_scope(options: AuditOptions, starts: Sequence[str]) -> Scope:
 
 
 def bounds_for(options: AuditOptions) -> BreadthLimits:
-    """What a crawl of many hosts is kept within: as the person said, or as it has to be when every host is followed."""
+    """The limits of a crawl of many hosts: those of the options, or defaults if every host is followed."""
 
     def chosen(given: int | None, usual: int) -> int:
         return given if given is not None else usual if options.follow_external_hosts else 0
@@ -122,7 +121,7 @@ def build_job(options: AuditOptions, scope: Scope) -> AuditJob:
         cleaning=UrlCleaner(strip_tracking=options.strip_tracking, strip_sessions=options.strip_sessions),
     )
     chosen = _parse_thresholds(options.threshold)
-    Limits([*job.catalogue.checks.values(), *SITE_CHECKS.values()], chosen)  # Refuses a name that is none.
+    Limits([*job.catalogue.checks.values(), *SITE_CHECKS.values()], chosen)  # Raises an error for an unknown name.
     return replace(job, thresholds=tuple((name, chosen[name]) for name in chosen if name in job.catalogue.checks))
 
 
@@ -133,14 +132,16 @@ def _parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
         try:
             chosen[name.strip()] = float(number)
         except ValueError:
-            raise UsageError(f"--threshold {quoted(text)} must have the form ID=NUMBER, such as title-too-long=65.") from None
+            raise UsageError(
+                "--threshold {value} must have the form ID=NUMBER, such as title-too-long=65.", value=quoted(text)
+            ) from None
     return chosen
 
 
 async def prepare(
     options: AuditOptions, urls: Sequence[str], config: dict[str, Any], allowed: Exemptions | None = None
 ) -> PreparedAudit:
-    """Open, join or resume the crawl and put the starts in it. `allowed`: see `resolve_exemptions`. Raises UsageError."""
+    """Create or resume the crawl and queue its start URLs. `allowed`: see `resolve_exemptions`. Raises UsageError."""
     store = open_audit(options.database, SystemClock())
     try:
         stored, new = await _read_starts(store, urls, options)
@@ -153,15 +154,15 @@ async def prepare(
         await store.lower_paces(options.delay)
         run, recrawl = await _begin_run(store, options, config, resumed=bool(stored))
         same = await _uses_same_checks(store, job, options, anew=recrawl)
-        gate = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
-        if await apply_rules(store, gate, options.depth):
+        url_filter = UrlFilter(scope, check_external=options.check_external, follow=job.follow, trap_cap=options.trap_limit)
+        if await apply_rules(store, url_filter, options.depth):
             await store.reconsider_resources(scope.is_internal, externals=options.check_external)
         await apply_limits(store, bounds_for(options), anew=recrawl)
         if stored and new:
             await store.recall()
-        await queue_start_urls(store, gate, starts, new)
+        await queue_start_urls(store, url_filter, starts, new)
         await _repeat_sitemap_discovery(store, options, starts)
-        # Last: a process that was killed before it begins anew.
+        # Last: if the process is killed before this, the next run starts over.
         starts = await add_start_urls(store, new)
         if stored:
             await store.widen(options.depth)
@@ -184,14 +185,14 @@ async def _lacks_credentials(store: SqliteStore, options: AuditOptions) -> bool:
 
 
 async def join_audit(options: AuditOptions) -> PreparedAudit:
-    """An audit that somebody else has set up, for one more who works on it: nothing is begun, and nothing decided anew."""
+    """An audit that another worker has prepared, for one more worker: no run is started and no setting is changed."""
     store = open_existing(options.database, SystemClock())
     try:
         starts = tuple(json.loads(await store.get_meta("starts") or "[]"))
         exemptions = Exemptions.from_list(json.loads(await store.get_meta("exemptions") or "[]"))
         job = build_job(options, Scope.from_dict(json.loads(await store.get_meta("scope") or "{}")))
         await store.install_checks(job.catalogue.checks.values(), "page", dict(job.thresholds))
-        run = (await store.runs())[-1].number  # Not begun again: whoever finishes the crawl may have ended it meanwhile.
+        run = (await store.runs())[-1].number  # No new run: the worker that finishes the crawl may have ended it meanwhile.
         same = await store.get_meta("revalidate") == "yes"
         nothing = await _why_nothing_to_do(store, options)
     finally:
@@ -201,7 +202,7 @@ async def join_audit(options: AuditOptions) -> PreparedAudit:
 
 
 async def queue_deferred_urls(options: AuditOptions) -> bool:
-    """Queue URLs that had to wait because too many were queued; whether there were any."""
+    """Queue URLs that were deferred by the queue limit. Returns whether there were any."""
     store = open_existing(options.database, SystemClock())
     try:
         store.bound(bounds_for(options))
@@ -232,23 +233,26 @@ def _build_plan(
 
 
 async def _read_starts(store: SqliteStore, urls: Sequence[str], options: AuditOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The starts that the crawl has, and those that this run adds."""
+    """The start URLs of the crawl, and those that this run adds."""
     given = dict.fromkeys(parse_typed_url(url) for url in urls)
     known = await store.get_meta("starts")
     stored = tuple(json.loads(known)) if known is not None else ()
     if not stored and not given:
         raise UsageError(
-            f"There is no URL to start from, and no crawl in {options.database}: give a URL, such as https://example.com/."
+            "No start URL given, and {database} contains no crawl. Give a URL, such as https://example.com/.",
+            database=options.database,
         )
     if stored and (job := await store.get_meta("job")) not in (None, "audit"):
-        raise UsageError(f"{options.database} holds a crawl of `tadoru {job}`: give another --database.")
+        raise UsageError(
+            "{database} contains a crawl of `tadoru {job}`. Choose another --database.", database=options.database, job=job
+        )
     await store.set_meta("job", "audit")
     known_before = frozenset(stored)
     return stored, tuple(url for url in given if url not in known_before)
 
 
 async def _begin_run(store: SqliteStore, options: AuditOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
-    """The number of this run, and whether it is a re-crawl that begins now."""
+    """The number of this run, and whether it is a new re-crawl."""
     now = SystemClock().now()
     if options.recrawl and resumed:
         number = await store.begin_recrawl(config, VERSION, limit=options.limit, externals=options.check_external)
@@ -268,13 +272,13 @@ async def _save_run_details(store: SqliteStore, config: dict[str, Any], now: flo
 
 
 async def _uses_same_checks(store: SqliteStore, job: AuditJob, options: AuditOptions, *, anew: bool) -> bool:
-    """Whether pages were judged as they would be now: if not, also those that did not change have to be read again.
+    """Whether pages were checked with the current settings. If not, unchanged pages have to be read again too.
 
-    Decided when a re-crawl begins, so that one that is resumed goes on as it began.
+    This is decided when a re-crawl starts and stays the same when it is resumed.
     """
-    words = [VERSION, *sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
-    words += [str(options.store_bodies), str(options.fragments)]
-    fingerprint = sha256("\n".join(words).encode()).hexdigest()
+    settings = [VERSION, *sorted(job.catalogue.checks), *map(str, sorted(job.thresholds)), *options.extract, options.render]
+    settings += [str(options.store_bodies), str(options.fragments)]
+    fingerprint = sha256("\n".join(settings).encode()).hexdigest()
     if anew or await store.get_meta("judged_by") is None:
         same = await store.get_meta("judged_by") == fingerprint
         await store.set_meta("judged_by", fingerprint)
@@ -283,7 +287,7 @@ async def _uses_same_checks(store: SqliteStore, job: AuditJob, options: AuditOpt
 
 
 async def _repeat_sitemap_discovery(store: SqliteStore, options: AuditOptions, starts: Sequence[str]) -> None:
-    """Sitemaps are read once, for the starts there are: with another start or another sitemap there is more to read."""
+    """Read the sitemaps again if there are new start URLs or sitemap URLs; otherwise they are read once."""
     sources = json.dumps([starts[: sitemap_discovery.MAX_SITES], options.sitemap_url])
     if await store.get_meta("sitemap_sources") != sources:
         await store.repeat_task(sitemap_discovery.TASK_NAME)
@@ -291,29 +295,31 @@ async def _repeat_sitemap_discovery(store: SqliteStore, options: AuditOptions, s
 
 
 async def _why_nothing_to_do(store: SqliteStore, options: AuditOptions) -> str:
-    """Why a run would request nothing."""
+    """Why a run would request nothing; empty if it would."""
     counts: CrawlCounts = await store.counts()
     if options.limit and counts.counted >= options.limit:
-        return f"the limit of {format_count(options.limit, 'page')} is reached: raise --limit, or --recrawl"
+        return Message("the page limit of {limit} is reached: raise --limit, or use --recrawl", limit=f"{options.limit:,}")
     return ""
 
 
 async def finish(
     options: AuditOptions, prepared: PreparedAudit, ended: CrawlOutcome, seconds: float, note: Callable[[str], None] | None = None
 ) -> bool:
-    """Analyse what was crawled, unless it was interrupted or others are still at it; whether that was done."""
+    """Analyse the crawl, unless it was interrupted or other workers are still active. Returns whether it was analysed."""
     store = open_audit(options.database, SystemClock())
     try:
         total = seconds + float(await store.get_meta("seconds") or 0.0)
         await store.set_meta("seconds", f"{total:.3f}")
         if await store.get_meta("starts") is None:
-            raise UsageError(f"The database {options.database} was removed or replaced while the crawl ran: run it again.")
+            raise UsageError(
+                "The database {database} was removed or replaced during the crawl. Rerun the command.", database=options.database
+            )
         outcome = run_outcome(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
             await store.end_run(prepared.run, outcome, None)
             return False
         if not prepared.nothing_to_do:
-            await store.set_meta("analysed", "")  # Somebody who was at it when this run began may have said so since.
+            await store.set_meta("analysed", "")  # Another worker may have set it since this run started.
         await ensure_analysed(store, options.threshold, note)
         score = await store.get_meta("score")
         await store.end_run(prepared.run, outcome, float(score) if score else None)
@@ -324,7 +330,7 @@ async def finish(
 
 
 async def read_start_state(prepared: PreparedAudit) -> StartFailure | None:
-    """Why there is nothing, when there is nothing."""
+    """Why the crawl has no pages; None if it has some."""
     store = open_audit(prepared.plan.database, SystemClock())
     try:
         return await start_failure(store)
@@ -333,24 +339,24 @@ async def read_start_state(prepared: PreparedAudit) -> StartFailure | None:
 
 
 async def ensure_analysed(store: SqliteStore, thresholds: Sequence[str] = (), note: Callable[[str], None] | None = None) -> None:
-    """Run what needs the whole site, when something was crawled since it last ran."""
+    """Analyse the site if pages were crawled since the last analysis."""
     if await store.get_meta("analysed"):
         return
     if note is not None and (await store.counts()).counted > LARGE_CRAWL:
-        note("Looking at the site as a whole ...")
+        note(Message("Analysing the site…"))
     chosen = _site_thresholds(_parse_thresholds(thresholds))
     await store.install_checks(SITE_CHECKS.values(), "site", chosen)
     before = await store.counts()
     await store.retire()
     await analyse(store, Limits(SITE_CHECKS.values(), chosen))
     await store.settle()
-    # Somebody may have crawled on meanwhile: then this was not the last word.
+    # If another worker crawled more pages meanwhile, the analysis has to be repeated.
     is_all = await store.counts() == before
     await store.set_meta("analysed", stamp(SystemClock().now()) if is_all else "")
 
 
 async def analyse_stopped_crawl(store: SqliteStore) -> None:
-    """What a crawl that was stopped could not do itself, done when somebody asks for its results and nobody works on it."""
+    """Analyse a crawl that was stopped before its analysis, unless workers are active."""
     if await store.get_meta("job") == "audit" and not await store.get_meta("analysed") and not await store.has_workers():
         config = json.loads(await store.get_meta("config") or "{}")
         await ensure_analysed(store, config.get("threshold") or ())

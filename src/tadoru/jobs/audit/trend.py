@@ -1,7 +1,7 @@
-"""Runs of an audit over time: the figures that trends are drawn from, and whether a run found the site worse than before.
+"""Audit runs over time: the figures for trend charts, and whether a run is a regression.
 
-A regression is what `tadoru compare --fail-on regressions` means by it, or a score that fell clearly. It is open until a run is
-as good as the last one before it: then the site has recovered. Both are told once.
+A regression is one by `tadoru compare --fail-on regressions`, or a clear drop of the score. It is open until a run is as good as
+the last one before it; then the site has recovered. Regression and recovery are each reported once.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from tadoru.errors import UsageError
 from tadoru.jobs.audit.compare.changes import ChangeKind
 from tadoru.jobs.audit.compare.comparison import CrawlComparison, compare_runs
 from tadoru.jobs.audit.compare.run_handles import open_runs
-from tadoru.jobs.reporting.formatting import format_count
+from tadoru.jobs.regressions import regression, regression_changes
 from tadoru.model.finding import Severity
 from tadoru.store.crawl.open import open_existing
 from tadoru.store.crawl.sqlite import SqliteStore
 
 MAX_SCORE_DROP = 2.0
-"""Points by which a score may fall, as it does when a site grows, before it is a regression."""
+"""Points by which the score may drop, for example because the site grows, before it is a regression."""
 MAX_CHECKS = 20
 _BROKEN = ("link-broken", "link-external-broken", "link-broken-fragment")
 EarlierRun = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 """Outcome, figures and changes of a run."""
 _REGRESSIONS = (
-    (ChangeKind.BROKEN, "broke"),
-    (ChangeKind.REMOVED, "vanished"),
-    (ChangeKind.DEINDEXED, "can no longer be found by search engines"),
+    (ChangeKind.BROKEN, "pages_broke"),
+    (ChangeKind.REMOVED, "pages_vanished"),
+    (ChangeKind.DEINDEXED, "pages_deindexed"),
 )
 
 
 async def audit_figures(database: str, clock: Clock) -> dict[str, float]:
-    """The last run of a crawl in numbers, each under one name."""
+    """The figures of the last run of a crawl by name."""
     store = open_existing(database, clock)
     try:
         with store.one_moment():
@@ -73,7 +73,7 @@ async def _figures(store: SqliteStore) -> dict[str, float]:
 
 
 def _times(times: Iterable[float], count: int) -> Iterator[tuple[str, float]]:
-    """Of so many times, which come in order."""
+    """The percentiles of `count` times, which are given in ascending order."""
     wanted = {max(0, ceil(share * count) - 1): name for share, name in ((0.95, "p95_ms"), (0.5, "median_ms"))}
     for rank, time in enumerate(times):
         if rank in wanted:
@@ -81,7 +81,7 @@ def _times(times: Iterable[float], count: int) -> Iterator[tuple[str, float]]:
 
 
 async def audit_changes(database: str, clock: Clock) -> dict[str, Any]:
-    """What is different from the run before; empty when there is none to compare with."""
+    """The changes since the previous run; empty if there is none."""
     try:
         before, after = await open_runs([database], clock)
     except UsageError:
@@ -94,30 +94,29 @@ async def audit_changes(database: str, clock: Clock) -> dict[str, Any]:
 
 
 def _describe_changes(result: CrawlComparison) -> dict[str, Any]:
-    reasons = [f"{format_count(result.counts[kind], 'page')} {words}." for kind, words in _REGRESSIONS if result.counts[kind]]
+    reasons = [regression(code, count=result.counts[kind]) for kind, code in _REGRESSIONS if result.counts[kind]]
     if new := result.new_findings(Severity.ERROR):
-        reasons.append(f"{format_count(new, 'new error')}.")
+        reasons.append(regression("new_errors", count=new))
     was, now = result.before.run.score, result.after.run.score
     if was is not None and now is not None and was - now > MAX_SCORE_DROP:
-        reasons.append(f"The score fell from {was:.1f} to {now:.1f}.")
-    return {
-        "regression": bool(reasons), "reasons": reasons,
+        reasons.append(regression("score_fell", before=round(was, 1), after=round(now, 1)))
+    return regression_changes(reasons) | {
         "new": result.counts[ChangeKind.NEW_FINDING], "fixed": result.counts[ChangeKind.FIXED_FINDING],
         "added": result.counts[ChangeKind.ADDED], "removed": result.counts[ChangeKind.REMOVED],
     }  # fmt: skip
 
 
 def count_problems(figures: Mapping[str, Any]) -> float | None:
-    """How bad a run found the site, to compare runs by; None when it says nothing about it."""
+    """The number of problems of a run, for comparing runs; None if it is unknown."""
     names = ("errors", "status.4xx", "status.5xx", "findings.error", "broken_links", "removed")
     known = [float(figures[name]) for name in names if name in figures]
     return sum(known) if known else None
 
 
 def mark_recovery(changes: Mapping[str, Any], figures: Mapping[str, Any], earlier: Iterable[EarlierRun]) -> dict[str, Any]:
-    """The changes of a run in the light of those before it (outcome, figures, changes; the newest first).
+    """The changes of a run with the state of an open regression, given the earlier runs (newest first).
 
-    A regression remembers how bad the site was before it, so that it is known when that is reached again.
+    A regression stores the number of problems before it, so that the recovery is recognised.
     """
     found, runs = dict(changes), list(earlier)
     since = _open_regression(runs)
@@ -137,7 +136,7 @@ def mark_recovery(changes: Mapping[str, Any], figures: Mapping[str, Any], earlie
 
 
 def _open_regression(runs: list[EarlierRun]) -> int | None:
-    """Which run found the regression that is open; None when none is."""
+    """The index of the run with the open regression; None if there is none."""
     for number, (_, _, changes) in enumerate(runs):
         if changes.get("recovered"):
             return None

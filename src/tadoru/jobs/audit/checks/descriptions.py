@@ -8,7 +8,7 @@ from functools import partial
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.parse.measure import DESCRIPTION_SIZE, columns, pixels
+from tadoru.parse.text_width import DESCRIPTION_SIZE, columns, pixels
 
 _define = partial(define, group="descriptions")
 

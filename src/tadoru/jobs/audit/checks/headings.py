@@ -9,7 +9,7 @@ from itertools import pairwise
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.parse.walk import Heading
+from tadoru.parse.walk import HeadingElement
 
 _define = partial(define, group="headings")
 
@@ -101,7 +101,7 @@ def run(context: PageContext) -> Iterator[Finding]:
     yield from _check_outline(url, headings)
 
 
-def _check_outline(url: str, headings: Sequence[Heading]) -> Iterator[Finding]:
+def _check_outline(url: str, headings: Sequence[HeadingElement]) -> Iterator[Finding]:
     """Findings about heading levels after the h1. Menus and asides have headings of their own and are ignored."""
     headings = [heading for heading in headings if not heading.is_aside]
     start = next((at for at, heading in enumerate(headings) if heading.level == 1), None)

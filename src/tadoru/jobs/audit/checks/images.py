@@ -9,7 +9,7 @@ from functools import partial
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.parse.walk import Image
+from tadoru.parse.walk import ImageElement
 
 _define = partial(define, group="images")
 
@@ -89,7 +89,7 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield EMPTY_PICTURE.on(url, count=page.empty_pictures)
 
 
-def _shifts_layout(image: Image) -> bool:
+def _shifts_layout(image: ImageElement) -> bool:
     """Whether the layout shifts when the image loads. An inline image (data: URL) is there immediately."""
     return bool(image.src) and not (image.width and image.height) and not image.src.startswith("data:")
 

@@ -8,7 +8,7 @@ from functools import partial
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, define
-from tadoru.parse.vocabulary import malformed, missing
+from tadoru.parse.structured import malformed_properties, missing_properties
 
 _define = partial(define, group="structured-data")
 
@@ -51,9 +51,9 @@ def run(context: PageContext) -> Iterator[Finding]:
         yield PARSE_ERROR.among(page.url, data.problems)
     if data.without_context:
         yield NO_CONTEXT.on(page.url, count=data.without_context)
-    if lacking := list(missing(data.items)):
+    if lacking := list(missing_properties(data.items)):
         yield REQUIRED.among(page.url, lacking)
-    if wrong := list(malformed(data.items)):
+    if wrong := list(malformed_properties(data.items)):
         yield VALUE.among(page.url, wrong)
 
 

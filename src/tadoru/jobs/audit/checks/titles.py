@@ -8,8 +8,8 @@ from functools import partial
 from tadoru.i18n.translation import N_
 from tadoru.jobs.audit.context import CheckGroup, PageContext
 from tadoru.model.finding import Finding, Severity, Threshold, define
-from tadoru.parse.measure import TITLE_SIZE, columns, pixels
 from tadoru.parse.page import PageView
+from tadoru.parse.text_width import TITLE_SIZE, columns, pixels
 
 _define = partial(define, group="titles")
 
