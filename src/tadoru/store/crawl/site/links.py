@@ -6,13 +6,15 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tadoru.store.crawl.site.arrays import Bytes, Flags, Ids, Numbers, PairCollector, UrlState
-from tadoru.store.crawl.site.pages import SitePages
+
+if TYPE_CHECKING:
+    from tadoru.store.crawl.site.pages import SitePages
 
 
 @dataclass(frozen=True)

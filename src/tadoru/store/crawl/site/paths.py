@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tadoru.store.crawl.interface import UNLINKED
 from tadoru.store.crawl.site.arrays import Flags, Ids, Numbers, UrlState
 from tadoru.store.crawl.site.links import AT_A_TIME, SiteLinks
-from tadoru.store.crawl.site.pages import SitePages
+
+if TYPE_CHECKING:
+    from tadoru.store.crawl.site.pages import SitePages
 
 
 @dataclass(frozen=True, slots=True)
