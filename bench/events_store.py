@@ -1,4 +1,4 @@
-"""What a new batch of events costs in a large events database, on SQLite and on PostgreSQL, with the product's own judge.
+"""What a new batch of events costs in a large events database, on SQLite and on PostgreSQL, with the product's own matcher.
 
 `python -m bench.events_store [--sizes 10000 100000 1000000] [--backends sqlite postgresql]`. For each size a database is filled
 by a path of its own (nothing is judged then), spread over five years and 200 cities whose titles and venues are those of the
@@ -110,7 +110,7 @@ class Loader:
 
 def load(database: str, size: int) -> dict[str, float]:
     """Fill a database."""
-    store, judge = open_calendar(database, SystemClock()), EventMatcher()
+    store, matcher = open_calendar(database, SystemClock()), EventMatcher()
     began, now = time.perf_counter(), store.now()
     for number in range(CITIES):
         store.add_source({"name": f"city {number}", "type": "csv", "url": f"https://city{number}.example/"}, by="bench")
@@ -122,7 +122,7 @@ def load(database: str, size: int) -> dict[str, float]:
             loader, made = Loader(store, sql), list(enumerate(part, start=done + 1))
             of = [(number, place + 1, draft, draft_to_json(draft)) for number, (place, draft) in made]
             own = [
-                {"id": n, "uid": f"{n:032x}", "source_id": s, "dedupe_key": judge.key(d), "source_url": ""} for n, s, d, _ in of
+                {"id": n, "uid": f"{n:032x}", "source_id": s, "dedupe_key": matcher.key(d), "source_url": ""} for n, s, d, _ in of
             ]
             loader.write(events, [event_columns(d, now) | same | mine for mine, (_, _, d, _) in zip(own, of, strict=True)])
             loader.write(occurrences, [one for n, _, d, _ in of for one in occurrence_rows(n, d)])
@@ -131,7 +131,7 @@ def load(database: str, size: int) -> dict[str, float]:
                 for n, s, d, j in of
             ]
             loader.write(sightings, [one | seen for one in said])
-            loader.write(blocks, [{"block": b, "event_id": n} for n, _, d, _ in of for b in dict.fromkeys(judge.blocks(d))])
+            loader.write(blocks, [{"block": b, "event_id": n} for n, _, d, _ in of for b in dict.fromkeys(matcher.blocks(d))])
         done += len(part)
     if not store.is_sqlite:
         from sqlalchemy import text
@@ -149,7 +149,7 @@ def batch(database: str, size: int, *, profile: bool = False) -> dict[str, float
     chosen = sorted(chance.sample(range(size * 9 // 10), min(NEAR, size // 2)))
     near, known = _near(size, chosen, chance), _known(size)
     fresh = [draft for _, draft in drafts(NEW, SEED + 2)]
-    store, judge = open_calendar(database, SystemClock()), EventMatcher()
+    store, matcher = open_calendar(database, SystemClock()), EventMatcher()
     source = store.add_source({"name": f"aggregator {time.time()}", "type": "api", "url": "https://all.example/"}, by="bench")
     given = [*near, *fresh]
     chance.shuffle(given)
@@ -158,9 +158,9 @@ def batch(database: str, size: int, *, profile: bool = False) -> dict[str, float
     if profile:
         profiler.enable()
     marks = [time.perf_counter()]
-    applied = _apply(store, judge, source.id, given)
+    applied = _apply(store, matcher, source.id, given)
     marks.append(time.perf_counter())
-    unchanged = sum(_apply(store, judge, place + 1, mine).unchanged for place, mine in known.items())
+    unchanged = sum(_apply(store, matcher, place + 1, mine).unchanged for place, mine in known.items())
     marks.append(time.perf_counter())
     after = resource.getrusage(resource.RUSAGE_SELF)
     if profile:
@@ -204,9 +204,9 @@ def _known(size: int) -> dict[int, list[EventDraft]]:
     return found
 
 
-def _apply(store: CalendarStore, judge: EventMatcher, source_id: int, given: list[EventDraft]) -> Any:
+def _apply(store: CalendarStore, matcher: EventMatcher, source_id: int, given: list[EventDraft]) -> Any:
     run = store.start_run(source_id)
-    applied = store.apply_run(run, given, (), judge)
+    applied = store.apply_run(run, given, (), matcher)
     store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(given)})
     return applied
 

@@ -26,7 +26,7 @@ def fill(database: str, size: int) -> None:
     from tadoru.model.event import EventDraft, Occurrence
     from tadoru.store.service import open_service
 
-    chance, store, judge = random.Random(7), open_service(database), EventMatcher()
+    chance, store, matcher = random.Random(7), open_service(database), EventMatcher()
     if store.sources():
         store.close()
         return
@@ -43,7 +43,7 @@ def fill(database: str, size: int) -> None:
         ))  # fmt: skip
     for start in range(0, size, 2000):
         run = store.start_run(source.id)
-        store.apply_run(run, drafts[start : start + 2000], [], judge)
+        store.apply_run(run, drafts[start : start + 2000], [], matcher)
         store.finish_run(run, "success", counts={})  # type: ignore[arg-type]
     store.close()
 

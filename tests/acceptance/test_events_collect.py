@@ -271,7 +271,7 @@ def test_two_sources_of_one_event_make_one_with_both_as_witnesses(calendar: Cale
     calendar.run()
     [event] = calendar.events()
     with calendar.store() as store:
-        assert {said.source_id for said in store.story(event.id).said} == {1, 2}
+        assert {said.source_id for said in store.provenance(event.id).sightings} == {1, 2}
 
 
 @pytest.mark.parametrize(
@@ -362,4 +362,4 @@ def test_storage_that_can_not_be_reached_is_one_sentence_however_many_sources_th
     keys = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_DEFAULT_REGION": "us-east-1", "AWS_MAX_ATTEMPTS": "1"}
     done = calendar.run("--files", "s3://bucket/prefix", env=keys | {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
     assert done.code == 1
-    assert done.sentence.startswith("s3://bucket/prefix can not be used")
+    assert done.sentence.startswith("s3://bucket/prefix cannot be used")

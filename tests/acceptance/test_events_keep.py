@@ -44,7 +44,7 @@ def everything(path: str) -> list[object]:
     with closing(open_calendar(path)) as store:
         return [
             store.sources(), store.runs(), store.snapshots(1), store.reviews(is_open=None), store.merges(),
-            [store.story(number) for number in (1, 2, 3)],
+            [store.provenance(number) for number in (1, 2, 3)],
         ]  # fmt: skip
 
 
@@ -162,14 +162,14 @@ def test_nothing_of_a_strange_archive_is_written_elsewhere(tmp_path: Path, calen
         (["backup", "saved.db", "--files"], "With --files a backup is an archive: give it a name that ends in .tar.gz, such as"),
         (["backup", "saved.tar.gz"], "A backup that ends in .tar.gz holds the files too: add --files, or give a name that"),
         (["backup", "events.db"], "events.db exists already: give another name."),
-        (["backup", "nowhere/saved.db"], "The backup nowhere/saved.db can not be written: there is no folder nowhere."),
-        (["restore", "missing.db"], "The backup missing.db can not be read (No such file or directory): check its name."),
+        (["backup", "nowhere/saved.db"], "The backup nowhere/saved.db cannot be written: there is no folder nowhere."),
+        (["restore", "missing.db"], "The backup missing.db cannot be read (No such file or directory): check its name."),
         (["restore", "words.txt"], "words.txt is no backup: give a file that `tadoru events backup` wrote."),
         (["restore", "events.db"], "events.db is a database in use, and no backup: make one with"),
         (["restore", "empty.tar.gz"], "empty.tar.gz is no backup: there is no events.db in it."),
         (["restore", "broken.tar.gz"], "The backup broken.tar.gz is damaged ("),
-        (["copy", "events.db"], "A database can not be copied into itself: name another one."),
-        (["prune", "--snapshots-after", "soon"], "--snapshots-after soon can not be read: write it in days, such as 90d."),
+        (["copy", "events.db"], "A database cannot be copied into itself: name another one."),
+        (["prune", "--snapshots-after", "soon"], "--snapshots-after soon cannot be read: write it in days, such as 90d."),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -104,7 +104,7 @@ def test_keeping_apart_is_not_asked_again(calendar: Calendar, say: Asked) -> Non
 def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_persons(calendar: Calendar, say: Asked) -> None:
     out = say("review", "fix", "1", "--set", "starts=2050年9月1日 10時")
     assert out == "Event 2 is in the calendar now: 日時未定の会 · 2050-09-01 Thu 10:00.\n"
-    story = calendar.store.story(2)
+    story = calendar.store.provenance(2)
     assert story.event.city == "盛岡市"
     assert story.owners["occurrence"].owner == "person"
     assert "title" not in story.owners
@@ -114,7 +114,7 @@ def test_fixing_a_row_makes_an_event_of_it_in_which_only_the_fixed_field_is_a_pe
 
 def test_a_row_that_still_lacks_something_stays_in_the_queue(calendar: Calendar, say: Asked) -> None:
     assert "The row still lacks something: There is no start. Say it with" in say("review", "retry", "1")
-    assert say("review", "retry", "--all") == "0 of 2 rows can be read now; 2 can not yet.\n"
+    assert say("review", "retry", "--all") == "0 of 2 rows can be read now; 2 cannot yet.\n"
     assert [one.id for one in calendar.store.reviews()] == [1, 2, 3]
 
 
@@ -123,7 +123,7 @@ def test_a_row_is_read_again_with_the_settings_that_its_source_has_now(calendar:
     raw = row("外国の会", "04/05/2050 10:00")
     calendar.say(source, bad=[QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why="It could not be read then.")])
     calendar.store.edit_source(source.id, {"settings": {"date_order": "day"}}, "test")
-    assert say("review", "retry", "--all") == "1 of 3 rows can be read now; 2 can not yet.\n"
+    assert say("review", "retry", "--all") == "1 of 3 rows can be read now; 2 cannot yet.\n"
     [found] = [one.event for one in calendar.store.events(limit=100).items if one.event.title == "外国の会"]
     assert str(found.local_date) == "2050-05-04", "the day comes first now"
 
@@ -148,7 +148,7 @@ def test_nothing_waits(tadoru: Tadoru, calendar: Calendar) -> None:
         (["review", "show", "99"], "There is no review 99: list them with `tadoru events review list`."),
         (["review", "merge", "3", "--keep", "2"], "Review 3 is not about event 2: it is about 1, 4."),
         (["review", "fix", "3", "--set", "title=x"], "Review 3 is not about a row that lacks something: answer it with"),
-        (["review", "fix", "1", "--set", "starts=いつか"], "This is no event yet: The start can not be read"),
+        (["review", "fix", "1", "--set", "starts=いつか"], "This is no event yet: The start cannot be read"),
         (["review", "fix", "1"], "“tadoru events review fix” needs --set: for example `tadoru events "),
         (["review", "retry"], "Say which review is to be tried again: its ID, or --all."),
         (["review", "retry", "1", "--all"], "Say which review is to be tried again: its ID, or --all."),

@@ -1,4 +1,4 @@
-"""A calendar for the commands to work on: sources and what they say, stored by the product's own normaliser and judge."""
+"""A calendar for the commands to work on: sources and what they say, stored by the product's own normaliser and matcher."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from sqlalchemy import text
 from tadoru.model.event import EventDraft, QuarantinedEvent, RunStatus
 from tadoru.store.calendar.records import ApplyResult, EventSource, RunLog
 from tadoru.store.calendar.store import CalendarStore, open_calendar
-from tests.contract.events.judging import PlainJudge
+from tests.contract.events.matching import PlainMatcher
 from tests.support.clock import FakeClock
 
 OpenEvents = Callable[[], CalendarStore]
@@ -18,8 +18,8 @@ LetPass = Callable[[float], None]
 
 
 @pytest.fixture
-def judge() -> PlainJudge:
-    return PlainJudge()
+def matcher() -> PlainMatcher:
+    return PlainMatcher()
 
 
 @pytest.fixture
@@ -67,8 +67,8 @@ def let_pass(store: CalendarStore, clock: FakeClock) -> LetPass:
 class Collector:
     """Runs of sources, as the job would do them."""
 
-    def __init__(self, store: CalendarStore, judge: PlainJudge) -> None:
-        self.store, self.judge = store, judge
+    def __init__(self, store: CalendarStore, matcher: PlainMatcher) -> None:
+        self.store, self.matcher = store, matcher
 
     def source(self, name: str = "City", **given: object) -> EventSource:
         values = {"name": name, "type": "ics", "url": f"https://example.org/{name}", "city": "盛岡", **given}
@@ -87,9 +87,9 @@ class Collector:
         chunk: int = 500,
     ) -> ApplyResult:
         run = self.start(source)
-        applied = self.store.apply_run(run, drafts, bad, self.judge, chunk=chunk)
+        applied = self.store.apply_run(run, drafts, bad, self.matcher, chunk=chunk)
         if sweep:
-            self.store.sweep(run)
+            self.store.mark_missing(run)
         self.store.finish_run(run, RunStatus.SUCCESS, counts={"parsed": len(drafts) + len(bad), "upserted": applied.upserted})
         return applied
 
@@ -98,5 +98,5 @@ class Collector:
 
 
 @pytest.fixture
-def collect(store: CalendarStore, judge: PlainJudge) -> Collector:
-    return Collector(store, judge)
+def collect(store: CalendarStore, matcher: PlainMatcher) -> Collector:
+    return Collector(store, matcher)

@@ -13,7 +13,7 @@ from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, OpenEvents
-from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series
 from tests.support.clock import FakeClock
 
 
@@ -49,7 +49,7 @@ def test_a_row_with_the_name_of_a_known_one_updates_its_event(collect: Collector
     assert only.event.starts_at == FIRST + timedelta(days=2)
     assert only.time is not None
     assert only.time.local_date == (FIRST + timedelta(days=2)).date()
-    (change,) = collect.store.story(only.event.id).history
+    (change,) = collect.store.provenance(only.event.id).history
     assert change["changes"]["price"] == ["", "500円"]
 
 
@@ -72,8 +72,8 @@ def test_two_sources_of_one_event_make_one(collect: Collector) -> None:
     (only,) = collect.store.events().items
     assert (applied.merged, applied.inserted, applied.upserted) == (1, 0, 1)
     assert (only.event.price, only.event.organizer) == ("500円", "星の会")
-    story = collect.store.story(only.event.id)
-    assert {one.source_id for one in story.said} == {1, 2}
+    story = collect.store.provenance(only.event.id)
+    assert {one.source_id for one in story.sightings} == {1, 2}
     assert (story.owners["price"].source_id, story.owners["organizer"].source_id) == (1, 2)
     assert [(one.score, one.absorbed_id) for one in story.merges] == [(1.0, None)]
 
@@ -93,9 +93,9 @@ def test_rows_that_say_the_same_are_one_row(collect: Collector) -> None:
     applied = collect.run(source, [draft(), draft(), draft(description="詳しく")])
     assert (applied.inserted, applied.merged, applied.upserted) == (1, 2, 3)
     (only,) = collect.store.events().items
-    assert len(collect.store.story(only.event.id).said) == 2
+    assert len(collect.store.provenance(only.event.id).sightings) == 2
     assert collect.run(source, [draft(), draft(), draft(description="詳しく")]).inserted == 0
-    assert len(collect.store.story(only.event.id).said) == 2
+    assert len(collect.store.provenance(only.event.id).sightings) == 2
 
 
 def test_names_that_change_with_every_export_make_no_new_events(collect: Collector) -> None:
@@ -129,14 +129,14 @@ def test_a_row_that_became_like_another_event_is_merged_with_it(collect: Collect
     assert collect.store.event(2).merged_into == only.event.id == 1
 
 
-def test_a_row_that_no_longer_fits_its_event_is_a_question(collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_that_no_longer_fits_its_event_is_a_question(collect: Collector, matcher: PlainMatcher) -> None:
     collect.run(collect.source("A"), [draft(uid="a")])
     second = collect.source("B")
     collect.run(second, [draft(uid="b")])
     applied = collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))])
     assert applied.review == 1
     (asked,) = collect.store.reviews()
-    ids = collect.store.review_keep_apart(asked.id, judge, by="mika")
+    ids = collect.store.review_keep_apart(asked.id, matcher, by="mika")
     assert [collect.store.event(one).starts_at for one in ids] == [FIRST, FIRST + timedelta(hours=2)]
     assert collect.run(second, [draft(uid="b", at=FIRST + timedelta(hours=2))]).unchanged == 1
 
@@ -239,11 +239,11 @@ def test_a_great_drop_marks_nothing(collect: Collector, known: int, missing: int
     source = collect.source()
     collect.run(source, many(known))
     run = collect.start(source)
-    collect.store.apply_run(run, many(known)[missing:], (), collect.judge)
-    swept = collect.store.sweep(run)
+    collect.store.apply_run(run, many(known)[missing:], (), collect.matcher)
+    swept = collect.store.mark_missing(run)
     assert (swept.known, swept.missing, swept.is_drop) == (known, missing, is_drop)
     assert len(collect.store.events(EventFilter(vanished=True), limit=100).items) == swept.vanished == (0 if is_drop else missing)
-    assert collect.store.sweep(run, force=True).is_drop is False
+    assert collect.store.mark_missing(run, force=True).is_drop is False
 
 
 def test_a_source_that_says_nothing_changed_is_seen(collect: Collector, clock: FakeClock) -> None:
@@ -251,9 +251,9 @@ def test_a_source_that_says_nothing_changed_is_seen(collect: Collector, clock: F
     collect.run(source, many(3))
     clock.advance(100)
     run = collect.start(source)
-    assert collect.store.see_all(run) == 3
+    assert collect.store.mark_all_seen(run) == 3
     assert {one.event.last_seen for one in collect.store.events().items} == {collect.store.now()}
-    assert collect.store.sweep(run).missing == 0
+    assert collect.store.mark_missing(run).missing == 0
 
 
 def test_a_run_that_was_given_up_may_not_write(collect: Collector) -> None:
@@ -261,7 +261,7 @@ def test_a_run_that_was_given_up_may_not_write(collect: Collector) -> None:
     run = collect.start(source)
     collect.store.finish_run(run, RunStatus.FAIL, counts={}, error="gone")
     with pytest.raises(RunClosed):
-        collect.store.apply_run(run, many(1), (), collect.judge)
+        collect.store.apply_run(run, many(1), (), collect.matcher)
     assert collect.titles() == []
 
 
@@ -292,7 +292,7 @@ def test_a_kill_at_any_statement_and_a_second_run_give_the_same(handles: OpenEve
         run = other.start_run(second.id)
         hook.listen(other.engine, "before_cursor_execute", stop)
         try:
-            other.apply_run(run, drafts, (bad(),), collect.judge, chunk=3)
+            other.apply_run(run, drafts, (bad(),), collect.matcher, chunk=3)
         except KeyboardInterrupt:
             attempts += 1
             continue
@@ -314,7 +314,7 @@ def test_two_workers_that_find_one_event_at_once_store_it_once(
     stores = [handles() for _ in sources]
     with ThreadPoolExecutor(4) as pool:
         work = [
-            pool.submit(one.apply_run, run, many(30), (), collect.judge, chunk=7) for one, run in zip(stores, runs, strict=True)
+            pool.submit(one.apply_run, run, many(30), (), collect.matcher, chunk=7) for one, run in zip(stores, runs, strict=True)
         ]
     done = [each.result() for each in work]
     assert sum(one.inserted for one in done) == 30

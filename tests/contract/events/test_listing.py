@@ -15,7 +15,7 @@ from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.search_conditions import GeoBox, GeoCircle
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series, utc, whole_days
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series, utc, whole_days
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
@@ -120,11 +120,11 @@ def test_city_category_and_source_are_filters(store: CalendarStore, collect: Col
 
 
 def test_what_is_not_for_everybody_is_listed_only_when_asked_for(
-    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher, clock: FakeClock
 ) -> None:
     collect.run(collect.source(), many(4), (bad(),))
     store.hide_event(1, by="mika")
-    store.merge_events(2, 3, judge, by="mika")
+    store.merge_events(2, 3, matcher, by="mika")
     assert titles(store) == ["催し 1", "催し 3"]
     assert titles(store, statuses=(EventStatus.ACTIVE, EventStatus.HIDDEN)) == ["催し 0", "催し 1", "催し 3"]
     page = store.events_by_change(EventFilter(statuses=tuple(EventStatus), archived=None))
@@ -195,7 +195,7 @@ CREATE FUNCTION st_dwithin(a geography, b geography, metres float8) RETURNS bool
 
 
 def test_the_way_of_postgis_is_taken_when_its_type_is_there(
-    postgres: PostgresServer, clock: FakeClock, judge: PlainJudge
+    postgres: PostgresServer, clock: FakeClock, matcher: PlainMatcher
 ) -> None:
     address = postgres.new_database()
     open_calendar(address, clock).close()
@@ -203,14 +203,14 @@ def test_the_way_of_postgis_is_taken_when_its_type_is_there(
         sql.execute(STAND_IN)
     store = open_calendar(address, clock)
     assert store.has_postgis
-    collect = Collector(store, judge)
+    collect = Collector(store, matcher)
     on_the_map(collect)
     for case in NEAR:
         near, found = case.values
         assert isinstance(near, GeoCircle)
         assert sorted(titles(store, near=near)) == sorted(found)  # type: ignore[arg-type,type-var]
     store.edit_event(
-        store.events(EventFilter(q="盛岡駅")).items[0].event.id, {"latitude": None, "longitude": None}, judge, by="mika"
+        store.events(EventFilter(q="盛岡駅")).items[0].event.id, {"latitude": None, "longitude": None}, matcher, by="mika"
     )
     assert "盛岡駅" not in titles(store, near=GeoCircle(39.7, 141.1, 50))
     store.close()
@@ -233,13 +233,13 @@ def test_one_event_is_found_by_its_id(store: CalendarStore, collect: Collector) 
         store.event(5)
 
 
-def test_a_story_tells_where_everything_comes_from(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_story_tells_where_everything_comes_from(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     rows: list[EventDraft] = [draft(price="500円"), draft(organizer="星の会")]
     for name, row in zip("AB", rows, strict=True):
         collect.run(collect.source(name), [row])
-    store.edit_event(1, {"category": "祭"}, judge, by="mika")
-    story = store.story(1)
-    assert [one.draft for one in story.said] == rows
+    store.edit_event(1, {"category": "祭"}, matcher, by="mika")
+    story = store.provenance(1)
+    assert [one.draft for one in story.sightings] == rows
     assert {
         name: (one.owner, one.source_id) for name, one in story.owners.items() if name in ("price", "organizer", "category")
     } == {

@@ -18,7 +18,7 @@ from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.migrate import VERSIONS
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import PlainJudge, many
+from tests.contract.events.matching import PlainMatcher, many
 from tests.contract.events.test_opening import later_revisions
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
@@ -76,10 +76,10 @@ def test_a_newer_database_is_not_copied_by_an_old_program_that_would_leave_somet
 
 
 def test_a_migration_waits_for_a_long_reader_without_keeping_others_waiting(
-    address: str, tmp_path: Path, judge: PlainJudge, clock: FakeClock
+    address: str, tmp_path: Path, matcher: PlainMatcher, clock: FakeClock
 ) -> None:
     with closing(open_calendar(address, clock)) as store:
-        collect = Collector(store, judge)
+        collect = Collector(store, matcher)
         collect.source("A")
         with psycopg.connect(address) as reader, psycopg.connect(address, autocommit=True) as watch:
             assert reader.execute("SELECT count(*) FROM sources").fetchone() == (1,), "a transaction that does not end"

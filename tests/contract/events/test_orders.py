@@ -16,7 +16,7 @@ from tadoru.store.calendar.schema import events
 from tadoru.store.calendar.search_text import SearchQuery, parse_query
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, draft, series, whole_days
+from tests.contract.events.matching import FIRST, draft, series, whole_days
 from tests.contract.events.test_listing import day
 from tests.support.clock import FakeClock
 

@@ -10,7 +10,7 @@ from tadoru.store.calendar.event_records import is_simple_filter, iterate_events
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, draft, many, series, whole_days
+from tests.contract.events.matching import FIRST, draft, many, series, whole_days
 from tests.contract.events.test_listing import day
 
 ASKED = (

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import many
+from tests.contract.events.matching import many
 
 WORK = """
 import sys
 from tadoru.store.calendar.store import open_events
-from tests.contract.events.judging import PlainJudge, many
+from tests.contract.events.matching import PlainMatcher, many
 address, source, stop_after = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 store = open_events(address)
 run = store.start_run(source, store.join(3600))
@@ -27,7 +27,7 @@ def progress(done):
         print("here", flush=True)
         sys.stdin.readline()
 
-applied = store.apply_run(run, many(40), (), PlainJudge(), chunk=4, progress=progress)
+applied = store.apply_run(run, many(40), (), PlainMatcher(), chunk=4, progress=progress)
 store.finish_run(run, "success", counts={"parsed": 40})
 store.close()
 print(applied.inserted, applied.merged, applied.unchanged, flush=True)

@@ -15,7 +15,7 @@ from tadoru.store.calendar.records import MergedDraft, Sighting
 from tadoru.store.calendar.review_items import ReviewRequest
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, TOKYO, PlainJudge, bad, draft, many
+from tests.contract.events.matching import FIRST, TOKYO, PlainMatcher, bad, draft, many
 from tests.support.clock import FakeClock
 
 
@@ -34,27 +34,27 @@ def test_a_question_says_what_it_is_about(store: CalendarStore, collect: Collect
     assert (review.created_at, review.resolved_at, review.source_id) == (store.now(), None, 2)
 
 
-def test_merging_answers_it(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_merging_answers_it(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
-    assert store.review_merge(number, judge, by="mika") == 1
+    assert store.review_merge(number, matcher, by="mika") == 1
     review = store.review(number)
     assert (review.resolution, review.by, review.resolved_at) == ("merge", "mika", store.now())
     (done,) = store.merges()
     assert (done.kept_id, done.absorbed_id, done.score, done.reasons) == (1, 2, 0.6, ("titles begin alike",))
     with pytest.raises(UsageError, match=r"was answered already \(merge\)"):
-        store.review_merge(number, judge, by="mika")
+        store.review_merge(number, matcher, by="mika")
 
 
-def test_a_person_says_which_one_is_kept(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_person_says_which_one_is_kept(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
     with pytest.raises(UsageError, match="is not about event 9: it is about 1, 2"):
-        store.review_merge(number, judge, by="mika", keep=9)
-    assert store.review_merge(number, judge, by="mika", keep=2) == 2
+        store.review_merge(number, matcher, by="mika", keep=9)
+    assert store.review_merge(number, matcher, by="mika", keep=2) == 2
     assert store.event(1).merged_into == 2
 
 
-def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
-    assert store.review_keep_apart(doubtful(collect), judge, by="mika") == (1, 2)
+def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
+    assert store.review_keep_apart(doubtful(collect), matcher, by="mika") == (1, 2)
     second = store.source(2)
     for title in ("星まつり前夜祭", "星まつり前々夜祭", "星まつり2023"):
         applied = collect.run(second, [draft(title, uid="b")])
@@ -62,28 +62,28 @@ def test_a_pair_that_is_kept_apart_is_not_asked_about_again(store: CalendarStore
     assert store.count_events() == 2
 
 
-def test_a_pair_that_is_merged_elsewhere_is_answered(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_pair_that_is_merged_elsewhere_is_answered(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     number = doubtful(collect)
-    store.merge_events(2, 1, judge, by="ren")
+    store.merge_events(2, 1, matcher, by="ren")
     assert (store.review(number).resolution, store.review(number).by) == ("merge", "ren")
 
 
-def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_keeping_apart_what_was_merged_since_is_refused(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     doubtful(collect)
-    store.ask_about(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
-    store.merge_events(1, 2, judge, by="ren")
+    store.request_review(ReviewRequest("mine:1", (1, 2), ReviewReason.DEDUPE_CONFLICT, None, {}))
+    store.merge_events(1, 2, matcher, by="ren")
     (own,) = store.reviews()
     with pytest.raises(UsageError, match="were merged since: undo that merge"):
-        store.review_keep_apart(own.id, judge, by="mika")
+        store.review_keep_apart(own.id, matcher, by="mika")
 
 
 def test_an_answer_about_an_absorbed_event_holds_for_the_one_it_is_a_part_of(
-    store: CalendarStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher
 ) -> None:
     number = doubtful(collect)
     collect.run(collect.source("C"), [draft("夏の夕べ", uid="c")])
-    store.merge_events(3, 2, judge, by="ren")
-    assert store.review_keep_apart(number, judge, by="mika") == (1, 3)
+    store.merge_events(3, 2, matcher, by="ren")
+    assert store.review_keep_apart(number, matcher, by="mika") == (1, 3)
 
 
 def test_dismissing_leaves_everything_and_is_remembered(store: CalendarStore, collect: Collector) -> None:
@@ -96,15 +96,15 @@ def test_dismissing_leaves_everything_and_is_remembered(store: CalendarStore, co
 
 def test_a_question_of_the_callers_own_is_asked_once(store: CalendarStore) -> None:
     question = ReviewRequest("parse:1:abc", (), ReviewReason.PARSE_ERROR, None, {"why": "It is no calendar."})
-    assert store.ask_about(question)
-    assert not store.ask_about(question)
+    assert store.request_review(question)
+    assert not store.request_review(question)
     assert [one.reason for one in store.reviews(reason=ReviewReason.PARSE_ERROR)] == [ReviewReason.PARSE_ERROR]
     assert store.reviews(reason=ReviewReason.MISSING_REQUIRED) == ()
 
 
 def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
     for number in range(5):
-        store.ask_about(ReviewRequest(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
+        store.request_review(ReviewRequest(f"mine:{number}", (), ReviewReason.PARSE_ERROR, None, {}))
     first = store.reviews(limit=2)
     assert [one.subject for one in first] == ["mine:0", "mine:1"]
     assert [one.subject for one in store.reviews(limit=2, after=first[-1].id)] == ["mine:2", "mine:3"]
@@ -115,24 +115,24 @@ def test_reviews_are_listed_in_pages_oldest_first(store: CalendarStore) -> None:
         store.review(99)
 
 
-def test_a_row_that_lacks_something_is_fixed_by_hand(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_that_lacks_something_is_fixed_by_hand(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
     (asked,) = store.reviews()
     fixed = draft("日時未定の会", uid="x")
-    event_id = store.review_fix(asked.id, fixed, judge, by="mika")
+    event_id = store.review_fix(asked.id, fixed, matcher, by="mika")
     assert (store.event(event_id).status, store.event(event_id).starts_at) == (EventStatus.ACTIVE, FIRST)
     collect.run(source, [], (bad(uid="x"),), sweep=True)
     assert (collect.titles(), store.reviews()) == (["日時未定の会"], ())
 
 
 def test_what_the_person_added_stays_when_the_source_is_put_right(
-    store: CalendarStore, collect: Collector, judge: PlainJudge
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher
 ) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
-    event_id = store.review_fix(store.reviews()[0].id, draft("日時未定の会", uid="x", price="無料"), judge, by="mika")
-    owners = store.story(event_id).owners
+    event_id = store.review_fix(store.reviews()[0].id, draft("日時未定の会", uid="x", price="無料"), matcher, by="mika")
+    owners = store.provenance(event_id).owners
     assert owners["price"].who == owners["occurrence"].who == "mika"
     assert "title" not in owners
     later = FIRST + timedelta(days=3)
@@ -142,7 +142,7 @@ def test_what_the_person_added_stays_when_the_source_is_put_right(
     assert event.category == "会合", "the person did not speak of it"
 
 
-def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     source = collect.source()
     collect.run(source, [], (bad(uid="x"),))
     (asked,) = store.reviews()
@@ -150,16 +150,16 @@ def test_a_row_is_read_again_with_better_settings(store: CalendarStore, collect:
     assert raw == bad(uid="x").raw
     assert raw is not None
     still = QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="It still has no date.")
-    assert not store.review_retry(asked.id, still, judge, by="mika")
+    assert not store.review_retry(asked.id, still, matcher, by="mika")
     assert (store.review(asked.id).detail["why"], store.review(asked.id).resolved_at) == ("It still has no date.", None)
-    assert store.review_retry(asked.id, draft("日時未定の会", uid="x"), judge, by="mika")
+    assert store.review_retry(asked.id, draft("日時未定の会", uid="x"), matcher, by="mika")
     assert collect.titles() == ["日時未定の会"]
     assert collect.run(source, [draft("日時未定の会", uid="x")]).unchanged == 1
 
 
-def test_fix_is_no_answer_to_a_doubtful_pair(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_fix_is_no_answer_to_a_doubtful_pair(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     with pytest.raises(UsageError, match="answer it with merge or keep-apart"):
-        store.review_fix(doubtful(collect), draft(), judge, by="mika")
+        store.review_fix(doubtful(collect), draft(), matcher, by="mika")
 
 
 def test_a_dismissed_row_is_asked_about_again_only_when_it_says_something_else(store: CalendarStore, collect: Collector) -> None:
@@ -195,8 +195,8 @@ def test_a_great_drop_closes_no_question(store: CalendarStore, collect: Collecto
     source = collect.source()
     collect.run(source, many(10), (bad(),))
     run = collect.start(source)
-    store.apply_run(run, [], (), collect.judge)
-    assert store.sweep(run).is_drop
+    store.apply_run(run, [], (), collect.matcher)
+    assert store.mark_missing(run).is_drop
     assert len(store.reviews()) == 1
 
 
@@ -211,7 +211,7 @@ class Clash(NamedTuple):
         return f"They disagree about {self.field}."
 
 
-class Strict(PlainJudge):
+class Strict(PlainMatcher):
     """Also says where the sides contradict the first."""
 
     def merge(self, said: list[Sighting]) -> MergedDraft:  # type: ignore[override]
@@ -225,7 +225,7 @@ class Strict(PlainJudge):
 
 
 def clash(collect: Collector) -> int:
-    collect.judge = Strict()
+    collect.matcher = Strict()
     collect.run(collect.source("A"), [draft(uid="a", price="500円")])
     assert collect.run(collect.source("B"), [draft(uid="b", price="800円")]).review == 1
     (asked,) = collect.store.reviews()
@@ -248,24 +248,24 @@ def test_it_is_closed_when_the_sources_agree(store: CalendarStore, collect: Coll
 
 def test_a_persons_word_leaves_nothing_to_contradict(store: CalendarStore, collect: Collector) -> None:
     number = clash(collect)
-    store.edit_event(1, {"price": "600円"}, collect.judge, by="mika")
+    store.edit_event(1, {"price": "600円"}, collect.matcher, by="mika")
     assert (store.reviews(), store.event(1).price) == ((), "600円")
     assert store.review(number).resolved_at is not None
 
 
 def test_the_row_that_contradicts_can_be_given_an_event_of_its_own(store: CalendarStore, collect: Collector) -> None:
-    ids = store.review_keep_apart(clash(collect), collect.judge, by="mika")
+    ids = store.review_keep_apart(clash(collect), collect.matcher, by="mika")
     assert [store.event(one).price for one in ids] == ["500円", "800円"]
     assert collect.run(store.source(2), [draft(uid="b", price="800円")]).unchanged == 1
     with pytest.raises(UsageError, match="was taken apart already"):
-        store.undo_merge(store.merges()[0].id, collect.judge, by="mika")
+        store.undo_merge(store.merges()[0].id, collect.matcher, by="mika")
 
 
 def test_a_person_who_merges_has_seen_both_sides(store: CalendarStore, collect: Collector) -> None:
-    collect.judge = Strict()
+    collect.matcher = Strict()
     collect.run(collect.source("A"), [draft("星まつり2023", uid="a", price="500円")])
     collect.run(collect.source("B"), [draft("星まつり前夜祭", uid="b", price="800円")])
-    store.review_merge(store.reviews()[0].id, collect.judge, by="mika")
+    store.review_merge(store.reviews()[0].id, collect.matcher, by="mika")
     assert store.reviews() == ()
     assert collect.run(store.source(2), [draft("星まつり前夜祭", uid="b", price="800円", category="祭")]).review == 0
 

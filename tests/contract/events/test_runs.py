@@ -12,7 +12,7 @@ from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.runs import RunClosed
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector, LetPass
-from tests.contract.events.judging import FIRST, draft, many, series, whole_days
+from tests.contract.events.matching import FIRST, draft, many, series, whole_days
 from tests.support.clock import FakeClock
 
 DAY = 86400.0
@@ -132,14 +132,14 @@ def test_a_trouble_is_told_once_and_its_end_once(store: CalendarStore, collect: 
     (claimed,) = store.claim_notices()
     assert (claimed.kind, claimed.detail) == ("failure", {"error": "HTTP 500"})
     assert store.claim_notices() == (), "somebody is at it"
-    store.told(claimed)
+    store.mark_notified(claimed)
     assert store.claim_notices() == ()
     closed = store.close_incident(source.id, "failure")
     assert closed is not None
     assert store.close_incident(source.id, "failure") is None
     (over,) = store.claim_notices()
     assert over.closed_at is not None
-    store.told(over)
+    store.mark_notified(over)
     assert store.claim_notices() == ()
     assert store.open_incident(source.id, "failure", {}).id != first.id
     assert [one.id for one in store.incidents(is_open=False)] == [first.id]
@@ -148,7 +148,7 @@ def test_a_trouble_is_told_once_and_its_end_once(store: CalendarStore, collect: 
 def test_a_notice_that_was_not_sent_is_tried_again(store: CalendarStore, collect: Collector, let_pass: LetPass) -> None:
     store.open_incident(collect.source().id, "drop", {})
     (claimed,) = store.claim_notices(hold=60)
-    store.not_told(claimed)
+    store.release_notice(claimed)
     assert store.claim_notices(hold=60) == (claimed,)
     let_pass(61)
     assert store.claim_notices(hold=60) == (claimed,), "who claimed it is dead"

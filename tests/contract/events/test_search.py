@@ -26,7 +26,7 @@ from tadoru.store.calendar.search_conditions import (
 from tadoru.store.calendar.search_text import parse_query, search_line
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, series
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, series
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
@@ -94,7 +94,7 @@ class History:
         self.store, self.collect, self.clock = store, collect, clock
         self.chance = random.Random(seed)
         self.sources = [collect.source(name) for name in ("A", "B")]
-        self.judge = PlainJudge()
+        self.matcher = PlainMatcher()
 
     def some_event(self) -> int:
         with self.store.read() as sql:
@@ -116,10 +116,10 @@ class History:
 
     def edited(self) -> None:
         name = self.chance.choice(["title", "description", "venue", "address", "organizer", "category"])
-        self.store.edit_event(self.some_event(), {name: line(self.chance)}, self.judge, by="mika")
+        self.store.edit_event(self.some_event(), {name: line(self.chance)}, self.matcher, by="mika")
 
     def given_back(self) -> None:
-        self.store.give_back_fields(self.some_event(), frozenset({"title", "description"}), self.judge, by="mika")
+        self.store.release_fields(self.some_event(), frozenset({"title", "description"}), self.matcher, by="mika")
 
     def hidden(self) -> None:
         self.store.hide_event(self.some_event(), by="mika")
@@ -128,15 +128,15 @@ class History:
         self.store.unhide_event(self.some_event(), by="mika")
 
     def created(self) -> None:
-        self.store.create_event(draft(line(self.chance), organizer=line(self.chance)), self.judge, by="mika")
+        self.store.create_event(draft(line(self.chance), organizer=line(self.chance)), self.matcher, by="mika")
 
     def merged(self) -> None:
-        self.store.merge_events(self.some_event(), self.some_event(), self.judge, by="mika")
+        self.store.merge_events(self.some_event(), self.some_event(), self.matcher, by="mika")
 
     def parted(self) -> None:
         done = self.store.merges()
         if done:
-            self.store.undo_merge(self.chance.choice(done).id, self.judge, by="mika")
+            self.store.undo_merge(self.chance.choice(done).id, self.matcher, by="mika")
 
     def archived(self) -> None:
         self.clock.advance(20 * 86400)
@@ -152,7 +152,7 @@ class History:
             try:
                 self.chance.choice(ways)()
             except UsageError:
-                continue  # A merged event can not be edited, and so on: then nothing was done.
+                continue  # A merged event cannot be edited, and so on: then nothing was done.
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -222,7 +222,7 @@ def test_a_list_of_what_is_found_goes_on_where_it_ended(store: CalendarStore, co
 def test_every_way_to_a_list_finds_the_same(tmp_path: Path, clock: FakeClock) -> None:
     """On SQLite the share of what is found decides how a list is made; what is in it must not depend on that."""
     store = open_calendar(str(tmp_path / "events.db"), clock)
-    History(store, Collector(store, PlainJudge()), clock, seed=3).go_on(25)
+    History(store, Collector(store, PlainMatcher()), clock, seed=3).go_on(25)
     for asked in ("花火", "会 -花火", "jazz night", "ない言葉"):
         asks = parse_query(asked)
         assert asks is not None

@@ -18,15 +18,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select, text
-from tadoru.config.resolve.options import EventsOptions
 
+from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, TadoruError, UsageError
 from tadoru.jobs.events.search.engine import SEARCHABLE, SearchEngineBusy, SearchEngineError, engine_for
 from tadoru.jobs.events.search.index_sync import IndexSync, SyncResult, sync_once
 from tadoru.store.calendar.schema import events
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many
 from tests.support.clock import FakeClock
 from tests.support.search_engines import KEY, MeilisearchStub, StubEngine, TypesenseStub
 
@@ -85,7 +85,7 @@ def told(stub: StubEngine) -> dict[str, str]:
 
 
 def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
-    store: CalendarStore, collect: Collector, judge: PlainJudge, clock: FakeClock, kind: str, stub: StubEngine
+    store: CalendarStore, collect: Collector, matcher: PlainMatcher, clock: FakeClock, kind: str, stub: StubEngine
 ) -> None:
     source, other = collect.source("A"), collect.source("B")
     collect.run(source, [*many(12), draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空")], (bad(),))
@@ -96,9 +96,9 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
 
     assert sync(store, kind, stub) == SyncResult()  # nothing changed
     one, two, three, four = [int(number) for number in list(public(store))[:4]]
-    store.edit_event(one, {"title": "夜市"}, judge, by="mika")
+    store.edit_event(one, {"title": "夜市"}, matcher, by="mika")
     store.hide_event(two, by="mika")
-    merge = store.merge_events(three, four, judge, by="mika")
+    merge = store.merge_events(three, four, matcher, by="mika")
     collect.run(other, [draft("音楽会", FIRST + timedelta(days=40))])
     done = sync(store, kind, stub)
     assert (done.is_whole, done.removed) == (False, 2)
@@ -106,7 +106,7 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
     assert str(two) not in told(stub)
 
     store.unhide_event(two, by="mika")
-    store.undo_merge(merge.id, judge, by="mika")
+    store.undo_merge(merge.id, matcher, by="mika")
     clock.advance(86400 * 400)
     store.archive(after=timedelta(days=1))
     sync(store, kind, stub, at_once=3)
@@ -120,7 +120,7 @@ def test_an_engine_that_knows_nothing_is_told_everything_and_then_what_changed(
 
 
 def test_a_document_says_what_the_event_says(small: CalendarStore, kind: str, stub: StubEngine) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), [draft("花火", latitude=39.7, longitude=141.1, description="<b>夜</b>\n空", category="祭")])
     sync(small, kind, stub)
     document = stub.documents()["1"]
@@ -135,7 +135,7 @@ def test_a_document_says_what_the_event_says(small: CalendarStore, kind: str, st
 def test_archived_events_are_left_out_when_they_are_not_wanted_and_come_back_when_they_are(
     small: CalendarStore, clock: FakeClock, kind: str, stub: StubEngine
 ) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), [draft("花火"), draft("後で", FIRST + timedelta(days=300))])
     sync(small, kind, stub, archived=False)
     assert len(told(stub)) == 2
@@ -166,7 +166,7 @@ def test_the_index_has_settings_of_ours(small: CalendarStore, kind: str, stub: S
 def test_a_full_sync_leaves_the_old_index_in_use_until_the_new_one_is_ready(
     small: CalendarStore, kind: str, stub: StubEngine
 ) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), many(6))
     sync(small, kind, stub)
     seen: list[int] = []
@@ -177,14 +177,14 @@ def test_a_full_sync_leaves_the_old_index_in_use_until_the_new_one_is_ready(
 
 
 def test_what_changes_while_everything_is_told_is_told_as_well(small: CalendarStore, kind: str, stub: StubEngine) -> None:
-    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect, matcher = Collector(small, PlainMatcher()), PlainMatcher()
     collect.run(collect.source(), many(6))
     sync(small, kind, stub)
     before = stub.requests
 
     def change(number: int) -> None:
         if number in range(before, before + 12):
-            small.edit_event(1 + (number - before) % 6, {"title": f"改 {number}"}, judge, by="mika")
+            small.edit_event(1 + (number - before) % 6, {"title": f"改 {number}"}, matcher, by="mika")
 
     stub.on_request = change
     sync(small, kind, stub, whole=True, at_once=2)
@@ -196,12 +196,12 @@ def test_what_changes_while_everything_is_told_is_told_as_well(small: CalendarSt
 def test_a_fault_at_any_request_is_got_over(
     small: CalendarStore, kind: str, stub: StubEngine, whole: bool, fault: int | str
 ) -> None:
-    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect, matcher = Collector(small, PlainMatcher()), PlainMatcher()
     collect.run(collect.source(), many(3))
     sync(small, kind, stub)
     for at in range(100):
         stub.faults = {stub.requests + at: fault}
-        small.edit_event(1, {"title": f"改 {at}"}, judge, by="mika")
+        small.edit_event(1, {"title": f"改 {at}"}, matcher, by="mika")
         (small.unhide_event if at % 2 else small.hide_event)(2, by="mika")
         try:
             sync(small, kind, stub, whole=whole, at_once=2)
@@ -223,10 +223,10 @@ def test_a_fault_at_any_request_is_got_over(
 def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
     small: CalendarStore, kind: str, stub: StubEngine, clock: FakeClock, said: str, least: int, most: int
 ) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), many(3))
     sync(small, kind, stub)
-    small.edit_event(1, {"title": "夜市"}, PlainJudge(), by="mika")
+    small.edit_event(1, {"title": "夜市"}, PlainMatcher(), by="mika")
     stub.faults, stub.retry_after, before = {stub.requests + 1: 429}, said, clock.now()
     sync(small, kind, stub)
     assert least <= clock.now() - before <= most
@@ -234,23 +234,23 @@ def test_an_engine_says_when_to_come_again_and_is_believed_within_bounds(
 
 
 def test_an_engine_that_is_down_loses_nothing(small: CalendarStore, kind: str, clock: FakeClock) -> None:
-    collect, judge = Collector(small, PlainJudge()), PlainJudge()
+    collect, matcher = Collector(small, PlainMatcher()), PlainMatcher()
     collect.run(collect.source(), many(3))
     stub = STUBS[kind]()
     sync(small, kind, stub)
     stub.close()
-    small.edit_event(1, {"title": "夜市"}, judge, by="mika")
+    small.edit_event(1, {"title": "夜市"}, matcher, by="mika")
     before = clock.now()
-    with pytest.raises(SearchEngineBusy, match="can not be reached") as caught:
+    with pytest.raises(SearchEngineBusy, match="cannot be reached") as caught:
         sync(small, kind, stub)
     assert KEY not in str(caught.value)
     assert clock.now() - before >= 1 + 2 + 4 + 8 + 16  # it was tried again, and not at once
     (target,) = small.search_targets()
-    assert small.count_untold(target) == 1
+    assert small.count_pending_changes(target) == 1
 
 
 def test_a_batch_that_is_too_large_is_halved(small: CalendarStore, kind: str, stub: StubEngine) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), many(9))
     stub.largest = 1800
     assert sync(small, kind, stub).put == 9
@@ -270,7 +270,7 @@ def test_a_wrong_key_is_told_without_it(small: CalendarStore, kind: str, stub: S
 
 
 def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: CalendarStore, kind: str, stub: StubEngine) -> None:
-    collect = Collector(small, PlainJudge())
+    collect = Collector(small, PlainMatcher())
     collect.run(collect.source(), many(2))
     sync(small, kind, stub)
     if isinstance(stub, MeilisearchStub):
@@ -278,33 +278,33 @@ def test_a_document_that_is_refused_is_an_error_and_stays_noted(small: CalendarS
     else:
         assert isinstance(stub, TypesenseStub)
         stub.collections[stub.aliases["events"]]["fields"]["colour"] = {"name": "colour", "type": "string"}
-    small.edit_event(1, {"title": "夜市"}, PlainJudge(), by="mika")
+    small.edit_event(1, {"title": "夜市"}, PlainMatcher(), by="mika")
     with pytest.raises(SearchEngineError, match="refused it"):
         sync(small, kind, stub)
-    assert small.count_untold(small.search_targets()[0]) == 1
+    assert small.count_pending_changes(small.search_targets()[0]) == 1
 
 
-def test_one_worker_at_a_time_tells_an_engine(store: CalendarStore, collect: Collector, judge: PlainJudge) -> None:
+def test_one_worker_at_a_time_tells_an_engine(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> None:
     collect.run(collect.source(), many(2))
     one, other = store.join(60.0), store.join(60.0)
     target = store.lease_target("engine", one)
     assert target is not None
     assert store.lease_target("engine", other) is None
-    store.edit_event(1, {"title": "夜市"}, judge, by="mika")
-    noted = store.untold(target, limit=10)
-    store.edit_event(1, {"title": "朝市"}, judge, by="mika")  # after it was read
-    assert store.strike_out(target, one, noted)
-    assert list(store.untold(target, limit=10)) == [1]
+    store.edit_event(1, {"title": "夜市"}, matcher, by="mika")
+    noted = store.pending_changes(target, limit=10)
+    store.edit_event(1, {"title": "朝市"}, matcher, by="mika")  # after it was read
+    assert store.mark_synced(target, one, noted)
+    assert list(store.pending_changes(target, limit=10)) == [1]
 
-    noted = store.untold(target, limit=10)
+    noted = store.pending_changes(target, limit=10)
     store.leave(one)  # given up for dead while it tells
     assert store.lease_target("engine", other) is not None
-    assert store.strike_out(target, other, noted)
-    assert store.untold(target, limit=10) == {}
-    assert not store.strike_out(target, one, noted)  # what it told may be old: somebody tells it again
-    assert list(store.untold(target, limit=10)) == [1]
+    assert store.mark_synced(target, other, noted)
+    assert store.pending_changes(target, limit=10) == {}
+    assert not store.mark_synced(target, one, noted)  # what it told may be old: somebody tells it again
+    assert list(store.pending_changes(target, limit=10)) == [1]
     assert store.forget_target("engine")
-    assert not store.strike_out(target, one, noted)
+    assert not store.mark_synced(target, one, noted)
     assert not store.forget_target("engine")
 
 
@@ -315,11 +315,11 @@ def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is
     collect.run(source, many(3))
     target = store.lease_target("engine", store.join(60.0))
     assert target is not None
-    assert store.count_untold(target) == 0
+    assert store.count_pending_changes(target) == 0
     collect.run(source, many(3))  # the same again
-    assert store.count_untold(target) == 0
+    assert store.count_pending_changes(target) == 0
     collect.run(source, many(4))
-    assert list(store.untold(target, limit=10)) == [4]
+    assert list(store.pending_changes(target, limit=10)) == [4]
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_nothing_is_noted_when_nobody_is_to_be_told_and_seeing_an_event_again_is
         ({"search_url": None}, "give --search-url"),
         ({"search_url": "ftp://x"}, "give --search-url"),
         ({"search_url": "http://me:secret@host"}, "give --search-url"),
-        ({"search_url": "http://host", "search_index": "a/b"}, "can not be called so"),
+        ({"search_url": "http://host", "search_index": "a/b"}, "cannot be called so"),
         ({"search_url": "http://host", "search_key": "NOWHERE"}, "The variable NOWHERE"),
     ],
 )
@@ -356,10 +356,10 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
     database = tmp_path / "events.db"
     environment = {**os.environ, "SEARCH": KEY, "PYTHONPATH": str(checkout / "src")}
     with closing(open_calendar(str(database), clock)) as store:
-        collect, judge = Collector(store, PlainJudge()), PlainJudge()
+        collect, matcher = Collector(store, PlainMatcher()), PlainMatcher()
         collect.run(collect.source(), many(5))
         sync(store, kind, stub)
-        store.edit_event(1, {"title": "夜市"}, judge, by="mika")
+        store.edit_event(1, {"title": "夜市"}, matcher, by="mika")
         store.hide_event(2, by="mika")
         began, put = stub.requests, 2
         process = subprocess.Popen(
@@ -373,13 +373,13 @@ def test_a_sync_that_is_killed_between_telling_and_noting_it_is_made_good_by_the
         process.stdout.close()
         process.stderr.close()
         stub.on_request = lambda number: None
-        assert store.count_untold(store.search_targets()[0]) == 2
+        assert store.count_pending_changes(store.search_targets()[0]) == 2
         done = subprocess.run(
             command(database, kind, stub), env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert (done.returncode, done.stdout) == (0, "What changed: 1 event told, 1 removed.\n"), done.stderr
         assert told(stub) == public(store)
-        assert store.count_untold(store.search_targets()[0]) == 0
+        assert store.count_pending_changes(store.search_targets()[0]) == 0
 
 
 def test_an_error_of_an_engine_is_one_of_ours() -> None:

@@ -10,7 +10,7 @@ from tadoru.errors import UsageError
 from tadoru.model.event import SourceType
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import draft
+from tests.contract.events.matching import draft
 from tests.support.clock import FakeClock
 
 GIVEN = {"name": "盛岡市", "type": "csv", "url": "https://example.org/e.csv"}
@@ -46,7 +46,7 @@ def test_a_source_keeps_every_field(store: CalendarStore) -> None:
     [
         pytest.param({"name": "A", "type": "rss"}, "A source needs a url", id="no address"),
         pytest.param({**GIVEN, "name": " "}, "A source needs a name", id="a name of spaces"),
-        pytest.param({**GIVEN, "type": "xls"}, "can not be of the type “xls”: use rss, ics, api, html, csv", id="type"),
+        pytest.param({**GIVEN, "type": "xls"}, "cannot be of the type “xls”: use rss, ics, api, html, csv", id="type"),
         pytest.param({**GIVEN, "frequency": "hourly"}, "“hourly” is unknown: use high, normal, low", id="frequency"),
         pytest.param({**GIVEN, "low_hours": 100}, "from 24 to 72", id="hours"),
         pytest.param({**GIVEN, "colour": "red"}, "has no field “colour”", id="an unknown field"),
@@ -114,7 +114,7 @@ def test_events_of_a_removed_source_stay(collect: Collector) -> None:
     assert collect.store.remove_source(source.id, by="mika") == ("1/2023-11-14/a.ics",)
     (only,) = collect.store.events().items
     assert only.event.source_id is None
-    (said,) = collect.store.story(only.event.id).said
+    (said,) = collect.store.provenance(only.event.id).sightings
     assert (said.source_id, said.draft) == (None, draft())
 
 

@@ -102,13 +102,13 @@ def test_an_event_without_a_start_is_quarantined(fields: dict[str, Any], why: st
 @pytest.mark.parametrize(
     "start, why",
     [
-        ("随時", "The start can not be read: “随時” is not a date that can be read."),
-        ("8月上旬", "The start can not be read: “8月上旬” names no day: it is not settled, or only a part of a month or year."),
-        ("2026-02-30", "The start can not be read: 2026-02-30 is not a date of 2026."),
-        (date(1, 1, 1), "The start can not be read: 0001-01-01 is not in a year that can be meant."),
+        ("随時", "The start cannot be read: “随時” is not a date that can be read."),
+        ("8月上旬", "The start cannot be read: “8月上旬” names no day: it is not settled, or only a part of a month or year."),
+        ("2026-02-30", "The start cannot be read: 2026-02-30 is not a date of 2026."),
+        (date(1, 1, 1), "The start cannot be read: 0001-01-01 is not in a year that can be meant."),
         (
             datetime(9999, 12, 31, tzinfo=UTC),
-            "The start can not be read: 9999-12-31 00:00:00+00:00 is not in a year that can be meant.",
+            "The start cannot be read: 9999-12-31 00:00:00+00:00 is not in a year that can be meant.",
         ),
     ],
 )

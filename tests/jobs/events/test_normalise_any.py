@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.events.normalise.normaliser import LIMITS, SourceRules, normalise
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent
-from tadoru.parse.normal_text import clean_title, clean_venue
+from tadoru.parse.text_cleaning import clean_title, clean_venue
 from tests.parse.dates.test_any_text import TEXTS
 
 WORDS = st.one_of(

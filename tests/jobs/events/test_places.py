@@ -55,9 +55,9 @@ def test_a_point_is_read_in_each_writing(latitude: str | float | None, longitude
         ("139.75", "35.7", Coordinates(35.7, 139.75, "Latitude and longitude were exchanged, and were turned round.")),
         ("0", "0.0", Coordinates(None, None, "The coordinates are 0, 0, and were left out.")),
         ("95", "200", Coordinates(None, None, "The coordinates are not on the globe, and were left out.")),
-        ("here", "139", Coordinates(None, None, "The coordinates can not be read, and were left out.")),
-        ("35°99'00\"", "139", Coordinates(None, None, "The coordinates can not be read, and were left out.")),
-        (float("nan"), 139.0, Coordinates(None, None, "The coordinates can not be read, and were left out.")),
+        ("here", "139", Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
+        ("35°99'00\"", "139", Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
+        (float("nan"), 139.0, Coordinates(None, None, "The coordinates cannot be read, and were left out.")),
         ("35.7", None, Coordinates(None, None, "Only one coordinate is given; it was left out.")),
     ],
 )

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, Self, TypeVar
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import UsageError
 from tadoru.jobs.crawl_setup import parse_options
 from tadoru.jobs.events.collect import source_registry as register
@@ -56,9 +56,9 @@ class Calendar:
     async def run_async(self, *source_ids: int) -> CycleResult:
         """The same, awaited."""
         chosen = [self.store.source(one) for one in source_ids] if source_ids else self.store.sources(enabled=True)
-        crew = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
-        async with crew.at_work():
-            return await crew.run(chosen)
+        pool = WorkerPool(self.store, self._files, SystemClock(), self._options, lambda *_, **__: None)
+        async with pool.running():
+            return await pool.run(chosen)
 
     def list(
         self,

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from tadoru.clock import Clock
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import TadoruError
 from tadoru.jobs.doctor import CheckState, DoctorCheck, check_clock, check_packages, check_time_zones
 from tadoru.jobs.reporting.formatting import format_count

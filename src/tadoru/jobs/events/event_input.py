@@ -1,7 +1,7 @@
 """What a person writes about an event, read as a source's words are: dates in any form, texts cleaned, links of the web only.
 
 `parse_new_event` makes an event of it, `parse_changes` what is to be changed of a kept one, `parse_completed_row` what a row in quarantine should
-have said. What can not be read is refused in one sentence; nothing is left out silently, as it would be with a source.
+have said. What cannot be read is refused in one sentence; nothing is left out silently, as it would be with a source.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from tadoru.config.resolve.parsers import parse_flag, parse_time_zone
+from tadoru.config.parsers import parse_flag, parse_time_zone
 from tadoru.errors import UsageError
 from tadoru.jobs.events.collect.source_settings import parse_source_settings
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
@@ -45,7 +45,7 @@ def fields_from_pairs(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise UsageError(f"--set {pair} can not be read: write it as field=value, such as --set venue=市民会館.")
+            raise UsageError(f"--set {pair} cannot be read: write it as field=value, such as --set venue=市民会館.")
         found[resolve_field(name)] = value
     return found
 
@@ -163,10 +163,10 @@ def _check(values: Mapping[str, str], given: Mapping[str, Any], draft: EventDraf
         if given.get(name) and not getattr(draft, name):
             raise UsageError(f"{name} {given[name]} is no address of the web: write it as https://….")
     if (given.get("latitude") or given.get("longitude")) and draft.latitude is None:
-        raise UsageError("The position can not be read: give both, as lat=39.70 and lon=141.15.")
+        raise UsageError("The position cannot be read: give both, as lat=39.70 and lon=141.15.")
     start, end = draft.occurrence.starts_at, draft.occurrence.ends_at
     if given.get("end") and (end is None or end <= start):
-        raise UsageError(f"The end {values['ends']} can not be read, or is not after the start: write it as 2026-08-01 12:00.")
+        raise UsageError(f"The end {values['ends']} cannot be read, or is not after the start: write it as 2026-08-01 12:00.")
 
 
 def _flag(name: str, value: str) -> bool:

@@ -29,7 +29,7 @@ _LOGS = "var/runlogs/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PruneResult:
+class CalendarPruneResult:
     """What was put away."""
 
     archived: int
@@ -53,19 +53,19 @@ def prune_calendar(
     archive_after: timedelta = ARCHIVE_AFTER,
     forget_after: timedelta = DELETE_AFTER,
     dry_run: bool = False,
-) -> PruneResult:
+) -> CalendarPruneResult:
     """Put away what is old. `dry_run` only counts."""
     snapshots = store.old_snapshots(after=forget_after)
     logs = store.old_runs(after=forget_after)
     if dry_run:
         archived = store.to_archive(after=archive_after)
-        return PruneResult(archived=archived, snapshots=len(snapshots), run_logs=len(logs))
+        return CalendarPruneResult(archived=archived, snapshots=len(snapshots), run_logs=len(logs))
     files.delete(path for _, path in snapshots)
     store.forget_snapshots(tuple(number for number, _ in snapshots))
     files.delete(f"{_LOGS}{began:%Y-%m-%d}/{number}.json" for number, began in logs)
     files.delete(_old_logs(files, (now - forget_after).date()))
     store.forget_runs(after=forget_after)
-    return PruneResult(archived=store.archive(after=archive_after), snapshots=len(snapshots), run_logs=len(logs))
+    return CalendarPruneResult(archived=store.archive(after=archive_after), snapshots=len(snapshots), run_logs=len(logs))
 
 
 def _old_logs(files: FileStore, before: date) -> list[str]:
@@ -116,7 +116,7 @@ def _temporary_folder_beside(path: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=".tadoru-", dir=path.absolute().parent) as folder:
             yield Path(folder)
     except OSError as error:
-        raise StoreError(f"{path} can not be written ({error.strerror or error}): check the folder, and the disk.") from error
+        raise StoreError(f"{path} cannot be written ({error.strerror or error}): check the folder, and the disk.") from error
 
 
 @contextmanager
@@ -206,7 +206,7 @@ def _kind(path: Path) -> str:
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
-        raise UsageError(f"The backup {path} can not be read ({error.strerror}): check its name.") from None
+        raise UsageError(f"The backup {path} cannot be read ({error.strerror}): check its name.") from None
     if start == _SQLITE:
         if path.with_name(f"{path.name}-wal").exists():  # a part of it is in that file
             raise UsageError(f"{path} is a database in use, and no backup: make one with `tadoru events -d {path} backup FILE`.")

@@ -30,7 +30,7 @@ def create_sender(addresses: Sequence[str]) -> Send | None:
     for number, address in enumerate(addresses, start=1):
         if not everybody.add(address):
             # Not the address itself: it holds a password or a token.
-            raise UsageError(f"The {number}. address of --notify can not be used: write it as apprise does, such as mailto://….")
+            raise UsageError(f"The {number}. address of --notify cannot be used: write it as apprise does, such as mailto://….")
 
     def send(title: str, text: str, kind: str) -> bool:
         return bool(everybody.notify(title=title, body=text, notify_type=kind))
@@ -39,7 +39,7 @@ def create_sender(addresses: Sequence[str]) -> Send | None:
 
 
 def send_notices(store: CalendarStore, send: Send, say: Callable[..., None]) -> int:
-    """Send what is to be told; how much was. What can not be sent is tried again later."""
+    """Send what is to be told; how much was. What cannot be sent is tried again later."""
     sent = 0
     for incident in store.claim_notices():
         title, text, kind = format_notice(store, incident)
@@ -49,11 +49,11 @@ def send_notices(store: CalendarStore, send: Send, say: Callable[..., None]) -> 
             say("notify", source_id=incident.source_id, error=f"{type(error).__name__}: {error}")
             is_sent = False
         if is_sent:
-            store.told(incident)
+            store.mark_notified(incident)
             sent += 1
         else:
             say("notify", source_id=incident.source_id, error="The notice could not be sent; it is tried again later.")
-            store.not_told(incident)
+            store.release_notice(incident)
     return sent
 
 
@@ -74,7 +74,7 @@ def format_notice(store: CalendarStore, incident: Incident) -> tuple[str, str, s
             text = f"{where} The server answered 410: it is gone for good. The source was disabled; its events stay."
             return f"{name}: gone, and disabled", text, "failure"
     return (
-        f"{name}: can not be collected",
+        f"{name}: cannot be collected",
         f"{where} {detail.get('error', '')} It is tried again, less and less often.",
         "failure",
     )

@@ -1,8 +1,11 @@
-"""The events database: sources, what they say, the events made of it, and all that collecting must remember.
+"""The calendar database: sources, their sightings, the events made of them, and the state of collecting.
 
-`schema` has the tables, `migrations` how a database gets them, `connect` its transactions. On these stand the rooms, one for each
-thing that is done: the register (`sources`), whose turn it is (`schedule`, `host_slots`, `runs`), storing what a run found
-(`apply` and its helpers, `weave`, `sweep`), people (`reviewing`, `merging`, `hand`), reading (`listing`, `story`, `health`), and
-time and place (`retention`, `transfer`). `open` puts them together. Nothing here knows how events are judged: that is handed in
-(`values.Judge`).
+`schema` defines the tables, `migrations` and `migrate` create them, `database` opens connections and transactions, and `records`
+holds the values that the methods take and return. Each other module is one subject: `sources`, `schedule` and `runs` for
+collecting; `apply`, `apply_chunk` and `missing_events` for storing a run; `merge_candidates` and `merging` for merging;
+`review_items`, `review_queue` and `manual_edits` for people; `listing`, `event_records` and the `search_*` modules for reading;
+`backup` for whole databases. `store` combines them into one class.
+
+Whether two descriptions are one event is not decided here but in `jobs.events.dedupe.matcher`, which callers pass in as a
+`records.Matcher`.
 """

@@ -1,9 +1,11 @@
-"""The heart: what a run found goes into the database, in chunks, so that a kill at any moment and a second run give the same
-result.
+"""Stores the result of a run in chunks, such that killing a run at any moment and running it again has the same result.
 
-Each row of a source is a sighting with a key. A known row is updated; a new one is compared with the events that share a block
-with it and becomes a part of one of them, or an event of its own, with a question for a person where it is doubtful. Whatever a
-chunk decides is one transaction, taken alone (`write_events`); a row that was written already is merely recognised by its key.
+Each row of a source is a sighting with a key. A known row is updated. A new row is compared with the events that share a blocking
+key with it (`merge_candidates`): it joins one of them or becomes a new event, with a review where the matcher is uncertain. A
+chunk is one exclusive transaction (`write_events`); rows that are already stored are recognised by their key.
+
+A row that lacks a required field is stored as an event in quarantine, which is never shown, with a review. If it was an event
+before, that event stays as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from tadoru.model.event import EventDraft, EventStatus, QuarantinedEvent, RawEvent
-from tadoru.store.calendar.apply_chunk import ChunkApplier, QuarantinedRow, SourceRow, keyed_rows, quarantined_rows
+from tadoru.store.calendar.apply_chunk import ChunkApplier, KeyedRow, QuarantinedRow, keyed_rows, quarantined_rows
 from tadoru.store.calendar.database import CalendarDatabase
 from tadoru.store.calendar.drafts import draft_from_json
 from tadoru.store.calendar.records import ApplyResult, Matcher, RunLog, in_batches, insert_all, select_in
@@ -25,27 +27,28 @@ from tadoru.store.calendar.runs import check_run_open
 from tadoru.store.calendar.schema import events, sightings, sources
 
 CHUNK_SIZE = 500
-"""Rows in one transaction: others wait for it, and a kill loses no more."""
+"""Rows per transaction: other writers wait for it, and a killed run loses at most one."""
 
 
 class RunApplier(CalendarDatabase):
-    """Storing what a run found."""
+    """Stores the result of a run."""
 
     def apply_run(
         self,
         run: RunLog,
         drafts: Sequence[EventDraft],
         quarantined: Sequence[QuarantinedEvent],
-        judge: Matcher,
+        matcher: Matcher,
         *,
         raws: Sequence[RawEvent | None] = (),
         chunk: int = CHUNK_SIZE,
         progress: Callable[[int], None] = lambda done: None,
     ) -> ApplyResult:
-        """Store everything; `raws` are what the source said, in the order of the drafts. `progress` hears how many are done."""
-        rows, repeated = keyed_rows(drafts, raws, judge)
+        """Store all rows; `raws` are the raw events of the drafts, in the same order. `progress` is called with the number of
+        rows done."""
+        rows, repeated = keyed_rows(drafts, raws, matcher)
         bad = quarantined_rows(quarantined)
-        reused = self._reused(run, rows, judge)
+        reused = self._reused(run, rows, matcher)
         keys = (frozenset(row.key for row in rows) | {row.key for row in bad}) - reused
         applied = ApplyResult(merged=repeated, quarantined=len(quarantined))
         done = repeated
@@ -53,7 +56,7 @@ class RunApplier(CalendarDatabase):
             with self.write_events() as sql:
                 check_run_open(sql, run)
                 source = sql.execute(sources.select().where(sources.c.id == run.source_id)).mappings().one()
-                work = ChunkApplier(sql, judge, run, source, self.now(), keys, reused)
+                work = ChunkApplier(sql, matcher, run, source, self.now(), keys, reused)
                 work.store(part)
             work.add_to(applied)
             done += len(part)
@@ -66,8 +69,8 @@ class RunApplier(CalendarDatabase):
             progress(done)
         return applied
 
-    def _reused(self, run: RunLog, rows: Sequence[SourceRow], judge: Matcher) -> frozenset[str]:
-        """Names that the source has given to other rows than before: it numbers them anew, or took one for something else."""
+    def _reused(self, run: RunLog, rows: Sequence[KeyedRow], matcher: Matcher) -> frozenset[str]:
+        """Row keys that now name another row than before: the source renumbered its rows or reused a UID."""
         names = {row.key: row for row in rows if row.draft.uid}
         query = select(sightings.c.row_key, sightings.c.draft_hash, sightings.c.draft)
         query = query.where(sightings.c.source_id == run.source_id, sightings.c.draft.is_not(None))
@@ -77,12 +80,12 @@ class RunApplier(CalendarDatabase):
         return frozenset(
             found["row_key"]
             for found in changed
-            if not judge.same_row(draft_from_json(found["draft"]), names[found["row_key"]].draft)
+            if not matcher.is_same_row(draft_from_json(found["draft"]), names[found["row_key"]].draft)
         )
 
 
 def store_quarantined(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRow], now: datetime) -> int:
-    """Store the rows; how many questions were asked."""
+    """Store the rows; returns how many reviews were opened."""
     query = select(sightings).where(sightings.c.source_id == run.source_id)
     known = {row["row_key"]: row for row in select_in(sql, query, sightings.c.row_key, [row.key for row in rows])}
     fresh = [row for row in rows if row.key not in known]
@@ -118,12 +121,12 @@ def _insert(sql: Connection, run: RunLog, rows: Sequence[QuarantinedRow], now: d
 
 
 def _event(row: QuarantinedRow, uid: str, run: RunLog, now: datetime) -> dict[str, Any]:
-    """What can be said of it: its title, if it has one."""
+    """The columns of an event in quarantine: its title, if it has one."""
     raw = row.row.raw
-    said = {"title": raw.title or "", "venue": raw.venue or "", "city": raw.city or "", "source_url": raw.url or ""}
+    fields = {"title": raw.title or "", "venue": raw.venue or "", "city": raw.city or "", "source_url": raw.url or ""}
     stamps = {"created_at": now, "updated_at": now, "last_seen": now, "status": EventStatus.QUARANTINE.value}
     return {
-        **said,
+        **fields,
         **stamps,
         "uid": uid,
         "source_id": run.source_id,

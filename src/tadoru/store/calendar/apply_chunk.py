@@ -1,7 +1,7 @@
-"""What makes a row of a source the same row in the next run: the source's own name for it, or else what it says.
+"""Applies one chunk of rows of one source in one transaction: recognises, compares and stores them.
 
-A source's name (UID) is a hint. One that a run uses twice names nothing by itself, so what the row says is added to it; one that
-changes with every export makes the row look new, and comparing finds the event again (`apply`).
+The key of a row is the UID of the source, or else its content. A UID is only a hint: one that a run uses twice gets the content
+appended; one that changes with every export makes the row look new, and the comparison finds its event again (`apply`).
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ from tadoru.store.calendar.review_items import (
 from tadoru.store.calendar.schema import blocks, events, merges, occurrences, sightings, storable_text
 
 
-class SourceRow(NamedTuple):
-    """One row of a run, ready to be stored."""
+class KeyedRow(NamedTuple):
+    """One row of a run with its key."""
 
     key: str
     draft: EventDraft
-    said: Mapping[str, Any]
+    data: Mapping[str, Any]
     hash: str
     raw: Mapping[str, Any] | None
 
 
 class QuarantinedRow(NamedTuple):
-    """One row of a run that lacks something."""
+    """One row of a run that lacks a required field."""
 
     key: str
     row: QuarantinedEvent
@@ -64,35 +64,35 @@ class QuarantinedRow(NamedTuple):
     hash: str
 
 
-def keyed_rows(drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], judge: Matcher) -> tuple[list[SourceRow], int]:
-    """The rows of a run, each with a key of its own, and how many said nothing new."""
+def keyed_rows(drafts: Sequence[EventDraft], raws: Sequence[RawEvent | None], matcher: Matcher) -> tuple[list[KeyedRow], int]:
+    """The rows of a run, each with a unique key, and the number of exact repeats."""
     names = Counter(draft.uid for draft in drafts if draft.uid)
     taken: dict[str, set[str]] = {}
-    found: list[SourceRow] = []
+    found: list[KeyedRow] = []
     for number, draft in enumerate(drafts):
-        said = draft_to_json(draft)
-        content = draft_hash(said)
-        key = _key(draft, judge, unique=names[draft.uid] == 1)
+        data = draft_to_json(draft)
+        content = draft_hash(data)
+        key = _key(draft, matcher, unique=names[draft.uid] == 1)
         if content in taken.setdefault(key, set()):
             continue
         taken[key].add(content)
         nth = len(taken[key])
         raw = raws[number] if number < len(raws) else None
-        found.append(SourceRow(key if nth == 1 else f"{key}#{nth}", draft, said, content, raw_to_json(raw) if raw else None))
+        found.append(KeyedRow(key if nth == 1 else f"{key}#{nth}", draft, data, content, raw_to_json(raw) if raw else None))
     return found, len(drafts) - len(found)
 
 
-def _key(draft: EventDraft, judge: Matcher, *, unique: bool) -> str:
+def _key(draft: EventDraft, matcher: Matcher, *, unique: bool) -> str:
     if draft.uid and unique:
         return storable_text(f"uid:{draft.uid}")
     start = draft.occurrence.starts_at
     when = start.isoformat(timespec="minutes") if draft.occurrence.has_time else start.date().isoformat()
     name = f"uid:{draft.uid}|" if draft.uid else "key:"
-    return storable_text(f"{name}{judge.key(draft)}|{when}")
+    return storable_text(f"{name}{matcher.key(draft)}|{when}")
 
 
 def quarantined_rows(quarantined: Sequence[QuarantinedEvent]) -> list[QuarantinedRow]:
-    """Rows that lack something, each once."""
+    """The quarantined rows of a run without repeats."""
     names = Counter(row.raw.uid for row in quarantined if row.raw.uid)
     found: dict[str, QuarantinedRow] = {}
     for row in quarantined:
@@ -105,35 +105,35 @@ def quarantined_rows(quarantined: Sequence[QuarantinedEvent]) -> list[Quarantine
 
 
 class ChunkApplier:
-    """The state of one chunk while it is decided."""
+    """Decides about the rows of one chunk and writes them."""
 
     def __init__(
         self,
         sql: Connection,
-        judge: Matcher,
+        matcher: Matcher,
         run: RunLog,
         source: RowMapping,
         now: datetime,
         run_keys: frozenset[str],
         reused: frozenset[str],
     ) -> None:
-        """`run_keys` name the rows of the whole run, `reused` those that are about something else than the row known by it."""
-        self._sql, self._judge, self._run, self._source, self._now = sql, judge, run, source, now
+        """`run_keys` are the keys of all rows of the run, `reused` those that name another row than the stored one."""
+        self._sql, self._matcher, self._run, self._source, self._now = sql, matcher, run, source, now
         self._by = f"source {source['id']}"
         self._run_keys, self._reused = run_keys, reused
-        self._near = MergeCandidates(sql, judge, source["id"])
-        self._new: dict[int, SourceRow] = {}
-        """Events to be made; their numbers are negative until the database gives them one."""
-        self._joined: list[tuple[SourceRow, int, MatchOutcome]] = []
-        self._renamed: list[tuple[SourceRow, int, int]] = []
-        self._doubts: list[tuple[int, int, MatchOutcome]] = []
-        self._changed: list[tuple[SourceRow, RowMapping]] = []
+        self._candidates = MergeCandidates(sql, matcher, source["id"])
+        self._new: dict[int, KeyedRow] = {}
+        """Events to insert, by negative numbers until the database assigns their ids."""
+        self._joined: list[tuple[KeyedRow, int, MatchOutcome]] = []
+        self._renamed: list[tuple[KeyedRow, int, int]] = []
+        self._uncertain: list[tuple[int, int, MatchOutcome]] = []
+        self._changed: list[tuple[KeyedRow, RowMapping]] = []
         self._unchanged: list[RowMapping] = []
         self._merged_events = 0
         self._reviews = 0
 
     def add_to(self, applied: ApplyResult) -> None:
-        """Count what was done, once it is committed."""
+        """Add the counts of this chunk, once it is committed."""
         applied.inserted += len(self._new)
         applied.updated += len(self._changed) + len(self._renamed)
         applied.unchanged += len(self._unchanged)
@@ -141,24 +141,24 @@ class ChunkApplier:
         applied.absorbed += self._merged_events
         applied.review += self._reviews
 
-    def store(self, rows: Sequence[SourceRow]) -> None:
+    def store(self, rows: Sequence[KeyedRow]) -> None:
         """Decide about every row and write it."""
         fresh = self._recognise(rows)
-        self._place(fresh)
+        self._match_rows(fresh)
         numbers = self._insert_events()
         self._insert_joined(numbers)
         self._update_rows()
         touched = {numbers.get(event_id, event_id) for _, event_id, _ in self._joined}
         touched |= {row["event_id"] for _, row in self._changed} | {event_id for _, _, event_id in self._renamed}
-        weaver = EventMerger(self._sql, self._judge, self._now, self._by)
-        weaver.weave(touched)
-        self._reviews += weaver.asked
-        self._see()
-        self._ask(numbers)
-        self._compare_again(weaver.contested)
+        merger = EventMerger(self._sql, self._matcher, self._now, self._by)
+        merger.merge(touched)
+        self._reviews += merger.reviews_opened
+        self._mark_seen()
+        self._open_reviews(numbers)
+        self._compare_again(merger.conflicting)
 
-    def _recognise(self, rows: Sequence[SourceRow]) -> list[SourceRow]:
-        """Rows that are known are set aside; returns those that are new."""
+    def _recognise(self, rows: Sequence[KeyedRow]) -> list[KeyedRow]:
+        """Set known rows aside and return the new ones."""
         query = select(sightings).where(sightings.c.source_id == self._source["id"])
         known = {row["row_key"]: row for row in select_in(self._sql, query, sightings.c.row_key, [row.key for row in rows])}
         fresh = []
@@ -176,26 +176,26 @@ class ChunkApplier:
         return fresh
 
     def _rename(self, found: RowMapping) -> None:
-        """Free a name. What was known by it is found again by what it says, or is missing at the end of the run."""
+        """Free a reused key. Its old row is found again by its content, or counts as missing at the end of the run."""
         query = update(sightings).where(sightings.c.id == found["id"])
         self._sql.execute(query.values(row_key=f"{found['row_key']}~{found['id']}"))
 
-    def _place(self, fresh: Sequence[SourceRow]) -> None:
-        """Find for each new row the event it belongs to."""
-        names = {row.key: self._judge.blocks(row.draft) for row in fresh}
-        self._near.load(name for each in names.values() for name in each)
+    def _match_rows(self, fresh: Sequence[KeyedRow]) -> None:
+        """Find the event of each new row."""
+        names = {row.key: self._matcher.blocks(row.draft) for row in fresh}
+        self._candidates.load(name for each in names.values() for name in each)
         used: set[int] = set()
         for row in fresh:
-            matches = self._near.compare(row.draft, names[row.key], {self._source["id"]})
+            matches = self._candidates.compare(row.draft, names[row.key], {self._source["id"]})
             same = [match for match in matches if match.found.verdict == "same"]
             if not same:
                 number = -1 - len(self._new)
                 self._new[number] = row
-                self._near.add(number, row.draft, names[row.key])
-                self._doubts += [(number, match.event_id, match.found) for match in matches]
+                self._candidates.add(number, row.draft, names[row.key])
+                self._uncertain += [(number, match.event_id, match.found) for match in matches]
                 continue
             best = self._best(row, same, used)
-            self._doubts += [(best.event_id, other.event_id, other.found) for other in same if other is not best]
+            self._uncertain += [(best.event_id, other.event_id, other.found) for other in same if other is not best]
             replaced = self._replaced(best.event_id, used)
             if replaced is not None:
                 used.add(replaced["id"])
@@ -203,18 +203,18 @@ class ChunkApplier:
             else:
                 self._joined.append((row, best.event_id, best.found))
 
-    def _best(self, row: SourceRow, same: Sequence[CandidateMatch], used: set[int]) -> CandidateMatch:
-        """Of several equally alike the one whose row this source has just given up: it is that row under another name."""
+    def _best(self, row: KeyedRow, same: Sequence[CandidateMatch], used: set[int]) -> CandidateMatch:
+        """Of several equally good matches, the one whose row this source has just dropped: it is that row with a new key."""
         top = [match for match in same if match.found.score == same[0].found.score]
         return next((match for match in top if self._replaced(match.event_id, used) is not None), top[0])
 
     def _replaced(self, event_id: int, used: set[int]) -> RowMapping | None:
         """The row about this event that the source no longer has."""
-        rows = self._near.rows_of_source(event_id)
+        rows = self._candidates.rows_of_source(event_id)
         return next((row for row in rows if row["row_key"] not in self._run_keys and row["id"] not in used), None)
 
     def _insert_events(self) -> dict[int, int]:
-        """Store what is new; returns the number of each."""
+        """Insert the new events; returns the id of each."""
         if not self._new:
             return {}
         source = self._source
@@ -225,7 +225,7 @@ class ChunkApplier:
             event_columns(row.draft, self._now)
             | own
             | stamps
-            | {"uid": uids[number], "dedupe_key": self._judge.key(row.draft), "source_url": row.draft.url or source["url"]}
+            | {"uid": uids[number], "dedupe_key": self._matcher.key(row.draft), "source_url": row.draft.url or source["url"]}
             for number, row in self._new.items()
         ]
         made = {row.uid: row.id for row in self._sql.execute(insert(events).returning(events.c.id, events.c.uid), rows)}
@@ -242,18 +242,18 @@ class ChunkApplier:
             [
                 {"block": name, "event_id": numbers[number]}
                 for number, row in self._new.items()
-                for name in dict.fromkeys(self._judge.blocks(row.draft))
+                for name in dict.fromkeys(self._matcher.blocks(row.draft))
             ],
         )
         return numbers
 
-    def _sighting(self, row: SourceRow, event_id: int) -> dict[str, Any]:
+    def _sighting(self, row: KeyedRow, event_id: int) -> dict[str, Any]:
         seen = {"first_seen": self._now, "last_seen": self._now, "last_run": self._run.id}
-        said = {"row_key": row.key, "raw": row.raw, "draft": row.said, "draft_hash": row.hash}
-        return {"event_id": event_id, "source_id": self._source["id"], **said, **seen}
+        fields = {"row_key": row.key, "raw": row.raw, "draft": row.data, "draft_hash": row.hash}
+        return {"event_id": event_id, "source_id": self._source["id"], **fields, **seen}
 
     def _insert_joined(self, numbers: Mapping[int, int]) -> None:
-        """Rows that are about an event that is there already: another source's, or another row of this one."""
+        """Insert rows about existing events: of another source, or another row of this one."""
         if not self._joined:
             return
         rows = [self._sighting(row, numbers.get(event_id, event_id)) for row, event_id, _ in self._joined]
@@ -275,7 +275,7 @@ class ChunkApplier:
         insert_all(self._sql, merges, done)
 
     def _update_rows(self) -> None:
-        """Known rows that say something else now, come back, or are called otherwise."""
+        """Update known rows that changed, came back or have a new key."""
         every = [(found["id"], row) for row, found in self._changed] + [(known, row) for row, known, _ in self._renamed]
         if not every:
             return
@@ -288,13 +288,13 @@ class ChunkApplier:
         self._sql.execute(
             query,
             [
-                {"b_id": known, "v_row_key": row.key, "v_raw": row.raw, "v_draft": row.said, "v_draft_hash": row.hash}
+                {"b_id": known, "v_row_key": row.key, "v_raw": row.raw, "v_draft": row.data, "v_draft_hash": row.hash}
                 for known, row in every
             ],
         )
 
-    def _see(self) -> None:
-        """Everything in this chunk was seen now."""
+    def _mark_seen(self) -> None:
+        """Update the last-seen times of this chunk."""
         for part in in_batches(row["id"] for row in self._unchanged):
             query = update(sightings).where(sightings.c.id.in_(part))
             self._sql.execute(query.values(last_seen=self._now, last_run=self._run.id))
@@ -305,9 +305,9 @@ class ChunkApplier:
         for some in in_batches(sorted(seen)):
             self._sql.execute(update(events).where(events.c.id.in_(some)).values(last_seen=self._now))
 
-    def _ask(self, numbers: Mapping[int, int]) -> None:
-        """Doubtful pairs are a person's to decide, unless one has."""
-        pairs = [(numbers.get(one, one), numbers.get(other, other), found) for one, other, found in self._doubts]
+    def _open_reviews(self, numbers: Mapping[int, int]) -> None:
+        """Open reviews for uncertain pairs, unless a person has decided about them."""
+        pairs = [(numbers.get(one, one), numbers.get(other, other), found) for one, other, found in self._uncertain]
         if not pairs:
             return
         apart = separate_pairs(self._sql, [each for one, other, _ in pairs for each in (one, other)])
@@ -321,23 +321,24 @@ class ChunkApplier:
             self._now,
         )
 
-    def _compare_again(self, contested: set[int]) -> None:
-        """A row that changed may now be about another event, or no longer about its own. `contested` rows are asked about."""
+    def _compare_again(self, conflicting: set[int]) -> None:
+        """Compare changed rows again: one may now match another event, or no longer match its own. `conflicting` rows have a
+        review already."""
         changed = [
-            (row, found) for row, found in self._changed if found["draft"] is None or _has_new_identity(found["draft"], row.said)
+            (row, found) for row, found in self._changed if found["draft"] is None or _has_new_identity(found["draft"], row.data)
         ]
         if not changed:
             return
-        near = MergeCandidates(self._sql, self._judge, self._source["id"])
-        near.load_events(found["event_id"] for _, found in changed)
-        near.load(name for row, _ in changed for name in self._judge.blocks(row.draft))
+        candidates = MergeCandidates(self._sql, self._matcher, self._source["id"])
+        candidates.load_events(found["event_id"] for _, found in changed)
+        candidates.load(name for row, _ in changed for name in self._matcher.blocks(row.draft))
         apart = separate_pairs(self._sql, [found["event_id"] for _, found in changed])
         gone: set[int] = set()
         for row, found in changed:
             own = found["event_id"]
             if own in gone:
                 continue
-            matches = near.compare(row.draft, self._judge.blocks(row.draft), near.sources_of(own), leave_out=own)
+            matches = candidates.compare(row.draft, self._matcher.blocks(row.draft), candidates.sources_of(own), leave_out=own)
             for match in matches:
                 if match.event_id in gone or ordered_pair(own, match.event_id) in apart:
                     continue
@@ -345,7 +346,7 @@ class ChunkApplier:
                     kept, other = ordered_pair(own, match.event_id)
                     score, reasons = match.found.score, reasons_json(match.found.reasons)
                     absorb_event(
-                        self._sql, self._judge, kept, other, MergeStamp(self._by, self._now), score=score, reasons=reasons
+                        self._sql, self._matcher, kept, other, MergeStamp(self._by, self._now), score=score, reasons=reasons
                     )
                     self._merged_events += 1
                     gone.add(other)
@@ -355,18 +356,18 @@ class ChunkApplier:
                     self._reviews += open_reviews(
                         self._sql, [_pair_request(own, match.event_id, match.found, self._source["id"])], self._now
                     )
-            if found["id"] not in contested:
-                self._part_ways(row, found, own)
+            if found["id"] not in conflicting:
+                self._check_agreement(row, found, own)
 
-    def _part_ways(self, row: SourceRow, found: RowMapping, event_id: int) -> None:
-        """Ask when a row no longer agrees with what the other sources say about its event."""
+    def _check_agreement(self, row: KeyedRow, found: RowMapping, event_id: int) -> None:
+        """Open a review if a row no longer matches the other sightings of its event."""
         kind = f"parted:{event_id}:{found['id']}:"
         subject = f"{kind}{row.hash}"
         close_outdated_reviews(self._sql, [event_id], kind, {subject}, self._by, self._now)
         for other in sightings_of(self._sql, [event_id]).get(event_id, ()):
             if other.id == found["id"] or other.draft is None or other.gone_at is not None:
                 continue
-            result = self._judge.compare(row.draft, other.draft, same_source=other.source_id == self._source["id"])
+            result = self._matcher.compare(row.draft, other.draft, same_source=other.source_id == self._source["id"])
             if result.verdict != "same":
                 detail = {**outcome_detail(result), "sighting": found["id"], "other": other.id}
                 question = ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, self._source["id"], detail)
@@ -383,5 +384,5 @@ _IDENTITY = ("title", "occurrence", "occurrences", "venue", "city", "url", "time
 
 
 def _has_new_identity(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Whether what tells events apart has changed."""
+    """Whether a field that identifies the event has changed."""
     return any(before.get(name) != after.get(name) for name in _IDENTITY)

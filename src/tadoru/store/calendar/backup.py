@@ -1,9 +1,11 @@
-"""Whole databases copied into others, of either kind: every row of every table with its own number, and where the numbers of each
-table had got to.
+"""Backs up, restores and copies whole databases of either kind.
 
-A copy is made into an empty database only, in one transaction, of the original as it was at one moment: whoever is killed in the
-middle leaves an empty database, and the same can be run again. Rows go by in parts, so memory does not grow with them. What
-search engines were told is not copied (`search_schema`), and the index of searched texts is made anew by the database itself.
+A copy has all rows of all tables with their ids, and the id counters. Its target must be empty. It is one transaction over a
+consistent snapshot of the original: if it is killed, the target is still empty and the copy can be repeated. Rows are copied in
+batches, so memory does not grow with them. The sync state of search engines is not copied (`schema.search_metadata`), and the
+target builds its full-text index itself.
+
+A backup is one SQLite file: made with the online backup of SQLite, or by copying a PostgreSQL database.
 """
 
 from __future__ import annotations
@@ -27,19 +29,19 @@ from tadoru.store.calendar.schema import metadata, search_targets
 from tadoru.store.served_crawls.schema import release_running_crawls
 
 Progress = Callable[[str, int], None]
-"""Hears the table that is being copied, and how many of its rows are there by now."""
+"""Called with the table that is being copied and the number of rows copied so far."""
 _AT_ONCE = 2000
 _SELF_REFERENCES = {"events": "merged_into", "sources": "depends_on"}
-"""Columns that name a row of the same table, which may come later: written when all are there."""
+"""Columns that refer to a row of the same table, possibly a later one: set when all rows are there."""
 Put = Callable[[Connection, Table, Sequence[Row[Any]]], None]
 
 
 def no_progress(_table: str, _rows: int) -> None:
-    """Nobody is told."""
+    """Report nothing."""
 
 
 def copy_calendar(since: CalendarDatabase, to: CalendarDatabase, progress: Progress = no_progress) -> dict[str, int]:
-    """Copy everything into an empty database; rows by table. All or nothing."""
+    """Copy everything into an empty database; returns the rows by table. All or nothing."""
     counts: dict[str, int] = {}
     with since.read() as old, to.write_events() as new:
         _check_known_version(since, old)
@@ -52,20 +54,24 @@ def copy_calendar(since: CalendarDatabase, to: CalendarDatabase, progress: Progr
 
 
 def _check_known_version(since: CalendarDatabase, sql: Connection) -> None:
-    """These programs may work on a newer database; but what they do not know of it they would leave behind."""
+    """A newer database may be readable, but what this program does not know would be lost in the copy."""
     found = read_version(since, sql)
     if found not in VERSIONS:
-        raise StoreError(f"{since.name} was written by a newer Tadoru (format {found}): update Tadoru to copy it.")
+        raise StoreError(
+            "Cannot copy {database}: a newer version of Tadoru wrote it (format {format}). Update Tadoru.",
+            database=since.name,
+            format=found,
+        )
 
 
 def _check_empty(to: CalendarDatabase, sql: Connection) -> None:
-    """Let nobody write here until all is there, or refuse when somebody has."""
+    """Lock the tables until the copy is complete; raise if they are not empty."""
     if not to.is_sqlite:
         names = ", ".join(table.name for table in metadata.sorted_tables)
         sql.execute(text(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE"))
     for table in metadata.sorted_tables:
         if sql.execute(select(*table.primary_key.columns).limit(1)).first() is not None:
-            raise UsageError(f"The database {to.name} is not empty: copy into a new one.")
+            raise UsageError("The database {database} is not empty. Copy into a new one.", database=to.name)
 
 
 def _copy(old: Connection, new: Connection, table: Table, put: Put, progress: Progress) -> int:
@@ -87,7 +93,7 @@ def _copy(old: Connection, new: Connection, table: Table, put: Put, progress: Pr
 
 
 def _rows(sql: Connection, query: Select[Any]) -> CursorResult[Any]:
-    """Rows that come as they are asked for."""
+    """Stream the rows of a query."""
     found: CursorResult[Any] = sql.execute(query, execution_options={"yield_per": _AT_ONCE})
     return found
 
@@ -98,7 +104,7 @@ def _insert(sql: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
 
 
 def _copy_in(sql: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
-    """Write rows as fast as PostgreSQL takes them. Part by part: it keeps what it has to check of each one in memory."""
+    """Insert rows with COPY. In batches, because PostgreSQL keeps the pending checks of each COPY in memory."""
     bound = [column.type.dialect_impl(sql.dialect).bind_processor(sql.dialect) for column in table.columns]
     names = ", ".join(f'"{column.name}"' for column in table.columns)
     statement, driver = f'COPY "{table.name}" ({names}) FROM STDIN', cast(Any, sql.connection.driver_connection)
@@ -111,7 +117,7 @@ def _copy_in(sql: Connection, table: Table, rows: Sequence[Row[Any]]) -> None:
 
 
 def _counters(store: CalendarDatabase, sql: Connection) -> dict[str, int]:
-    """The last number each table has given, also to a row that is gone: no number is ever given twice."""
+    """The last id of each table, including deleted rows: no id is assigned twice."""
     if store.is_sqlite:
         return {row.name: row.seq for row in sql.execute(text("SELECT name, seq FROM sqlite_sequence"))}
     found = {}
@@ -122,7 +128,7 @@ def _counters(store: CalendarDatabase, sql: Connection) -> dict[str, int]:
 
 
 def _set_counters(store: CalendarDatabase, sql: Connection, counters: dict[str, int]) -> None:
-    """New rows get numbers after those that were given."""
+    """Let new ids start after the existing ones."""
     for name in _numbered():
         highest: int = sql.execute(text(f"SELECT coalesce(max(id), 0) FROM {name}")).scalar_one()
         last = max(highest, counters.get(name, 0))
@@ -139,21 +145,23 @@ def _numbered() -> list[str]:
 
 
 class BackupStore(CalendarDatabase):
-    """Backups."""
+    """Writes backups."""
 
     def backup(self, path: str, progress: Progress = no_progress) -> None:
-        """Everything in one SQLite file, while it is in use. An existing file is not written over."""
+        """Write everything to one SQLite file while the database is in use. An existing file is not overwritten."""
         target, part = Path(path), Path(f"{path}.part")
         if target.exists():
-            raise UsageError(f"{path} exists already: give another name.")
+            raise UsageError("{path} already exists. Choose another name.", path=path)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            part.unlink(missing_ok=True)  # Of a backup that was broken off.
+            part.unlink(missing_ok=True)  # Left by an interrupted backup.
             part.touch(mode=0o600)
         except OSError as error:
-            raise StoreError(f"{path} can not be written ({error.strerror}): check the folder and its permissions.") from error
+            raise StoreError(
+                "Cannot write {path} ({reason}). Check the folder and its permissions.", path=path, reason=error.strerror
+            ) from error
         if self.is_sqlite:
-            with self.translated(), self.engine.connect() as sql:
+            with self.translated_errors(), self.engine.connect() as sql:
                 driver = sql.connection.driver_connection
                 assert isinstance(driver, sqlite3.Connection)
                 _copy_file(driver, part)
@@ -175,14 +183,15 @@ class BackupStore(CalendarDatabase):
 def _copy_file(since: sqlite3.Connection, to: Path) -> None:
     with closing(sqlite3.connect(to)) as copy:
         since.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # One file is the whole backup.
+        copy.execute("PRAGMA journal_mode = DELETE")  # The backup is a single file.
 
 
 def restore_calendar(backup: str, database: str, clock: Clock | None = None, progress: Progress = no_progress) -> None:
-    """Make a database of a backup: a new file, or an empty PostgreSQL database. The backup, also an old one, stays as it is."""
+    """Create a database from a backup: a new file, or in an empty PostgreSQL database. The backup, also of an older version, is
+    not modified."""
     clock = clock or SystemClock()
     if not Path(backup).is_file():
-        raise UsageError(f"There is no file {backup}: give the path of a backup.")
+        raise UsageError("Backup {path} not found. Check the path.", path=backup)
     _check(backup, clock)
     if is_postgresql(database):
         with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +207,7 @@ def restore_calendar(backup: str, database: str, clock: Clock | None = None, pro
         return
     target, part = Path(database), Path(f"{database}.part")
     if target.exists():
-        raise UsageError(f"{database} exists already: move it away, or restore into another file.")
+        raise UsageError("{path} already exists. Move it away, or restore into another file.", path=database)
     store = CalendarDatabase(str(part), clock)
     try:
         part.unlink(missing_ok=True)
@@ -206,7 +215,7 @@ def restore_calendar(backup: str, database: str, clock: Clock | None = None, pro
         prepare_database(store)
         with store.write() as sql:
             release_running_crawls(sql)
-            sql.execute(delete(search_targets))  # What engines were told since is not known here: tell them everything again.
+            sql.execute(delete(search_targets))  # The state of the engines is unknown here: sync everything again.
     finally:
         store.close()
     with closing(sqlite3.connect(part)) as sql:
@@ -215,15 +224,15 @@ def restore_calendar(backup: str, database: str, clock: Clock | None = None, pro
 
 
 def _check(backup: str, clock: Clock) -> None:
-    """Refuse what is not a backup of ours before anything is made of it."""
+    """Raise if the file is not a backup, before anything is created from it."""
     store = CalendarDatabase(backup, clock)
     try:
         with store.read() as sql:
             if read_version(store, sql) is None:
-                raise UsageError(f"{backup} is empty: give the path of a backup.")
+                raise UsageError("{path} is empty. Choose a backup.", path=backup)
             bad = sql.execute(text("PRAGMA quick_check(1)")).scalar_one()
             if bad != "ok":
-                raise StoreError(f"The backup {backup} is damaged ({bad}): use another one.")
+                raise StoreError("The backup {path} is damaged ({reason}). Use another one.", path=backup, reason=bad)
     finally:
         store.close()
 
@@ -234,4 +243,6 @@ def _restore_file(backup: str, to: Path) -> None:
         with closing(sqlite3.connect(f"{Path(backup).resolve().as_uri()}?mode=ro", uri=True)) as since:
             _copy_file(since, to)
     except (sqlite3.OperationalError, OSError) as error:
-        raise StoreError(f"{to} can not be written ({error}): check the folder and its permissions.") from error
+        raise StoreError(
+            "Cannot write {path} ({reason}). Check the folder and its permissions.", path=to, reason=error
+        ) from error

@@ -1,8 +1,8 @@
-"""A connection to the events database: which kind, how its transactions begin, and its errors as sentences.
+"""Connections, transactions and error messages of the calendar database.
 
-`write` is one transaction that writes; on SQLite it waits for other writers at its start (BEGIN IMMEDIATE), so that it never
-fails in its middle. `write_events` is one that decides about events by looking at the others: only one of these runs at a time on
-a database, whatever the number of workers, or two workers could each store the same event as new.
+`write` is a transaction that writes; on SQLite it waits for other writers when it starts (BEGIN IMMEDIATE), so it never fails
+halfway. `write_events` is a transaction that compares events with each other before it writes: only one of them runs at a time on
+a database, however many workers there are. Otherwise two workers could each store the same event as new.
 """
 
 from __future__ import annotations
@@ -23,15 +23,17 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from tadoru.clock import Clock, to_datetime
 from tadoru.errors import StoreError, UsageError, without_passwords
 from tadoru.extras import not_installed
+from tadoru.i18n.translation import N_
 from tadoru.store.calendar.schema import UtcDateTime
 
 LOCK_TIMEOUT = 30.0
-"""Seconds to wait for another program's transaction before giving up."""
+"""Seconds to wait for the transaction of another process."""
 _CREATE_LOCK = threading.Lock()
-"""Nobody opens a file between its making and our closing it: closing takes away the locks that this process has on a file."""
-INVALID_URL = "The database address can not be read: write it as postgresql://user:password@host/name."
+"""Prevents another thread from opening a file between its creation and our close: closing drops all locks of this process on that
+file."""
+INVALID_URL = N_("Invalid database URL. Write it as postgresql://user:password@host/name.")
 EVENT_WRITE_LOCK = 0x7AD0_0003
-"""The advisory lock of those who decide about events, on PostgreSQL."""
+"""The advisory lock of `write_events` on PostgreSQL."""
 
 
 def is_postgresql(database: str) -> bool:
@@ -39,7 +41,7 @@ def is_postgresql(database: str) -> bool:
 
 
 class CalendarDatabase:
-    """An engine on one database. The rooms of the store are built on it."""
+    """An engine for one database; base class of everything in `store.calendar`."""
 
     def __init__(self, database: str, clock: Clock, *, patience: float = LOCK_TIMEOUT) -> None:
         self.clock = clock
@@ -48,17 +50,17 @@ class CalendarDatabase:
         self.database = database
         self.engine = _sqlite_engine(database, patience) if self.is_sqlite else _postgresql_engine(database, patience)
         self.name = without_passwords(database)
-        """As messages show it."""
+        """The database as messages show it."""
 
     def close(self) -> None:
         self.engine.dispose()
 
     def now(self) -> datetime:
-        """The time of stamps."""
+        """The current time, for timestamps."""
         return to_datetime(self.clock.now())
 
     def shared_now(self, sql: Connection) -> datetime:
-        """The time of leases and slots, the same for every machine: on PostgreSQL the database's."""
+        """The time of leases and slots, the same on every machine: the database's clock on PostgreSQL."""
         if self.is_sqlite:
             return self.now()
         at: datetime = sql.execute(select(func.clock_timestamp(type_=UtcDateTime))).scalar_one()
@@ -66,8 +68,8 @@ class CalendarDatabase:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """One view of the database that does not change while it is read."""
-        with self.translated(), self.engine.connect() as sql:
+        """A consistent snapshot of the database."""
+        with self.translated_errors(), self.engine.connect() as sql:
             if not self.is_sqlite:
                 sql.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with sql.begin():
@@ -75,30 +77,30 @@ class CalendarDatabase:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """One transaction that writes; undone when its body raises."""
-        with self.translated(), self.engine.connect() as sql:
+        """A transaction that writes; rolled back if its body raises."""
+        with self.translated_errors(), self.engine.connect() as sql:
             sql.execution_options(tadoru_writes=True)
             with sql.begin():
                 yield sql
 
     @contextmanager
     def write_events(self) -> Iterator[Connection]:
-        """One transaction that decides about events, alone."""
+        """A transaction that compares and writes events; runs exclusively."""
         with self.write() as sql:
             if not self.is_sqlite:
                 sql.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": EVENT_WRITE_LOCK})
             yield sql
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
-        """The drivers' errors as one sentence each."""
+    def translated_errors(self) -> Iterator[None]:
+        """Raise errors of the drivers as `StoreError`."""
         try:
             yield
         except DBAPIError as error:
-            sentence = _sqlite_sentence if self.is_sqlite else _postgresql_sentence
-            raise StoreError(sentence(error.orig or error, self.name)) from error
+            raised = _sqlite_error if self.is_sqlite else _postgresql_error
+            raise raised(error.orig or error, self.name) from error
         except sqlite3.DatabaseError as error:
-            raise StoreError(_sqlite_sentence(error, self.name)) from error
+            raise _sqlite_error(error, self.name) from error
 
 
 def _sqlite_engine(path: str, patience: float) -> Engine:
@@ -106,7 +108,9 @@ def _sqlite_engine(path: str, patience: float) -> Engine:
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"The folder of {path} can not be made ({error.strerror}): give another path.") from error
+        raise StoreError(
+            "Cannot create the folder of {path} ({reason}). Choose another path.", path=path, reason=error.strerror
+        ) from error
     engine = create_engine(
         URL.create("sqlite", database=path),
         connect_args={"timeout": patience, "isolation_level": None},
@@ -120,8 +124,9 @@ def _sqlite_engine(path: str, patience: float) -> Engine:
 
 
 def _create_private_file(file: Path) -> None:
-    """Make a new database that only its owner may read: users and keys are in it. SQLite makes its other files alike."""
-    with _CREATE_LOCK, suppress(OSError):  # It is there already, or SQLite says better what is wrong.
+    """Create a new database file that only its owner can read, because it holds users and keys. SQLite gives its other files the
+    same mode."""
+    with _CREATE_LOCK, suppress(OSError):  # The file exists, or SQLite reports the problem better.
         os.close(os.open(file.resolve(), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
@@ -145,7 +150,7 @@ def _postgresql_engine(database: str, patience: float) -> Engine:
         url = make_url(database).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:
         raise UsageError(INVALID_URL) from error
-    if url.host and "[" in url.host:  # Half an IPv6 address is a name to SQLAlchemy.
+    if url.host and "[" in url.host:  # SQLAlchemy takes half an IPv6 address for a host name.
         raise UsageError(INVALID_URL)
     limit = f"-c lock_timeout={int(patience * 1000)} -c timezone=UTC"
     given = url.query.get("options", "")
@@ -159,40 +164,55 @@ def _postgresql_engine(database: str, patience: float) -> Engine:
     )
 
 
-def _sqlite_sentence(error: BaseException, name: str) -> str:
+def _sqlite_error(error: BaseException, name: str) -> StoreError:
     code = getattr(error, "sqlite_errorname", "")
-    if code.startswith("SQLITE_NOTADB"):
-        return f"{name} is not a SQLite database: give another file, or remove this one."
-    if code.startswith("SQLITE_CORRUPT"):
-        return f"The database {name} is damaged ({error}): restore a backup, or begin a new one with another file."
-    if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
-        return f"The database {name} could not be written ({error}): free some disk space and run the same command again."
-    if code.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
-        return f"The database {name} can not be opened for writing: check the folder and its permissions."
-    if code.startswith("SQLITE_BUSY"):
-        return f"The database {name} is locked by another program: close it there and run the same command again."
-    return f"The database {name} failed: {error}."
+    template = next((message for codes, message in _SQLITE_MESSAGES if code.startswith(codes)), _FAILED)
+    return StoreError(template, database=name, reason=error)
 
 
-_SENTENCES = {
-    "28": "The database {name} refused the user or the password: check the address.",
-    "3D": "The database {name} does not exist: make it with `createdb`, or give another address.",
-    "42501": "The user of {name} may not do that ({error}): grant it the rights, or give another user.",
-    "53100": "The database {name} has no room left on its disk: free some and run the same command again.",
-    "55P03": "The database {name} is locked by another program: wait for it and run the same command again.",
+_FAILED = N_("The database {database} failed: {reason}.")
+_SQLITE_MESSAGES = (
+    (("SQLITE_NOTADB",), N_("{database} is not a SQLite database. Choose another file, or remove this one.")),
+    (
+        ("SQLITE_CORRUPT",),
+        N_("The database {database} is damaged ({reason}). Restore a backup, or start again with another file."),
+    ),
+    (
+        ("SQLITE_FULL", "SQLITE_IOERR"),
+        N_("Cannot write to the database {database} ({reason}). Free some disk space and rerun the command."),
+    ),
+    (
+        ("SQLITE_READONLY", "SQLITE_CANTOPEN"),
+        N_("Cannot open the database {database} for writing. Check the folder and its permissions."),
+    ),
+    (
+        ("SQLITE_BUSY",),
+        N_("The database {database} is locked by another process. Close that process and rerun the command."),
+    ),
+)
+_REFUSED = N_("The database {database} rejected the user or the password. Check the database URL.")
+_MISSING = N_("The database {database} does not exist. Create it with `createdb`, or use another database URL.")
+_POSTGRESQL_MESSAGES = {
+    "28": _REFUSED,
+    "3D": _MISSING,
+    "42501": N_("The user of {database} lacks a permission ({reason}). Grant it, or use another user."),
+    "53100": N_("The disk of the database {database} is full. Free some space and rerun the command."),
+    "55P03": N_("The database {database} is locked by another process. Wait for that process and rerun the command."),
 }
+"""By SQLSTATE or its class."""
 
 
-def _postgresql_sentence(error: BaseException, name: str) -> str:
+def _postgresql_error(error: BaseException, name: str) -> StoreError:
     state = getattr(error, "sqlstate", None)
     detail = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
     if state is None:
-        for part, key in (("password", "28"), ("does not exist", "3D")):
+        for part, message in (("password", _REFUSED), ("does not exist", _MISSING)):
             if part in detail:
-                return _SENTENCES[key].format(name=name, error=detail)
+                return StoreError(message, database=name)
         detail = detail.removeprefix("connection failed: ")
-        return f"The database {name} can not be reached ({detail}): check the address, and that the server is running."
-    for key in (state, state[:2]):
-        if key in _SENTENCES:
-            return _SENTENCES[key].format(name=name, error=detail)
-    return f"The database {name} failed: {detail}."
+        message = N_(
+            "Cannot connect to the database {database} ({reason}). Check the database URL and that the server is running."
+        )
+        return StoreError(message, database=name, reason=detail)
+    template = _POSTGRESQL_MESSAGES.get(state) or _POSTGRESQL_MESSAGES.get(state[:2]) or _FAILED
+    return StoreError(template, database=name, reason=detail)

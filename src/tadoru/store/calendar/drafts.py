@@ -1,6 +1,6 @@
-"""Drafts and raw events as JSON, and drafts as columns of an event: there and back without loss.
+"""Converts drafts and raw events to JSON and back, and drafts to the columns of an event.
 
-A draft's hash leaves out where in the source it stood and what the source calls it: neither is a change of the event.
+The hash of a draft excludes its position in the source and the UID of the source: changes of these are no change of the event.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ TEXT_COLUMNS = tuple(
     "title title_clean description timezone venue venue_clean address city category price organizer url image "
     "recurrence when_note".split()
 )
-"""Columns of an event that are called as in a draft."""
+"""Columns of an event with the same name as in a draft."""
 
 
 @cache
 def zone_or_utc(name: str) -> ZoneInfo:
-    """A zone by its name; UTC for one that this machine does not know."""
+    """The time zone with this name; UTC if this machine does not know it."""
     try:
         return ZoneInfo(name or "UTC")
     except (KeyError, ValueError, OSError):
         return ZoneInfo("UTC")
 
 
-def _time_out(at: datetime | None, of: str) -> str | None:
+def _time_to_json(at: datetime | None, of: str) -> str | None:
     if at is None:
         return None
     return at.astimezone(zone_or_utc(of)).isoformat()
 
 
-def _occurrence_out(one: Occurrence, of: str) -> list[Any]:
-    return [_time_out(one.starts_at, of), _time_out(one.ends_at, of), one.has_time]
+def _occurrence_to_json(one: Occurrence, of: str) -> list[Any]:
+    return [_time_to_json(one.starts_at, of), _time_to_json(one.ends_at, of), one.has_time]
 
 
-def _occurrence_in(parts: Sequence[Any], of: str) -> Occurrence:
+def _occurrence_from_json(parts: Sequence[Any], of: str) -> Occurrence:
     starts, ends, has_time = parts
     return Occurrence(
         starts_at=datetime.fromisoformat(starts).astimezone(zone_or_utc(of)),
@@ -55,70 +55,70 @@ def _occurrence_in(parts: Sequence[Any], of: str) -> Occurrence:
 
 
 def draft_to_json(draft: EventDraft) -> dict[str, Any]:
-    """A draft as JSON: what is empty is left out."""
-    said: dict[str, Any] = {}
+    """A draft as JSON, without empty fields."""
+    data: dict[str, Any] = {}
     for one in fields(draft):
         value = getattr(draft, one.name)
         match value:
             case Occurrence():
-                said[one.name] = _occurrence_out(value, draft.timezone)
+                data[one.name] = _occurrence_to_json(value, draft.timezone)
             case tuple() if value:
-                said[one.name] = [_occurrence_out(part, draft.timezone) for part in value]
+                data[one.name] = [_occurrence_to_json(part, draft.timezone) for part in value]
             case Mapping() if value:
-                said[one.name] = {str(name): str(part) for name, part in value.items()}
+                data[one.name] = {str(name): str(part) for name, part in value.items()}
             case str() if value:
-                said[one.name] = storable_text(value)
+                data[one.name] = storable_text(value)
             case bool() | float() | int():
-                said[one.name] = value
+                data[one.name] = value
     if not draft.is_cancelled:
-        del said["is_cancelled"]
-    return said
+        del data["is_cancelled"]
+    return data
 
 
-def draft_from_json(said: Mapping[str, Any]) -> EventDraft:
-    """A draft from JSON. Fields that a later format added and this one does not know are left out."""
+def draft_from_json(data: Mapping[str, Any]) -> EventDraft:
+    """A draft from JSON. Unknown fields, which a later version may have added, are ignored."""
     known = {one.name for one in fields(EventDraft)}
-    values = {name: value for name, value in said.items() if name in known}
+    values = {name: value for name, value in data.items() if name in known}
     of = values.get("timezone", "UTC")
     values.setdefault("title", "")
     values.setdefault("title_clean", "")
     values["timezone"] = of
-    values["occurrence"] = _occurrence_in(values["occurrence"], of)
-    values["occurrences"] = tuple(_occurrence_in(one, of) for one in values.get("occurrences", ()))
+    values["occurrence"] = _occurrence_from_json(values["occurrence"], of)
+    values["occurrences"] = tuple(_occurrence_from_json(one, of) for one in values.get("occurrences", ()))
     return EventDraft(**values)
 
 
-def draft_hash(said: Mapping[str, Any]) -> str:
-    """Two drafts with the same hash say the same."""
-    kept = {name: value for name, value in said.items() if name not in ("position", "uid")}
+def draft_hash(data: Mapping[str, Any]) -> str:
+    """A hash that is equal for drafts with the same content."""
+    kept = {name: value for name, value in data.items() if name not in ("position", "uid")}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, ensure_ascii=True).encode()).hexdigest()[:32]
 
 
 def raw_to_json(raw: RawEvent) -> dict[str, Any]:
-    """A raw event as JSON, dates and times marked as such."""
-    said: dict[str, Any] = {}
+    """A raw event as JSON, with dates and times marked as such."""
+    data: dict[str, Any] = {}
     for one in fields(raw):
         value = getattr(raw, one.name)
         match value:
             case None | () | "" | False:
                 continue
             case datetime():
-                said[one.name] = {"datetime": value.isoformat(), "zone": getattr(value.tzinfo, "key", "")}
+                data[one.name] = {"datetime": value.isoformat(), "zone": getattr(value.tzinfo, "key", "")}
             case date():
-                said[one.name] = {"date": value.isoformat()}
+                data[one.name] = {"date": value.isoformat()}
             case tuple():
                 of = raw.timezone or "UTC"
-                said[one.name] = [_occurrence_out(part, of) for part in value]
+                data[one.name] = [_occurrence_to_json(part, of) for part in value]
             case Mapping():
-                said[one.name] = {str(name): str(part) for name, part in value.items()}
+                data[one.name] = {str(name): str(part) for name, part in value.items()}
             case _:
-                said[one.name] = value
-    return said
+                data[one.name] = value
+    return data
 
 
-def raw_from_json(said: Mapping[str, Any]) -> RawEvent:
+def raw_from_json(data: Mapping[str, Any]) -> RawEvent:
     """A raw event from JSON."""
-    values = {one.name: said[one.name] for one in fields(RawEvent) if one.name in said}
+    values = {one.name: data[one.name] for one in fields(RawEvent) if one.name in data}
     for name in ("start", "end"):
         match values.get(name):
             case {"datetime": text, "zone": of}:
@@ -127,24 +127,24 @@ def raw_from_json(said: Mapping[str, Any]) -> RawEvent:
             case {"date": text}:
                 values[name] = date.fromisoformat(text)
     of = values.get("timezone") or "UTC"
-    values["occurrences"] = tuple(_occurrence_in(one, of) for one in values.get("occurrences", ()))
+    values["occurrences"] = tuple(_occurrence_from_json(one, of) for one in values.get("occurrences", ()))
     values.setdefault("position", "")
     return RawEvent(**values)
 
 
-def raw_hash(said: Mapping[str, Any]) -> str:
-    """Two raw events with the same hash are the same row, wherever it stood."""
-    return draft_hash(said)
+def raw_hash(data: Mapping[str, Any]) -> str:
+    """A hash that is equal for raw events with the same content, wherever they were in the source."""
+    return draft_hash(data)
 
 
 def all_occurrences(draft: EventDraft) -> tuple[Occurrence, ...]:
-    """Every time of a draft, in order, each once."""
+    """All occurrences of a draft in order, without duplicates."""
     every = {(one.starts_at, one.ends_at): one for one in (*draft.occurrences, draft.occurrence)}
     return tuple(sorted(every.values(), key=lambda one: (one.starts_at, one.ends_at or one.starts_at)))
 
 
 def last_day(one: Occurrence) -> date:
-    """The last day of an occurrence, included: an end at midnight is the end of the day before."""
+    """The last day of an occurrence, included: an end at midnight belongs to the day before."""
     start, end = one.starts_at, one.ends_at
     if end is None or end <= start:
         return start.date()
@@ -153,7 +153,7 @@ def last_day(one: Occurrence) -> date:
 
 
 def event_columns(draft: EventDraft, now: datetime, known: Mapping[Any, Any] | None = None) -> dict[str, Any]:
-    """The columns of an event that a draft fills; `known` is its row, when there is one."""
+    """The columns of an event that a draft sets; `known` is the existing row, if any."""
     times, first = all_occurrences(draft), draft.occurrence
     over = max(last_day(one) for one in times) + timedelta(days=1)
     return {
@@ -174,7 +174,7 @@ def event_columns(draft: EventDraft, now: datetime, known: Mapping[Any, Any] | N
 
 
 def comparable_text(text: str) -> str:
-    """A text to be compared: width and case do not matter, tags are gone."""
+    """A text for comparisons: without tags, width and case folded."""
     return unicodedata.normalize("NFKC", strip_tags(storable_text(text))).casefold()
 
 
@@ -182,7 +182,7 @@ _SEARCHED = ("title", "venue", "address", "city", "category", "organizer", "desc
 
 
 def search_text(draft: EventDraft, known: Mapping[Any, Any] | None = None) -> str:
-    """All that a search looks in. It is not made again when the row that is known says the same."""
+    """The searched text of an event. If the searched fields of the known row are the same, its text is reused."""
     texts = [getattr(draft, name) for name in _SEARCHED]
     if known is not None and known["search_text"] and [known[name] for name in _SEARCHED] == texts:
         return str(known["search_text"])
@@ -190,7 +190,7 @@ def search_text(draft: EventDraft, known: Mapping[Any, Any] | None = None) -> st
 
 
 def occurrence_rows(event_id: int, draft: EventDraft) -> list[dict[str, Any]]:
-    """The occurrences of a draft as rows."""
+    """The rows of the occurrences of a draft."""
     return [
         {
             "event_id": event_id,
@@ -207,7 +207,7 @@ def occurrence_rows(event_id: int, draft: EventDraft) -> list[dict[str, Any]]:
 
 
 def draft_from_row(row: Mapping[Any, Any], times: Sequence[Mapping[Any, Any]] = ()) -> EventDraft:
-    """An event as a draft again, for comparison: without its long texts. `times` are its occurrences when there are several."""
+    """A stored event as a draft, for comparisons: without its long texts. `times` are its occurrences if there are several."""
     here = zone_or_utc(row["timezone"])
 
     def occurrence(one: Mapping[Any, Any]) -> Occurrence:

@@ -1,4 +1,10 @@
-"""One event with everything that is known about how it came to be."""
+"""Reads events: one with its provenance, all of a list, or one page as bare rows.
+
+`iterate_events` reads a whole list from one snapshot of the database, a few hundred events at a time. `read_page_rows` is for
+callers that serve thousands of pages a second: its statements are those of `listing` with bind parameters, compiled once for each
+shape of filter and cached. On SQLite they are passed to the driver directly, which takes a fifth of the time; `FastPageReader`
+also avoids the thread. `jobs.events.publish.list_pages` turns the rows into JSON.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +49,13 @@ from tadoru.store.calendar.schema import event_history, events, field_owners, me
 
 
 class EventDetails(CalendarDatabase):
-    """Reading one event."""
+    """Reads single events."""
 
     def event(self, event_id: int) -> CalendarEvent:
         with self.read() as sql:
             row = event_rows(sql, [event_id]).get(event_id)
         if row is None:
-            raise UsageError(f"There is no event {event_id}: list them with `tadoru events list --all`.")
+            raise UsageError("Event {id} not found. `tadoru events list --all` lists all events.", id=event_id)
         return event_from_row(row)
 
     def times(self, event_id: int) -> tuple[EventTime, ...]:
@@ -57,8 +63,8 @@ class EventDetails(CalendarDatabase):
         with self.read() as sql:
             return tuple(event_time_from_row(row) for row in sql.execute(query).mappings())
 
-    def story(self, event_id: int) -> EventProvenance:
-        """Who says what about an event, what was merged and asked, and how it changed."""
+    def provenance(self, event_id: int) -> EventProvenance:
+        """The sightings, owners, merges, reviews and history of an event."""
         found = self.event(event_id)
         times = self.times(event_id)
         with self.read() as sql:
@@ -68,33 +74,33 @@ class EventDetails(CalendarDatabase):
             part = or_(merges.c.kept_id == event_id, merges.c.absorbed_id == event_id)
             merged = sql.execute(select(merges).where(part).order_by(merges.c.id)).mappings().all()
             about = select(review_candidates.c.review_id).where(review_candidates.c.event_id == event_id)
-            asked = sql.execute(select(reviews).where(reviews.c.id.in_(about)).order_by(reviews.c.id)).mappings().all()
+            items = sql.execute(select(reviews).where(reviews.c.id.in_(about)).order_by(reviews.c.id)).mappings().all()
             past = select(event_history).where(event_history.c.event_id == event_id).order_by(event_history.c.id)
             return EventProvenance(
                 event=found,
                 occurrences=times,
                 owners=owned,
-                said=tuple(sightings_of(sql, [event_id]).get(event_id, ())),
+                sightings=tuple(sightings_of(sql, [event_id]).get(event_id, ())),
                 merges=tuple(merge_from_row(row) for row in merged),
-                reviews=tuple(review_from_row(row) for row in asked),
+                reviews=tuple(review_from_row(row) for row in items),
                 history=tuple({name: row[name] for name in ("at", "by", "changes")} for row in sql.execute(past).mappings()),
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRecord:
-    """An event as it is given out."""
+    """An event with its occurrences."""
 
     event: CalendarEvent
     time: EventTime | None
-    """The first of its times that fits what was asked for; None in quarantine."""
+    """The first occurrence that matches the filter; None in quarantine."""
     times: tuple[EventTime, ...] = ()
-    """All of them."""
+    """All occurrences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneUse:
-    """A time zone, and from when to when events take place in it."""
+    """A time zone, and the period in which events take place in it."""
 
     name: str
     first: datetime
@@ -111,13 +117,13 @@ def iterate_events(store: EventQueries, chosen: EventFilter, *, limit: int | Non
 
 
 def find_event_record(store: EventQueries, event_id: int) -> EventRecord | None:
-    """One event, whatever its state."""
+    """One event in any state; None if there is none."""
     with store.read() as sql:
         return next(iter(_load_records(sql, [(event_id, 0)])), None)
 
 
 def event_records(store: EventQueries, event_ids: Iterable[int]) -> dict[int, EventRecord]:
-    """Several events by their id; those that are not there are left out."""
+    """Several events by id; missing ones are left out."""
     with store.read() as sql:
         return {one.event.id: one for one in _load_records(sql, [(event_id, 0) for event_id in event_ids])}
 
@@ -137,9 +143,9 @@ def _load_records(sql: Connection, places: list[tuple[int, int]]) -> list[EventR
 
 
 def zones_in_use(store: EventQueries, chosen: EventFilter) -> tuple[ZoneUse, ...]:
-    """The zones of the events of a list, by name."""
-    asked = [query.order_by(None).subquery() for query in store.time_queries(chosen, None, None)]
-    wanted = or_(*(events.c.id.in_(select(one.c.event_id)) for one in asked))
+    """The time zones of the events of a list, by name."""
+    queries = [query.order_by(None).subquery() for query in store.time_queries(chosen, None, None)]
+    wanted = or_(*(events.c.id.in_(select(one.c.event_id)) for one in queries))
     last = func.max(events.c.last_day_over, type_=events.c.last_day_over.type)
     first = func.min(events.c.starts_at, type_=events.c.starts_at.type)
     query = select(events.c.timezone, first, last).where(wanted).group_by(events.c.timezone).order_by(events.c.timezone)
@@ -154,9 +160,10 @@ EVENT_COLUMNS = tuple(
 )
 TIME_COLUMNS = ("starts_at", "ends_at", "has_time")
 PROGRESS_STEPS, MAX_PROGRESS_CALLS = 20_000, 4
-"""What a moment is: so many steps of SQLite's machine, so often. Together about five milliseconds."""
+"""The time limit of `FastPageReader`: steps of SQLite's virtual machine between calls, and calls. Together about five
+milliseconds."""
 _NAMED = ("city", "since", "until", "category")
-"""What of a filter has a name in the statements that are kept; the rest of it is as it is by default."""
+"""The fields of a filter that are bind parameters; all others must have their default."""
 _DEFAULTS = tuple(
     (one.name, getattr(EventFilter(), one.name)) for one in fields(EventFilter) if one.name not in {*_NAMED, "archived"}
 )
@@ -164,7 +171,7 @@ _prepared_queries: WeakKeyDictionary[EventQueries, dict[tuple[Any, ...], list[Pr
 
 
 class RowPage(NamedTuple):
-    """A part of a list: the columns of each event, then those of the time it is listed for."""
+    """One page of a list: the columns of each event, then those of its occurrence."""
 
     rows: list[Any]
     next_cursor: str | None
@@ -172,45 +179,45 @@ class RowPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedQuery:
-    """A statement with names in the place of values, and the same as SQLite's driver takes it."""
+    """A compiled statement with bind parameters, also in the form of SQLite's driver."""
 
     query: Select[Any]
     text: str
     order: tuple[str, ...]
-    """The names in the order of the question marks."""
+    """The names of the parameters in the order of the question marks."""
     fixed: dict[str, Any]
-    """What is the same each time."""
+    """Values that are always the same."""
     written: dict[str, Callable[[Any], Any]]
-    """How the driver writes the values that it does not take as they are."""
+    """Converters for values that the driver does not accept as they are."""
 
     def values(self, given: dict[str, Any]) -> tuple[Any, ...]:
-        """What stands for the question marks."""
+        """The values for the question marks."""
         written = self.written
         every = self.fixed | {name: written[name](value) if name in written else value for name, value in given.items()}
         return tuple([every[name] for name in self.order])
 
 
 def is_simple_filter(chosen: EventFilter) -> bool:
-    """Is this a kind of question whose statements are kept?"""
+    """Whether a filter uses only the fields with cached statements."""
     return all(getattr(chosen, name) == value for name, value in _DEFAULTS)
 
 
 def read_page_rows(
     store: EventQueries, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False
 ) -> RowPage:
-    """The rows of a page in the order of time or `backwards`, of a question that `is_simple_filter`."""
+    """The rows of a page in the order of time, or `backwards`, for a filter that `is_simple_filter`."""
     statements, given = _prepare(store, chosen, limit, cursor, backwards=backwards)
     found = _by_driver(store, statements, given) if store.is_sqlite else _by_engine(store, statements, given)
     return _page(found, limit, backwards=backwards)
 
 
 class FastPageReader:
-    """A page of a list in a moment or not at all, for a thread that nothing may hold up: of a file only, on a connection of its
-    own. Whoever asks from several threads makes them wait for one another, which costs more than the question."""
+    """Reads a page within a short time or not at all, for threads that must not block. SQLite files only, on its own connection.
+    Use it from one thread: several would wait for each other, which costs more than the query."""
 
     def __init__(self, store: EventQueries, *, steps: int = PROGRESS_STEPS) -> None:
         self._store = store
-        with store.translated():
+        with store.translated_errors():
             self._kept = store.engine.raw_connection()
             link = self._kept.driver_connection
             assert isinstance(link, sqlite3.Connection)
@@ -220,10 +227,10 @@ class FastPageReader:
         link.set_progress_handler(self._is_too_long, steps)
 
     def page_rows(self, chosen: EventFilter, *, limit: int, cursor: str | None, backwards: bool = False) -> RowPage | None:
-        """As `read_page_rows` would answer; None when it takes longer than a moment, or somebody has to be waited for."""
+        """The result of `read_page_rows`; None if it takes too long or would have to wait for a lock."""
         statements, given = _prepare(self._store, chosen, limit, cursor, backwards=backwards)
         self._turns = 0
-        with self._store.translated():
+        with self._store.translated_errors():
             try:
                 self._link.execute("BEGIN")
                 found = [row for one in statements for row in self._link.execute(one.text, one.values(given)).fetchall()]
@@ -233,24 +240,24 @@ class FastPageReader:
                 raise
             finally:
                 if self._link.in_transaction:
-                    self._turns = 0  # To end it is not part of the question.
+                    self._turns = 0  # Ending the transaction does not count.
                     self._link.execute("ROLLBACK")
         return _page(found, limit, backwards=backwards)
 
     def _is_too_long(self) -> bool:
-        # The driver counts the steps of a statement over all the times that it ran: the first turn is another's.
+        # The driver counts the steps of a statement over all its executions: the first call may belong to another one.
         self._turns += 1
         return self._turns > MAX_PROGRESS_CALLS
 
     def close(self) -> None:
-        """The connection goes: its settings are nobody else's."""
+        """Close the connection instead of returning it to the pool, because its settings differ."""
         self._kept.invalidate()
 
 
 def _prepare(
     store: EventQueries, chosen: EventFilter, limit: int, cursor: str | None, *, backwards: bool
 ) -> tuple[list[PreparedQuery], dict[str, Any]]:
-    """The statements, and what their names stand for."""
+    """The statements and their parameters."""
     after = decode_cursor(cursor) if cursor else None
     given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(chosen, name)) is not None}
     shape = (*given, chosen.archived, after is not None, backwards)
@@ -277,9 +284,9 @@ def _page(found: list[Any], limit: int, *, backwards: bool) -> RowPage:
 
 
 def _by_driver(store: EventQueries, statements: list[PreparedQuery], given: dict[str, Any]) -> list[Any]:
-    with store.translated(), closing(store.engine.raw_connection()) as connection:
+    with store.translated_errors(), closing(store.engine.raw_connection()) as connection:
         cursor = connection.cursor()
-        cursor.execute("BEGIN")  # One view for all of them; giving the connection back ends it.
+        cursor.execute("BEGIN")  # One snapshot for all statements; returning the connection ends it.
         found: list[Any] = []
         for one in statements:
             found += cursor.execute(one.text, one.values(given)).fetchall()
@@ -292,7 +299,7 @@ def _by_engine(store: EventQueries, statements: list[PreparedQuery], given: dict
 
 
 def to_utc(value: Any) -> datetime:
-    """A point in time as the driver has it: text of SQLite, aware of PostgreSQL."""
+    """A time as the driver returns it: text from SQLite, aware from PostgreSQL."""
     at: datetime = datetime.fromisoformat(f"{value}+00:00") if isinstance(value, str) else value.astimezone(UTC)
     return at
 
@@ -309,7 +316,7 @@ def _compile(store: EventQueries, query: Select[Any]) -> PreparedQuery:
 
 
 def _statements(store: EventQueries, chosen: EventFilter, *, is_further: bool, backwards: bool) -> list[Select[Any]]:
-    """The queries of a list with names in the place of values."""
+    """The queries of a list with bind parameters."""
     named: dict[str, Any] = {name: bindparam(name, required=False) for name in _NAMED if getattr(chosen, name) is not None}
     at = bindparam("after_at", required=False, type_=occurrences.c.starts_at.type)
     after: Any = (at, bindparam("after_id", required=False, type_=occurrences.c.event_id.type)) if is_further else None
@@ -317,6 +324,6 @@ def _statements(store: EventQueries, chosen: EventFilter, *, is_further: bool, b
     bare = NullType()
     columns = [type_coerce(events.c[name], bare) for name in EVENT_COLUMNS]
     columns += [type_coerce(occurrences.c[name], bare) for name in TIME_COLUMNS]
-    asked = EventFilter(**named, archived=chosen.archived)
-    queries: list[Any] = list(store.time_queries(asked, after, limit, backwards=backwards))
+    bound = EventFilter(**named, archived=chosen.archived)
+    queries: list[Any] = list(store.time_queries(bound, after, limit, backwards=backwards))
     return [query.with_only_columns(*columns) for query in queries]

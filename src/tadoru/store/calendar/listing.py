@@ -1,7 +1,16 @@
-"""The names that a filter offers: every city, every category. Each page shows them, and they hardly ever change.
+"""Lists of events: filters, order by time, change or relevance, and pages.
 
-To find them, all events are read, which takes a second of a hundred thousand. So they are remembered for as long as nothing has
-changed, as the newest rows tell, and at most for a little while: what is archived leaves no such trace.
+Each event is listed once, at its first occurrence that matches. A list follows an index of occurrences in its order, from where
+the previous page ended. Events that are ongoing when a period starts are found by their last day, in an index of what lasts
+longer than a day. So a page costs the same wherever it is and however many events there are.
+
+Relevance is where the words are in the searched text, which starts with the title: a title that is exactly the query, then words
+in the title, then words elsewhere; whole words before prefixes. A word at the end of an unspaced run counts as whole: 夏の花火
+contains 花火, 花火大会 contains 大会. Both databases compute the same number, and equally relevant events are ordered by
+time, so such a list has cursors too; but every page ranks all matches.
+
+The cities and categories that a filter offers are cached, because finding them reads all events: until the newest rows change,
+and for a short time at most, because archiving changes none of these.
 """
 
 from __future__ import annotations
@@ -54,7 +63,7 @@ from tadoru.store.calendar.search_conditions import (
 from tadoru.store.calendar.search_text import FIELD_SEPARATOR, SearchPhrase, SearchQuery, parse_query
 
 CACHE_SECONDS = 30.0
-"""Seconds."""
+"""Seconds for which the cities and categories are cached."""
 _NEWEST = select(*(
     select(func.max(column)).scalar_subquery()
     for column in (events.c.id, events.c.updated_at, event_history.c.id, merges.c.id)
@@ -65,18 +74,18 @@ _CATEGORIES = select(events.c.category).distinct().where(events.c.category != ""
 
 
 class FilterNames(CalendarDatabase):
-    """Reading them."""
+    """The cities and categories that filters offer."""
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._names: dict[str, tuple[float, tuple[Any, ...], tuple[str, ...]]] = {}
 
     def cities(self) -> tuple[str, ...]:
-        """Every city that an event of the calendar takes place in, or one that was hidden."""
+        """All cities of events, including hidden ones."""
         return self._remembered("cities", _CITIES)
 
     def categories(self) -> tuple[str, ...]:
-        """Every category of an active event that is not archived."""
+        """All categories of active events that are not archived."""
         return self._remembered("categories", _CATEGORIES)
 
     def _remembered(self, what: str, query: Select[Any]) -> tuple[str, ...]:
@@ -90,28 +99,28 @@ class FilterNames(CalendarDatabase):
 
 
 def _newest(sql: Connection) -> tuple[Any, ...]:
-    """What no change leaves as it was."""
+    """Values of which every change modifies at least one."""
     return tuple(sql.execute(_NEWEST).one())
 
 
 _MAX_ZONE_OFFSET = timedelta(hours=14)
-"""No local day begins or ends further than this from the same day in UTC."""
+"""Maximum difference between the start of a local day and of the same day in UTC."""
 _TIME_NAMES = ("starts_at", "ends_at", "has_time", "local_date", "last_date")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
-    """Which events; what is not given is not asked about. Days are local to the event and both included."""
+    """Which events to list; None means no condition. Days are local to the event, both included."""
 
     city: str | None = None
     since: date | None = None
     until: date | None = None
     category: str | None = None
     q: str | None = None
-    """Words that must all be there, in title, venue, address, city, category, organizer or description; "phrases", and -words
-    that must not."""
+    """Words that must all occur in title, venue, address, city, category, organizer or description; "phrases", and -words that
+    must not occur."""
     source_id: int | None = None
-    """Any source that speaks of it."""
+    """Any source that lists the event."""
     updated_since: datetime | None = None
     statuses: tuple[EventStatus, ...] = (EventStatus.ACTIVE,)
     archived: bool | None = False
@@ -122,7 +131,7 @@ class EventFilter:
 
 
 class _PageRequest(NamedTuple):
-    """Where a list goes on, how far, and in which direction."""
+    """Where a page starts, its size and its direction."""
 
     after: tuple[Any, Any] | None
     limit: int | None
@@ -130,12 +139,12 @@ class _PageRequest(NamedTuple):
 
 
 class EventQueries(FilterNames):
-    """Reading events."""
+    """Lists and counts events."""
 
     def events(
         self, chosen: EventFilter | None = None, *, limit: int = 20, cursor: str | None = None, backwards: bool = False
     ) -> EventPage:
-        """A page in the order of time, or `backwards`: the same events, the last one first."""
+        """A page in the order of time; `backwards`: latest first."""
         chosen = chosen or EventFilter()
         after = decode_cursor(cursor) if cursor else None
         queries = self.time_queries(chosen, after, limit + 1, backwards=backwards)
@@ -151,12 +160,12 @@ class EventQueries(FilterNames):
         self, chosen: EventFilter | None = None, *, limit: int = 100, cursor: str | None = None, absorbed: bool = True,
         backwards: bool = False,
     ) -> EventPage:  # fmt: skip
-        """A page in the order of the last change, of every event that fits, at whatever time: also those without one, and
-        absorbed ones unless they are not wanted. `backwards`: the latest change first."""
+        """A page of all matching events in the order of their last change, including events without a time, and merged ones if
+        `absorbed`. `backwards`: latest change first."""
         chosen = chosen or EventFilter()
         query = select(events.c.id, events.c.updated_at).where(*self._conditions(chosen))
-        if asked := parse_query(chosen.q or ""):
-            query = query.where(contains_words(asked, is_sqlite=self.is_sqlite))
+        if searched := parse_query(chosen.q or ""):
+            query = query.where(contains_words(searched, is_sqlite=self.is_sqlite))
         if chosen.city is not None:
             query = query.where(events.c.city == chosen.city)
         if not absorbed:
@@ -170,7 +179,7 @@ class EventQueries(FilterNames):
         return EventPage(items=items, next_cursor=encode_cursor(last.updated_at, last.id) if last else None)
 
     def count_events(self, chosen: EventFilter | None = None) -> int:
-        """How many a list has."""
+        """The number of events of a list."""
         with self.read() as sql:
             queries = self.time_queries(chosen or EventFilter(), None, None)
             return sum(
@@ -178,7 +187,7 @@ class EventQueries(FilterNames):
             )
 
     def last_change(self) -> datetime | None:
-        """When an event changed last; None when there are none."""
+        """When an event was last changed; None without events."""
         with self.read() as sql:
             at: datetime | None = sql.execute(select(func.max(events.c.updated_at, type_=events.c.updated_at.type))).scalar()
             return at
@@ -186,12 +195,12 @@ class EventQueries(FilterNames):
     def time_queries(
         self, chosen: EventFilter, after: tuple[datetime, int] | None, limit: int | None, *, backwards: bool = False
     ) -> list[Select[Any]]:
-        """What begins in the period, and what is under way when it begins."""
-        asked = parse_query(chosen.q) if isinstance(chosen.q, str) else None
+        """The queries for events that start in the period and for those that are ongoing when it starts."""
+        searched = parse_query(chosen.q) if isinstance(chosen.q, str) else None
         times: Any = occurrences
         words: list[ColumnElement[bool]] = []
-        if asked is not None:
-            times, words = self._found(asked, is_whole=limit is None)
+        if searched is not None:
+            times, words = self._search_plan(searched, is_whole=limit is None)
         starts = select(times.c.event_id, times.c.number, times.c.starts_at).join(events, events.c.id == times.c.event_id)
         starts = starts.where(*self._conditions(chosen), *words, events.c.merged_into.is_(None))
         walk = _PageRequest(after, limit, backwards)
@@ -208,8 +217,8 @@ class EventQueries(FilterNames):
     def _narrowed(
         self, query: Select[Any], times: Any, chosen: EventFilter, walk: _PageRequest, *, by_index: bool = True
     ) -> Select[Any]:
-        """In order, and only where and when was asked for. A list walks along the index of its order; what is under way is
-        looked up by its last day, where SQLite would guess wrong and walk through all that a city ever had."""
+        """Limit a query to the filter's place and period, in order. A list follows the index of its order. Ongoing events are
+        found by their last day, where SQLite would choose the wrong index and read everything a city ever had."""
         city, at = times.c.city, times.c.starts_at
         if not by_index and self.is_sqlite:
             city, at = _without_index(city), _without_index(at)
@@ -219,27 +228,27 @@ class EventQueries(FilterNames):
             query = query.where(times.c.local_date <= chosen.until, at < latest_start(chosen.until))
         return _paged(query, at, times.c.event_id, walk.after, backwards=walk.backwards).limit(walk.limit)
 
-    def _found(self, asked: SearchQuery, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
-        """The times to list and what to ask of them: PostgreSQL knows which way is the shortest, SQLite is told."""
-        if not asked.wanted or not self.is_sqlite:
-            return occurrences, [contains_words(asked, is_sqlite=self.is_sqlite)]
+    def _search_plan(self, searched: SearchQuery, *, is_whole: bool) -> tuple[FromClause, list[ColumnElement[bool]]]:
+        """The occurrences to list and the conditions on them. PostgreSQL chooses the best plan, SQLite is given one."""
+        if not searched.wanted or not self.is_sqlite:
+            return occurrences, [contains_words(searched, is_sqlite=self.is_sqlite)]
         with self.read() as sql:
-            match match_frequency(sql, asked):
+            match match_frequency(sql, searched):
                 case MatchFrequency.FEW:
-                    return matching_occurrences(asked), []
+                    return matching_occurrences(searched), []
                 case MatchFrequency.COMMON if not is_whole:
-                    return occurrences, [text_contains(asked)]
+                    return occurrences, [text_contains(searched)]
                 case _:
-                    return occurrences, [occurrence_matches(asked)]
+                    return occurrences, [occurrence_matches(searched)]
 
     def _conditions(self, chosen: EventFilter) -> list[ColumnElement[bool]]:
-        """What is asked of the event itself."""
+        """The conditions on the event itself."""
         wanted: list[ColumnElement[bool]] = [events.c.status.in_([one.value for one in chosen.statuses])]
         if chosen.category is not None:
             wanted.append(events.c.category == chosen.category)
         if chosen.source_id is not None:
-            said = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
-            wanted.append(said)
+            is_listed = exists().where(sightings.c.event_id == events.c.id, sightings.c.source_id == chosen.source_id)
+            wanted.append(is_listed)
         if chosen.updated_since is not None:
             wanted.append(events.c.updated_at >= chosen.updated_since)
         for given, column in ((chosen.archived, events.c.archived_at), (chosen.vanished, events.c.vanished_at)):
@@ -250,9 +259,9 @@ class EventQueries(FilterNames):
         return wanted + geo_conditions(chosen.box, chosen.near, exact=self.has_postgis)
 
     def listed(self, sql: Connection, places: list[tuple[int, int]]) -> tuple[ListedEvent, ...]:
-        """Events and the numbers of their times, read."""
+        """Load events with the given occurrence numbers."""
         rows = event_rows(sql, [event_id for event_id, _ in places])
-        # Not pairs: SQLite looks for a list of pairs in the whole table.
+        # Not pairs: SQLite would scan the whole table for a list of pairs.
         query = select(occurrences).where(occurrences.c.number.in_({number for _, number in places}))
         wanted = set(places)
         times = {
@@ -268,24 +277,24 @@ def event_time_from_row(row: Any) -> EventTime:
 
 
 def _is_first(times: FromClause, since: date) -> ColumnElement[bool]:
-    """No earlier time of the event fits as well."""
+    """No earlier occurrence of the event matches too."""
     earlier = occurrences.alias("earlier")
     same = and_(earlier.c.event_id == times.c.event_id, earlier.c.number < times.c.number)
     return or_(times.c.number == 0, ~exists().where(same, earlier.c.last_date >= since))
 
 
 def _without_index(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """A column that SQLite does not look up in an index: its sign for this is a plus."""
+    """A column that SQLite does not look up in an index (unary plus)."""
     return UnaryExpression(column, operator=custom_op("+"), type_=column.type)
 
 
 def earliest_start(day: Any) -> Any:
-    """No event of this day or later begins before it. A name in the place of a value stays one (`page_rows`)."""
+    """No event of this day or later starts before this time. A bind parameter stays one (`event_records`)."""
     return _bind("begin") if isinstance(day, BindParameter) else datetime.combine(day, time(), UTC) - _MAX_ZONE_OFFSET
 
 
 def latest_start(day: Any) -> Any:
-    """No event of this day or earlier begins at it or after it."""
+    """No event of this day or earlier starts at or after this time."""
     return (
         _bind("end")
         if isinstance(day, BindParameter)
@@ -300,7 +309,7 @@ def _bind(name: str) -> BindParameter[Any]:
 def _paged(
     query: Select[Any], at: ColumnElement[Any], number: ColumnElement[Any], after: tuple[Any, Any] | None, *, backwards: bool
 ) -> Select[Any]:
-    """In the order of a time and, where times are equal, of numbers; behind a place when there is one."""
+    """Order by a time and then by number, starting after a position if there is one."""
     if after is not None:
         here, there = tuple_(at, number), tuple_(*_bound(after, at))
         query = query.where(here < there if backwards else here > there)
@@ -325,23 +334,23 @@ def decode_cursor(cursor: str) -> tuple[datetime, int]:
             raise ValueError(cursor)
         moment = moment.astimezone(UTC)
     except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error) as error:
-        raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
+        raise UsageError("Invalid cursor. Start again without `cursor`.") from error
     return moment, event_id
 
 
 _TITLE_WHOLE, _TITLE_PART, _WHOLE, _PART = 0, 2, 4, 6
-"""How far away a word is, by where it stands."""
+"""The distance of a word, by where it occurs."""
 
 
 def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int = 20, cursor: str | None = None) -> EventPage:
-    """A page of what has the words, the best first; each event at the first of its times that fits."""
-    asked = parse_query(chosen.q or "")
-    if asked is None:
-        raise UsageError("A list by relevance needs words to look for: give q, or another sort.")
+    """A page of the matching events, most relevant first; each at its first occurrence that matches."""
+    searched = parse_query(chosen.q or "")
+    if searched is None:
+        raise UsageError("Sorting by relevance needs a search. Set q, or choose another sort.")
     after = _decode_rank_cursor(cursor) if cursor else None
-    queries = [_ranked(store, query, asked, after, limit + 1) for query in store.time_queries(chosen, None, None)]
+    queries = [_ranked(store, query, searched, after, limit + 1) for query in store.time_queries(chosen, None, None)]
     with store.read() as sql:
-        found = [row for query in queries for row in sql.execute(query)] if asked.wanted else []
+        found = [row for query in queries for row in sql.execute(query)] if searched.wanted else []
         found.sort(key=lambda row: (row.distance, row.starts_at, row.event_id))
         rows = found[:limit]
         items = store.listed(sql, [(row.event_id, row.number) for row in rows])
@@ -350,10 +359,10 @@ def events_by_relevance(store: EventQueries, chosen: EventFilter, *, limit: int 
 
 
 def _ranked(
-    store: EventQueries, query: Select[Any], asked: SearchQuery, after: tuple[int, datetime, int] | None, limit: int
+    store: EventQueries, query: Select[Any], searched: SearchQuery, after: tuple[int, datetime, int] | None, limit: int
 ) -> Select[Any]:
-    """A list of times in the order of how well their events fit, behind a place when there is one."""
-    far = relevance_distance(asked, is_sqlite=store.is_sqlite).label("distance")
+    """Occurrences ordered by the relevance of their events, starting after a position if there is one."""
+    far = relevance_distance(searched, is_sqlite=store.is_sqlite).label("distance")
     found = query.order_by(None).add_columns(far).subquery()
     order = (found.c.distance, found.c.starts_at, found.c.event_id)
     wanted = select(found)
@@ -363,8 +372,8 @@ def _ranked(
     return wanted.order_by(*order).limit(limit)
 
 
-def relevance_distance(asked: SearchQuery, *, is_sqlite: bool) -> ColumnElement[int]:
-    """How far an event is from what was asked for: 0 when its title says just that."""
+def relevance_distance(searched: SearchQuery, *, is_sqlite: bool) -> ColumnElement[int]:
+    """How far an event is from the query: 0 if its title is exactly the query."""
     text = events.c.search_text
     position = func.instr if is_sqlite else func.strpos
 
@@ -381,18 +390,18 @@ def relevance_distance(asked: SearchQuery, *, is_sqlite: bool) -> ColumnElement[
             (whole > 0, _WHOLE), else_=_PART,
         )  # fmt: skip
 
-    said = " ".join(whole_word_line(phrase).strip() for phrase in asked.wanted)
-    is_title = func.substr(text.concat(literal(FIELD_SEPARATOR, Text())), 1, len(said) + 3) == literal(
-        f" {said} {FIELD_SEPARATOR}", Text()
+    title = " ".join(whole_word_line(phrase).strip() for phrase in searched.wanted)
+    is_title = func.substr(text.concat(literal(FIELD_SEPARATOR, Text())), 1, len(title) + 3) == literal(
+        f" {title} {FIELD_SEPARATOR}", Text()
     )
     just_this: ColumnElement[int] = case((is_title, 0), else_=1)
-    return reduce(add, map(far, asked.wanted), just_this)
+    return reduce(add, map(far, searched.wanted), just_this)
 
 
 def whole_word_line(phrase: SearchPhrase) -> str:
-    """What is found where the words are whole: of a run without spaces, where it ends with them."""
+    """The text that matches whole words only; for an unspaced run, where the run ends with them."""
     last = phrase.words[-1]
-    # Pairs of a run, of which a query leaves the last character out (`search_words`).
+    # Pairs of a run, of which a query omits the last character (`search_text`).
     ends = f" {last[1]}" if not phrase.is_open and phrase.is_run else ""
     return f" {' '.join(phrase.words)}{ends} "
 
@@ -407,5 +416,5 @@ def _decode_rank_cursor(cursor: str) -> tuple[int, datetime, int]:
         if not isinstance(far, int) or isinstance(far, bool) or abs(far) >= 2**31 or not isinstance(rest, str):
             raise ValueError(cursor)
     except (ValueError, TypeError, RecursionError, binascii.Error) as error:
-        raise UsageError("This place in the list is unknown: begin again without `cursor`.") from error
+        raise UsageError("Invalid cursor. Start again without `cursor`.") from error
     return (far, *decode_cursor(rest))

@@ -1,4 +1,4 @@
-"""What a person does to events: create, edit, hide. Each field a person gives is theirs; no source writes over it again."""
+"""Creates, edits and hides events for a person. Fields that a person sets override all sources until they are released."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHADOWS = {"title": "title_clean", "venue": "venue_clean"}
 
 
 def set_manual_fields(sql: Connection, event_id: int, values: Mapping[str, Any], by: str, now: datetime) -> None:
-    """Make fields of a draft, as JSON, a person's."""
+    """Record fields of a draft, as JSON, as set by a person."""
     for name, value in values.items():
         if name not in EDITABLE:
             continue
@@ -34,26 +34,30 @@ def set_manual_fields(sql: Connection, event_id: int, values: Mapping[str, Any],
 
 
 class ManualEdits(CalendarDatabase):
-    """Editing by hand."""
+    """Manual changes of events."""
 
-    def create_event(self, draft: EventDraft, judge: Matcher, by: str) -> CalendarEvent:
-        """An event of a person's own: every field that is given is theirs."""
-        now, said = self.now(), draft_to_json(draft)
+    def create_event(self, draft: EventDraft, matcher: Matcher, by: str) -> CalendarEvent:
+        """Create an event without a source: all its fields are manual."""
+        now, data = self.now(), draft_to_json(draft)
         columns = event_columns(draft, now) | {"uid": uuid4().hex, "status": EventStatus.ACTIVE.value, "source_id": None}
-        stamps = {"created_at": now, "updated_at": now, "last_seen": now, "dedupe_key": judge.key(draft)}
+        stamps = {"created_at": now, "updated_at": now, "last_seen": now, "dedupe_key": matcher.key(draft)}
         with self.write_events() as sql:
             query = insert(events).values(**columns, **stamps, source_url=draft.url, licence="", terms_url="")
             number: int = sql.execute(query.returning(events.c.id)).scalar_one()
             seen = {"first_seen": now, "last_seen": now, "row_key": f"person:{columns['uid']}"}
-            sql.execute(insert(sightings).values(**seen, event_id=number, draft=said, draft_hash=draft_hash(said)))
-            set_manual_fields(sql, number, said, by, now)
-            EventMerger(sql, judge, now, by).weave([number])
+            sql.execute(insert(sightings).values(**seen, event_id=number, draft=data, draft_hash=draft_hash(data)))
+            set_manual_fields(sql, number, data, by, now)
+            EventMerger(sql, matcher, now, by).merge([number])
             return event_from_row(event_rows(sql, [number])[number])
 
-    def edit_event(self, event_id: int, changes: Mapping[str, Any], judge: Matcher, by: str) -> CalendarEvent:
-        """Change fields, called as in `EventDraft`. A new `occurrence` alone makes a series one event."""
+    def edit_event(self, event_id: int, changes: Mapping[str, Any], matcher: Matcher, by: str) -> CalendarEvent:
+        """Change fields, named as in `EventDraft`. A new `occurrence` alone makes a series a single event."""
         if unknown := sorted(changes.keys() - EDITABLE):
-            raise UsageError(f"{quoted(unknown[0])} of an event can not be edited: choose from {', '.join(sorted(EDITABLE))}.")
+            raise UsageError(
+                "The field {field} of an event cannot be edited. Choose from {fields}.",
+                field=quoted(unknown[0]),
+                fields=", ".join(sorted(EDITABLE)),
+            )
         given = dict(changes)
         for name, shadow in _SHADOWS.items():
             if name in given:
@@ -61,25 +65,25 @@ class ManualEdits(CalendarDatabase):
         if "occurrence" in given:
             given.setdefault("occurrences", ())
         if not given.get("title", "-").strip():
-            raise UsageError("An event needs a title: give one, or hide the event.")
+            raise UsageError("Title missing. Enter a title, or hide the event.")
         now = self.now()
         with self.write_events() as sql:
             unmerged_row(sql, event_id)
-            said = [one.draft for one in sightings_of(sql, [event_id]).get(event_id, ()) if one.draft is not None]
-            if not said:
-                raise UsageError(f"Event {event_id} is in quarantine: answer its review with `tadoru events review fix`.")
-            set_manual_fields(sql, event_id, _as_json(said[0], given), by, now)
-            EventMerger(sql, judge, now, by).weave([event_id])
+            drafts = [one.draft for one in sightings_of(sql, [event_id]).get(event_id, ()) if one.draft is not None]
+            if not drafts:
+                raise UsageError("Event {id} is in quarantine. Complete it with `tadoru events review fix`.", id=event_id)
+            set_manual_fields(sql, event_id, _as_json(drafts[0], given), by, now)
+            EventMerger(sql, matcher, now, by).merge([event_id])
             return event_from_row(event_rows(sql, [event_id])[event_id])
 
-    def give_back_fields(self, event_id: int, names: frozenset[str], judge: Matcher, by: str) -> CalendarEvent:
-        """Let the sources say again what these fields hold."""
+    def release_fields(self, event_id: int, names: frozenset[str], matcher: Matcher, by: str) -> CalendarEvent:
+        """Let the sources set these fields again."""
         names |= {shadow for name, shadow in _SHADOWS.items() if name in names}
         mine = (field_owners.c.event_id == event_id, field_owners.c.owner == "person", field_owners.c.field.in_(names))
         with self.write_events() as sql:
             unmerged_row(sql, event_id)
             sql.execute(delete(field_owners).where(*mine))
-            EventMerger(sql, judge, self.now(), by).weave([event_id])
+            EventMerger(sql, matcher, self.now(), by).merge([event_id])
             return event_from_row(event_rows(sql, [event_id])[event_id])
 
     def hide_event(self, event_id: int, by: str) -> CalendarEvent:
@@ -93,7 +97,7 @@ class ManualEdits(CalendarDatabase):
         with self.write_events() as sql:
             row = unmerged_row(sql, event_id)
             if row["status"] == EventStatus.QUARANTINE.value:
-                raise UsageError(f"Event {event_id} is in quarantine: answer its review first.")
+                raise UsageError("Event {id} is in quarantine. Resolve its review first.", id=event_id)
             if row["status"] != status.value:
                 changed = {"status": status.value, "updated_at": now, "sequence": row["sequence"] + 1}
                 sql.execute(update(events).where(events.c.id == event_id).values(changed))
@@ -104,13 +108,13 @@ class ManualEdits(CalendarDatabase):
 
 
 def _as_json(base: EventDraft, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Changes as a draft's JSON has them: empty values too, which a draft leaves out."""
+    """Changes as JSON, including empty values, which a draft leaves out."""
     empty = {"is_cancelled": False, "occurrences": [], "latitude": None, "longitude": None}
     zone = {"timezone": changes.get("timezone", base.timezone)}
     whole = draft_to_json(EventDraft(**{**_required(base), **zone, **changes}))
-    said = {name: whole.get(name, empty.get(name, "")) for name in changes}
-    # A time is read in the zone it was meant in, also when the sources' zone changes.
-    return said | (zone if "occurrence" in changes else {})
+    data = {name: whole.get(name, empty.get(name, "")) for name in changes}
+    # A time keeps the zone it was entered in, even if the zone of the sources changes.
+    return data | (zone if "occurrence" in changes else {})
 
 
 def _required(base: EventDraft) -> dict[str, Any]:

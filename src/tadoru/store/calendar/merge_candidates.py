@@ -1,6 +1,6 @@
-"""The events that a draft is compared with: those that share a block with it, read from the database a chunk at a time.
+"""Loads the events that a draft is compared with: those that share a blocking key with it.
 
-Also what is new in the chunk itself, so that two rows of one chunk find each other. Nothing is decided here.
+New events of the same chunk are included, so that two rows of one chunk are compared too. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ _COMPARED = [
     for name in ("id", "starts_at", "ends_at", "has_time", "lat", "lon", "cancelled_at", "times", *TEXT_COLUMNS)
     if name != "description"
 ]
-"""What a comparison looks at. Descriptions are long, and no judge compares them."""
+"""Columns that a comparison uses. Descriptions are long, and no matcher compares them."""
 
 
 MAX_COMPARISONS = 200
-"""Events that one draft is compared with: a source may name thousands for one day, and each would be compared with all others."""
+"""Maximum number of events that one draft is compared with: a source may list thousands for one day."""
 
 
 class CandidateMatch(NamedTuple):
-    """A known event and how it compares."""
+    """A known event and the result of comparing it."""
 
     event_id: int
     found: MatchOutcome
 
 
 def reasons_json(reasons: Sequence[Any]) -> list[Any]:
-    """Reasons as JSON: a sentence, or a named tuple's fields with its sentence."""
+    """Reasons as JSON: a text, or the fields of a named tuple with its text."""
     return [{**one._asdict(), "why": getattr(one, "why", "")} if hasattr(one, "_asdict") else str(one) for one in reasons]
 
 
 class MergeCandidates:
-    """The neighbourhood of some drafts."""
+    """The events that some drafts are compared with."""
 
-    def __init__(self, sql: Connection, judge: Matcher, source_id: int | None) -> None:
-        self._sql, self._judge, self._source_id = sql, judge, source_id
+    def __init__(self, sql: Connection, matcher: Matcher, source_id: int | None) -> None:
+        self._sql, self._matcher, self._source_id = sql, matcher, source_id
         self._in_block: dict[str, list[int]] = {}
         self._rows: dict[int, RowMapping] = {}
         self._times: dict[int, list[RowMapping]] = {}
@@ -53,7 +53,7 @@ class MergeCandidates:
         self._sources: dict[int, set[int | None]] = {}
 
     def load(self, names: Iterable[str]) -> None:
-        """Read every event of these blocks."""
+        """Load all events with these blocking keys."""
         fresh = [name for name in dict.fromkeys(names) if name not in self._in_block]
         found: set[int] = set()
         for name in fresh:
@@ -77,7 +77,7 @@ class MergeCandidates:
                 self._rows_of_source.setdefault(row["event_id"], []).append(row)
 
     def add(self, number: int, draft: EventDraft, names: Iterable[str]) -> None:
-        """An event that is about to be stored; its number is only known in here."""
+        """Add an event that is about to be stored, with its temporary number."""
         self._drafts[number] = draft
         self._sources[number] = {self._source_id}
         for name in names:
@@ -89,7 +89,7 @@ class MergeCandidates:
         return self._drafts[event_id]
 
     def rows_of_source(self, event_id: int) -> Sequence[RowMapping]:
-        """What the source of this run says about the event already."""
+        """The rows about the event that the source of this run already has."""
         return self._rows_of_source.get(event_id, ())
 
     def sources_of(self, event_id: int) -> set[int | None]:
@@ -98,21 +98,21 @@ class MergeCandidates:
     def compare(
         self, draft: EventDraft, names: Iterable[str], own: set[int | None], leave_out: int | None = None
     ) -> list[CandidateMatch]:
-        """All that are not clearly different, the most alike first."""
-        # The smallest block first: it says the most, and what is the same event is in it nearly always.
+        """All events that are not clearly different, best match first."""
+        # The smallest block first: it is the most specific, and nearly always contains the matching event.
         shared = sorted((self._in_block.get(name, []) for name in names), key=len)
         near = dict.fromkeys(event_id for block in shared for event_id in block[:MAX_COMPARISONS] if event_id != leave_out)
         found = []
         for event_id in islice(near, MAX_COMPARISONS):
             same_source = bool((own & self.sources_of(event_id)) - {None})
-            result = self._judge.compare(draft, self.draft(event_id), same_source=same_source)
+            result = self._matcher.compare(draft, self.draft(event_id), same_source=same_source)
             if result.verdict != "different":
                 found.append(CandidateMatch(event_id, result))
         return sorted(found, key=lambda match: (-match.found.score, match.event_id))
 
 
 def separate_pairs(sql: Connection, event_ids: Iterable[int]) -> set[tuple[int, int]]:
-    """The pairs among which a person has said that they are two events."""
+    """The pairs that a person marked as different events."""
     ids = list(dict.fromkeys(event_ids))
     pairs: set[tuple[int, int]] = set()
     for start in range(0, len(ids), 400):

@@ -1,8 +1,10 @@
-"""Making an event of what its sources say and what a person changed, and writing only what is different.
+"""Builds events from their sightings and manual edits; merges two events and undoes merges.
 
-Every change of an event passes here: a row that changed, a merge, its undoing, an edit. So an event is always what its sightings
-and its person say together, whichever way it came about. A person's field is put over whatever the sources say. Where the
-sources contradict each other, one is shown and a person is asked.
+Every change of an event goes through `EventMerger`: a changed row, a merge, its undo, an edit. So an event is always its
+sightings plus its manual edits, however it came about. Manual edits override sources. Where sources contradict each other, one
+value is shown and a review is opened.
+
+A merge deletes nothing: sightings move to the kept event, and the row of the absorbed event stays.
 """
 
 from __future__ import annotations
@@ -56,15 +58,15 @@ from tadoru.store.calendar.schema import (
 _INTERNAL_COLUMNS = frozenset(
     {"last_seen", "updated_at", "sequence", "search_text", "title_clean", "venue_clean", "dedupe_key", "extra"}
 )
-"""Columns whose change nobody sees."""
+"""Columns whose changes are not visible."""
 CONFLICT_PREFIX = "conflict:"
-"""How the subject of a question begins that asks about sources which contradict each other."""
+"""Prefix of the subject of reviews about contradicting sources."""
 _OWNED_AS = {"starts_at": "occurrence", "ends_at": "occurrence", "coordinates": "latitude"}
 _TIME_COLUMNS = frozenset({"starts_at", "ends_at", "local_date", "last_day_over", "times"})
 
 
 def manual_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a person's fields hold, as a draft has them, from JSON."""
+    """Manual field values, from JSON to the types of a draft."""
     base = {"title": "", "title_clean": "", "timezone": values.get("timezone", "UTC"), "occurrence": _PLACEHOLDER_TIME}
     whole = draft_from_json(base | dict(values))
     return {name: getattr(whole, name) for name in values}
@@ -74,42 +76,42 @@ _PLACEHOLDER_TIME = ["2000-01-01T00:00:00+00:00", None, False]
 
 
 def with_manual_values(draft: EventDraft, values: Mapping[str, Any]) -> EventDraft:
-    """A draft with a person's fields put over it."""
+    """A draft with manual field values applied."""
     if not values:
         return draft
     put = replace(draft, **manual_values(values))
     if "category" in values and "category_from" in put.extra:
-        # A person says it now, and no longer what had filled it in.
+        # A person set the category, so it no longer comes from the enricher.
         put = replace(put, extra={name: value for name, value in put.extra.items() if name != "category_from"})
     return put
 
 
 class EventMerger:
-    """One weaving of some events, in one transaction."""
+    """Updates events from their sightings and manual edits, in one transaction."""
 
-    def __init__(self, sql: Connection, judge: Matcher, now: datetime, by: str, *, is_settled: bool = False) -> None:
-        """`is_settled`: a person has looked at all sides, so that contradictions are noted as answered."""
-        self._sql, self._judge, self._now, self._by, self._is_settled = sql, judge, now, by, is_settled
+    def __init__(self, sql: Connection, matcher: Matcher, now: datetime, by: str, *, is_settled: bool = False) -> None:
+        """`is_settled`: a person has seen all sides, so contradictions are recorded as reviewed."""
+        self._sql, self._matcher, self._now, self._by, self._is_settled = sql, matcher, now, by, is_settled
         self._notes: list[dict[str, Any]] = []
         self._owners: list[dict[str, Any]] = []
-        self._questions: list[ReviewRequest] = []
+        self._requests: list[ReviewRequest] = []
         self._were_shared: set[int] = set()
-        self.asked = 0
-        self.contested: set[int] = set()
-        """Sightings that contradict the rest of their event: a person is asked about them."""
+        self.reviews_opened = 0
+        self.conflicting: set[int] = set()
+        """Sightings that contradict the rest of their event, which have a review."""
 
-    def weave(self, event_ids: Iterable[int]) -> dict[int, EventDraft]:
-        """Bring these events up to date; returns what each is now."""
+    def merge(self, event_ids: Iterable[int]) -> dict[int, EventDraft]:
+        """Update these events; returns the draft of each."""
         sql = self._sql
         rows = event_rows(sql, event_ids)
-        said = sightings_of(sql, rows)
+        by_event = sightings_of(sql, rows)
         owned = self._owned(rows)
         origin = {row["id"]: row for row in sql.execute(select(sources)).mappings()} if rows else {}
         updates: list[dict[str, Any]] = []
         known: dict[int, EventDraft] = {}
         shared: list[int] = []
         for event_id, row in rows.items():
-            with_draft = [one for one in said.get(event_id, ()) if one.draft is not None]
+            with_draft = [one for one in by_event.get(event_id, ()) if one.draft is not None]
             if not with_draft:
                 continue
             live = [one for one in with_draft if one.gone_at is None] or with_draft
@@ -118,16 +120,16 @@ class EventMerger:
             draft = known[event_id] = with_manual_values(merged.draft, {name: value for name, (_, value) in person.items()})
             if len(with_draft) > 1 or event_id in self._were_shared:
                 shared.append(event_id)
-                self._own(event_id, merged, live, person)
-                self._doubt(event_id, merged, live, person)
+                self._record_owners(event_id, merged, live, person)
+                self._request_reviews(event_id, merged, live, person)
             changes = self._columns(row, draft, merged, live, origin)
             if changes:
                 updates.append({"b_id": event_id, **changes})
         self._write(updates)
         self._write_times(rows, known, updates)
-        self._write_blocks(known, said)
+        self._write_blocks(known, by_event)
         self._write_owners(shared)
-        self._ask(shared)
+        self._open_reviews(shared)
         insert_all(sql, event_history, self._notes)
         return known
 
@@ -135,10 +137,10 @@ class EventMerger:
         if len(live) == 1:
             assert live[0].draft is not None
             return MergedDraft(draft=live[0].draft)
-        return self._judge.merge(live)
+        return self._matcher.merge(live)
 
     def _owned(self, event_ids: Iterable[int]) -> dict[int, dict[str, tuple[str, Any]]]:
-        """What a person said; the events with fields of several sources are noted on the way."""
+        """The manual fields by event; events with fields of several sources are collected on the way."""
         found: dict[int, dict[str, tuple[str, Any]]] = {}
         for row in select_in(self._sql, select(field_owners), field_owners.c.event_id, event_ids):
             if row["owner"] == "person":
@@ -147,8 +149,8 @@ class EventMerger:
                 self._were_shared.add(row["event_id"])
         return found
 
-    def _own(self, event_id: int, merged: MergedDraft, live: Sequence[Sighting], owned: Mapping[str, Any]) -> None:
-        """Which source each field is from. An event of one source needs no such rows."""
+    def _record_owners(self, event_id: int, merged: MergedDraft, live: Sequence[Sighting], owned: Mapping[str, Any]) -> None:
+        """Record which source each field comes from. An event with one source needs no such rows."""
         if len(live) < 2:
             return
         by_id = {one.id: one for one in live}
@@ -165,8 +167,8 @@ class EventMerger:
             self._sql.execute(delete(field_owners).where(mine))
         insert_all(self._sql, field_owners, self._owners)
 
-    def _doubt(self, event_id: int, merged: MergedDraft, live: Sequence[Sighting], owned: Mapping[str, Any]) -> None:
-        """A question for each source that contradicts what is shown, unless what is shown is a person's word."""
+    def _request_reviews(self, event_id: int, merged: MergedDraft, live: Sequence[Sighting], owned: Mapping[str, Any]) -> None:
+        """Request a review for each source that contradicts the shown value, unless that was set by a person."""
         sides: dict[int, list[Any]] = {}
         for one in merged.conflicts:
             if _OWNED_AS.get(one.field, one.field) not in owned:
@@ -176,23 +178,23 @@ class EventMerger:
             content = hashlib.sha256(json.dumps(conflicts, sort_keys=True).encode()).hexdigest()[:16]
             detail = {"sighting": number, "conflicts": conflicts, "reasons": [one["why"] for one in conflicts]}
             subject = f"{CONFLICT_PREFIX}{event_id}:{number}:{content}"
-            self._questions.append(ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, of.get(number), detail))
-            self.contested.add(number)
+            self._requests.append(ReviewRequest(subject, (event_id,), ReviewReason.DEDUPE_CONFLICT, of.get(number), detail))
+            self.conflicting.add(number)
 
-    def _ask(self, event_ids: Sequence[int]) -> None:
-        still = {one.subject for one in self._questions}
+    def _open_reviews(self, event_ids: Sequence[int]) -> None:
+        still = {one.subject for one in self._requests}
         close_outdated_reviews(self._sql, event_ids, CONFLICT_PREFIX, still, self._by, self._now)
-        asked = open_reviews(self._sql, self._questions, self._now)
+        opened = open_reviews(self._sql, self._requests, self._now)
         if self._is_settled:
             mine = [row["id"] for row in open_reviews_about(self._sql, event_ids) if row["subject"] in still]
             close_reviews(self._sql, mine, "merge", self._by, self._now)
         else:
-            self.asked += asked
+            self.reviews_opened += opened
 
     def _columns(
         self, row: RowMapping, draft: EventDraft, merged: MergedDraft, live: Sequence[Sighting], origin: Mapping[int, RowMapping]
     ) -> dict[str, Any]:
-        """The columns that are different now, with `sequence` when it can be seen."""
+        """The changed columns, with `sequence` if the change is visible."""
         columns = event_columns(draft, self._now, row)
         first = next((one for one in live if one.id == merged.owners.get("title")), live[0])
         source = origin.get(first.source_id) if first.source_id is not None else None
@@ -201,7 +203,7 @@ class EventMerger:
             "terms_url": source["terms_url"] if source else "",
             "source_url": draft.url or (source["url"] if source else ""),
         }
-        columns["dedupe_key"] = self._judge.key(draft)
+        columns["dedupe_key"] = self._matcher.key(draft)
         if columns["cancelled_at"] and row["cancelled_at"]:
             columns["cancelled_at"] = row["cancelled_at"]
         if row["status"] == EventStatus.QUARANTINE.value:
@@ -213,7 +215,7 @@ class EventMerger:
         different = {name: value for name, value in columns.items() if row[name] != value}
         seen = {name for name in different if name not in _INTERNAL_COLUMNS}
         if row["times"] > 1 and columns["times"] > 1 and seen <= _TIME_COLUMNS:
-            seen = set()  # A series moves on by itself; whether its dates changed is told by `_write_times`.
+            seen = set()  # The next date of a series moves on by itself; `_write_times` detects whether its dates changed.
         if seen:
             self._note(row, {name: different[name] for name in seen})
             different |= {"sequence": row["sequence"] + 1, "updated_at": self._now}
@@ -224,7 +226,7 @@ class EventMerger:
         self._notes.append({"event_id": row["id"], "at": self._now, "by": self._by, "changes": changes})
 
     def _write(self, updates: list[dict[str, Any]]) -> None:
-        """Rows with the same columns go out together."""
+        """Update rows with the same columns together."""
         groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for one in updates:
             groups.setdefault(tuple(sorted(one.keys() - {"b_id"})), []).append(one)
@@ -250,22 +252,22 @@ class EventMerger:
             delete(occurrences).where(occurrences.c.event_id == bindparam("b_id")), [{"b_id": one} for one in stale]
         )
         insert_all(self._sql, occurrences, [row for event_id in stale for row in after[event_id]])
-        told = {one["b_id"] for one in updates if "sequence" in one}
+        counted = {one["b_id"] for one in updates if "sequence" in one}
         for event_id in stale:
-            if event_id not in told and event_id in before and not _is_same_series(before[event_id], after[event_id]):
+            if event_id not in counted and event_id in before and not _is_same_series(before[event_id], after[event_id]):
                 row = rows[event_id]
                 self._note(row, {"times": len(after[event_id])})
                 query = update(events).where(events.c.id == event_id)
                 self._sql.execute(query.values(sequence=row["sequence"] + 1, updated_at=self._now))
 
-    def _write_blocks(self, known: Mapping[int, EventDraft], said: Mapping[int, Sequence[Sighting]]) -> None:
+    def _write_blocks(self, known: Mapping[int, EventDraft], by_event: Mapping[int, Sequence[Sighting]]) -> None:
         before: dict[int, set[str]] = {}
         for one in select_in(self._sql, select(blocks), blocks.c.event_id, known):
             before.setdefault(one["event_id"], set()).add(one["block"])
         gone, new = [], []
         for event_id, draft in known.items():
-            every = [draft, *(one.draft for one in said[event_id] if one.draft is not None)]
-            names = {name for each in every for name in self._judge.blocks(each)}
+            every = [draft, *(one.draft for one in by_event[event_id] if one.draft is not None)]
+            names = {name for each in every for name in self._matcher.blocks(each)}
             gone += [{"b_block": name, "b_id": event_id} for name in before.get(event_id, set()) - names]
             new += [{"block": name, "event_id": event_id} for name in names - before.get(event_id, set())]
         if gone:
@@ -275,7 +277,7 @@ class EventMerger:
 
 
 def _is_same_series(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a series only lost dates that are over and gained later ones."""
+    """Whether a series only dropped past dates and gained later ones."""
     if len(before) < 2 or len(after) < 2:
         return False
     start, end = max(before[0]["starts_at"], after[0]["starts_at"]), min(before[-1]["starts_at"], after[-1]["starts_at"])
@@ -292,43 +294,47 @@ def _plain(value: Any) -> Any:
 
 
 def unlist_events(sql: Connection, event_ids: Sequence[int]) -> None:
-    """Take events out of lists and comparisons; their rows stay."""
+    """Remove events from lists and comparisons; their rows stay."""
     for table in (occurrences, blocks):
         sql.execute(delete(table).where(table.c.event_id.in_(event_ids)))
 
 
 def move_sightings(sql: Connection, sighting_ids: Sequence[int], *, since: int, to: int) -> None:
-    """Let sightings of one event be another's."""
+    """Move sightings from one event to another."""
     where = and_(sightings.c.id.in_(sighting_ids), sightings.c.event_id == since)
     sql.execute(update(sightings).where(where).values(event_id=to))
 
 
 class MergeStore(CalendarDatabase):
-    """Merge and undo."""
+    """Merges events and undoes merges."""
 
-    def merge_events(self, kept: int, absorbed: int, judge: Matcher, by: str, *, score: float | None = None) -> MergeRecord:
-        """Let one event take in another, because a person says so."""
+    def merge_events(self, kept: int, absorbed: int, matcher: Matcher, by: str, *, score: float | None = None) -> MergeRecord:
+        """Merge an event into another, as decided by a person."""
         with self.write_events() as sql:
             for one in (kept, absorbed):
                 unmerged_row(sql, one)
             if kept == absorbed:
-                raise UsageError("An event can not be merged with itself: name two events.")
-            number = absorb_event(sql, judge, kept, absorbed, MergeStamp(by, self.now(), is_person=True), score=score, reasons=[])
+                raise UsageError("An event cannot be merged with itself. Choose two events.")
+            number = absorb_event(
+                sql, matcher, kept, absorbed, MergeStamp(by, self.now(), is_person=True), score=score, reasons=[]
+            )
             return self._merge(sql, number)
 
-    def undo_merge(self, merge_id: int, judge: Matcher, by: str) -> tuple[int, int]:
-        """Take a merge back and keep the two apart from now on. Returns both events' ids, the kept one first."""
+    def undo_merge(self, merge_id: int, matcher: Matcher, by: str) -> tuple[int, int]:
+        """Undo a merge and mark the two events as different. Returns both ids, the kept one first."""
         with self.write_events() as sql:
             done = self._merge(sql, merge_id)
             if done.undone_at is not None:
-                raise UsageError(f"Merge {merge_id} was undone already.")
+                raise UsageError("Merge {id} is already undone.", id=merge_id)
             now = self.now()
             row = event_rows(sql, [done.kept_id])[done.kept_id]
             if row["merged_into"] is not None:
-                raise UsageError(f"Event {done.kept_id} was merged into {row['merged_into']} later: undo that merge first.")
+                raise UsageError(
+                    "Event {id} was merged into {other} later. Undo that merge first.", id=done.kept_id, other=row["merged_into"]
+                )
             here = select(sightings.c.id).where(sightings.c.id.in_(done.sighting_ids), sightings.c.event_id == done.kept_id)
             if sql.execute(here).first() is None:
-                raise UsageError(f"What merge {merge_id} brought together was taken apart already.")
+                raise UsageError("The events of merge {id} are already separate.", id=merge_id)
             before = sql.execute(select(merges.c.before).where(merges.c.id == merge_id)).scalar_one()
             other = done.absorbed_id
             if other is None:
@@ -341,11 +347,11 @@ class MergeStore(CalendarDatabase):
                 _update_last_seen(sql, one)
             sql.execute(update(merges).where(merges.c.id == merge_id).values(undone_at=now, undone_by=by))
             keep_apart(sql, [done.kept_id, other], by, now)
-            EventMerger(sql, judge, now, by).weave([done.kept_id, other])
+            EventMerger(sql, matcher, now, by).merge([done.kept_id, other])
             return done.kept_id, other
 
     def merges(self, *, event_id: int | None = None, limit: int | None = None) -> tuple[MergeRecord, ...]:
-        """The newest first."""
+        """Merges, newest first."""
         query = select(merges).order_by(merges.c.id.desc()).limit(limit)
         if event_id is not None:
             query = query.where((merges.c.kept_id == event_id) | (merges.c.absorbed_id == event_id))
@@ -359,22 +365,24 @@ class MergeStore(CalendarDatabase):
     def _merge(self, sql: Connection, merge_id: int) -> MergeRecord:
         row = sql.execute(select(merges).where(merges.c.id == merge_id)).mappings().one_or_none()
         if row is None:
-            raise UsageError(f"There is no merge {merge_id}: `tadoru events show ID` lists those of an event.")
+            raise UsageError("Merge {id} not found. `tadoru events show ID` lists the merges of an event.", id=merge_id)
         return merge_from_row(row)
 
 
 def unmerged_row(sql: Connection, event_id: int) -> Mapping[Any, Any]:
-    """The row of an event that is not a part of another."""
+    """The row of an event that was not merged into another. Raises UsageError."""
     row = event_rows(sql, [event_id]).get(event_id)
     if row is None:
-        raise UsageError(f"There is no event {event_id}: list them with `tadoru events list --all`.")
+        raise UsageError("Event {id} not found. `tadoru events list --all` lists all events.", id=event_id)
     if row["merged_into"] is not None:
-        raise UsageError(f"Event {event_id} was merged into {row['merged_into']}: use that one, or undo the merge.")
+        raise UsageError(
+            "Event {id} was merged into {other}. Use that one, or undo the merge.", id=event_id, other=row["merged_into"]
+        )
     return row
 
 
 def final_event_id(sql: Connection, event_id: int) -> int:
-    """The event that an event is a part of by now: itself, unless it was absorbed."""
+    """The event that an event was merged into; itself if it was not."""
     row = event_rows(sql, [event_id])[event_id]
     while row["merged_into"] is not None:
         row = event_rows(sql, [row["merged_into"]])[row["merged_into"]]
@@ -391,9 +399,9 @@ class MergeStamp(NamedTuple):
 
 
 def absorb_event(
-    sql: Connection, judge: Matcher, kept: int, absorbed: int, stamp: MergeStamp, *, score: float | None, reasons: Sequence[Any]
+    sql: Connection, matcher: Matcher, kept: int, absorbed: int, stamp: MergeStamp, *, score: float | None, reasons: Sequence[Any]
 ) -> int:
-    """Move everything of one event to another; returns the merge's id. Call within `write_events`."""
+    """Move everything of one event to another; returns the id of the merge. Call it within `write_events`."""
     moved = list(sql.execute(select(sightings.c.id).where(sightings.c.event_id == absorbed)).scalars())
     before = {
         "carried": _carry_manual_fields(sql, kept, absorbed),
@@ -411,23 +419,23 @@ def absorb_event(
         row["id"] for row in open_reviews_about(sql, [absorbed]) if _is_answered(sql, row["subject"], row["candidate_ids"])
     ]
     close_reviews(sql, answered, "merge", stamp.by, stamp.at)
-    EventMerger(sql, judge, stamp.at, stamp.by, is_settled=stamp.is_person).weave([kept])
+    EventMerger(sql, matcher, stamp.at, stamp.by, is_settled=stamp.is_person).merge([kept])
     return number
 
 
 def _is_answered(sql: Connection, subject: str, candidate_ids: Sequence[int]) -> bool:
-    """Whether a merge has answered a question about a pair."""
+    """Whether a merge has settled a review about a pair."""
     return subject.startswith("pair:") and len({final_event_id(sql, one) for one in candidate_ids}) == 1
 
 
 def _update_last_seen(sql: Connection, event_id: int) -> None:
-    """An event was last seen when one of its rows was."""
+    """Set the last-seen time of an event from its sightings."""
     seen = select(func.max(sightings.c.last_seen)).where(sightings.c.event_id == event_id)
     sql.execute(update(events).where(events.c.id == event_id).values(last_seen=seen.scalar_subquery()))
 
 
 def _carry_hidden(sql: Connection, kept: int, absorbed: int) -> bool:
-    """What a person has hidden stays hidden as a part of another. True when that hides the other."""
+    """Hide the kept event if a person had hidden the absorbed one; whether that changed it."""
     rows = event_rows(sql, [kept, absorbed])
     hides: bool = rows[absorbed]["status"] == EventStatus.HIDDEN.value and rows[kept]["status"] != EventStatus.HIDDEN.value
     if hides:
@@ -436,7 +444,7 @@ def _carry_hidden(sql: Connection, kept: int, absorbed: int) -> bool:
 
 
 def _carry_separations(sql: Connection, kept: int, absorbed: int) -> list[int]:
-    """Events that a person keeps apart from the absorbed one are kept apart from the other too; those that were not before."""
+    """Copy "different events" decisions of the absorbed event to the kept one; returns the events of new ones."""
     sql.execute(delete(apart).where(_is_pair(*ordered_pair(kept, absorbed))))
     mine = sql.execute(select(apart).where(or_(apart.c.low_id == absorbed, apart.c.high_id == absorbed))).mappings().all()
     new = []
@@ -454,7 +462,7 @@ def _is_pair(low: int, high: int) -> Any:
 
 
 def _undo_carried_state(sql: Connection, kept: int, before: Mapping[str, Any]) -> None:
-    """What the kept event only had from the absorbed one."""
+    """Undo what the kept event only had from the absorbed one."""
     for other in before.get("apart", ()):
         sql.execute(delete(apart).where(_is_pair(*ordered_pair(kept, other))))
     if before.get("hid"):
@@ -463,7 +471,7 @@ def _undo_carried_state(sql: Connection, kept: int, before: Mapping[str, Any]) -
 
 
 def _carry_manual_fields(sql: Connection, kept: int, absorbed: int) -> list[str]:
-    """A person's fields of the absorbed event go along, unless the kept one has its own."""
+    """Copy the manual fields of the absorbed event, unless the kept one has its own; returns their names."""
     person = field_owners.c.owner == "person"
     has = set(sql.execute(select(field_owners.c.field).where(field_owners.c.event_id == kept, person)).scalars())
     carried = []
@@ -477,17 +485,17 @@ def _carry_manual_fields(sql: Connection, kept: int, absorbed: int) -> list[str]
 
 
 def _undo_carried_fields(sql: Connection, kept: int, other: int, carried: Sequence[str]) -> None:
-    """What a person said about the absorbed event is its own again; what was changed since, stays on both."""
+    """Remove copied manual fields from the kept event, except those that were changed since."""
     query = select(field_owners).where(field_owners.c.event_id.in_([kept, other]), field_owners.c.field.in_(carried))
-    said = {(row["event_id"], row["field"]): row["value"] for row in sql.execute(query).mappings()}
+    values = {(row["event_id"], row["field"]): row["value"] for row in sql.execute(query).mappings()}
     for name in carried:
-        if said.get((kept, name)) == said.get((other, name)):
+        if values.get((kept, name)) == values.get((other, name)):
             same = (field_owners.c.event_id == kept, field_owners.c.field == name)
             sql.execute(delete(field_owners).where(*same))
 
 
 def copy_event(sql: Connection, row: Mapping[Any, Any], now: datetime) -> int:
-    """A new event for sightings that are to leave another; weaving fills it."""
+    """Insert a new event for sightings that leave another; `EventMerger` fills it."""
     values = {name: value for name, value in row.items() if name != "id"}
     values |= {"uid": uuid4().hex, "created_at": now, "updated_at": now, "sequence": 0, "merged_into": None}
     values |= {"status": EventStatus.ACTIVE.value, "archived_at": None}
@@ -496,7 +504,7 @@ def copy_event(sql: Connection, row: Mapping[Any, Any], now: datetime) -> int:
 
 
 def keep_apart(sql: Connection, event_ids: Sequence[int], by: str, now: datetime) -> None:
-    """Remember that these are different events, whatever a comparison says."""
+    """Record that these are different events, whatever a comparison says."""
     pairs = {ordered_pair(one, other) for one in event_ids for other in event_ids if one != other}
     for low, high in sorted(pairs):
         if sql.execute(select(apart.c.low_id).where(_is_pair(low, high))).first() is None:

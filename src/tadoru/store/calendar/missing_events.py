@@ -1,6 +1,7 @@
-"""What a source no longer says. Events that are still to come are marked as vanished, never deleted; events that are over are
-left alone, because sources drop them as a matter of course. When a great part is missing at once, the source is doubted and
-nothing is marked.
+"""Detects events that a source no longer lists.
+
+Upcoming events are marked as vanished, never deleted. Past events are left alone, because sources drop them as a matter of
+course. If a large share is missing at once, the source is doubted and nothing is marked.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from tadoru.store.calendar.schema import event_history, events, sightings
 
 DROP_SHARE = 0.2
 DROP_COUNT = 5
-"""More missing than this, and more than that share: a drop."""
+"""A drop is more missing events than this, and a larger share than that."""
 
 
 class MissingEvents(CalendarDatabase):
-    """Ending a run."""
+    """Marks missing events at the end of a run."""
 
-    def sweep(self, run: RunLog, *, force: bool = False) -> MissingEventsResult:
-        """Call when a run has read its source whole: mark what it no longer says. `force` marks in spite of a drop."""
+    def mark_missing(self, run: RunLog, *, force: bool = False) -> MissingEventsResult:
+        """Mark the events that a source no longer lists. Call it only if the run has read the whole source. `force` marks them
+        despite a drop."""
         now = self.now()
         with self.write_events() as sql:
             check_run_open(sql, run)
@@ -36,17 +38,17 @@ class MissingEvents(CalendarDatabase):
             gone = [] if is_drop else missing
             for part in in_batches(row.id for row in gone):
                 sql.execute(update(sightings).where(sightings.c.id.in_(part)).values(gone_at=now))
-            vanished = self._vanish(sql, sorted({row.event_id for row in gone}), now, f"source {run.source_id}")
+            vanished = self._mark_vanished(sql, sorted({row.event_id for row in gone}), now, f"source {run.source_id}")
             if not is_drop:
-                self._forget_bad_rows(sql, run, now)
+                self._close_gone_rows(sql, run, now)
             return MissingEventsResult(known=len(known), missing=len(missing), vanished=vanished, is_drop=is_drop)
 
-    def _vanish(self, sql: Connection, event_ids: list[int], now: datetime, by: str) -> int:
-        """Mark the events that no source speaks of any more."""
+    def _mark_vanished(self, sql: Connection, event_ids: list[int], now: datetime, by: str) -> int:
+        """Mark events without any current sighting as vanished; returns how many."""
         count = 0
         for part in in_batches(event_ids):
-            said = exists().where(sightings.c.event_id == events.c.id, sightings.c.gone_at.is_(None))
-            query = update(events).where(events.c.id.in_(part), ~said, events.c.vanished_at.is_(None))
+            is_listed = exists().where(sightings.c.event_id == events.c.id, sightings.c.gone_at.is_(None))
+            query = update(events).where(events.c.id.in_(part), ~is_listed, events.c.vanished_at.is_(None))
             values = {"vanished_at": now, "updated_at": now, "sequence": events.c.sequence + 1}
             marked = sql.execute(query.values(values).returning(events.c.id)).scalars().all()
             changes = {"vanished_at": [None, now.isoformat()]}
@@ -56,8 +58,8 @@ class MissingEvents(CalendarDatabase):
             count += len(marked)
         return count
 
-    def _forget_bad_rows(self, sql: Connection, run: RunLog, now: datetime) -> None:
-        """Rows in quarantine that are gone ask nothing any more."""
+    def _close_gone_rows(self, sql: Connection, run: RunLog, now: datetime) -> None:
+        """Close the reviews of quarantined rows that are gone."""
         mine = and_(sightings.c.source_id == run.source_id, sightings.c.draft.is_(None), sightings.c.gone_at.is_(None))
         old = or_(sightings.c.last_run != run.id, sightings.c.last_run.is_(None))
         query = update(sightings).where(mine, old).values(gone_at=now).returning(sightings.c.event_id)
@@ -67,8 +69,8 @@ class MissingEvents(CalendarDatabase):
             still = events.c.status == EventStatus.QUARANTINE.value
             sql.execute(update(events).where(events.c.id.in_(part), still).values(vanished_at=now))
 
-    def see_all(self, run: RunLog) -> int:
-        """The source says that nothing changed (304): all that it said is seen again. How many rows."""
+    def mark_all_seen(self, run: RunLog) -> int:
+        """Mark all rows of a source as seen, because it reported no change (304); returns how many."""
         now = self.now()
         with self.write_events() as sql:
             check_run_open(sql, run)
@@ -80,7 +82,7 @@ class MissingEvents(CalendarDatabase):
 
 
 def _upcoming_sightings(run: RunLog, now: datetime) -> Select[Any]:
-    """The rows of a source about events that have not begun. Calendars drop what is under way, so that says nothing."""
+    """The rows of a source about events that have not started. Calendars drop ongoing events, so these prove nothing."""
     columns = select(sightings.c.id, sightings.c.event_id, sightings.c.last_run).join(events, events.c.id == sightings.c.event_id)
     goes_on = and_(events.c.times > 1, events.c.last_day_over > now + timedelta(days=1))
     return columns.where(

@@ -1,6 +1,7 @@
-"""The values that cross the border of the events database, and what it asks of whoever judges events (`Matcher`).
+"""The records that the calendar database takes and returns, and how rows become records.
 
-A judge knows when two drafts are one event and which words win; the database knows neither. It is handed in by the job.
+`Matcher` is the interface to `jobs.events.dedupe`, which decides whether two descriptions are one event and which values win. The
+database does not decide that itself: callers pass a matcher in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tadoru.store.calendar.schema import events, sightings, sources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventSource:
-    """A place that events are collected from. What is checked about its settings is the readers' affair."""
+    """A source that events are collected from. Its settings are checked by its reader."""
 
     id: int
     name: str
@@ -36,21 +37,21 @@ class EventSource:
     settings: Mapping[str, Any]
     timezone: str
     priority: int
-    """The greater one is collected first."""
+    """Sources with a higher number are collected first."""
     depends_on: int | None
     licence: str
     terms_url: str
     allow_private: bool
     named_host: str
-    """A private `host:port` that the person typed, and that is therefore permitted."""
+    """A private `host:port` that the user entered, which permits it."""
     low_hours: int
     secret: str
-    """Where the secret is (the name of a variable), never the secret."""
+    """The name of the environment variable that holds the secret, never the secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SourceEdit:
-    """One field of a source, changed once. A source that is added or removed is the field `source`."""
+class SourceFieldChange:
+    """One change of one field of a source. Adding or removing a source is a change of the field `source`."""
 
     at: datetime
     by: str
@@ -61,7 +62,7 @@ class SourceEdit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionState:
-    """What collecting a source has taught."""
+    """The state of collecting a source."""
 
     source_id: int
     etag: bytes | None
@@ -76,12 +77,12 @@ class CollectionState:
     backoff: float
     lease_worker: int | None
     kept: Mapping[str, Any] | None
-    """Whatever else the job wants to remember about it."""
+    """Other data that the job stores for the next run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLog:
-    """One collection of one source; without `status` it is under way."""
+    """One run of one source; while it is running, `status` is None."""
 
     id: int
     source_id: int
@@ -99,7 +100,7 @@ class RunLog:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Where a body was kept."""
+    """Where a response body was saved."""
 
     id: int
     source_id: int
@@ -114,11 +115,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarEvent:
-    """An event as it is kept."""
+    """A stored event."""
 
     id: int
     uid: str
-    """Ours, for calendars; it stays when everything else changes."""
+    """The UID in calendars; it never changes."""
     title: str
     title_clean: str
     description: str
@@ -143,7 +144,7 @@ class CalendarEvent:
     recurrence: str
     when_note: str
     source_url: str
-    """Where it can be read: its own page, or else the source."""
+    """The page of the event, or else the URL of the source."""
     source_id: int | None
     licence: str
     terms_url: str
@@ -154,32 +155,32 @@ class CalendarEvent:
     updated_at: datetime
     last_seen: datetime
     last_day_over: datetime | None
-    """The midnight after its last day, where it takes place."""
+    """The midnight after its last day, local time."""
     cancelled_at: datetime | None
     vanished_at: datetime | None
     archived_at: datetime | None
     merged_into: int | None
     sequence: int
-    """Raised at each change a reader can see."""
+    """Incremented at each visible change."""
     times: int
-    """How many occurrences it has."""
+    """Number of occurrences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventTime:
-    """One occurrence of a kept event; of a list, the first that fits what was asked for."""
+    """One occurrence of a stored event; in a list, the first one that matches the filter."""
 
     starts_at: datetime
     ends_at: datetime | None
     has_time: bool
     local_date: date
     last_date: date
-    """Its last day, included."""
+    """The last day, included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedEvent:
-    """A line of a list: an event and the time it is listed for."""
+    """An entry of a list: an event and the occurrence it is listed for."""
 
     event: CalendarEvent
     time: EventTime | None
@@ -188,16 +189,16 @@ class ListedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventPage:
-    """A part of a list."""
+    """One page of a list."""
 
     items: tuple[ListedEvent, ...]
     next_cursor: str | None
-    """Ask with it for what comes after; None at the end."""
+    """The cursor of the next page; None on the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldOwner:
-    """Who says what a field holds."""
+    """Which source or person a field comes from."""
 
     owner: str
     """source or person."""
@@ -208,7 +209,7 @@ class FieldOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """What one source says about an event: a sighting."""
+    """A row of a source about an event."""
 
     id: int
     event_id: int
@@ -216,7 +217,7 @@ class Sighting:
     priority: int
     row_key: str
     draft: EventDraft | None
-    """None of a row in quarantine."""
+    """None for a row in quarantine."""
     raw: Mapping[str, Any] | None
     first_seen: datetime
     last_seen: datetime
@@ -225,17 +226,17 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergedDraft:
-    """What several sightings say together, and which source each field is from."""
+    """The event that several sightings describe, and which sighting each field comes from."""
 
     draft: EventDraft
     owners: Mapping[str, int] = field(default_factory=dict)
-    """Field of the draft → the `Said.id` it was taken from; what is not named is from the first."""
+    """Field of the draft → the id of the sighting it was taken from; fields that are not listed come from the first sighting."""
     conflicts: Sequence[Any] = ()
-    """Where they contradict each other: named tuples with a `field`, a `why` and the `number` (`Said.id`) of the other side."""
+    """Contradictions: named tuples with a `field`, a `why` and the `number` (sighting id) of the other side."""
 
 
 class MatchOutcome(Protocol):
-    """The outcome of comparing two drafts."""
+    """The result of comparing two drafts."""
 
     @property
     def verdict(self) -> str:
@@ -247,42 +248,42 @@ class MatchOutcome(Protocol):
 
     @property
     def reasons(self) -> Sequence[Any]:
-        """Sentences, or named tuples with a `why`."""
+        """Texts, or named tuples with a `why`."""
         ...
 
 
 class Matcher(Protocol):
-    """Pure judgement about drafts, from the job above."""
+    """Decides whether two drafts are one event; implemented by `jobs.events.dedupe.matcher.EventMatcher`."""
 
     def key(self, draft: EventDraft) -> str:
-        """What two descriptions of one event share: title_clean + date + venue."""
+        """The dedupe key: title_clean + date + venue."""
         ...
 
     def blocks(self, draft: EventDraft) -> tuple[str, ...]:
-        """Names of the groups it is compared within."""
+        """The blocking keys: drafts are only compared if they share one."""
         ...
 
     def compare(self, new: EventDraft, known: EventDraft, *, same_source: bool) -> MatchOutcome:
-        """Whether two are one. `known` comes without `description`, `extra` and `uid`."""
+        """Whether two drafts are one event. `known` comes without `description`, `extra` and `uid`."""
         ...
 
-    def same_row(self, known: EventDraft, read: EventDraft) -> bool:
-        """Whether a row with a known uid is still about the event it was about."""
+    def is_same_row(self, known: EventDraft, read: EventDraft) -> bool:
+        """Whether a row with a known uid still describes the same event."""
         ...
 
-    def merge(self, said: Sequence[Sighting]) -> MergedDraft:
-        """Several sightings with drafts, the most trusted first, as one."""
+    def merge(self, sightings: Sequence[Sighting]) -> MergedDraft:
+        """Merge sightings with drafts, the most trusted first."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergeRecord:
-    """A merge that was done, and how to think about undoing it."""
+    """A merge that was done, with what is needed to undo it."""
 
     id: int
     kept_id: int
     absorbed_id: int | None
-    """None when the other side never was an event of its own: a new row that was recognised at once."""
+    """None if the other side never was an event: a new row that was matched at once."""
     sighting_ids: tuple[int, ...]
     score: float | None
     reasons: tuple[Any, ...]
@@ -294,7 +295,7 @@ class MergeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewItem:
-    """A question for a person."""
+    """An item of the review queue."""
 
     id: int
     subject: str
@@ -310,13 +311,13 @@ class ReviewItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventProvenance:
-    """An event with where everything about it comes from."""
+    """An event with its sightings, field owners, merges, reviews and history."""
 
     event: CalendarEvent
     occurrences: tuple[EventTime, ...]
     owners: Mapping[str, FieldOwner]
-    """Fields of a person, and of an event with several sources which field is from which."""
-    said: tuple[Sighting, ...]
+    """Fields edited by a person, and for an event with several sources which field comes from which."""
+    sightings: tuple[Sighting, ...]
     merges: tuple[MergeRecord, ...]
     reviews: tuple[ReviewItem, ...]
     history: tuple[Mapping[str, Any], ...]
@@ -324,14 +325,14 @@ class EventProvenance:
 
 @dataclass(slots=True, kw_only=True)
 class ApplyResult:
-    """What a run did to the events."""
+    """What a run changed."""
 
     inserted: int = 0
     updated: int = 0
     unchanged: int = 0
     merged: int = 0
     absorbed: int = 0
-    """Events that turned out to be a part of another, because a row changed; their rows are counted above."""
+    """Events that were merged into another because a row changed; their rows are counted above."""
     review: int = 0
     quarantined: int = 0
 
@@ -343,19 +344,19 @@ class ApplyResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingEventsResult:
-    """What a source no longer says."""
+    """The events that are missing from a source."""
 
     known: int
     missing: int
     vanished: int
-    """Events marked; none when `is_drop`."""
+    """Events marked as vanished; 0 if `is_drop`."""
     is_drop: bool
-    """So many are missing that the source is doubted, not the events."""
+    """So many events are missing that the source is doubted rather than the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident:
-    """A trouble of a source, told once when it begins and once when it is over."""
+    """A problem of a source; one notice is sent when it starts and one when it ends."""
 
     id: int
     source_id: int
@@ -368,19 +369,19 @@ class Incident:
 
 
 BATCH_SIZE = 400
-"""How many values one IN list holds, and how many rows one INSERT: both databases have a limit on parameters."""
+"""Values in one IN list and rows in one INSERT: both databases limit the number of parameters."""
 T = TypeVar("T")
 
 
 def in_batches(items: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
-    """So many at a time."""
+    """Split items into lists of at most `size`."""
     rest = iter(items)
     while part := list(islice(rest, size)):
         yield part
 
 
 def select_in(sql: Connection, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> list[RowMapping]:
-    """The rows of a query whose column is one of the values."""
+    """The rows of a query whose column has one of the values."""
     found: list[RowMapping] = []
     for part in in_batches(dict.fromkeys(values)):
         found += sql.execute(query.where(column.in_(part))).mappings()
@@ -388,7 +389,7 @@ def select_in(sql: Connection, query: Select[Any], column: ColumnElement[Any], v
 
 
 def insert_all(sql: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows that nobody needs the numbers of."""
+    """Insert rows whose generated ids are not needed."""
     if rows:
         sql.execute(insert(table), [dict(row) for row in rows])
 
@@ -421,7 +422,7 @@ def merge_from_row(row: RowMapping) -> MergeRecord:
 
 
 def sightings_of(sql: Connection, event_ids: Iterable[int]) -> dict[int, list[Sighting]]:
-    """Every sighting of these events: the source of higher priority first, then the older one."""
+    """All sightings of these events by event: higher source priority first, then the older one."""
     query = select(sightings, sources.c.priority).join_from(sightings, sources, isouter=True)
     found: dict[int, list[Sighting]] = {}
     rows = select_in(sql, query, sightings.c.event_id, event_ids)

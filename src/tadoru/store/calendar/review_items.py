@@ -1,7 +1,8 @@
-"""Asking a person: each question once, closed by itself when what it was about is no more.
+"""Opens and closes items of the review queue.
 
-What a question is about is its `subject`; a subject that was asked before is not asked again, whatever the answer was. So a
-subject names what would make it another question: a row's content, what sources contradict each other about.
+The `subject` of an item says what it is about. A subject is opened once, whatever the decision was, so it includes everything
+that would make it another question: the content of a row, or the contradicting values. Items are closed automatically when they
+no longer apply.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ OUTDATED = "the sources say something else now"
 
 
 class ReviewRequest(NamedTuple):
-    """A review that may have to be opened."""
+    """A review to open, unless it was opened before."""
 
     subject: str
-    """What it is about; asked once."""
+    """Identifies what it is about."""
     candidate_ids: tuple[int, ...]
     reason: ReviewReason
     source_id: int | None
@@ -33,7 +34,7 @@ class ReviewRequest(NamedTuple):
 
 
 def open_reviews(sql: Connection, questions: Iterable[ReviewRequest], now: datetime) -> int:
-    """Open those that were never asked; how many."""
+    """Open the reviews that are new; returns how many."""
     every = {one.subject: one for one in questions}
     known = {row["subject"] for row in select_in(sql, select(reviews.c.subject), reviews.c.subject, every)}
     new = [one for one in every.values() if one.subject not in known]
@@ -45,7 +46,7 @@ def open_reviews(sql: Connection, questions: Iterable[ReviewRequest], now: datet
 
 
 def reopen_reviews(sql: Connection, subjects: Iterable[str]) -> int:
-    """Open once more what was closed because its row was gone; how many."""
+    """Open reviews again that were closed because their row was gone; returns how many."""
     count = 0
     for part in in_batches(subjects):
         query = update(reviews).where(reviews.c.subject.in_(part), reviews.c.resolution == ROW_GONE)
@@ -54,7 +55,7 @@ def reopen_reviews(sql: Connection, subjects: Iterable[str]) -> int:
 
 
 def open_reviews_about(sql: Connection, event_ids: Iterable[int]) -> list[Mapping[Any, Any]]:
-    """The open reviews that these events are candidates of."""
+    """The open reviews about these events."""
     query = select(reviews, review_candidates.c.event_id).join(review_candidates).where(reviews.c.resolved_at.is_(None))
     return list(select_in(sql, query, review_candidates.c.event_id, event_ids))
 
@@ -66,7 +67,7 @@ def close_reviews(sql: Connection, review_ids: Collection[int], resolution: str,
 
 
 def close_row_reviews(sql: Connection, event_ids: Sequence[int], source_id: int, resolution: str, by: str, now: datetime) -> None:
-    """Close what was asked about rows of this source that lacked something."""
+    """Close reviews about incomplete rows of this source."""
     mine = [
         row["id"]
         for row in open_reviews_about(sql, event_ids)
@@ -78,7 +79,7 @@ def close_row_reviews(sql: Connection, event_ids: Sequence[int], source_id: int,
 def close_outdated_reviews(
     sql: Connection, event_ids: Iterable[int], kind: str, still: Collection[str], by: str, now: datetime
 ) -> None:
-    """Close questions of one kind about these events, but for those that still stand."""
+    """Close reviews of one kind about these events, except those that still apply."""
     old = [
         row["id"] for row in open_reviews_about(sql, event_ids) if row["subject"].startswith(kind) and row["subject"] not in still
     ]

@@ -1,7 +1,11 @@
-"""What those who watch are told of collecting: that a run began or ended, and that a source does better or worse.
+"""Live messages about runs and the health of sources, and incidents for notices to people.
 
-It is told in the transaction of what it tells of, so that nobody hears of what did not happen, and whoever collects is heard of:
-the service itself, a worker beside it, or one on another machine.
+A live message is written in the transaction of the change it reports, so that only what happened is reported, whichever process
+collects.
+
+An incident is a problem of a source. One notice is sent when it starts and one when it ends, however many workers there are: a
+worker claims a notice, sends it and confirms it. If it dies in between, the claim expires and another worker sends it; a crash
+may therefore cause a duplicate, but never a lost notice.
 """
 
 from __future__ import annotations
@@ -17,23 +21,23 @@ from tadoru.store.calendar.schema import incidents, source_state, sources
 from tadoru.store.served_crawls.live_messages import LiveMessages
 
 RUNNING = "running"
-"""The status of a run that has none yet."""
+"""The status in messages of a run that has not finished."""
 MAX_ERROR_LENGTH = 500
-"""Characters of an error that are told; the rest is in the log of the run."""
+"""Maximum length of an error in a message; the run log has all of it."""
 
 
 class RunNotifications(LiveMessages):
-    """Telling of collecting."""
+    """Writes live messages about runs and sources."""
 
-    def _tell_run(self, sql: Connection, row: Mapping[Any, Any]) -> None:
-        """Tell how a run stands, by its row."""
+    def _notify_run(self, sql: Connection, row: Mapping[Any, Any]) -> None:
+        """Write a message about a run, from its row."""
         status = row["status"] or RUNNING
         body = {"run_id": row["id"], "source_id": row["source_id"], "status": status, "counts": dict(row["counts"])}
         kind = "run.started" if status == RUNNING else "run.ended"
         self.add_live_message(sql, kind, f"source/{row['source_id']}", body | {"error": row["error_summary"][:MAX_ERROR_LENGTH]})
 
-    def _tell_health(self, sql: Connection, source_id: int) -> None:
-        """Tell how a source does; nothing when it is gone."""
+    def _notify_health(self, sql: Connection, source_id: int) -> None:
+        """Write a message about the health of a source; nothing if it was removed."""
         trouble = select(func.count()).where(incidents.c.source_id == source_id, incidents.c.closed_at.is_(None))
         state = source_state.c
         columns = sources.c.name, sources.c.enabled, state.failures, state.last_error, state.last_success
@@ -57,35 +61,35 @@ def _status(row: Any) -> str:
 
 
 CLAIM_SECONDS = 300.0
-"""Seconds that a worker has for telling what it claimed."""
+"""Seconds that a worker has to send a notice it claimed."""
 
 
 class IncidentStore(RunNotifications):
-    """The memory of what was told."""
+    """Incidents and their notices."""
 
     def open_incident(self, source_id: int, kind: str, detail: Mapping[str, Any]) -> Incident:
-        """The open incident of this kind; a new one, when there is none."""
+        """The open incident of this kind, created if there is none."""
         with self.write_events() as sql:
             row = sql.execute(select(incidents).where(*_open(source_id, kind))).mappings().one_or_none()
             if row is None:
                 values = {"source_id": source_id, "kind": kind, "detail": dict(detail), "opened_at": self.now()}
                 row = sql.execute(insert(incidents).values(values).returning(incidents)).mappings().one()
-                self._tell_health(sql, source_id)
+                self._notify_health(sql, source_id)
             return incident_from_row(row)
 
     def close_incident(self, source_id: int, kind: str) -> Incident | None:
-        """It is over; None when there was none."""
+        """Close an incident; None if there was none."""
         with self.write() as sql:
             query = update(incidents).where(*_open(source_id, kind)).values(closed_at=self.now(), claimed_until=None)
             row = sql.execute(query.returning(incidents)).mappings().one_or_none()
             if row is None:
                 return None
-            self._tell_health(sql, source_id)
+            self._notify_health(sql, source_id)
             return incident_from_row(row)
 
     def claim_notices(self, *, hold: float = CLAIM_SECONDS, limit: int = 100) -> tuple[Incident, ...]:
-        """What is to be told now: that it began, or (when `closed_at` is set) that it is over. An incident that was over before
-        anybody was told is not told at all."""
+        """Claim the notices to send now: that an incident started, or (if `closed_at` is set) that it ended. For an incident that
+        ended before a notice was sent, none is sent."""
         with self.write() as sql:
             now = self.shared_now(sql)
             begun = and_(incidents.c.notified_at.is_(None), incidents.c.closed_at.is_(None))
@@ -102,14 +106,14 @@ class IncidentStore(RunNotifications):
             self._set(sql, [one.id for one in found], claimed_until=now + timedelta(seconds=hold))
             return tuple(found)
 
-    def told(self, incident: Incident) -> None:
-        """The notice went out."""
+    def mark_notified(self, incident: Incident) -> None:
+        """Record that the notice was sent."""
         with self.write() as sql:
             name = "recovered_notified_at" if incident.closed_at is not None else "notified_at"
             self._set(sql, [incident.id], **{name: self.now(), "claimed_until": None})
 
-    def not_told(self, incident: Incident) -> None:
-        """The notice could not be sent: somebody else may try."""
+    def release_notice(self, incident: Incident) -> None:
+        """Release the claim, because the notice could not be sent: another worker may try."""
         with self.write() as sql:
             self._set(sql, [incident.id], claimed_until=None)
 

@@ -1,7 +1,9 @@
-"""Run logs and snapshots: what each collection of a source did, and where the bodies it read are kept.
+"""Run logs and snapshots, and how long they and past events are kept.
 
-A run is begun under a lease and is written to only while it is open: one that was given up for dead (`Schedule.reap`) is closed,
-and its worker, should it still live, is told so at its next step.
+A run starts under a lease and is only written to while it is open. A run of a worker that was removed as dead
+(`SourceSchedule.reap`) is closed; if that worker is still alive, its next step raises `RunClosed`.
+
+The database does not delete files: callers get the paths that are no longer referenced.
 """
 
 from __future__ import annotations
@@ -21,28 +23,28 @@ from tadoru.store.calendar.schema import events, run_logs, snapshots, source_sta
 
 
 class RunClosed(StoreError):
-    """The run was given up for dead, and its source is somebody else's now."""
+    """The run was closed because its worker counted as dead; another worker may have its source."""
 
 
 def check_run_open(sql: Connection, run: RunLog) -> None:
-    """Raise unless the run is under way."""
+    """Raise RunClosed unless the run is open."""
     finished = sql.execute(select(run_logs.c.finished_at).where(run_logs.c.id == run.id)).one_or_none()
     if finished is None or finished[0] is not None:
-        raise RunClosed(f"Run {run.id} was closed by another worker, because this one was silent for too long.")
+        raise RunClosed("Run {id} was closed by another worker because this one did not respond in time.", id=run.id)
 
 
 class RunStore(RunNotifications):
-    """The log of collecting."""
+    """Run logs and snapshots."""
 
     def start_run(self, source_id: int, worker: int | None = None) -> RunLog:
-        """A run begins now. Its source counts as tried."""
+        """Start a run; its source counts as attempted."""
         now = self.now()
         values: dict[str, Any] = {"source_id": source_id, "started_at": now, "worker_id": worker, "counts": {}}
         with self.write() as sql:
             row = sql.execute(insert(run_logs).values(**values, snapshot_paths=[]).returning(run_logs)).mappings().one()
             query = update(source_state).where(source_state.c.source_id == source_id)
             sql.execute(query.values(last_attempt=self.shared_now(sql)))
-            self._tell_run(sql, row)
+            self._notify_run(sql, row)
             return run_from_row(row)
 
     def finish_run(
@@ -54,7 +56,7 @@ class RunStore(RunNotifications):
         error: str = "",
         snapshot_paths: Sequence[str] = (),
     ) -> RunLog:
-        """Close a run and give its source back. A success ends a row of failures."""
+        """Close a run and release its source. A success resets the failures."""
         closed = {
             "finished_at": self.now(),
             "status": RunStatus(status).value,
@@ -67,28 +69,28 @@ class RunStore(RunNotifications):
             check_run_open(sql, run)
             query = update(run_logs).where(run_logs.c.id == run.id).values(closed).returning(run_logs)
             row = sql.execute(query).mappings().one()
-            is_news = self._teach(sql, run, row["status"], error, counts.get("parsed"))
-            self._tell_run(sql, row)
-            if is_news:
-                self._tell_health(sql, run.source_id)
+            is_health_change = self._update_state(sql, run, row["status"], error, counts.get("parsed"))
+            self._notify_run(sql, row)
+            if is_health_change:
+                self._notify_health(sql, run.source_id)
             return run_from_row(row)
 
-    def _teach(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> bool:
-        """Write what a run says of its source; does it do better or worse than before?"""
+    def _update_state(self, sql: Connection, run: RunLog, status: str, error: str, parsed: int | None) -> bool:
+        """Update the state of the source; returns whether its health changed."""
         mine = source_state.c.source_id == run.source_id
         before = sql.execute(select(source_state.c.failures, source_state.c.last_success).where(mine)).one_or_none()
-        learnt: dict[str, Any] = {"lease_worker": None, "last_error": error}
+        changes: dict[str, Any] = {"lease_worker": None, "last_error": error}
         if status == RunStatus.FAIL.value:
-            learnt["failures"] = source_state.c.failures + 1
+            changes["failures"] = source_state.c.failures + 1
         else:
-            learnt |= {"failures": 0, "backoff": 0.0, "last_success": self.shared_now(sql)}
+            changes |= {"failures": 0, "backoff": 0.0, "last_success": self.shared_now(sql)}
             if parsed is not None:
-                learnt["last_count"] = parsed
-        sql.execute(update(source_state).where(mine).values(learnt))
+                changes["last_count"] = parsed
+        sql.execute(update(source_state).where(mine).values(changes))
         return status == RunStatus.FAIL.value or (before is not None and (bool(before.failures) or before.last_success is None))
 
     def runs(self, *, source_id: int | None = None, limit: int | None = None, before: int | None = None) -> tuple[RunLog, ...]:
-        """The newest first; `before` goes on after a run's id."""
+        """Runs, newest first; `before` continues after a run id."""
         query = select(run_logs).order_by(run_logs.c.id.desc()).limit(limit)
         if source_id is not None:
             query = query.where(run_logs.c.source_id == source_id)
@@ -98,7 +100,7 @@ class RunStore(RunNotifications):
             return tuple(run_from_row(row) for row in sql.execute(query).mappings())
 
     def runs_state(self) -> str:
-        """Another text whenever a run began or ended: what a long run wrote is stamped with the time of its beginning."""
+        """A text that changes whenever a run starts or ends: what a long run writes has the timestamp of its start."""
         last = select(func.max(run_logs.c.id))
         under_way = select(func.count()).select_from(run_logs).where(run_logs.c.finished_at.is_(None))
         with self.read() as sql:
@@ -108,7 +110,7 @@ class RunStore(RunNotifications):
         with self.read() as sql:
             row = sql.execute(select(run_logs).where(run_logs.c.id == run_id)).mappings().one_or_none()
         if row is None:
-            raise UsageError(f"There is no run {run_id}: list them with `tadoru events runs`.")
+            raise UsageError("Run {id} not found. `tadoru events runs` lists them.", id=run_id)
         return run_from_row(row)
 
     def add_snapshot(
@@ -123,7 +125,7 @@ class RunStore(RunNotifications):
         run_id: int | None = None,
         event_candidate_id: int | None = None,
     ) -> Snapshot:
-        """Remember where a body was kept; the same path of the same source is remembered once."""
+        """Record where a body was saved; the same path of a source is recorded once."""
         values = {"url": url, "fetched_at": fetched_at, "etag": etag, "last_modified": last_modified, "run_id": run_id}
         values["event_candidate_id"] = event_candidate_id
         place = (snapshots.c.source_id == source_id, snapshots.c.content_path == content_path)
@@ -135,7 +137,7 @@ class RunStore(RunNotifications):
             return Snapshot(**row)
 
     def snapshots(self, source_id: int, *, limit: int | None = None) -> tuple[Snapshot, ...]:
-        """The newest first."""
+        """Snapshots, newest first."""
         order = (snapshots.c.fetched_at.desc(), snapshots.c.id.desc())
         query = select(snapshots).where(snapshots.c.source_id == source_id).order_by(*order).limit(limit)
         with self.read() as sql:
@@ -148,10 +150,10 @@ _AT_ONCE = 5000
 
 
 class Retention(CalendarDatabase):
-    """The daily jobs."""
+    """Archives old events and deletes old run logs and snapshots."""
 
     def archive(self, *, after: timedelta = ARCHIVE_AFTER) -> int:
-        """Archive events whose last day was over that long ago; how many."""
+        """Archive events whose last day was over that long ago; returns how many."""
         now, count = self.now(), 0
         due = (events.c.archived_at.is_(None), events.c.last_day_over.is_not(None), events.c.last_day_over <= now - after)
         while True:
@@ -163,14 +165,14 @@ class Retention(CalendarDatabase):
                 return count
 
     def to_archive(self, *, after: timedelta = ARCHIVE_AFTER) -> int:
-        """How many `archive` would archive now."""
+        """How many events `archive` would archive now."""
         due = (events.c.archived_at.is_(None), events.c.last_day_over.is_not(None), events.c.last_day_over <= self.now() - after)
         with self.read() as sql:
             count: int = sql.execute(select(func.count()).select_from(events).where(*due)).scalar_one()
             return count
 
     def old_runs(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, datetime], ...]:
-        """What `forget_runs` would drop now."""
+        """The runs that `forget_runs` would delete now."""
         query = select(run_logs.c.id, run_logs.c.started_at).order_by(run_logs.c.id)
         with self.read() as sql:
             return tuple(
@@ -178,7 +180,7 @@ class Retention(CalendarDatabase):
             )
 
     def old_snapshots(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, str], ...]:
-        """Id and path of snapshots that may go: old, and not the newest of their source."""
+        """Id and path of snapshots to delete: old, and not the newest of their source."""
         newer = snapshots.alias("newer")
         later = (newer.c.fetched_at > snapshots.c.fetched_at) | (
             (newer.c.fetched_at == snapshots.c.fetched_at) & (newer.c.id > snapshots.c.id)
@@ -189,13 +191,13 @@ class Retention(CalendarDatabase):
             return tuple((row.id, row.content_path) for row in sql.execute(query.order_by(snapshots.c.id)))
 
     def forget_snapshots(self, ids: tuple[int, ...]) -> None:
-        """The files are gone."""
+        """Delete the rows of snapshots whose files were deleted."""
         for part in in_batches(ids):
             with self.write() as sql:
                 sql.execute(delete(snapshots).where(snapshots.c.id.in_(part)))
 
     def forget_runs(self, *, after: timedelta = DELETE_AFTER) -> tuple[tuple[int, datetime], ...]:
-        """Drop run logs that were closed so long ago; their ids and when they began, by which their files are called."""
+        """Delete run logs that were closed so long ago; returns their ids and start times, which name their files."""
         old = (run_logs.c.finished_at.is_not(None), run_logs.c.finished_at < self.now() - after)
         with self.write() as sql:
             found = sql.execute(delete(run_logs).where(*old).returning(run_logs.c.id, run_logs.c.started_at)).all()

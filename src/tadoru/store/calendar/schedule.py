@@ -1,8 +1,12 @@
-"""Whose turn it is: workers, leases, due sources and runs that were left behind.
+"""Schedules sources and requests: workers, leases of sources, stale workers, and request slots of hosts.
 
-A worker is a row with an expiry that it moves on; a leased source names its worker. A worker that died on this machine is noticed
-at once, one elsewhere when its time is over. Every time in here is `shared_now`, the one clock that all machines of a database
-have.
+A worker is a row with an expiry time that it renews; a leased source names its worker. A dead worker on this machine is noticed
+immediately, one on another machine when its row expires. All times here are `shared_now`, the clock that all machines of a
+database share.
+
+A host gets one request at a time, with a gap between requests and pauses that it asked for. The slots are in the database, so any
+number of workers is as polite as one. A worker takes a slot, sends the request and gives the slot back; the next slot is free
+when the gap since sending is over.
 """
 
 from __future__ import annotations
@@ -27,10 +31,10 @@ WORKER_STOPPED = "The worker stopped before this run was finished."
 
 
 class SourceSchedule(RunNotifications):
-    """Who does what, and when."""
+    """Leases of sources, and workers."""
 
     def join(self, hold: float) -> int:
-        """A worker's number; it counts as alive for `hold` seconds, and after each `renew` for so long again."""
+        """Register a worker; returns its number. It counts as alive for `hold` seconds, and again after each `renew`."""
         me = current()._asdict()
         with self.write() as sql:
             until = self.shared_now(sql) + timedelta(seconds=hold)
@@ -38,19 +42,19 @@ class SourceSchedule(RunNotifications):
             return number
 
     def renew(self, worker: int, hold: float) -> bool:
-        """Go on living. False: it was given up for dead, and what it had leased is somebody else's."""
+        """Extend the life of a worker. False: it was removed as dead, and other workers took over its leases."""
         with self.write() as sql:
             until = self.shared_now(sql) + timedelta(seconds=hold)
             done = sql.execute(update(workers).where(workers.c.id == worker).values(expires_at=until))
             return done.rowcount == 1
 
     def leave(self, worker: int) -> None:
-        """Give everything back. Runs that it did not finish are closed."""
+        """Release everything of a worker and close its unfinished runs."""
         with self.write() as sql:
-            self._bury(sql, [worker], self.shared_now(sql))
+            self._remove_workers(sql, [worker], self.shared_now(sql))
 
     def lease_due(self, worker: int, *, limit: int = 1) -> tuple[EventSource, ...]:
-        """Sources whose time has come: greater priority first, then the one that waits longest."""
+        """Lease sources that are due: higher priority first, then the longest overdue."""
         with self.write() as sql:
             now = self.shared_now(sql)
             query = self._due(now).order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
@@ -61,7 +65,7 @@ class SourceSchedule(RunNotifications):
             return tuple(found)
 
     def lease_source(self, worker: int, source_id: int) -> bool:
-        """Lease one source whether it is due or not. False: somebody is at it."""
+        """Lease a source whether it is due or not. False: another worker has it."""
         with self.write() as sql:
             free = or_(source_state.c.lease_worker.is_(None), source_state.c.lease_worker == worker)
             query = select(source_state.c.source_id).where(source_state.c.source_id == source_id, free)
@@ -82,14 +86,14 @@ class SourceSchedule(RunNotifications):
             sql.execute(update(source_state).where(mine).values(lease_worker=None))
 
     def due(self, *, limit: int | None = None) -> tuple[EventSource, ...]:
-        """What `lease_due` would take now."""
+        """The sources that `lease_due` would lease now."""
         with self.read() as sql:
             query = self._due(self.shared_now(sql))
             query = query.order_by(sources.c.priority.desc(), source_state.c.next_run_at, sources.c.id).limit(limit)
             return tuple(source_from_row(row) for row in sql.execute(query).mappings())
 
     def seconds_until_due(self) -> float | None:
-        """How long until the next free source is due; 0 when one is, None when there is none."""
+        """Seconds until the next free source is due; 0 if one is, None if there is none."""
         with self.read() as sql:
             now = self.shared_now(sql)
             if sql.execute(self._due(now).limit(1)).first():
@@ -103,11 +107,14 @@ class SourceSchedule(RunNotifications):
         state = source_state.c
         query = select(sources).join(source_state)
         return query.where(
-            sources.c.enabled == True, state.next_run_at <= now, state.lease_worker.is_(None), _dependency_is_done()
+            sources.c.enabled == True,  # noqa: E712
+            state.next_run_at <= now,
+            state.lease_worker.is_(None),
+            _dependency_is_done(),
         )
 
     def schedule(self, source_id: int, after: float, *, backoff: float = 0.0) -> None:
-        """The source is due in so many seconds."""
+        """Make the source due in so many seconds."""
         with self.write() as sql:
             at = self.shared_now(sql) + timedelta(seconds=after)
             query = update(source_state).where(source_state.c.source_id == source_id)
@@ -117,17 +124,17 @@ class SourceSchedule(RunNotifications):
         with self.read() as sql:
             row = sql.execute(select(source_state).where(source_state.c.source_id == source_id)).mappings().one_or_none()
         if row is None:
-            raise UsageError(f"There is no source {source_id}: list them with `tadoru events sources list`.")
+            raise UsageError("Source {id} not found. `tadoru events sources list` lists them.", id=source_id)
         return CollectionState(**row)
 
     def states(self, source_ids: Iterable[int]) -> dict[int, CollectionState]:
-        """What collecting has taught about several sources, at once."""
+        """The collection states of several sources."""
         with self.read() as sql:
             rows = select_in(sql, select(source_state), source_state.c.source_id, source_ids)
             return {row["source_id"]: CollectionState(**row) for row in rows}
 
     def remember(self, source_id: int, **values: Any) -> None:
-        """Write what collecting taught: etag, last_modified (bytes, as they came), body_hash, kept."""
+        """Store data for the next run: etag, last_modified (bytes, as received), body_hash, kept."""
         allowed: Mapping[str, Any] = {
             name: values[name] for name in values if name in ("etag", "last_modified", "body_hash", "kept")
         }
@@ -136,7 +143,7 @@ class SourceSchedule(RunNotifications):
             sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(**allowed))
 
     def reap(self) -> int:
-        """Close the runs of workers that are dead or silent and free what they had leased. How many runs were closed."""
+        """Remove dead workers, close their runs and free their leases. Returns the number of runs closed."""
         here = machine_name()
         with self.write() as sql:
             now = self.shared_now(sql)
@@ -145,16 +152,16 @@ class SourceSchedule(RunNotifications):
                 for row in sql.execute(select(workers))
                 if row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), here)
             ]
-            return self._bury(sql, dead, now)
+            return self._remove_workers(sql, dead, now)
 
-    def _bury(self, sql: Connection, dead: list[int], now: datetime) -> int:
+    def _remove_workers(self, sql: Connection, dead: list[int], now: datetime) -> int:
         if not dead:
             return 0
         mine = and_(run_logs.c.worker_id.in_(dead), run_logs.c.finished_at.is_(None))
         closed = {"finished_at": self.now(), "status": RunStatus.FAIL.value, "error_summary": WORKER_STOPPED}
         runs = sql.execute(update(run_logs).where(mine).values(closed).returning(run_logs)).mappings().all()
         left = [row["source_id"] for row in runs]
-        # Once it is tried again at once; a source that takes its worker down each time waits as it was scheduled.
+        # The first time it is retried immediately; a source that kills its worker every time waits for its schedule.
         first = and_(source_state.c.source_id.in_(left), source_state.c.failures == 0)
         sql.execute(update(source_state).where(first).values(next_run_at=now))
         failed = update(source_state).where(source_state.c.source_id.in_(left))
@@ -163,14 +170,14 @@ class SourceSchedule(RunNotifications):
         sql.execute(update(hosts).where(hosts.c.slot_worker.in_(dead)).values(slot_worker=None, slot_until=None))
         sql.execute(delete(workers).where(workers.c.id.in_(dead)))
         for row in runs:
-            self._tell_run(sql, row)
+            self._notify_run(sql, row)
         for source_id in dict.fromkeys(left):
-            self._tell_health(sql, source_id)
+            self._notify_health(sql, source_id)
         return len(left)
 
 
 def _dependency_is_done() -> ColumnElement[bool]:
-    """What it depends on succeeded since it was last tried. One that is switched off is not waited for."""
+    """Its dependency succeeded since its last attempt. Disabled sources are not waited for."""
     other, its = sources.alias("other"), source_state.alias("its")
     waits = exists().where(
         other.c.id == sources.c.depends_on,
@@ -186,10 +193,11 @@ SHORTEST_WAIT = 0.05
 
 
 class HostSlots(CalendarDatabase):
-    """The politeness of the events database."""
+    """Request slots of hosts, and their robots.txt."""
 
     def take_slot(self, worker: int, host: str, hold: float, *, gap: float) -> float:
-        """0: the slot is yours until `sent` and `give_back`, or for `hold` seconds; otherwise ask again after so many seconds."""
+        """0: the slot is taken until `sent` and `give_back`, or for `hold` seconds. Otherwise the seconds after which to ask
+        again."""
         with self.write() as sql:
             self._know(sql, host)
             now = self.shared_now(sql)
@@ -204,25 +212,25 @@ class HostSlots(CalendarDatabase):
             return 0.0
 
     def _is_gone(self, sql: Connection, worker: int, now: datetime) -> bool:
-        """Whether the worker that has a slot will not give it back: nobody waits for the dead."""
+        """Whether the worker that has a slot is dead."""
         row = sql.execute(select(workers).where(workers.c.id == worker)).one_or_none()
         return row is None or row.expires_at <= now or is_dead(WorkerIdentity(row.machine, row.pid, row.started), machine_name())
 
     def sent(self, worker: int, host: str) -> None:
-        """The request goes out now: the gap begins."""
+        """The request is sent now: the gap starts."""
         with self.write() as sql:
             now, row = self.shared_now(sql), sql.execute(self._locked(host)).one()
             if row.slot_worker == worker:
                 self._not_before(sql, row, now + timedelta(seconds=row.gap))
 
     def give_back(self, worker: int, host: str) -> None:
-        """The answer is here, or there is none."""
+        """The response has arrived, or there is none."""
         mine = (hosts.c.name == host, hosts.c.slot_worker == worker)
         with self.write() as sql:
             sql.execute(update(hosts).where(*mine).values(slot_worker=None, slot_until=None))
 
     def pause_host(self, host: str, seconds: float) -> None:
-        """Nothing goes to this host for so long (Retry-After). A longer pause that holds already stays."""
+        """Send nothing to this host for so long (Retry-After). A longer existing pause stays."""
         with self.write() as sql:
             self._know(sql, host)
             row = sql.execute(self._locked(host)).one()
@@ -241,7 +249,7 @@ class HostSlots(CalendarDatabase):
         sql.execute(make.values(name=host).on_conflict_do_nothing())
 
     def robots(self, origin: str) -> RobotsRecord | None:
-        """What robots.txt of an origin said, with its age."""
+        """The stored robots.txt of an origin, with its age."""
         with self.read() as sql:
             row = sql.execute(select(robots).where(robots.c.origin == origin)).one_or_none()
             if row is None:
@@ -253,5 +261,5 @@ class HostSlots(CalendarDatabase):
         with self.write() as sql:
             at = self.shared_now(sql) - timedelta(seconds=record.age)
             sql.execute(delete(robots).where(robots.c.origin == origin))
-            said = {"status": record.status, "failure": record.failure, "message": record.message or "", "body": record.body}
-            sql.execute(insert(robots).values(origin=origin, fetched_at=at, **said))
+            fields = {"status": record.status, "failure": record.failure, "message": record.message or "", "body": record.body}
+            sql.execute(insert(robots).values(origin=origin, fetched_at=at, **fields))

@@ -1,8 +1,15 @@
-"""Types of columns that mean the same on SQLite and on PostgreSQL. SQLite's tables are STRICT, so each type is one it knows
-there.
+"""Every table of the calendar database, and the column types, for SQLite and PostgreSQL.
 
-Python sees aware UTC times, dates, booleans and plain JSON values on both. What neither database can keep (NUL, half of a
-surrogate pair) is dropped on the way in: a crawled text may hold anything.
+A *sighting* is one row of one source. Sightings are never lost: an event is what its sightings say plus what a person edited, so
+a merge moves sightings and undoing it moves them back. An *occurrence* is one time at which an event takes place; every event has
+at least one row of them, so lists follow one index in their order.
+
+The column types behave the same on both databases. SQLite's tables are STRICT, so each type maps to one that SQLite has. Python
+sees aware UTC times, dates, booleans and plain JSON values. Characters that no database stores (NUL, lone surrogates) are dropped
+when a value is written, because crawled text may contain anything.
+
+The tables of the search engine sync have metadata of their own (`search_metadata`): a copy of a database does not copy them,
+because it has synced nothing. Migration 0004 creates the full-text index and the triggers that maintain it.
 """
 
 from __future__ import annotations
@@ -40,7 +47,7 @@ Blob = LargeBinary()
 
 
 def storable_text(text: str) -> str:
-    """A text without what no database takes."""
+    """The text without characters that no database stores."""
     if text.isascii():
         return text.replace("\x00", "") if "\x00" in text else text
     return text.encode("utf-8", "ignore").decode("utf-8").replace("\x00", "")
@@ -57,7 +64,7 @@ class SafeText(TypeDecorator[str]):
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A point in time: `timestamptz`, or on SQLite text in UTC of one length, so that it sorts as it should."""
+    """A point in time: `timestamptz`, or on SQLite UTC text of a fixed length, which sorts correctly."""
 
     impl = DateTime
     cache_ok = True
@@ -71,7 +78,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         if value.tzinfo is None:
             raise ValueError(f"{value!r} has no time zone")
         at = value.astimezone(UTC)
-        # Not strftime: its %Y has no leading zeros on Linux, and a year 987 must sort before a year 1987.
+        # Not strftime: its %Y has no leading zeros on Linux, and the year 987 must sort before 1987.
         return at.replace(tzinfo=None).isoformat(" ", "microseconds") if dialect.name == "sqlite" else at
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
@@ -84,7 +91,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class LocalDate(TypeDecorator[date]):
-    """A date without a zone: the day where an event takes place."""
+    """A date without a time zone: the local day of an event."""
 
     impl = Date
     cache_ok = True
@@ -100,7 +107,7 @@ class LocalDate(TypeDecorator[date]):
 
 
 class BooleanFlag(TypeDecorator[bool]):
-    """Yes or no; 1 or 0 on SQLite."""
+    """A Boolean; 1 or 0 on SQLite."""
 
     impl = Boolean
     cache_ok = True
@@ -143,7 +150,7 @@ def _storable_json(value: Any) -> Any:
         case list() | tuple():
             return [_storable_json(part) for part in value]
         case float() if not isfinite(value):
-            return None  # A source may say NaN; no JSON does.
+            return None  # A source may send NaN, which JSON does not have.
     return value
 
 
@@ -179,7 +186,7 @@ def _to(name: str, target: str, *, required: bool = True, key: bool = False, on_
 
 
 def _where(condition: str) -> dict[str, Any]:
-    """A partial index, spelled for both."""
+    """The options of a partial index, for both databases."""
     return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
@@ -211,7 +218,7 @@ sources = _table(
 source_history = _table(
     "source_history",
     _id(),
-    Column("source_id", Int64, nullable=False, index=True),  # No foreign key: what happened to a removed source stays known.
+    Column("source_id", Int64, nullable=False, index=True),  # No foreign key: the history of a removed source is kept.
     _at("at", required=True),
     _text("by"),
     _text("field"),
@@ -345,7 +352,7 @@ events = _table(
     _to("merged_into", "events", required=False, on_delete="SET NULL"),
     _whole("sequence"),
     _whole("times", 1),
-    # Long texts last: SQLite reads a row from its beginning, and most queries need none of these.
+    # Long texts last: SQLite reads a row from its start, and most queries need none of these.
     _text("description"),
     Column("extra", JsonValue, nullable=False),
     _text("search_text"),
@@ -509,7 +516,7 @@ search_changes = Table(
     "search_changes",
     search_metadata,
     Column("target_id", Int64, ForeignKey("search_targets.id", ondelete="CASCADE"), primary_key=True),
-    Column("event_id", Int64, primary_key=True, autoincrement=False),  # No foreign key: what is gone is told too.
+    Column("event_id", Int64, primary_key=True, autoincrement=False),  # No foreign key: deleted events are synced too.
     Column("number", Int64, nullable=False, server_default=text("1")),
     sqlite_strict=True,
     sqlite_with_rowid=False,

@@ -1,9 +1,9 @@
-"""What a search engine was not told yet.
+"""The changes that external search engines have not received yet.
 
-A *target* is one index of one engine. As long as there is one, triggers note every event that is written, in the transaction that
-writes it (revision 0004): so nothing depends on clocks, and a transaction that ends late is not missed. A note is a number that
-grows with each further change; it is struck out when what was told is what it was when it was read. One worker at a time tells a
-target: two could tell it an old state after a new one.
+A *target* is one index of one engine. While there is one, triggers log every event that is written, in the transaction that
+writes it (migration 0004), so nothing depends on clocks and a transaction that commits late is not missed. A log entry is a
+number that grows with each further change; it is deleted if it is still the same after the event was sent. One worker at a time
+syncs a target: two could send an old state after a new one.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tadoru.store.calendar.schema import events, search_changes, search_targets
 
 
 class SearchTarget(NamedTuple):
-    """One index of one engine."""
+    """One index of one search engine."""
 
     id: int
     name: str
     since: datetime
-    """Since when changes are noted."""
+    """Since when changes are logged."""
     synced_at: datetime | None
     form: str
-    """How it was told everything; empty when it was not. Changes alone say too little to one that was told in another form."""
+    """The document version of the last full sync; empty if there was none. Changes alone are not enough after another version."""
 
 
 class SearchChangeLog(CalendarDatabase):
-    """The notes."""
+    """The log of changes for each target."""
 
     def search_targets(self) -> tuple[SearchTarget, ...]:
         with self.read() as sql:
@@ -41,8 +41,8 @@ class SearchChangeLog(CalendarDatabase):
             )
 
     def lease_target(self, name: str, worker: int) -> SearchTarget | None:
-        """The target, made when it is new, and from now on this worker's. None: another worker is at it."""
-        # Alone among those who write events: a transaction that began before there was a target has noted nothing.
+        """Lease the target, created if it is new. None: another worker has it."""
+        # Exclusive: a transaction that started before the target existed has logged nothing.
         with self.write_events() as sql:
             found = _target(sql, name)
             if found is None:
@@ -59,53 +59,53 @@ class SearchChangeLog(CalendarDatabase):
         with self.write() as sql:
             sql.execute(update(search_targets).where(mine).values(worker_id=None))
 
-    def begin_whole(self, target: SearchTarget) -> None:
-        """The target is about to be told everything: older notes are void."""
+    def begin_full_sync(self, target: SearchTarget) -> None:
+        """Start a full sync: older log entries are void."""
         with self.write_events() as sql:
             sql.execute(update(search_targets).where(search_targets.c.id == target.id).values(since=self.now(), form=""))
             sql.execute(delete(search_changes).where(search_changes.c.target_id == target.id))
 
-    def end_whole(self, target: SearchTarget, form: str) -> None:
-        """It was told everything, in this form."""
+    def end_full_sync(self, target: SearchTarget, form: str) -> None:
+        """Finish a full sync with this document version."""
         with self.write_events() as sql:
             sql.execute(update(search_targets).where(search_targets.c.id == target.id).values(form=form, synced_at=self.now()))
 
     def forget_target(self, name: str) -> bool:
-        """Note nothing for it any more. False: it was not known."""
+        """Stop logging for a target. False: it was not known."""
         with self.write_events() as sql:
             return bool(sql.execute(delete(search_targets).where(search_targets.c.name == name)).rowcount)
 
-    def untold(self, target: SearchTarget, *, limit: int) -> dict[int, int]:
-        """Events that changed, and the number of the change."""
+    def pending_changes(self, target: SearchTarget, *, limit: int) -> dict[int, int]:
+        """Changed events, and the number of each change."""
         mine = search_changes.c.target_id == target.id
         query = select(search_changes.c.event_id, search_changes.c.number).where(mine).order_by(search_changes.c.event_id)
         with self.read() as sql:
             return {row.event_id: row.number for row in sql.execute(query.limit(limit))}
 
-    def count_untold(self, target: SearchTarget) -> int:
+    def count_pending_changes(self, target: SearchTarget) -> int:
         query = select(func.count()).where(search_changes.c.target_id == target.id)
         with self.read() as sql:
             count: int = sql.execute(query).scalar_one()
             return count
 
-    def strike_out(self, target: SearchTarget, worker: int, told: Mapping[int, int]) -> bool:
-        """These were told as they were at that number. False: the target is another worker's by now, and they are noted again."""
+    def mark_synced(self, target: SearchTarget, worker: int, sent: Mapping[int, int]) -> bool:
+        """Remove the entries that were sent. False: another worker has the target now, and the entries are logged again."""
         with self.write_events() as sql:
             mine = (search_targets.c.id == target.id, search_targets.c.worker_id == worker)
             if sql.execute(select(search_targets.c.id).where(*mine)).first() is None:
-                _log_again(sql, target, list(told))
+                _log_again(sql, target, list(sent))
                 return False
             changes = search_changes.c
             rows = select(changes.event_id, changes.number).where(changes.target_id == target.id)
-            now = {row["event_id"]: row["number"] for row in select_in(sql, rows, changes.event_id, told)}
-            same = [event_id for event_id, number in told.items() if now.get(event_id) == number]
+            now = {row["event_id"]: row["number"] for row in select_in(sql, rows, changes.event_id, sent)}
+            same = [event_id for event_id, number in sent.items() if now.get(event_id) == number]
             for part in in_batches(same):
                 sql.execute(delete(search_changes).where(changes.target_id == target.id, changes.event_id.in_(part)))
             sql.execute(update(search_targets).where(*mine).values(synced_at=self.now()))
             return True
 
     def event_numbers(self, after: int, *, limit: int) -> tuple[int, ...]:
-        """The numbers of all events, some at a time."""
+        """The ids of all events, a batch at a time."""
         with self.read() as sql:
             return tuple(sql.execute(select(events.c.id).where(events.c.id > after).order_by(events.c.id).limit(limit)).scalars())
 
@@ -120,7 +120,7 @@ def _target_from(row: RowMapping) -> SearchTarget:
 
 
 def _log_again(sql: Connection, target: SearchTarget, event_ids: Sequence[int]) -> None:
-    """What was told may have been told after something newer: let it be told once more."""
+    """Log events again, because an older state may have been sent after a newer one."""
     if sql.execute(select(search_targets.c.id).where(search_targets.c.id == target.id)).first() is None:
         return
     mine, event_id = search_changes.c.target_id == target.id, search_changes.c.event_id

@@ -1,8 +1,11 @@
-"""Asking the index of searched texts, of each database's own kind.
+"""SQL conditions of filters: words in the searched text, and an area on the map.
 
-SQLite has a full-text table over the column `search_text`, PostgreSQL an index of the words in it; both are kept by triggers or
-by the database itself, in the transaction that writes the event (revision 0004). Both find candidates by whole words or the
-beginning of one; SQLite knows their order too, on PostgreSQL the text is looked at again.
+SQLite has a full-text table over the column `search_text`, PostgreSQL an index of its words. Triggers or the database itself
+maintain them in the transaction that writes the event (migration 0004). Both find candidates by whole words or prefixes; SQLite
+also knows their order, on PostgreSQL the text is checked again.
+
+Without PostGIS, distances are computed on the plane that touches the earth at the centre, which is exact to a few parts in a
+thousand at the distances people travel to an event. An area may cross the antimeridian.
 """
 
 from __future__ import annotations
@@ -37,13 +40,13 @@ from tadoru.store.calendar.schema import events, occurrences
 from tadoru.store.calendar.search_text import SearchPhrase, SearchQuery
 
 FEW = 2000
-"""Up to so many events that are found are put in order; among more of them the list is walked in its order instead."""
+"""Up to this number of matches they are collected and sorted; with more, the list is followed in its order."""
 _SAMPLE, _COMMON = 200, 0.05
-"""Events that are looked at to know what is common, and the share of them that makes it so."""
+"""Size of the sample that estimates how common a match is, and the share that makes it common."""
 
 
 class MatchFrequency(Enum):
-    """How many of all events have what is asked for: each is found in another way."""
+    """How many of all events match; each case has its own query plan."""
 
     FEW = "few"
     SOME = "some"
@@ -55,31 +58,31 @@ _match: ColumnElement[Any] = literal_column("events_search")
 
 
 def contains_words(query: SearchQuery, *, is_sqlite: bool) -> ColumnElement[bool]:
-    """The condition that an event has what is asked for."""
+    """The condition that an event matches the query."""
     if not query.wanted:
         return false()
     if is_sqlite:
         return events.c.id.in_(matching_ids(query))
     words = func.array_to_tsvector(func.string_to_array(func.btrim(events.c.search_text), literal_column("' '")), type_=TSVECTOR)
-    asked = literal(" & ".join(_lexemes(phrase) for phrase in query.wanted), Text()).cast(TSQUERY)
-    # One word is found by the index alone; to ask for it twice would let the planner think it twice as rare.
-    said = [events.c.search_text.contains(phrase.line) for phrase in query.wanted if len(phrase.words) > 1]
-    return and_(words.op("@@")(asked), *said, *(~events.c.search_text.contains(phrase.line) for phrase in query.unwanted))
+    tsquery = literal(" & ".join(_lexemes(phrase) for phrase in query.wanted), Text()).cast(TSQUERY)
+    # The index alone is exact for a single word; a second condition would let the planner think the match is twice as rare.
+    adjacent = [events.c.search_text.contains(phrase.line) for phrase in query.wanted if len(phrase.words) > 1]
+    return and_(words.op("@@")(tsquery), *adjacent, *(~events.c.search_text.contains(phrase.line) for phrase in query.unwanted))
 
 
 def _lexemes(phrase: SearchPhrase) -> str:
-    """The words of a phrase in PostgreSQL's language. They are letters and digits only: nothing a person types is syntax."""
+    """The words of a phrase in the syntax of PostgreSQL. They are letters and digits only, so nothing a user enters is syntax."""
     last = len(phrase.words) - 1
     return " & ".join(f"'{word}'{':*' if at == last and phrase.is_open else ''}" for at, word in enumerate(phrase.words))
 
 
 def matching_ids(query: SearchQuery) -> Select[Any]:
-    """The numbers of the events that have it, on SQLite."""
+    """The ids of the matching events, on SQLite."""
     return select(_index.c.rowid).where(_match.op("MATCH")(fts_expression(query)))
 
 
 def fts_expression(query: SearchQuery) -> str:
-    """The query in SQLite's language, of quoted strings only."""
+    """The query in the syntax of SQLite, with quoted strings only."""
     wanted = " AND ".join(map(_quoted, query.wanted))
     return f"({wanted})" + "".join(f" NOT {_quoted(phrase)}" for phrase in query.unwanted)
 
@@ -89,14 +92,14 @@ def _quoted(phrase: SearchPhrase) -> str:
 
 
 def text_contains(query: SearchQuery) -> ColumnElement[bool]:
-    """The condition that the text of an event has it: the index is not asked."""
+    """The condition that the text of an event matches, without the index."""
     text = events.c.search_text
     wanted = [func.instr(text, phrase.line) > 0 for phrase in query.wanted]
     return and_(*wanted, *(func.instr(text, phrase.line) == 0 for phrase in query.unwanted))
 
 
 def match_frequency(sql: Connection, query: SearchQuery) -> MatchFrequency:
-    """How many events have it, on SQLite: few, some, or so many that reading texts along the list is the shortest way."""
+    """How many events match, on SQLite: few, some, or so many that checking the texts along the list is fastest."""
     last: int = sql.execute(select(func.max(events.c.id))).scalar() or 0
     sample = {1 + number * last // _SAMPLE for number in range(_SAMPLE)}
     common = select(func.count()).where(events.c.id.in_(sample), text_contains(query))
@@ -107,13 +110,13 @@ def match_frequency(sql: Connection, query: SearchQuery) -> MatchFrequency:
 
 
 def matching_occurrences(query: SearchQuery) -> CTE:
-    """The times of all events that have it, on SQLite: looked up by their numbers, whatever the planner thinks of that."""
+    """The occurrences of all matching events, on SQLite: looked up by event id, whatever the planner prefers."""
     rows = select(occurrences).where(occurrences.c.event_id.in_(matching_ids(query))).cte("found")
     return rows.prefix_with("MATERIALIZED", dialect="sqlite")
 
 
 def occurrence_matches(query: SearchQuery) -> ColumnElement[bool]:
-    """The condition on a time that its event has it, on SQLite; the plus keeps the walk in its order."""
+    """The condition on an occurrence that its event matches, on SQLite; the plus keeps the list in its order."""
     return literal_column("+occurrences.event_id", occurrences.c.event_id.type).in_(matching_ids(query))
 
 
@@ -126,7 +129,7 @@ ELSE ST_SetSRID(ST_MakePoint(lon, lat), 4326)::geography END) STORED
 
 
 class GeoBox(NamedTuple):
-    """Degrees. A box whose west is greater than its east crosses the antimeridian."""
+    """A box in degrees. If west is greater than east, it crosses the antimeridian."""
 
     south: float
     west: float
@@ -135,7 +138,7 @@ class GeoBox(NamedTuple):
 
 
 class GeoCircle(NamedTuple):
-    """Everything within so many kilometres of a point."""
+    """Everything within a distance of a point."""
 
     lat: float
     lon: float
@@ -149,7 +152,9 @@ def geo_conditions(box: GeoBox | None, near: GeoCircle | None, *, exact: bool) -
         wanted += _in_box(box)
     if near is not None:
         if not (-90 <= near.lat <= 90 and -180 <= near.lon <= 180 and near.km > 0):
-            raise UsageError("A place is a latitude from -90 to 90, a longitude from -180 to 180 and a distance above 0 km.")
+            raise UsageError(
+                "Invalid area. The latitude must be from -90 to 90, the longitude from -180 to 180 and the distance above 0 km."
+            )
         wanted += _with_postgis(near) if exact else _in_circle(near)
     return wanted
 
@@ -176,9 +181,10 @@ def _with_postgis(near: GeoCircle) -> list[ColumnElement[bool]]:
 
 
 def prepare_postgis(store: CalendarDatabase) -> bool:
-    """Whether PostGIS can be used; its column is made when it can. It is no part of the schema: it follows from lat and lon.
+    """Whether PostGIS can be used; creates its column if so. The column is no part of the schema: it is computed from lat and
+    lon.
 
-    It has to be installed and visible from the schema in use; a user who may not alter the table does without it.
+    PostGIS must be installed and visible from the schema in use. A user without the right to alter the table does without it.
     """
     with store.read() as sql:
         if sql.execute(text("SELECT to_regtype('geography') IS NULL")).scalar_one():

@@ -1,9 +1,12 @@
-"""What a search of events looks in, and what a query asks for. Pure, and the same for every database.
+"""The searched text of events, queries, and highlights of matches. Pure, and the same for every database.
 
-The searched text of an event is a line of words with a space on either side of each: folded (width, case, accents, and katakana
-as hiragana), and a run of a script without spaces as its overlapping pairs (`search_terms`). A query is words in the same form
-that must stand side by side. So to search is to find one short line in another, whichever index finds the candidates; `is_found`
-says it in Python, and is what the databases are tested against.
+The searched text of an event is a line of words with a space around each: folded (width, case, accents, katakana to hiragana),
+with runs of a script without spaces split into overlapping pairs (`store.search_terms`). A query is words in the same form that
+must be adjacent. So a search looks for a short line within another, whichever index finds the candidates; `SearchQuery.is_found`
+is the reference that the databases are tested against.
+
+Folding changes the length of a text. For highlights a text is folded piece by piece with the position of each piece, and matches
+are marked in the original text. Highlights are positions, never markup: whoever shows them escapes the text.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ from tadoru.store.calendar.schema import storable_text
 from tadoru.store.search_terms import UNSPACED, indexed, is_single, parts_of
 
 FIELD_SEPARATOR = "¦"
-"""Stands between two fields, so that nothing is found across them. No query has it: it is neither letter nor digit."""
+"""Separates two fields, so that no match spans them. Queries cannot contain it: it is neither letter nor digit."""
 _LONGEST_TEXT = 60_000
-"""Characters of one event that are searched: a page of forty thousand words is no event, and PostgreSQL has a limit."""
+"""Maximum length of the searched text of an event; PostgreSQL has a limit too."""
 _LONGEST_WORD = 64
 _TAG = re.compile(r"<[a-zA-Z/!][^>]*+(>?)")
 _SIGNS = re.compile(r"[\W_]+")
@@ -30,7 +33,7 @@ _HIRAGANA = {code: code - 0x60 for code in (*range(0x30A1, 0x30F7), 0x30FD, 0x30
 
 
 def fold_text(text: str) -> str:
-    """A text in which width, case, accents and the kind of kana do not matter."""
+    """The text with width, case, accents and the kind of kana folded."""
     if text.isascii():
         return text.lower()
     text = unicodedata.normalize("NFKC", text).casefold()
@@ -41,18 +44,18 @@ def fold_text(text: str) -> str:
 
 
 def strip_tags(text: str) -> str:
-    """A text with a space in the place of each tag; what is not closed is no tag."""
+    """The text with each tag replaced by a space; an unclosed tag is text."""
     return _TAG.sub(lambda found: " " if found[1] else found[0], text)
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text without tags, pairs in the place of what has no spaces."""
+    """The words of a text without tags, with unspaced runs as pairs."""
     words = indexed(_SIGNS.sub(" ", fold_text(text))).split()
     return [word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] for word in words]
 
 
 def search_line(fields: Iterable[str]) -> str:
-    """The searched text of an event with these fields; empty when they say nothing."""
+    """The searched text of an event with these fields; empty if they have no words."""
     words: list[str] = []
     room = _LONGEST_TEXT
     for field in fields:
@@ -64,53 +67,53 @@ def search_line(fields: Iterable[str]) -> str:
 
 
 class SearchPhrase(NamedTuple):
-    """Words side by side; the last of an open one may be the beginning of a longer word."""
+    """Adjacent words; if it is open, the last one may be a prefix."""
 
     words: tuple[str, ...]
     is_open: bool
 
     @property
     def is_run(self) -> bool:
-        """Whether it ends with a pair of a run without spaces."""
+        """Whether it ends with a pair of an unspaced run."""
         last = self.words[-1]
         return len(last) == 2 and _is_unspaced(last)
 
     @property
     def line(self) -> str:
-        """What is to be found in the searched text."""
+        """The text to look for in the searched text."""
         return f" {' '.join(self.words)}{'' if self.is_open else ' '}"
 
 
 class SearchQuery(NamedTuple):
-    """All of the wanted, and none of the unwanted."""
+    """Phrases that must all occur, and phrases that must not."""
 
     wanted: tuple[SearchPhrase, ...]
     unwanted: tuple[SearchPhrase, ...]
 
     def is_found(self, line: str) -> bool:
-        """Whether the searched text of an event has what is asked for."""
+        """Whether the searched text of an event matches."""
         has = all(phrase.line in line for phrase in self.wanted)
         return has and not any(phrase.line in line for phrase in self.unwanted)
 
 
-def parse_query(asked: str) -> SearchQuery | None:
-    """What a person asks for: words, "phrases", and -words that must not be there. None when nothing is asked.
+def parse_query(query: str) -> SearchQuery | None:
+    """Parse a query: words, "phrases", and -words that must not occur. None if it is empty.
 
-    Nothing but exclusions asks for them. A query of signs alone has nothing to look for, and finds nothing.
+    A query of exclusions alone searches for them. A query without letters and digits matches nothing.
     """
     wanted: list[SearchPhrase] = []
     unwanted: list[SearchPhrase] = []
-    for part in parts_of(storable_text(asked)):
+    for part in parts_of(storable_text(query)):
         phrase = _phrase(part.said, is_whole=part.is_phrase or part.is_excluded)
         if phrase is not None:
             (unwanted if part.is_excluded else wanted).append(phrase)
     if not wanted and not unwanted:
-        return SearchQuery((), ()) if asked.strip() else None
+        return SearchQuery((), ()) if query.strip() else None
     return SearchQuery(tuple(wanted), tuple(unwanted)) if wanted else SearchQuery(tuple(unwanted), ())
 
 
-def _phrase(said: str, *, is_whole: bool) -> SearchPhrase | None:
-    words = split_words(said)
+def _phrase(text: str, *, is_whole: bool) -> SearchPhrase | None:
+    words = split_words(text)
     if not words:
         return None
     last = words[-1]
@@ -118,12 +121,12 @@ def _phrase(said: str, *, is_whole: bool) -> SearchPhrase | None:
         len(words) > 1 and is_single(last) and len(words[-2]) == 2 and words[-2][1] == last and _is_unspaced(words[-2])
     )
     if ends_in_pairs:
-        # In a text the run may go on; its last character stands alone only where it ends.
+        # In a text the run may continue; its last character is a word of its own only at its end.
         return SearchPhrase(tuple(words[:-1]), is_open=False)
     if is_single(last):
         return SearchPhrase(tuple(words), is_open=True)
-    # A sign behind a word ends it: `100%` is not the beginning of 1000.
-    return SearchPhrase(tuple(words), is_open=not is_whole and len(last) > 1 and said[-1:].isalnum())
+    # A sign after a word ends it: `100%` is not a prefix of 1000.
+    return SearchPhrase(tuple(words), is_open=not is_whole and len(last) > 1 and text[-1:].isalnum())
 
 
 def _is_unspaced(pair: str) -> bool:
@@ -131,32 +134,32 @@ def _is_unspaced(pair: str) -> bool:
 
 
 MAX_EXCERPT = 160
-"""Characters of an excerpt, without what stands for the rest."""
+"""Maximum length of an excerpt, without the ellipses."""
 _BEFORE = 40
-"""Characters before the first mark."""
+"""Characters before the first highlight."""
 _MAX_SEARCHED = 10_000
-"""Characters of a text that are looked at: somebody who searches reads the beginning."""
+"""Characters of a text that are searched for highlights."""
 _MOST_MARKS = 20
 _REST = "…"
 _HALF_SOUNDS = "\uff9e\uff9f"
-"""The half-width signs of voiced kana: they belong to the character before."""
+"""Half-width voicing marks, which belong to the character before."""
 _SPACED = rf"(?:(?!{UNSPACED})[^\W_])"
 _PIECE = re.compile(rf"{UNSPACED}+|{_SPACED}+")
 
 
 class SearchHighlight(NamedTuple):
-    """A field of an event in which words of a query stand."""
+    """A field of an event that matches a query."""
 
     field: str
     text: str
-    """The field, or a part of it."""
+    """The field, or an excerpt of it."""
     marks: tuple[tuple[int, int], ...]
-    """Where they stand in it: first character, and the one behind the last."""
+    """The positions of the matches: first character, and the one after the last."""
 
 
-def find_highlights(texts: Mapping[str, str], asked: str) -> tuple[SearchHighlight, ...]:
-    """The fields in which the words stand. The texts are plain."""
-    wanted = _query_patterns(asked)
+def find_highlights(texts: Mapping[str, str], query: str) -> tuple[SearchHighlight, ...]:
+    """The fields that match a query. The texts are plain text."""
+    wanted = _query_patterns(query)
     if not wanted:
         return ()
     found = []
@@ -167,7 +170,7 @@ def find_highlights(texts: Mapping[str, str], asked: str) -> tuple[SearchHighlig
 
 
 def split_highlight(match: SearchHighlight) -> Iterator[tuple[str, bool]]:
-    """The text of a match in pieces, each with whether it is marked."""
+    """The text of a highlight in pieces, each with whether it is marked."""
     at = 0
     for start, end in match.marks:
         if start > at:
@@ -179,20 +182,20 @@ def split_highlight(match: SearchHighlight) -> Iterator[tuple[str, bool]]:
 
 
 @lru_cache(maxsize=64)
-def _query_patterns(asked: str) -> tuple[re.Pattern[str], ...]:
-    """The words of a query as patterns for folded texts. What must not be there is not marked, unless nothing else is asked."""
-    parts = parts_of(storable_text(asked))
+def _query_patterns(query: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of a query for folded texts. Exclusions are not marked, unless the query has nothing else."""
+    parts = parts_of(storable_text(query))
     chosen = [one for one in parts if not one.is_excluded and _PIECE.search(fold_text(one.said))] or parts
     found = (_pattern(one.said, is_whole=one.is_phrase or one.is_excluded) for one in chosen)
     return tuple(one for one in found if one is not None)
 
 
-def _pattern(said: str, *, is_whole: bool) -> re.Pattern[str] | None:
-    """The words of a phrase side by side, signs between them or not; the last may be the beginning of a longer word."""
-    words = _PIECE.findall(fold_text(said))
+def _pattern(text: str, *, is_whole: bool) -> re.Pattern[str] | None:
+    """The words of a phrase, with or without signs between them; the last may be a prefix."""
+    words = _PIECE.findall(fold_text(text))
     if not words:
         return None
-    is_open = not is_whole and len(words[-1]) > 1 and said[-1:].isalnum()
+    is_open = not is_whole and len(words[-1]) > 1 and text[-1:].isalnum()
     parts: list[str] = []
     for place, word in enumerate(words):
         if re.match(UNSPACED, word):
@@ -207,7 +210,7 @@ def _pattern(said: str, *, is_whole: bool) -> re.Pattern[str] | None:
 
 
 def _marks(text: str, wanted: Iterable[re.Pattern[str]]) -> list[tuple[int, int]]:
-    """Where the words stand in a text, without overlaps."""
+    """The positions of all matches in a text, without overlaps."""
     line, places = _fold_with_positions(text)
     found = sorted((one.start(), one.end()) for pattern in wanted for one in pattern.finditer(line) if one.end() > one.start())
     marks: list[tuple[int, int]] = []
@@ -221,7 +224,7 @@ def _marks(text: str, wanted: Iterable[re.Pattern[str]]) -> list[tuple[int, int]
 
 
 def _fold_with_positions(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text folded, and for each character of that where it comes from."""
+    """The folded text, and for each of its characters its position in the original."""
     if text.isascii():
         return text.lower(), [(at, at + 1) for at in range(len(text))]
     line: list[str] = []
@@ -239,7 +242,7 @@ def _fold_with_positions(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 @lru_cache(maxsize=8192)
 def _continues_character(char: str) -> bool:
-    """Does a character belong to the one before?"""
+    """Whether a character belongs to the one before."""
     return not char.isascii() and (char in _HALF_SOUNDS or unicodedata.combining(char) > 0)
 
 
@@ -249,11 +252,11 @@ def _fold_piece(piece: str) -> str:
 
 
 def _excerpt(text: str, marks: list[tuple[int, int]]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """The part of a text around the first mark, and the marks in it."""
+    """The part of a text around the first match, and the matches in it."""
     if len(text) <= MAX_EXCERPT:
         return text, tuple(marks)
     first = max(0, min(marks[0][0] - _BEFORE, len(text) - MAX_EXCERPT))
-    # Not within a word, where there is a space near.
+    # Start after a space if there is one nearby.
     space = text.find(" ", first, marks[0][0]) if first else -1
     first = space + 1 if space >= 0 else first
     last = min(len(text), first + MAX_EXCERPT)

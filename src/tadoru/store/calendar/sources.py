@@ -1,4 +1,4 @@
-"""The register of sources: added, edited, switched and removed, each change with who, when and what."""
+"""The registry of sources with the history of each change, and statistics about their health."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from tadoru.errors import UsageError, quoted
 from tadoru.model.event import EventStatus, RunStatus, SourceType
 from tadoru.store.calendar.database import CalendarDatabase
-from tadoru.store.calendar.records import EventSource, SourceEdit, source_from_row
+from tadoru.store.calendar.records import EventSource, SourceFieldChange, source_from_row
 from tadoru.store.calendar.run_notifications import RunNotifications
 from tadoru.store.calendar.schema import (
     events,
@@ -39,16 +39,24 @@ _DEFAULTS: dict[str, Any] = {
 
 def _check_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(values.keys() - _EDITABLE):
-        raise UsageError(f"A source has no field {quoted(unknown[0])}: it has {', '.join(sorted(_EDITABLE))}.")
+        raise UsageError(
+            "Unknown field {field} of a source. Choose from {fields}.",
+            field=quoted(unknown[0]),
+            fields=", ".join(sorted(_EDITABLE)),
+        )
     if "type" in values and values["type"] not in list(SourceType):
-        raise UsageError(f"A source can not be of the type {quoted(values['type'])}: use {', '.join(SourceType)}.")
+        raise UsageError("Unknown source type {type}. Use {types}.", type=quoted(values["type"]), types=", ".join(SourceType))
     if "frequency" in values and values["frequency"] not in FREQUENCIES:
-        raise UsageError(f"The frequency {quoted(values['frequency'])} is unknown: use {', '.join(FREQUENCIES)}.")
+        raise UsageError(
+            "Unknown frequency {frequency}. Use {frequencies}.",
+            frequency=quoted(values["frequency"]),
+            frequencies=", ".join(FREQUENCIES),
+        )
     if not 24 <= values.get("low_hours", 24) <= 72:
-        raise UsageError("The hours between two runs of a source of low frequency are from 24 to 72.")
+        raise UsageError("The low-frequency interval must be from 24 to 72 hours.")
     for name in ("name", "url"):
         if name in values and not values[name].strip():
-            raise UsageError(f"A source needs a {name}: give one.")
+            raise UsageError("A source needs a {field}.", field=name)
     checked = dict(values)
     if "type" in checked:
         checked["type"] = SourceType(checked["type"]).value
@@ -56,13 +64,13 @@ def _check_fields(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SourceStore(RunNotifications):
-    """The register."""
+    """Adds, edits and removes sources."""
 
     def add_source(self, values: Mapping[str, Any], by: str) -> EventSource:
-        """A new source, due at once. `values` are fields of `EventSource`; name, type and url are required."""
+        """Add a source, due immediately. `values` are fields of `EventSource`; name, type and url are required."""
         given = _DEFAULTS | _check_fields(values)
         if missing := [name for name in ("name", "type", "url") if name not in given]:
-            raise UsageError(f"A source needs a {missing[0]}: give one.")
+            raise UsageError("A source needs a {field}.", field=missing[0])
         now = self.now()
         with self.write() as sql:
             self._check_dependency(sql, None, given["depends_on"])
@@ -75,11 +83,11 @@ class SourceStore(RunNotifications):
         try:
             number: int = sql.execute(insert(sources).values(values).returning(sources.c.id)).scalar_one()
         except IntegrityError as error:
-            raise UsageError(f"There is a source named {quoted(values['name'])} already: give another name.") from error
+            raise UsageError("A source named {name} already exists. Choose another name.", name=quoted(values["name"])) from error
         return number
 
     def edit_source(self, source_id: int, changes: Mapping[str, Any], by: str) -> EventSource:
-        """Change fields; what has the value already is no change. Another address forgets what the old one's server said."""
+        """Change fields; values that are already set are no change. A new URL discards the validators of the old one."""
         checked = _check_fields(changes)
         now = self.now()
         with self.write() as sql:
@@ -93,13 +101,15 @@ class SourceStore(RunNotifications):
                 new = {name: value for name, _, value in changed}
                 sql.execute(update(sources).where(sources.c.id == source_id).values(**new, updated_at=now))
             except IntegrityError as error:
-                raise UsageError(f"There is a source named {quoted(checked.get('name'))} already: give another name.") from error
+                raise UsageError(
+                    "A source named {name} already exists. Choose another name.", name=quoted(checked.get("name"))
+                ) from error
             if {"url", "settings", "type"} & new.keys():
                 fresh = {"etag": None, "last_modified": None, "body_hash": "", "next_run_at": self.shared_now(sql)}
                 sql.execute(update(source_state).where(source_state.c.source_id == source_id).values(fresh))
             self._note(sql, source_id, by, changed, now)
             if {"name", "enabled"} & new.keys():
-                self._tell_health(sql, source_id)
+                self._notify_health(sql, source_id)
             return self._source(sql, source_id)
 
     def enable_source(self, source_id: int, by: str) -> EventSource:
@@ -109,7 +119,7 @@ class SourceStore(RunNotifications):
         return self.edit_source(source_id, {"enabled": False}, by)
 
     def remove_source(self, source_id: int, by: str) -> tuple[str, ...]:
-        """Forget a source; its events stay. Returns the paths of its snapshots, which nothing names any more."""
+        """Remove a source; its events stay. Returns the paths of its snapshots, which are no longer referenced."""
         with self.write_events() as sql:
             found = self._source(sql, source_id)
             paths = sql.execute(select(snapshots.c.content_path).where(snapshots.c.source_id == source_id)).scalars().all()
@@ -128,26 +138,26 @@ class SourceStore(RunNotifications):
         with self.read() as sql:
             return self._source(sql, source_id)
 
-    def source_history(self, source_id: int) -> tuple[SourceEdit, ...]:
-        """Every change, oldest first; of a removed source too."""
+    def source_history(self, source_id: int) -> tuple[SourceFieldChange, ...]:
+        """All changes, oldest first; also of a removed source."""
         query = select(source_history).where(source_history.c.source_id == source_id).order_by(source_history.c.id)
         with self.read() as sql:
             rows = sql.execute(query).mappings()
             names = ("at", "by", "field", "old", "new")
-            return tuple(SourceEdit(**{name: row[name] for name in names}) for row in rows)
+            return tuple(SourceFieldChange(**{name: row[name] for name in names}) for row in rows)
 
     def _source(self, sql: Connection, source_id: int) -> EventSource:
         row = sql.execute(select(sources).where(sources.c.id == source_id)).mappings().one_or_none()
         if row is None:
-            raise UsageError(f"There is no source {source_id}: list them with `tadoru events sources list`.")
+            raise UsageError("Source {id} not found. `tadoru events sources list` lists them.", id=source_id)
         return source_from_row(row)
 
     def _check_dependency(self, sql: Connection, source_id: int | None, on: int | None) -> None:
-        """A source may wait for another, but not for itself by way of others."""
+        """A source must not depend on itself through others."""
         seen = set()
         while on is not None and on not in seen:
             if on == source_id:
-                raise UsageError(f"Source {source_id} would wait for itself: choose another source to depend on.")
+                raise UsageError("Source {id} would depend on itself. Choose another source.", id=source_id)
             seen.add(on)
             on = self._source(sql, on).depends_on
 
@@ -160,43 +170,43 @@ class SourceStore(RunNotifications):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceHealthStats:
-    """How one source does."""
+    """Statistics about one source."""
 
     source_id: int
     name: str
     enabled: bool
     rows: int
-    """What it says at present."""
+    """Rows that it lists now."""
     runs: int
     failed_runs: int
-    """Both in the period that was asked for."""
+    """Both within the requested period."""
     failures: int
-    """In a row, until now."""
+    """Consecutive failures until now."""
     last_success: datetime | None
     last_error: str
     late: float
-    """Seconds it should have been collected ago."""
+    """Seconds by which its next run is overdue."""
     open_incidents: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarTotals:
-    """The database in numbers."""
+    """Statistics about the whole calendar."""
 
     events: dict[str, int]
-    """By status; absorbed ones are not counted."""
+    """By status, without merged events."""
     archived: int
     vanished: int
     rows: int
     merged_rows: int
-    """Rows that are about an event that another row is about too."""
+    """Rows about an event that another row is about too."""
     open_reviews: int
     sources: int
     merges: int
 
 
 class HealthQueries(CalendarDatabase):
-    """Counting."""
+    """Statistics queries."""
 
     def totals(self) -> CalendarTotals:
         standing = events.c.merged_into.is_(None)
@@ -221,18 +231,18 @@ class HealthQueries(CalendarDatabase):
             )
 
     def health(self, *, days: int = 30) -> tuple[SourceHealthStats, ...]:
-        """Every source, by its id."""
+        """Statistics of all sources, by id."""
         failed = func.sum(case((run_logs.c.status == RunStatus.FAIL.value, 1), else_=0), type_=Integer)
         recent = select(run_logs.c.source_id, func.count().label("runs"), failed.label("failed"))
         recent = recent.where(run_logs.c.started_at >= self.now() - timedelta(days=days)).group_by(run_logs.c.source_id)
-        said = select(sightings.c.source_id, func.count()).where(sightings.c.gone_at.is_(None)).group_by(sightings.c.source_id)
+        current = select(sightings.c.source_id, func.count()).where(sightings.c.gone_at.is_(None)).group_by(sightings.c.source_id)
         trouble = (
             select(incidents.c.source_id, func.count()).where(incidents.c.closed_at.is_(None)).group_by(incidents.c.source_id)
         )
         with self.read() as sql:
             now = self.shared_now(sql)
             runs = {row.source_id: row for row in sql.execute(recent)}
-            rows: dict[int, int] = dict(sql.execute(said).all())
+            rows: dict[int, int] = dict(sql.execute(current).all())
             open_incidents: dict[int, int] = dict(sql.execute(trouble).all())
             every = sql.execute(select(sources, source_state).join(source_state).order_by(sources.c.id)).mappings()
             return tuple(
@@ -254,7 +264,7 @@ class HealthQueries(CalendarDatabase):
 
 
 def count_shared_rows(store: CalendarDatabase) -> dict[int, int]:
-    """Rows of each source, of those it has at present, that are about an event which another row is about too."""
+    """For each source, the number of current rows about an event that another row is about too: its duplicates."""
     here = sightings.c.gone_at.is_(None)
     crowded = select(sightings.c.event_id).where(here).group_by(sightings.c.event_id).having(func.count() > 1)
     query = select(sightings.c.source_id, func.count()).where(here, sightings.c.event_id.in_(crowded))

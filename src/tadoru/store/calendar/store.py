@@ -1,4 +1,4 @@
-"""The events database as one thing: every room of it, and the way in."""
+"""The calendar database as one class, and how to open it."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class CalendarStore(
     SearchChangeLog,
     CalendarDatabase,
 ):
-    """Everything that is kept about events. Threads may share it; a method is one transaction unless it says else."""
+    """The whole calendar database. Threads may share it; each method is one transaction unless documented otherwise."""
 
 
 def open_calendar(
     database: str = DEFAULT_DATABASE, clock: Clock | None = None, *, patience: float = LOCK_TIMEOUT
 ) -> CalendarStore:
-    """Open a database, made when it is not there: a path, or `postgresql://…`."""
+    """Open a database, a path or `postgresql://…`, and create it if it does not exist."""
     if clock is None:
         from tadoru.clock import SystemClock
 

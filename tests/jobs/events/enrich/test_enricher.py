@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tadoru.config.resolve.options import EventsOptions
 
+from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError
 from tadoru.jobs.events.enrich.category_model import CategoryModel, EventTexts
 from tadoru.jobs.events.enrich.enricher import Enricher, enricher_for
@@ -157,10 +157,10 @@ async def test_the_signature_changes_with_what_is_used(model: CategoryModel) -> 
     "options, why",
     [
         ({"enrich": ("category",)}, "--category-model FILE"),
-        ({"enrich": ("category",), "category_model": "/nowhere/x.npz"}, "can not be read"),
+        ({"enrich": ("category",), "category_model": "/nowhere/x.npz"}, "cannot be read"),
         ({"enrich": ("llm",)}, "--llm-url and --llm-model"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": ""}, "--llm-url and --llm-model"),
-        ({"enrich": ("llm",), "llm_url": "ftp://llm.example", "llm_model": "m"}, "--llm-url can not be used"),
+        ({"enrich": ("llm",), "llm_url": "ftp://llm.example", "llm_model": "m"}, "--llm-url cannot be used"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1/v1?key=x", "llm_model": "m"}, "no query"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": "m", "llm_key": "UNSET_KEY"}, "UNSET_KEY"),
         ({"enrich": ("llm",), "llm_url": "http://127.0.0.1:1", "llm_model": "m", "llm_key": "sk-12-34"}, "never the key itself"),

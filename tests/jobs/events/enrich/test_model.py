@@ -126,7 +126,7 @@ def test_too_little_to_learn_from_is_said() -> None:
 
 
 def test_a_model_that_can_not_be_written_is_said(model: CategoryModel, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="can not be written"):
+    with pytest.raises(StoreError, match="cannot be written"):
         model.save(tmp_path / "missing" / "model.npz")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.events.enrich.llm import LONGEST_SUMMARY, LlmAnswer, build_question, completion_text, parse_answer
-from tadoru.parse.normal_text import is_html
+from tadoru.parse.text_cleaning import is_html
 from tests.jobs.events.enrich.drafts import draft
 
 CATEGORIES = ("音楽", "Sports & Games")

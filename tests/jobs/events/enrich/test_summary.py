@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.events.enrich.enricher import MAX_SUMMARY, extract_summary
-from tadoru.parse.normal_text import is_html, plain_text
+from tadoru.parse.text_cleaning import is_html, plain_text
 
 FILLING = "この続きには、申し込みの方法や持ち物などについての長い説明があり、カードに全部を載せることはできず、" * 3 + "終わる。"
 """One sentence that does not fit."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tadoru.clock import Clock, iso, to_datetime
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.engine.polite_client import PoliteClient
 from tadoru.errors import ConfigError, StoreError, TadoruError
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceContent, SourceFetcher
@@ -99,7 +99,7 @@ class Collector:
         self._say = say
         self._accept_drops = accept_drops
         self._enricher = enricher
-        self._judge = EventMatcher()
+        self._matcher = EventMatcher()
         self._random = random.Random()
 
     async def collect(self, source: EventSource, errand: PoliteClient) -> SourceRun:
@@ -132,8 +132,8 @@ class Collector:
             errand=errand, files=self._files, clock=self._clock, zone=self.zone_of(source), secret=read_secret(source),
             timeout=self._options.timeout, enriched_by=self._enricher.signature if self._enricher else "",
         )  # fmt: skip
-        gatherer = SourceFetcher(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
-        found = await gatherer.gather()
+        fetcher = SourceFetcher(source, settings, state, means, lambda taken: self._remember_snapshot(source, run, taken))
+        found = await fetcher.fetch()
         self._tell(source, run, "fetch", began, found.error)
         if found.error:
             return await self._failed(source, run, found, began)
@@ -185,10 +185,10 @@ class Collector:
     async def _store_all(self, source: EventSource, run: RunLog, found: SourceContent, normal: NormalisedEvents) -> SourceRun:
         began = self._clock.monotonic()
         store = self._store
-        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, self._judge, raws=normal.raws)
+        applied = await asyncio.to_thread(store.apply_run, run, normal.drafts, normal.quarantined, self._matcher, raws=normal.raws)
         self._tell(source, run, "store", began)
         is_whole = not found.missing
-        sweep = await asyncio.to_thread(store.sweep, run, force=self._accept_drops) if is_whole else None
+        sweep = await asyncio.to_thread(store.mark_missing, run, force=self._accept_drops) if is_whole else None
         counts = {
             "fetched": found.fetched,
             "parsed": len(normal.drafts) + len(normal.quarantined),
@@ -217,7 +217,7 @@ class Collector:
         return SourceRun(source, closed, sweep)
 
     async def _unchanged(self, source: EventSource, run: RunLog) -> SourceRun:
-        seen = await asyncio.to_thread(self._store.see_all, run)
+        seen = await asyncio.to_thread(self._store.mark_all_seen, run)
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0) | {"unchanged": seen}
         closed = await self._finish(run, RunStatus.SUCCESS, counts, "", ())
         await asyncio.to_thread(self._store.schedule, source.id, delay_after_success(source, None))
@@ -230,7 +230,7 @@ class Collector:
         """Close the run; the source waits longer each time. What could not be read is in its snapshot, and asked about."""
         store = self._store
         quarantined = normal.quarantined if normal else []
-        applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._judge) if quarantined else None
+        applied = await asyncio.to_thread(store.apply_run, run, [], quarantined, self._matcher) if quarantined else None
         error = found.error or _summary([f"{one.position}: {one.reason}" for one in found.problems])
         counts = dict.fromkeys(("fetched", "parsed", "upserted", "quarantined", "merged", "review"), 0)
         counts |= {"fetched": found.fetched, "parsed": len(quarantined), "quarantined": len(quarantined)}

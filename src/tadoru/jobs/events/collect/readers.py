@@ -15,8 +15,8 @@ from tadoru.model.event import ParsedSource, SourceType
 from tadoru.model.web import Headers
 from tadoru.parse.sources.api import ApiSettings, read_api
 from tadoru.parse.sources.feed import FeedSettings, read_feed
+from tadoru.parse.sources.html_page import HtmlSettings, read_detail, read_html
 from tadoru.parse.sources.ics import IcsSettings, read_ics
-from tadoru.parse.sources.selected import HtmlSettings, read_detail, read_html
 from tadoru.parse.sources.table import TableSettings, read_csv
 
 

@@ -63,7 +63,7 @@ class FetchedDocument:
 
 @dataclass(slots=True, kw_only=True)
 class SourceContent:
-    """What a source says now, or why it can not be had."""
+    """What a source says now, or why it cannot be had."""
 
     events: list[RawEvent] = field(default_factory=list)
     problems: list[ParseProblem] = field(default_factory=list)
@@ -135,14 +135,14 @@ class SourceFetcher:
         words = json.dumps([self._source.type, self._source.url, self._source.settings, self._zone], sort_keys=True)
         return hashlib.sha256(words.encode()).hexdigest()[:16]
 
-    async def gather(self) -> SourceContent:
+    async def fetch(self) -> SourceContent:
         """Everything that the source says."""
         try:
-            return await self._gather()
+            return await self._fetch()
         finally:
             await asyncio.to_thread(self._process.close)
 
-    async def _gather(self) -> SourceContent:
+    async def _fetch(self) -> SourceContent:
         found = self.found
         address = canonical(self._settings.reader.first(self._source.url, self._settings.own))
         details: dict[str, None] = {}
@@ -200,7 +200,7 @@ class SourceFetcher:
             self.found.missing.append(sentence)
 
     async def _page(self, address: str, page: int) -> ParsedSource | None:
-        """Read one page; None when it can not be had, or need not be."""
+        """Read one page; None when it cannot be had, or need not be."""
         now = to_datetime(self._clock.now())
         tested = self._tested(now) if page == 1 else None
         if tested is not None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.parsers import parse_time_zone
+from tadoru.config.parsers import parse_time_zone
 from tadoru.errors import ConfigError, UsageError, quoted
 from tadoru.jobs.events.collect.source_settings import parse_source_settings, settings_from_pairs
 from tadoru.model.event import SourceType
@@ -32,7 +32,7 @@ def check_source(values: Mapping[str, Any], before: EventSource | None = None) -
     given = dict(values)
     kind = given.get("type", before.type if before else "")
     if kind not in list(SourceType):
-        raise UsageError(f"A source can not be of the type {quoted(kind)}: use {', '.join(SourceType)}.")
+        raise UsageError(f"A source cannot be of the type {quoted(kind)}: use {', '.join(SourceType)}.")
     if "url" in given:
         given["url"] = parse_typed_url(given["url"])
     if given.get("timezone"):
@@ -135,7 +135,7 @@ def parse_source_file(text: str, name: str) -> list[ImportedSource]:
     suffix = name.lower().rpartition(".")[2]
     readers = {"yml": _yaml, "yaml": _yaml, "json": _yaml, "opml": _opml, "xml": _opml, "csv": _csv}
     if suffix not in readers:
-        raise UsageError(f"{name} can not be imported: its name must end in .yml, .opml or .csv.")
+        raise UsageError(f"{name} cannot be imported: its name must end in .yml, .opml or .csv.")
     try:
         entries = list(readers[suffix](text, name))
     except csv.Error as error:

@@ -17,12 +17,12 @@ from tadoru.fetch.credentials import Credentials, check_header
 from tadoru.jobs.events.collect.readers import SourceReader, reader_for
 from tadoru.model.event import SourceType
 from tadoru.model.web import Headers
-from tadoru.parse.dates.names import Order
-from tadoru.parse.sources.given import Given
+from tadoru.parse.dates.vocabulary import DayMonthOrder
+from tadoru.parse.sources.source_settings import SettingsReader
 from tadoru.rules.url import canonical, origin
 
 AUTH_TYPES = ("bearer", "basic", "header", "query")
-DATE_ORDERS = tuple(Order)
+DATE_ORDERS = tuple(DayMonthOrder)
 MAX_PAGES = 10_000
 """Of a list in one run, whatever the settings say."""
 _SHARED = ("auth", "headers", "limits", "reader", "date_order")
@@ -73,7 +73,7 @@ class SourceSettings:
     auth: SourceAuth = SourceAuth()
     headers: Headers = ()
     limits: RunLimits = RunLimits()
-    order: Order | None = None
+    order: DayMonthOrder | None = None
     has_typed_expressions: bool = False
     """Whether a person typed selectors or expressions for its built-in reader, which may take any time."""
 
@@ -85,9 +85,9 @@ class SourceSettings:
 
 
 def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secret: str = "") -> SourceSettings:
-    """Raises ConfigError, in a sentence, when something can not be used."""
+    """Raises ConfigError, in a sentence, when something cannot be used."""
     own = dict(mapping)
-    shared = Given({name: own.pop(name) for name in _SHARED if name in own})
+    shared = SettingsReader({name: own.pop(name) for name in _SHARED if name in own})
     auth = _auth(shared.mapping("auth"))
     if auth.type and not secret:
         raise ConfigError("The setting auth needs a secret: name the variable that holds it with --secret.")
@@ -101,7 +101,7 @@ def parse_source_settings(kind: SourceType, mapping: Mapping[str, Any], *, secre
         headers=_headers(shared.table("headers")),
         # Readers of APIs and web pages stop at their own setting most_pages.
         limits=_limits(shared.mapping("limits"), stops_by_itself=not plugin and kind in (SourceType.API, SourceType.HTML)),
-        order=Order(order) if order else None,
+        order=DayMonthOrder(order) if order else None,
         has_typed_expressions=not plugin and (kind is SourceType.API or (kind is SourceType.HTML and bool(own))),
     )
 
@@ -122,7 +122,7 @@ def _check_header(key: str, name: str, value: str = "") -> None:
 
 
 def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
-    given, default = Given(mapping, "limits."), RunLimits()
+    given, default = SettingsReader(mapping, "limits."), RunLimits()
     found = RunLimits(
         pages=given.number("pages", MAX_PAGES if stops_by_itself else default.pages, least=1, most=MAX_PAGES),
         bytes=given.number("bytes", default.bytes, least=1, most=999_999_999),
@@ -135,7 +135,7 @@ def _limits(mapping: Mapping[str, Any], *, stops_by_itself: bool) -> RunLimits:
 def _auth(mapping: Mapping[str, Any]) -> SourceAuth:
     if not mapping:
         return SourceAuth()
-    given = Given(mapping, "auth.")
+    given = SettingsReader(mapping, "auth.")
     kind = given.choice("type", AUTH_TYPES, "")
     if not kind:
         raise ConfigError(f"The setting auth.type is missing; it must be one of {', '.join(AUTH_TYPES)}.")
@@ -158,12 +158,12 @@ def settings_from_pairs(pairs: Iterable[str], settings: Mapping[str, Any] | None
         key, equals, text = pair.partition("=")
         names = key.strip().split(".")
         if not equals or not all(names):
-            raise UsageError(f"The setting {quoted(pair)} can not be read: write it as key=value, such as --set items=events.")
+            raise UsageError(f"The setting {quoted(pair)} cannot be read: write it as key=value, such as --set items=events.")
         place = result
         for name in names[:-1]:
             inner = place.setdefault(name, {})
             if not isinstance(inner, dict):
-                raise UsageError(f"The setting {key} can not be set: {name} holds a value already.")
+                raise UsageError(f"The setting {key} cannot be set: {name} holds a value already.")
             place = inner
         if text == "":
             place.pop(names[-1], None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TextIO
 
 from tadoru.clock import SystemClock, iso
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, quoted
 from tadoru.jobs.events.collect.collector import read_secret
 from tadoru.jobs.events.collect.source_fetch import FetchContext, FetchedDocument, SourceFetcher, document_to_json
@@ -62,7 +62,7 @@ class SourceTrial:
     def write(self, out: TextIO, limit: int) -> None:
         """For a person."""
         if self.error:
-            out.write(f"{printable(self.source.name)} can not be read: {printable(self.error)}\n")
+            out.write(f"{printable(self.source.name)} cannot be read: {printable(self.error)}\n")
         else:
             good, bad = len(self.drafts), len(self.quarantined)
             read, where = format_count(good, "event"), format_count(self.documents, "document")
@@ -95,8 +95,8 @@ async def try_source(
         at, etag, last_modified = taken.fetched_at, taken.etag, taken.last_modified
         store.add_snapshot(source.id, taken.url, taken.path, at, etag=etag, last_modified=last_modified)
 
-    crew = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
-    async with crew.at_work():
+    pool = WorkerPool(store, files, clock, options, lambda *_, **__: None, allowed=allowed)
+    async with pool.running():
         try:
             settings = parse_source_settings(source.type, source.settings, secret=source.secret)
             secret = read_secret(source)
@@ -105,17 +105,17 @@ async def try_source(
             return trial
         zone = source.timezone or options.timezone
         means = FetchContext(
-            errand=crew.errand_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
+            errand=pool.client_for(source), files=files, clock=clock, zone=zone, timeout=options.timeout, secret=secret
         )
         known = await asyncio.to_thread(store.state, source_id)
         # As if it had never been read: a trial is about what it says, not about what changed.
-        gatherer = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)
-        found = await gatherer.gather()
-        normal = crew.collector.normalise(source, settings, found)
+        fetcher = SourceFetcher(source, settings, replace(known, etag=None, last_modified=None, kept=None), means, keep)
+        found = await fetcher.fetch()
+        normal = pool.collector.normalise(source, settings, found)
         trial.error, trial.documents, trial.missing = found.error, len(found.documents), found.missing
         trial.drafts, trial.quarantined = normal.drafts, normal.quarantined
         if found.documents and not found.error:
-            first = document_to_json(found.documents[0]) | gatherer.first_facts | {"as": gatherer.fingerprint}
+            first = document_to_json(found.documents[0]) | fetcher.first_facts | {"as": fetcher.fingerprint}
             kept = dict(known.kept or {}) | {"tested": first}
             await asyncio.to_thread(store.remember, source_id, kept=kept)
     return trial

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from tadoru.clock import Clock, to_datetime
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.engine.polite_client import PoliteClient, PoliteClientContext, RequestPolicy
 from tadoru.errors import StoreError
 from tadoru.fetch import http
@@ -94,7 +94,7 @@ class WorkerPool:
         self._wake.set()
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncIterator[None]:
+    async def running(self) -> AsyncIterator[None]:
         """Be a worker of the database."""
         store = self._store
         enricher = await self._enricher() if self._options.enrich else None
@@ -132,7 +132,7 @@ class WorkerPool:
 
         return await enricher_for(self._options, self._files, self._clock, self._say)
 
-    def errand_for(self, source: EventSource) -> PoliteClient:
+    def client_for(self, source: EventSource) -> PoliteClient:
         """One for each set of addresses that sources may connect to."""
         exemptions = self._allowed
         if exemptions is None:
@@ -244,7 +244,7 @@ class WorkerPool:
 
     async def _collect(self, source: EventSource, tally: CycleResult, done: OnCollected) -> None:
         try:
-            collected = await self.collector.collect(source, self.errand_for(source))
+            collected = await self.collector.collect(source, self.client_for(source))
         finally:
             await asyncio.to_thread(self._store.release, self.worker, source.id)
         tally.collected.append(collected)

@@ -331,6 +331,6 @@ class EventMatcher:
         found = merge_fields(sides)
         return MergedDraft(draft=found.draft, owners=found.owners, conflicts=found.conflicts)
 
-    def same_row(self, known: EventDraft, read: EventDraft) -> bool:
+    def is_same_row(self, known: EventDraft, read: EventDraft) -> bool:
         """Whether a row with a known uid still is about the event it was about."""
         return is_same_row(known, read)

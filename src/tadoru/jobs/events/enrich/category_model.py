@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tadoru.errors import ConfigError, StoreError
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.text_cleaning import plain_text
 
 BITS = 15
 FEATURE_COUNT = 1 << BITS
@@ -209,7 +209,7 @@ class CategoryModel:
         try:
             path.write_bytes(self.data)
         except OSError as error:
-            raise StoreError(f"The model {path} can not be written ({error.strerror}): check the folder.") from error
+            raise StoreError(f"The model {path} cannot be written ({error.strerror}): check the folder.") from error
 
 
 def load_model(path: Path) -> CategoryModel:
@@ -219,7 +219,7 @@ def load_model(path: Path) -> CategoryModel:
             raise ConfigError(f"{path} is too large for a model of categories.")
         data = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"The model {path} can not be read ({error.strerror}): check its name.") from None
+        raise ConfigError(f"The model {path} cannot be read ({error.strerror}): check its name.") from None
     try:
         return _read(data)
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, RuntimeError) as error:

@@ -17,14 +17,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tadoru.clock import Clock
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, UsageError
 from tadoru.fetch import http
 from tadoru.fetch.guard import DnsCache, private_exemptions
 from tadoru.jobs.events.enrich.category_model import CategoryModel, EventTexts, load_model
 from tadoru.jobs.events.enrich.llm import LlmAccess, LlmAnswer, LlmEndpoint, build_question
 from tadoru.model.event import EventDraft
-from tadoru.parse.normal_text import clean_title, plain_text
+from tadoru.parse.text_cleaning import clean_title, plain_text
 from tadoru.rules.address import Exemptions
 from tadoru.rules.url import parse_typed_url
 from tadoru.store.files import FileStore
@@ -42,7 +42,7 @@ _PAUSE = re.compile(r"[、，,;；:：]|[」』）)](?!の)")
 
 
 def extract_summary(description: str, title: str = "") -> str:
-    """The summary; empty when the description is short, or can not be shortened without cutting a word."""
+    """The summary; empty when the description is short, or cannot be shortened without cutting a word."""
     text = _without_title(plain_text(description), title)
     if len(" ".join(text.split())) <= MAX_SUMMARY:
         return ""
@@ -240,7 +240,7 @@ def _strip_claims(draft: EventDraft) -> EventDraft:
 
 
 async def enricher_for(options: EventsOptions, files: FileStore, clock: Clock, say: EnrichLog) -> Enricher | None:
-    """What was asked for; None when that is nothing. Raises ConfigError for what can not be had."""
+    """What was asked for; None when that is nothing. Raises ConfigError for what cannot be had."""
     if not options.enrich:
         return None
     model = load_model(Path(options.category_model)) if options.category_model else None
@@ -263,7 +263,7 @@ async def _endpoint(options: EventsOptions, files: FileStore, clock: Clock, say:
     try:
         url = parse_typed_url(options.llm_url.rstrip("/"))
     except UsageError as error:
-        raise ConfigError(f"--llm-url can not be used. {error}") from None
+        raise ConfigError(f"--llm-url cannot be used. {error}") from None
     if "?" in url:
         raise ConfigError("--llm-url ends before /chat/completions and has no query: write it as https://llm.example/v1.")
     access = LlmAccess(

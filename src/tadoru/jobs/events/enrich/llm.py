@@ -20,7 +20,7 @@ from tadoru.fetch.base import Fetcher
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.event import EventDraft
 from tadoru.model.web import Failure, Headers, Request
-from tadoru.parse.normal_text import is_html, one_line, plain_text
+from tadoru.parse.text_cleaning import is_html, one_line, plain_text
 from tadoru.rules.retry import parse_retry_after
 from tadoru.store.files import FileStore
 
@@ -84,7 +84,7 @@ def build_question(draft: EventDraft, model: str, categories: Sequence[str], *, 
     """The question about an event."""
     texts = {"title": draft.title, "venue": draft.venue, "city": draft.city, "organizer": draft.organizer}
     texts["description"] = plain_text(draft.description)[:MAX_DESCRIPTION]
-    # A lone surrogate can not be sent.
+    # A lone surrogate cannot be sent.
     sent = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items() if text}
     return LlmQuestion(sent, tuple(categories), wants_summary, model)
 
@@ -197,7 +197,7 @@ class LlmEndpoint:
         await self._fetcher.close()
 
     async def ask(self, asked: LlmQuestion) -> LlmAnswer | None:
-        """What is known about an event, or is found out now; None when it can not be asked at the moment."""
+        """What is known about an event, or is found out now; None when it cannot be asked at the moment."""
         key = f"var/enriched/{asked.digest}.json"
         known = await asyncio.to_thread(self._files.get, key)
         found = _recalled(known, asked) if known is not None else None

@@ -34,7 +34,7 @@ from tadoru.jobs.events.enrich.category_model import (
 )
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.parse.decode import decode
-from tadoru.parse.normal_text import one_line
+from tadoru.parse.text_cleaning import one_line
 from tadoru.store.calendar.event_records import iterate_events
 from tadoru.store.calendar.listing import EventFilter
 from tadoru.store.calendar.store import CalendarStore
@@ -134,7 +134,7 @@ def _labels(samples: Sequence[TrainingSample]) -> tuple[tuple[str, ...], Ints]:
     classes = tuple(sorted({one.category for one in samples}))
     if len(samples) < MIN_ROWS or len(classes) < 2:
         found = f"{format_count(len(samples), 'row')} with {format_count(len(classes), 'category', 'categories')}"
-        raise UsageError(f"A model can not be made of {found}: it needs {MIN_ROWS} rows and two categories at least.")
+        raise UsageError(f"A model cannot be made of {found}: it needs {MIN_ROWS} rows and two categories at least.")
     number = {name: place for place, name in enumerate(classes)}
     return classes, np.array([number[one.category] for one in samples], dtype=np.int64)
 
@@ -246,7 +246,7 @@ def _of_table(path: Path, text: Sequence[str], category: str | None, group: str 
     try:
         body = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} can not be read ({error.strerror}): check its name.") from None
+        raise UsageError(f"{path} cannot be read ({error.strerror}): check its name.") from None
     rows = csv.DictReader(io.StringIO(decode(body).text, newline=""))
     columns = rows.fieldnames or []
     title_column = _column(path, columns, text[0] if text else None, TITLE_COLUMNS, "--text")
@@ -263,7 +263,7 @@ def _of_table(path: Path, text: Sequence[str], category: str | None, group: str 
                 texts = EventTexts(title, row.get(venue_column) or "", row.get(description_column) or "")
                 yield TrainingSample(texts, label, row.get(group_column) or "" if group_column else name)
     except csv.Error as error:
-        raise UsageError(f"{path} can not be read as CSV in line {rows.line_num} ({error}).") from None
+        raise UsageError(f"{path} cannot be read as CSV in line {rows.line_num} ({error}).") from None
 
 
 def _column(

@@ -53,7 +53,7 @@ def parse_coordinates(latitude: str | float | None, longitude: str | float | Non
         return Coordinates(None, None, "Only one coordinate is given; it was left out.")
     north, east = _degrees(latitude), _degrees(longitude)
     if north is None or east is None:
-        return Coordinates(None, None, "The coordinates can not be read, and were left out.")
+        return Coordinates(None, None, "The coordinates cannot be read, and were left out.")
     if not north and not east:
         return Coordinates(None, None, "The coordinates are 0, 0, and were left out.")
     is_exchanged = _is_in_japan(east, north) and not _is_in_japan(north, east) and zone in {"Asia/Tokyo", "Japan"}

@@ -1,6 +1,6 @@
 """From what a source wrote (`RawEvent`) to an event of ours (`EventDraft`), or to the reason why it is none (`QuarantinedEvent`).
 
-Pure. An event needs a title and a start; everything else is kept when it can be true, and left out with a note when it can not.
+Pure. An event needs a title and a start; everything else is kept when it can be true, and left out with a note when it cannot.
 What the fields do not hold goes to `extra`: `doors`, `year_from`, `notes`, `price_amount` (or `price_min`, `price_max`),
 `price_currency`, `postponed`. Whether two events are one is judged in `dedupe`.
 """
@@ -19,11 +19,11 @@ from zoneinfo import ZoneInfo
 from tadoru.jobs.events.normalise.locations import city_from_address, normalise_city, parse_coordinates
 from tadoru.jobs.events.normalise.prices import parse_price
 from tadoru.model.event import EventDraft, Occurrence, QuarantinedEvent, RawEvent, ReviewReason
-from tadoru.parse.dates import Unreadable, When, YearFrom, read_when, without_repeats
+from tadoru.parse.dates import ParsedDate, UnreadableDate, YearSource, read_when, without_repeats
 from tadoru.parse.dates.assemble import BEFORE_START
-from tadoru.parse.dates.names import Order
-from tadoru.parse.normal_text import clean_title, clean_venue, display_text, one_line, sanitise_html
-from tadoru.parse.sources.fields import absolute, says_cancelled
+from tadoru.parse.dates.vocabulary import DayMonthOrder
+from tadoru.parse.sources.raw_fields import absolute, says_cancelled
+from tadoru.parse.text_cleaning import clean_title, clean_venue, display_text, one_line, sanitise_html
 
 LIMITS = {"title": 300, "venue": 200, "address": 300, "city": 100, "category": 100, "price": 200, "organizer": 200, "uid": 500}
 LONGEST_DESCRIPTION = 20_000
@@ -57,7 +57,7 @@ class SourceRules:
     now: datetime
     """Aware."""
     city: str = ""
-    order: Order | None = None
+    order: DayMonthOrder | None = None
     """Of short dates like 01/02/2026; by default what is usual in the zone."""
 
 
@@ -108,28 +108,28 @@ def _zone(named: str | None, default: str) -> tuple[ZoneInfo, list[str]]:
         return ZoneInfo(default), [f"The time zone {one_line(named or '', 60)} is not known; {default} was taken."]
 
 
-def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> When | QuarantinedEvent:
+def _when(raw: RawEvent, rules: SourceRules, zone: ZoneInfo) -> ParsedDate | QuarantinedEvent:
     if raw.occurrences:
         return _series(raw, zone)
     start = raw.start.strip() if isinstance(raw.start, str) else raw.start
     note = without_repeats(raw.when_note or "")
     if start:
         read = _read(raw, start, rules, zone, note)
-        if isinstance(read, Unreadable):
-            why = one_line(f"The start can not be read: {read.reason}")
+        if isinstance(read, UnreadableDate):
+            why = one_line(f"The start cannot be read: {read.reason}")
             return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
         return read
     if not note or len(note) > LONGEST_DATE:
         return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why="There is no start.")
     read = _read(raw, note, rules, zone)
-    if isinstance(read, When) and read.year in {YearFrom.WRITTEN, YearFrom.WEEKDAY}:
+    if isinstance(read, ParsedDate) and read.year in {YearSource.WRITTEN, YearSource.WEEKDAY}:
         return replace(read, notes=(*read.notes, "The date was read from the note: the source gives none."))
-    why = read.reason if isinstance(read, Unreadable) else "the note has no year."
+    why = read.reason if isinstance(read, UnreadableDate) else "the note has no year."
     why = one_line(f"There is no start, and none in the note: {why}")
     return QuarantinedEvent(raw=raw, reason=ReviewReason.MISSING_REQUIRED, why=why)
 
 
-def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, note: str = "") -> When | Unreadable:
+def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, note: str = "") -> ParsedDate | UnreadableDate:
     return read_when(
         start,
         now=rules.now,
@@ -142,15 +142,15 @@ def _read(raw: RawEvent, start: str | date, rules: SourceRules, zone: ZoneInfo, 
     )
 
 
-def _series(raw: RawEvent, zone: ZoneInfo) -> When | QuarantinedEvent:
+def _series(raw: RawEvent, zone: ZoneInfo) -> ParsedDate | QuarantinedEvent:
     """The occurrences that a reader found, in the zone, in order."""
     possible = [item for item in raw.occurrences if item.starts_at.year in _YEARS]
     if not possible:
-        why = "The start can not be read: none of its dates is in a year that can be meant."
+        why = "The start cannot be read: none of its dates is in a year that can be meant."
         return QuarantinedEvent(raw=raw, reason=ReviewReason.PARSE_ERROR, why=why)
     local = [_local(item, zone) for item in possible]
     notes = () if all(item.ends_at or not given.ends_at for item, given in zip(local, possible, strict=True)) else (BEFORE_START,)
-    return When(occurrences=tuple(sorted(local, key=lambda item: item.starts_at.astimezone(UTC))), notes=notes)
+    return ParsedDate(occurrences=tuple(sorted(local, key=lambda item: item.starts_at.astimezone(UTC))), notes=notes)
 
 
 def _local(occurrence: Occurrence, zone: ZoneInfo) -> Occurrence:
@@ -227,11 +227,11 @@ def _extra_name(name: str) -> str:
     return one_line(name, 100)
 
 
-def _learnt(when: When, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
+def _learnt(when: ParsedDate, notes: list[str], price: str, zone: str, postponed: bool) -> dict[str, str]:
     found = parse_price(price, zone)
     if when.doors is not None:
         found["doors"] = f"{when.doors:%H:%M}"
-    if when.year is not YearFrom.WRITTEN:
+    if when.year is not YearSource.WRITTEN:
         found["year_from"] = when.year.value
     if postponed:
         found["postponed"] = "yes"

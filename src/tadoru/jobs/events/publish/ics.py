@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.event_records import EventRecord, ZoneUse
 from tadoru.store.calendar.records import CalendarEvent, EventTime

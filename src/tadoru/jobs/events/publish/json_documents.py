@@ -13,7 +13,7 @@ from typing import Any
 
 from tadoru.clock import iso
 from tadoru.model.event import EventDraft
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.calendar.event_records import EventRecord, event_records
 from tadoru.store.calendar.records import (
@@ -27,7 +27,7 @@ from tadoru.store.calendar.records import (
     ReviewItem,
     RunLog,
     Sighting,
-    SourceEdit,
+    SourceFieldChange,
 )
 from tadoru.store.calendar.sources import CalendarTotals, SourceHealthStats, count_shared_rows
 from tadoru.store.calendar.store import CalendarStore
@@ -120,7 +120,7 @@ def state_json(state: CollectionState) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def change_json(one: SourceEdit) -> dict[str, Any]:
+def change_json(one: SourceFieldChange) -> dict[str, Any]:
     """One change of a source."""
     return {"at": format_exact(one.at), "by": one.by, "field": one.field, "old": one.old, "new": one.new}
 
@@ -145,7 +145,7 @@ def provenance_json(story: EventProvenance, told: EventRecord, names: Mapping[in
     return event_json(told) | {
         "merged_into": story.event.merged_into,
         "owners": {name: _owner_json(owner) for name, owner in story.owners.items()},
-        "sightings": [_sighting_json(one, names) for one in story.said],
+        "sightings": [_sighting_json(one, names) for one in story.sightings],
         "merges": [merge_json(one) for one in story.merges],
         "reviews": [review_json(one) for one in story.reviews],
         "history": [{"at": format_stamp(one["at"]), "by": one["by"], "changes": one["changes"]} for one in story.history],
@@ -189,7 +189,7 @@ def review_document(store: CalendarStore, found: ReviewItem) -> dict[str, Any]:
     """A review with the events it is about, and the rows when it is about rows."""
     events = event_records(store, found.candidate_ids)
     wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
-    said = store.story(found.candidate_ids[0]).said if wanted and found.candidate_ids else ()
+    said = store.provenance(found.candidate_ids[0]).sightings if wanted and found.candidate_ids else ()
     rows = [_row_json(one, one.draft) for one in said if one.id in wanted and one.draft is not None]
     return review_json(found) | {
         "events": [event_json(events[one]) for one in found.candidate_ids if one in events],

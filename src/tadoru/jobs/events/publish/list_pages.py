@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from tadoru.jobs.events.publish.json_documents import event_json, format_local, format_stamp, time_json
-from tadoru.parse.normal_text import is_html, plain_text
+from tadoru.parse.text_cleaning import is_html, plain_text
 from tadoru.store.calendar.event_records import (
     EVENT_COLUMNS,
     EventRecord,

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from tadoru.jobs.events.publish.ics import format_place
 from tadoru.jobs.events.publish.json_documents import format_local
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.text_cleaning import plain_text
 from tadoru.store.calendar.event_records import EventRecord
 from tadoru.store.calendar.records import CalendarEvent, EventTime
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from tadoru.config.resolve.options import EventsOptions
+from tadoru.config.options import EventsOptions
 from tadoru.errors import ConfigError, TadoruError, quoted
 from tadoru.model.event import EventStatus
 from tadoru.store.calendar.records import CalendarEvent
@@ -23,11 +23,11 @@ TaskId = int | None
 
 
 class SearchEngineError(TadoruError):
-    """The engine can not do it; trying again would not help."""
+    """The engine cannot do it; trying again would not help."""
 
 
 class SearchEngineBusy(SearchEngineError):
-    """The engine can not do it now: it is down, too slow, or has too much to do."""
+    """The engine cannot do it now: it is down, too slow, or has too much to do."""
 
     retry_after: str | None = None
     """The header of its answer that says when to come again, as it came."""
@@ -49,7 +49,7 @@ class SearchEngine(Protocol):
 
     def has_index(self) -> bool: ...
 
-    def make_new(self) -> Sequence[TaskId]:
+    def create_new(self) -> Sequence[TaskId]:
         """An empty new index with the settings of ours; one that was left behind is dropped. Call it before anything new."""
         ...
 
@@ -61,11 +61,11 @@ class SearchEngine(Protocol):
         """Drop documents of the index; those that are not there are no matter."""
         ...
 
-    def put_in_place(self) -> TaskId:
+    def swap_in(self) -> TaskId:
         """The new index is the index from now on, at once. Not to be called again when it is not known whether it was done."""
         ...
 
-    def drop_old(self) -> TaskId:
+    def delete_old(self) -> TaskId:
         """What was the index before is dropped."""
         ...
 
@@ -85,7 +85,7 @@ def engine_for(options: EventsOptions, environment: Mapping[str, str] | None = N
         raise ConfigError("A search engine needs its address: give --search-url, such as http://127.0.0.1:7700.")
     name = options.search_index
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        raise ConfigError(f"The index {quoted(name)} can not be called so: use letters, digits, - and _.")
+        raise ConfigError(f"The index {quoted(name)} cannot be called so: use letters, digits, - and _.")
     key = ""
     if options.search_key:
         key = (os.environ if environment is None else environment).get(options.search_key, "")
@@ -113,7 +113,7 @@ def _engine_error(engine: str, status: int | None, said: str, key: str) -> Searc
     detail = " ".join((said.replace(key, "…") if key else said).split())[:200].rstrip(".")
     match status:
         case None:
-            return SearchEngineSilent(f"{engine} can not be reached ({detail}): check --search-url, and that it is running.")
+            return SearchEngineSilent(f"{engine} cannot be reached ({detail}): check --search-url, and that it is running.")
         case 401 | 403:
             return SearchEngineError(
                 f"{engine} refused the key: check the variable that --search-key names, and what that key may do."

@@ -33,7 +33,7 @@ BATCH_SIZE = 1000
 MAX_ATTEMPTS = 6
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 _LONGEST_ASKED = 300.0
-"""Seconds that an engine may ask us to wait (Retry-After): what it can not take then is told the next time."""
+"""Seconds that an engine may ask us to wait (Retry-After): what it cannot take then is told the next time."""
 _FIRST_LOOK, _LONGEST_LOOK = 0.05, 2.0
 _TASK_PATIENCE = 900.0
 WORKER_LEASE = 60.0
@@ -78,26 +78,26 @@ class IndexSync:
 
     async def _tell_everything(self, target: SearchTarget) -> None:
         self._done.is_whole = True
-        await asyncio.to_thread(self._store.begin_whole, target)
-        await self._wait_for(await self._try(self._engine.make_new))
+        await asyncio.to_thread(self._store.begin_full_sync, target)
+        await self._wait_for(await self._try(self._engine.create_new))
         after = 0
         while numbers := await asyncio.to_thread(self._store.event_numbers, after, limit=self._at_once):
             documents, _ = await asyncio.to_thread(self._read, numbers)
             await self._put(documents, new=True)
             after = numbers[-1]
             await self._live()
-        await self._wait_for([await self._try(self._engine.put_in_place, is_once=True)])
-        await asyncio.to_thread(self._store.end_whole, target, self._form)
-        await self._wait_for([await self._try(self._engine.drop_old)])
+        await self._wait_for([await self._try(self._engine.swap_in, is_once=True)])
+        await asyncio.to_thread(self._store.end_full_sync, target, self._form)
+        await self._wait_for([await self._try(self._engine.delete_old)])
 
     async def _tell_changes(self, target: SearchTarget) -> None:
-        while noted := await asyncio.to_thread(self._store.untold, target, limit=self._at_once):
+        while noted := await asyncio.to_thread(self._store.pending_changes, target, limit=self._at_once):
             documents, gone = await asyncio.to_thread(self._read, tuple(noted))
             await self._put(documents, new=False)
             if gone:
                 await self._wait_for([await self._try(lambda: self._engine.remove(gone))])  # noqa: B023 - awaited here
                 self._done.removed += len(gone)
-            if not await asyncio.to_thread(self._store.strike_out, target, self._worker, noted):
+            if not await asyncio.to_thread(self._store.mark_synced, target, self._worker, noted):
                 raise SearchEngineBusy("This worker was silent for too long and another one took over; nothing is lost.")
             await self._live()
 

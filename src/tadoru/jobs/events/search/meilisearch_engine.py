@@ -58,7 +58,7 @@ class MeilisearchEngine:
         except self._error as error:
             raise engine_error("Meilisearch", None, type(error).__name__, self._key) from None
         except ValueError as error:
-            raise SearchEngineError("Meilisearch gave an answer that can not be read: check --search-url.") from error
+            raise SearchEngineError("Meilisearch gave an answer that cannot be read: check --search-url.") from error
 
     def _task(self, call: Callable[[], TaskInfo]) -> int:
         with self._asking():
@@ -75,7 +75,7 @@ class MeilisearchEngine:
             raise
         return True
 
-    def make_new(self) -> Sequence[TaskId]:
+    def create_new(self) -> Sequence[TaskId]:
         client, options = self._client, {"primaryKey": "id"}
         # Only what is there can be swapped.
         first = [] if self.has_index() else [self._task(lambda: client.create_index(self._index, options))]
@@ -94,10 +94,10 @@ class MeilisearchEngine:
         chosen = ", ".join(f'"{one}"' for one in ids)
         return self._task(lambda: self._client.index(self._index).delete_documents(filter=f"id IN [{chosen}]"))
 
-    def put_in_place(self) -> TaskId:
+    def swap_in(self) -> TaskId:
         return self._task(lambda: self._client.swap_indexes([{"indexes": [self._index, self._new]}]))
 
-    def drop_old(self) -> TaskId:
+    def delete_old(self) -> TaskId:
         return self._task(lambda: self._client.delete_index(self._new))
 
     def is_done(self, ticket: int) -> bool:

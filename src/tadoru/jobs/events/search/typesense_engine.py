@@ -97,7 +97,7 @@ class TypesenseEngine:
     def has_index(self) -> bool:
         return self._behind() is not None
 
-    def make_new(self) -> Sequence[TaskId]:
+    def create_new(self) -> Sequence[TaskId]:
         self._side = name = self._sides[1] if self._behind() == self._sides[0] else self._sides[0]
         self._drop(name)
         schema: Any = {"name": name, "fields": _fields(), "default_sorting_field": "starts_at"}
@@ -130,7 +130,7 @@ class TypesenseEngine:
                 raise SearchEngineError(f"Typesense has no index {self._index}: make it anew with --full.") from None
         return None
 
-    def put_in_place(self) -> TaskId:
+    def swap_in(self) -> TaskId:
         try:
             with self._asking():
                 self._client.aliases.upsert(self._index, {"collection_name": self._side})
@@ -138,7 +138,7 @@ class TypesenseEngine:
             raise SearchEngineError(f"Typesense has no collection {self._side}: make everything anew with --full.") from None
         return None
 
-    def drop_old(self) -> TaskId:
+    def delete_old(self) -> TaskId:
         for name in self._sides:
             if name != self._side:
                 self._drop(name)

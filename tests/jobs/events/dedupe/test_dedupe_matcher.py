@@ -1,4 +1,4 @@
-"""The judge in the database's hands: what two sources say about one event, from the row to the answer."""
+"""The matcher in the database's hands: what two sources say about one event, from the row to the answer."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_two_sources_make_one_event_and_each_field_knows_its_source(store: Calen
     (line,) = store.events().items
     assert (line.event.title, line.event.venue, line.event.price) == ("春の星空観察会", "みどり市民会館", "無料")
     assert line.event.has_time
-    owners = {name: owner.source_id for name, owner in store.story(line.event.id).owners.items()}
+    owners = {name: owner.source_id for name, owner in store.provenance(line.event.id).owners.items()}
     blog, city = (next(source.id for source in store.sources() if source.name == name) for name in ("blog", "city"))
     assert (owners["title"], owners["occurrence"], owners["price"]) == (city, city, blog)
 

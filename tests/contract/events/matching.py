@@ -1,4 +1,4 @@
-"""A judge that a reader can predict, and drafts to judge. The product's own is tested where it lives; the database takes any."""
+"""A matcher that a reader can predict, and drafts to matcher. The product's own is tested where it lives; the database takes any."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Result(NamedTuple):
     reasons: tuple[str, ...]
 
 
-class PlainJudge:
+class PlainMatcher:
     """Same title, day, venue and time: one event. Titles that begin alike: a question. Anything else: two events."""
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class PlainJudge:
             return Result("review", 0.6, ("titles begin alike",))
         return Result("different", 0.0, ("other title",))
 
-    def same_row(self, known: EventDraft, read: EventDraft) -> bool:
+    def is_same_row(self, known: EventDraft, read: EventDraft) -> bool:
         return known.title_clean == read.title_clean or known.occurrence.starts_at == read.occurrence.starts_at
 
     def merge(self, said: Sequence[Sighting]) -> MergedDraft:

@@ -6,12 +6,12 @@ from sqlalchemy import event
 
 from tadoru.store.calendar.listing import CACHE_SECONDS
 from tadoru.store.calendar.store import CalendarStore
-from tests.contract.events.judging import PlainJudge, draft
+from tests.contract.events.matching import PlainMatcher, draft
 from tests.support.clock import FakeClock
 
 
 def test_names_are_read_once_and_anew_after_every_kind_of_change(
-    store: CalendarStore, judge: PlainJudge, clock: FakeClock
+    store: CalendarStore, matcher: PlainMatcher, clock: FakeClock
 ) -> None:
     asked: list[str] = []
     event.listen(store.engine, "before_cursor_execute", lambda *told: asked.append(told[2]))
@@ -26,9 +26,9 @@ def test_names_are_read_once_and_anew_after_every_kind_of_change(
 
     assert names() == ((), ())
     assert (names(), reads()) == (((), ()), 2)
-    one = store.create_event(draft("朝市", city="盛岡市", category="market"), judge, "mia")
+    one = store.create_event(draft("朝市", city="盛岡市", category="market"), matcher, "mia")
     assert (names(), names(), reads()) == ((("盛岡市",), ("market",)), (("盛岡市",), ("market",)), 2)
-    store.edit_event(one.id, {"category": "food"}, judge, "mia")
+    store.edit_event(one.id, {"category": "food"}, matcher, "mia")
     assert (names(), reads()) == ((("盛岡市",), ("food",)), 2)
     store.hide_event(one.id, "mia")
     assert (names(), reads()) == ((("盛岡市",), ()), 2)

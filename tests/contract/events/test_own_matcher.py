@@ -1,4 +1,4 @@
-"""The product's own judge on the database: rows of several sources, as they would come."""
+"""The product's own matcher on the database: rows of several sources, as they would come."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tadoru.store.calendar.merge_candidates import MAX_COMPARISONS
 from tadoru.store.calendar.records import Matcher
 from tadoru.store.calendar.store import CalendarStore
 from tests.contract.events.conftest import Collector
-from tests.contract.events.judging import FIRST, draft
+from tests.contract.events.matching import FIRST, draft
 
 
 def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disagree(
     store: CalendarStore, collect: Collector
 ) -> None:
-    judge: Matcher = EventMatcher()
-    collect.judge = judge  # type: ignore[assignment]
+    matcher: Matcher = EventMatcher()
+    collect.matcher = matcher  # type: ignore[assignment]
     collect.run(
         collect.source("A"),
         [draft("第3回 星空コンサート", price="500円"), draft("第4回 星空コンサート", FIRST + timedelta(days=7))],
@@ -31,7 +31,7 @@ def test_it_finds_the_same_event_in_other_words_and_asks_where_the_sources_disag
 
 
 def test_rows_that_a_source_numbers_anew_keep_their_events(store: CalendarStore, collect: Collector) -> None:
-    collect.judge = EventMatcher()  # type: ignore[assignment]
+    collect.matcher = EventMatcher()  # type: ignore[assignment]
     source = collect.source()
     names = ["星空コンサート", "親子料理教室", "古文書を読む会", "朝のヨガ", "将棋大会", "写真展", "防災訓練", "落語の夕べ"]
 
@@ -49,7 +49,7 @@ def test_rows_that_a_source_numbers_anew_keep_their_events(store: CalendarStore,
 
 
 class CountingJudge(EventMatcher):
-    """The judge, and how often it is asked."""
+    """The matcher, and how often it is asked."""
 
     compared = 0
 
@@ -61,12 +61,12 @@ class CountingJudge(EventMatcher):
 def test_a_source_that_names_hundreds_of_events_of_one_day_does_not_have_each_compared_with_all_others(
     store: CalendarStore, collect: Collector
 ) -> None:
-    judge = CountingJudge()
-    collect.judge = judge  # type: ignore[assignment]
+    matcher = CountingJudge()
+    collect.matcher = matcher  # type: ignore[assignment]
     count = MAX_COMPARISONS + 50
     rows = [draft(f"{number * 7919:x} {number * 104729:x}", uid=str(number), city="盛岡市") for number in range(count)]
     collect.run(collect.source("A"), rows)
-    before = judge.compared
+    before = matcher.compared
     applied = collect.run(collect.source("B"), [rows[-1]])
-    assert judge.compared - before <= MAX_COMPARISONS
+    assert matcher.compared - before <= MAX_COMPARISONS
     assert applied.merged == 1, "its title leads to it, however many the day has"

@@ -21,7 +21,7 @@ from tadoru.store.served_crawls.schema import CrawlState
 from tadoru.store.service import open_service
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import dump
-from tests.contract.events.judging import FIRST, PlainJudge, bad, draft, many, series, whole_days
+from tests.contract.events.matching import FIRST, PlainMatcher, bad, draft, many, series, whole_days
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
@@ -48,7 +48,7 @@ def new_store(tmp_path: Path, clock: FakeClock, request: pytest.FixtureRequest) 
 
 
 @pytest.fixture
-def full(store: CalendarStore, collect: Collector, judge: PlainJudge) -> CalendarStore:
+def full(store: CalendarStore, collect: Collector, matcher: PlainMatcher) -> CalendarStore:
     """Something in every table."""
     first, second = collect.source("A", settings={"mapping": {"title": "名称"}}), collect.source("B", depends_on=1)
     gone = collect.source("gone")
@@ -58,10 +58,10 @@ def full(store: CalendarStore, collect: Collector, judge: PlainJudge) -> Calenda
         (bad(),),
     )
     collect.run(second, [draft(uid="b", price="500円"), draft("星まつり 前夜", uid="c"), draft("odd\x00\ud800", uid="d")])
-    done = store.merge_events(2, 3, judge, by="mika")
-    store.undo_merge(done.id, judge, by="mika")
-    store.merge_events(4, 3, judge, by="mika") if store.event(4).title else None
-    store.edit_event(1, {"category": "祭"}, judge, by="mika")
+    done = store.merge_events(2, 3, matcher, by="mika")
+    store.undo_merge(done.id, matcher, by="mika")
+    store.merge_events(4, 3, matcher, by="mika") if store.event(4).title else None
+    store.edit_event(1, {"category": "祭"}, matcher, by="mika")
     store.remember(first.id, etag=b'W/"\xff"', kept={"pages": [1, None, 2.5]})
     store.add_snapshot(first.id, first.url, "a.ics", store.now(), etag=b"\x00\xff")
     store.open_incident(first.id, "failure", {"error": "HTTP 500"})
@@ -98,13 +98,13 @@ def test_a_copy_has_every_row_of_every_table(full: CalendarStore, new_store: New
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_copy_is_used_like_the_original_and_gives_no_number_twice(
-    full: CalendarStore, new_store: NewStore, judge: PlainJudge, kind: str
+    full: CalendarStore, new_store: NewStore, matcher: PlainMatcher, kind: str
 ) -> None:
     other = new_store(kind)
     copy_calendar(full, other)
     ids = [store.add_source({"name": "new", "type": "rss", "url": "https://example.org"}, by="ren").id for store in (full, other)]
     assert ids == [4, 4], "source 3 was removed, but its history stays its own"
-    found = [Collector(store, judge).run(store.source(4), [*many(3), draft(uid="x")]) for store in (full, other)]
+    found = [Collector(store, matcher).run(store.source(4), [*many(3), draft(uid="x")]) for store in (full, other)]
     assert found[0] == found[1]
     assert found[0].merged == 1
     assert [one.event.title for one in other.events(limit=99).items] == [one.event.title for one in full.events(limit=99).items]
@@ -216,9 +216,9 @@ def test_what_is_no_backup_is_not_restored(tmp_path: Path, clock: FakeClock) -> 
     assert not (tmp_path / "new.db").exists()
 
 
-def test_a_damaged_backup_is_not_restored(tmp_path: Path, clock: FakeClock, judge: PlainJudge) -> None:
+def test_a_damaged_backup_is_not_restored(tmp_path: Path, clock: FakeClock, matcher: PlainMatcher) -> None:
     store = open_calendar(str(tmp_path / "events.db"), clock)
-    collect = Collector(store, judge)
+    collect = Collector(store, matcher)
     collect.run(collect.source(), many(200))
     store.backup(str(tmp_path / "backup.db"))
     store.close()

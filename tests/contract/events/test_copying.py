@@ -37,7 +37,7 @@ from tadoru.store.calendar.schema import (
 from tadoru.store.calendar.store import CalendarStore, open_calendar
 from tests.contract.events.conftest import Collector
 from tests.contract.events.dumping import dump
-from tests.contract.events.judging import PlainJudge, draft, many
+from tests.contract.events.matching import PlainMatcher, draft, many
 from tests.support.clock import FakeClock
 from tests.support.postgres import PostgresServer
 
@@ -232,11 +232,11 @@ copy_events(open_events(sys.argv[1]), open_events(sys.argv[2]), progress)
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_copy_that_was_killed_looks_empty_and_is_made_again(
-    kind: str, new_database: NewDatabase, judge: PlainJudge, checkout: Path, clock: FakeClock
+    kind: str, new_database: NewDatabase, matcher: PlainMatcher, checkout: Path, clock: FakeClock
 ) -> None:
     file, target = new_database("sqlite"), new_database(kind)
     with closing(open_calendar(file, clock)) as old:
-        collect = Collector(old, judge)
+        collect = Collector(old, matcher)
         collect.run(collect.source(), [*many(20), draft(uid="x")])
         command = [sys.executable, "-c", COPY, file, target]
         path = {**os.environ, "PYTHONPATH": str(checkout / "src")}
