@@ -1,4 +1,4 @@
-"""The documents are true: the reference is fresh, and what the README says can be done is done."""
+"""The documents are true: the reference is fresh, and what README and tour show can be done."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from tests.acceptance.command import CHECKOUT, PATIENCE, Tadoru, finished
 from tests.support.postgres import server
 from tests.support.site import Site
 
-README = (CHECKOUT / "README.md").read_text("utf-8")
+README, TOUR = ((CHECKOUT / name).read_text("utf-8") for name in ("README.md", "docs/tour.md"))
 HOSTS = re.compile(r"https?://(?:example\.com|127\.0\.0\.1:8123)")
 
 
-def blocks(language: str) -> list[str]:
-    """The code of one language in the README."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+def blocks(language: str, *documents: str) -> list[str]:
+    """The code of one language in the README and the tour, or in one of them."""
+    text = "\n".join(documents or (README, TOUR))
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 CALENDAR = """\
@@ -63,14 +64,14 @@ def test_the_reference_is_what_the_code_says() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_readme_has_commands_to_run() -> None:
+def test_the_readme_and_the_tour_have_commands_to_run() -> None:
     commands = [command for run in RUNS for command in run]
     assert len(commands) >= 14
     assert any("--fail-on" in command for command in commands)
 
 
 @pytest.mark.parametrize("commands", [run for run in RUNS if run != CLUSTER], ids=lambda commands: commands[0][:40])
-def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tadoru: Tadoru, example: Site) -> None:
+def test_every_command_in_the_readme_and_the_tour_works(commands: list[str], tadoru: Tadoru, example: Site) -> None:
     for command in commands:
         arguments = shlex.split(HOSTS.sub(example.base, command), comments=True)
         asked = len(example.paths)
@@ -79,11 +80,13 @@ def test_every_command_in_the_readme_does_what_it_says(commands: list[str], tado
         assert done.out or "-o" in arguments or arguments[1:] == ["review", "list"], "nothing to show, and it is said on stderr"
         reads = arguments[:2] in (["docs", "search"], ["docs", "list"])
         crawls = arguments[0] in ("links", "audit", "docs", "explain") and "--dry-run" not in arguments and not reads
-        crawls = crawls or arguments[:3] == ["events", "sources", "test"]  # The run after it uses what the test has fetched.
+        # A run after `sources test` uses what the test has fetched.
+        collects = arguments[:2] == ["events", "run"] and not any("sources test" in each for each in commands)
+        crawls = crawls or collects or arguments[:3] == ["events", "sources", "test"]
         assert (len(example.paths) > asked) == crawls, command
 
 
-def test_the_commands_of_a_cluster_do_what_the_readme_says(tadoru: Tadoru, example: Site) -> None:
+def test_the_commands_of_a_cluster_do_what_the_tour_shows(tadoru: Tadoru, example: Site) -> None:
     database = server().new_database()
 
     def typed(command: str) -> list[str]:
@@ -113,8 +116,8 @@ def test_the_commands_of_a_cluster_do_what_the_readme_says(tadoru: Tadoru, examp
     server().drop(database)
 
 
-def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
-    (code,) = blocks("python")
+def test_the_python_in_the_tour_runs(tadoru: Tadoru, example: Site) -> None:
+    (code,) = blocks("python", TOUR)
     code = HOSTS.sub(example.base, code).replace("check=True", "check=True, delay=0").replace('.db"', '.db", delay=0')
     code = code.replace('"site")', '"site", delay=0)')
     done = subprocess.run(
@@ -122,6 +125,8 @@ def test_the_python_in_the_readme_runs(tadoru: Tadoru, example: Site) -> None:
         cwd=tadoru.folder,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
+    (short,) = blocks("python", README)
+    assert short in blocks("python", TOUR)[0]
     gone, *pages = [example.url(path) for path in ("/gone", "/docs/", "/", "/docs/a")]
     links, audited, site, events = done.stdout.splitlines()
     assert (links, audited) == (f"{gone} 404 Not Found ['{example.url('/')}']", f"4 ['{gone}']")

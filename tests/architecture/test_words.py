@@ -59,7 +59,7 @@ def test_a_lost_link_is_found(tmp_path: Path) -> None:
 
 def test_both_languages_of_the_readme_have_the_same_examples() -> None:
     english, japanese = blocks(ROOT / "README.md"), blocks(ROOT / "README.ja.md")
-    assert len(english) > 10
+    assert len(english) >= 7
     assert japanese == english
 
 
