@@ -138,7 +138,7 @@ def test_an_address_is_kept_when_it_is_one(address: str, kept: bool) -> None:
 
 
 def test_a_damaged_body_is_a_sentence() -> None:
-    with pytest.raises(StoreError, match=r"the stored body of https://a\.example/x can not be read"):
+    with pytest.raises(StoreError, match=r"the stored body of https://a\.example/x cannot be read"):
         written(stored()._replace(body=b"no zlib"))
 
 

@@ -1,4 +1,4 @@
-"""Excel: read back by another library; what Excel can not hold is cut, and nothing is a formula or a hyperlink."""
+"""Excel: read back by another library; what Excel cannot hold is cut, and nothing is a formula or a hyperlink."""
 
 from __future__ import annotations
 

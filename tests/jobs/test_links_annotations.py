@@ -22,7 +22,7 @@ def link(kind: BrokenKind, *sources: LinkSource, url: str = HOME + "x", error: s
 
 def test_a_broken_link_is_an_error_with_the_place_that_leads_to_it() -> None:
     assert lines_of(link("broken", LinkSource(HOME, "Our team"), LinkSource(HOME, "again"))) == [
-        f"::error title=Broken link::{HOME}x: 404 Not Found%0Alinked from {HOME} as “Our team” and 1 more place"
+        f"::error title=Broken link::{HOME}x: 404 Not Found%0Alinked from {HOME} “Our team” and 1 more place"
     ]
 
 
@@ -50,7 +50,7 @@ def test_what_github_would_drop_is_counted() -> None:
     lines = lines_of(*[link("broken")] * 13, *[link("blocked")] * 11)
     assert sum(line.startswith("::error ") for line in lines) == 10
     assert sum(line.startswith("::warning ") for line in lines) == 10
-    assert lines[-1] == "::notice title=More links::4 more links with problems; the report has all of them."
+    assert lines[-1] == "::notice title=More links::4 more links with problems. The report lists all of them."
 
 
 def test_exactly_ten_need_no_notice() -> None:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadoru.jobs.links.report import LinksReport, write_links_report
-from tadoru.jobs.reporting.escape import quote_dot
 from tadoru.jobs.links.result import CrawlResult, LinkEdge
+from tadoru.jobs.reporting.escape import quote_dot
 from tests.jobs.links_sites import HOME, crawl, failure, invented, page, report, small
 
 

@@ -96,12 +96,12 @@ def test_no_crawled_text_breaks_out(text: str) -> None:
     html_of(given).encode()
 
 
-def test_broken_links_come_with_the_pages_to_mend() -> None:
+def test_broken_links_come_with_the_pages_to_fix() -> None:
     tree = parsed(small())
     blocks = [" ".join(block.text(separator=" ").split()) for block in tree.css(".bad-link")]
     assert blocks == [
-        "404 /about/team Not Found on /about as Our team on / as Who we are",
-        "403 https://club.example/ Forbidden on / as The club",
+        "404 /about/team Not Found on /about : Our team on / : Who we are",
+        "403 https://club.example/ Forbidden on / : The club",
     ]
 
 
@@ -109,17 +109,17 @@ def test_broken_links_come_with_the_pages_to_mend() -> None:
     "given, kind, words",
     [
         pytest.param(small(), "broken", "1 broken link on 2 pages", id="broken links"),
-        pytest.param(report(crawl(page(HOME)), checked=True), "ok", "Every link works", id="checked and fine"),
-        pytest.param(report(crawl(page(HOME))), "ok", "Every page that was requested works", id="not checked"),
+        pytest.param(report(crawl(page(HOME)), checked=True), "ok", "Every link works.", id="checked and fine"),
+        pytest.param(report(crawl(page(HOME))), "ok", "Every requested page works.", id="not checked"),
         pytest.param(
             report(crawl(page(HOME, status=500), failed=(failure(HOME, 500),))),
-            "broken", "1 page could not be read", id="failed page",
+            "broken", "1 page could not be loaded", id="failed page",
         ),
         pytest.param(
             report(crawl(page(HOME)).with_bad_links([BrokenLink("https://x.example/", 403, "", "blocked")])),
             "blocked", "1 link could not be checked", id="only blocked",
         ),
-        pytest.param(report(crawl()), "unread", "Nothing was crawled", id="nothing"),
+        pytest.param(report(crawl()), "unread", "Nothing was crawled.", id="nothing"),
     ],
 )  # fmt: skip
 def test_the_verdict_says_what_matters(given: LinksReport, kind: str, words: str) -> None:
@@ -147,12 +147,12 @@ def test_a_table_too_long_keeps_what_is_broken_and_says_so() -> None:
     assert "5,000 of 6,001 URLs" in tree.css("section .lead")[-1].text()
 
 
-def test_what_was_left_out_is_said() -> None:
+def test_what_was_excluded_is_listed() -> None:
     result = replace(crawl(page(HOME)), stopped="time limit", traps=(SkippedTrap("/cal/{n}", "calendar", 412),))
     text = html_of(report(result))
     assert "The crawl stopped early: time limit" in text
-    assert "cut off: /cal/{n} (calendar), 412 URLs left out" in text
-    assert "What was left out" not in html_of(report(crawl(page(HOME))))
+    assert "Crawler trap: /cal/{n} (calendar), 412 URLs skipped" in text
+    assert "Excluded" not in html_of(report(crawl(page(HOME))))
 
 
 def test_many_broken_links_are_folded_but_all_there() -> None:

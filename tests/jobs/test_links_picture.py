@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.links.report import LinksReport
 from tadoru.jobs.links.report.figures import LinksFigures
 from tadoru.jobs.links.report.site_graph import MAX_DOTS, DrawnPages, GraphPicture, choose_pages, draw_site
@@ -21,7 +22,10 @@ def chosen(given: LinksReport) -> DrawnPages:
 
 
 def drawn(given: LinksReport) -> GraphPicture:
-    picture = draw_site(given.result, LinksFigures.of(given.result), given.edges, lambda url: url.removeprefix(HOME[:-1]))
+    short = lambda url: url.removeprefix(HOME[:-1])  # noqa: E731
+    picture = draw_site(given.result, LinksFigures.of(given.result), given.edges, short, translator("en"))
+        given.result, LinksFigures.of(given.result), given.edges, lambda url: url.removeprefix(HOME[:-1]), translator("en")
+    )
     assert picture is not None
     return picture
 
@@ -29,7 +33,7 @@ def drawn(given: LinksReport) -> GraphPicture:
 def test_a_small_site_is_drawn_whole() -> None:
     choice = chosen(small())
     assert sorted(choice.index) == sorted(info.url for info in small().result.internal_urls)
-    assert choice.gathered == 0
+    assert choice.combined == 0
     assert choice.dots[0].info is not None
     assert choice.dots[0].info.url == HOME
 
@@ -39,7 +43,7 @@ def test_a_big_site_is_drawn_within_bounds_and_every_page_is_counted(count: int)
     choice = chosen(invented(count))
     assert len(choice.dots) <= MAX_DOTS
     assert sum(dot.pages for dot in choice.dots) == count
-    assert choice.gathered == count - len(choice.index)
+    assert choice.combined == count - len(choice.index)
 
 
 def test_a_parent_comes_before_its_children_and_is_less_deep() -> None:
@@ -76,7 +80,7 @@ def test_very_many_directories_end_in_one_dot() -> None:
     pages = [page(f"{HOME}d{number:04}/x", 1, HOME) for number in range(900)]
     choice = chosen(report(crawl(page(HOME), *pages)))
     assert len(choice.dots) == MAX_DOTS
-    assert choice.dots[-1].directory == "elsewhere"
+    assert choice.dots[-1].directory == ""
     assert sum(dot.pages for dot in choice.dots) == 901
 
 
@@ -87,14 +91,14 @@ def test_where_every_page_has_its_directory_only_the_first_thousands_are_told_ap
     gathered = [dot for dot in choice.dots if dot.info is None]
     assert (gathered[0].directory, gathered[0].pages) == ("/d0700/", 51)
     assert "/d5900/" not in {dot.directory for dot in gathered}
-    assert (gathered[-1].directory, len(gathered)) == ("elsewhere", 41)
+    assert (gathered[-1].directory, len(gathered)) == ("", 41)
     assert sum(dot.pages for dot in choice.dots) == 6101
 
 
 def test_four_hundred_pages_that_were_not_requested_are_drawn_each_by_itself() -> None:
     pages = [page(f"{HOME}{number:03}", 1, HOME, None) for number in range(MAX_DOTS - 1)]
     choice = chosen(report(crawl(page(HOME), *pages)))
-    assert (len(choice.index), choice.gathered) == (MAX_DOTS, 0)
+    assert (len(choice.index), choice.combined) == (MAX_DOTS, 0)
 
 
 def test_of_very_many_pages_that_were_not_requested_all_are_counted() -> None:
@@ -103,7 +107,7 @@ def test_of_very_many_pages_that_were_not_requested_all_are_counted() -> None:
     choice = chosen(report(crawl(page(HOME), *lists, *found)))
     assert {info.url for info in lists} <= set(choice.index)
     assert sum(dot.pages for dot in choice.dots) == 1 + 50 + 30_000
-    assert choice.gathered == 30_051 - len(choice.index)
+    assert choice.combined == 30_051 - len(choice.index)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +169,7 @@ def test_no_two_names_cover_each_other_and_the_start_has_its_own(count: int) -> 
 def test_a_link_to_a_broken_page_is_marked() -> None:
     assert len(re.findall(r'class="link bad"', drawn(small()).svg)) == 1
     assert (
-        '<g class="dot broken" data-n="4"><title>/about/team\n404 Not Found · depth 2 · 2 links lead here</title><path'
+        '<g class="dot broken" data-n="4"><title>/about/team\n404 Not Found · depth 2 · 2 inlinks</title><path'
         in drawn(small()).svg
     )
 
@@ -192,7 +196,7 @@ def test_a_small_picture_has_nothing_to_explain() -> None:
 
 def test_a_crawl_without_pages_has_no_picture() -> None:
     given = report(crawl())
-    assert draw_site(given.result, LinksFigures.of(given.result), given.edges, str) is None
+    assert draw_site(given.result, LinksFigures.of(given.result), given.edges, str, translator("en")) is None
 
 
 def test_a_list_of_pages_without_parents_is_drawn_around_the_start() -> None:

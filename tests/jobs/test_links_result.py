@@ -68,7 +68,7 @@ def test_bad_links_go_each_to_their_place() -> None:
         pytest.param(lambda document: document.pop("failed_urls"), "'failed_urls' is missing", id="a field is missing"),
         pytest.param(lambda document: document.update(internal_urls=7), "not iterable", id="a list is no list"),
         pytest.param(
-            lambda document: document.update(internal_urls=["x"]), "no result of `tadoru links`", id="a URL is a string"
+            lambda document: document.update(internal_urls=["x"]), "Not a result of `tadoru links`", id="a URL is a string"
         ),
         pytest.param(lambda document: document["broken_links"][0].update(kind="odd"), "odd", id="an unknown kind"),
         pytest.param(

@@ -27,7 +27,7 @@ https://garden.example/  The garden
 ├── /old  301 → /about
 └── /shop  · not requested: disallowed by robots.txt
 
-External links (1)
+External URLs (1)
   https://club.example/  ⊘ 403 Forbidden
 
 Broken links (1)
@@ -35,7 +35,7 @@ Broken links (1)
     on /about  “Our team”
     on /  “Who we are”
 
-Blocked links, which a visitor may be able to open (1)
+Blocked links (visitors may be able to open them) (1)
 ⊘ https://club.example/  403 Forbidden
     on /  “The club”
 
@@ -45,7 +45,7 @@ Summary
   Status    200: 2   301: 1   404: 1   not requested: 1
   Failed    2
   Links     1 broken, 1 blocked
-  Time      2.5 s, 1.6 pages a second
+  Time      2.5 s, 1.6 pages per second
   Depth 0   ███████████ 1
   Depth 1   ████████████████████████████████ 3
   Depth 2   ███████████ 1
@@ -63,7 +63,7 @@ def test_the_order_of_urls_does_not_change_the_text() -> None:
 
 
 def test_external_urls_are_left_out_unless_they_are_asked_for() -> None:
-    assert "External links" not in text_of(replace(small(), show_external=False))
+    assert "External URLs" not in text_of(replace(small(), show_external=False))
 
 
 def test_colour_adds_nothing_but_escapes() -> None:
@@ -82,13 +82,13 @@ def test_every_link_works_is_said_only_when_links_were_checked() -> None:
 
 def test_links_that_are_accepted_are_not_said_to_work() -> None:
     text = text_of(replace(report(crawl(page(HOME)), checked=True), accepted=2))
-    assert "\nEvery link works, but for 2 that you accept.\n" in text
+    assert "\nEvery link works, except 2 that you accept.\n" in text
 
 
 def test_a_crawl_that_stopped_early_speaks_only_of_the_links_it_tried() -> None:
     text = text_of(report(replace(crawl(page(HOME)), stopped="limit of 1 page"), checked=True))
-    assert "\nEvery link that was tried works.\n" in text
-    assert "  Links     every one that was tried works\n" in text
+    assert "\nEvery checked link works.\n" in text
+    assert "  Links     all checked links work\n" in text
 
 
 def test_links_of_one_page_with_the_same_words_are_one_line() -> None:
@@ -104,12 +104,12 @@ def test_an_empty_crawl_has_a_summary() -> None:
 def test_a_failure_without_status_gives_its_reason() -> None:
     result = crawl(page(HOME, status=None), failed=(failure(HOME, None, "the name does not exist"),))
     assert "https://garden.example/  ✗ the name does not exist\n" in text_of(report(result))
-    assert "Status    no answer: 1" in text_of(report(result))
+    assert "Status    no response: 1" in text_of(report(result))
 
 
 def test_stops_and_traps_are_in_the_summary() -> None:
     result = replace(crawl(page(HOME)), stopped="time limit", traps=(SkippedTrap("/cal/{n}", "calendar", 9),))
-    assert "  Trap      cut off /cal/{n} calendar\n  Stopped   time limit\n" in text_of(report(result))
+    assert "  Trap      /cal/{n} (calendar)\n  Stopped   time limit\n" in text_of(report(result))
 
 
 def test_many_places_are_counted_after_the_first_ten() -> None:
@@ -153,7 +153,7 @@ def test_of_a_thousand_urls_that_were_not_requested_the_text_shows_two_hundred_a
     assert lines[0] == HOME
     assert lines[1:201] == [f"├── /{number:04}  · not requested: limit reached" for number in range(200)]
     assert lines[201:204] == ["├── /z", "└── … 800 more, not requested", ""]
-    assert "  Not shown 800 URLs; the forms json and csv have all of them" in lines
+    assert "  Not shown 800 URLs; the formats json and csv have all of them" in lines
 
 
 def test_two_hundred_urls_that_were_not_requested_are_all_shown() -> None:
@@ -186,7 +186,7 @@ def test_very_many_external_urls_are_shown_in_part_those_that_were_checked_befor
     outside = [page(f"https://x.example/{number:05}", 1, HOME, None) for number in range(20_005)]
     checked = page("https://z.example/", 1, HOME, 200)
     lines = text_of(report(crawl(page(HOME), external=(*outside, checked)), external=True)).splitlines()
-    assert lines[2:4] == ["External links (20,006)", "  https://x.example/00000"]
+    assert lines[2:4] == ["External URLs (20,006)", "  https://x.example/00000"]
     assert lines[20_001:20_004] == ["  https://x.example/19998", "  https://z.example/", "  … 6 more"]
 
 
@@ -223,7 +223,7 @@ def test_a_command_of_a_build_log_in_a_title_is_taken_apart() -> None:
     assert "##[" not in text_of(report(crawl(page(HOME, title="##[add-mask]the"))))
 
 
-def test_an_unknown_form_is_refused_with_the_known_ones() -> None:
+def test_an_unknown_format_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UsageError, match="text, json, csv, dot, html"):
         write_links_report(small(), "pdf", io.StringIO())
 

@@ -18,7 +18,7 @@ def tree_of(pages: list[UrlInfo], most_below: int = 3) -> SiteTree:
 
 def shape(tree: SiteTree) -> dict[str | None, tuple[list[str], int]]:
     """What hangs where, and how many more."""
-    return {url: ([info.url for info in tree.children(url)], tree.hidden(url)) for url in (None, *tree.held)}
+    return {url: ([info.url for info in tree.children(url)], tree.hidden(url)) for url in (None, *tree.urls)}
 
 
 @st.composite
@@ -37,10 +37,10 @@ def pages(draw: st.DrawFn) -> list[UrlInfo]:
 @given(pages(), st.integers(0, 5))
 def test_every_url_hangs_in_one_place_or_is_counted(found: list[UrlInfo], room: int) -> None:
     tree = tree_of(found, room)
-    hanging = [info.url for url in (None, *tree.held) for info in tree.children(url)]
-    assert sorted(hanging) == sorted(tree.held)
-    assert len(tree.held) + tree.all_hidden == len(found)
-    assert {info.url for info in found if info.status_code is not None} <= set(tree.held)
+    hanging = [info.url for url in (None, *tree.urls) for info in tree.children(url)]
+    assert sorted(hanging) == sorted(tree.urls)
+    assert len(tree.urls) + tree.all_hidden == len(found)
+    assert {info.url for info in found if info.status_code is not None} <= set(tree.urls)
 
 
 @given(pages(), st.integers(0, 5), st.randoms(use_true_random=False))
@@ -53,7 +53,7 @@ def test_the_order_of_urls_does_not_change_the_tree(found: list[UrlInfo], room: 
 @given(pages())
 def test_children_are_deeper_than_their_parent_and_in_order(found: list[UrlInfo]) -> None:
     tree = tree_of(found)
-    for url, info in tree.held.items():
+    for url, info in tree.urls.items():
         below = tree.children(url)
         assert all(child.depth > info.depth for child in below)
         assert below == sorted(below, key=sort_key)

@@ -99,7 +99,7 @@ def test_dates_and_numbers_are_written_as_people_write_them(words: Any) -> None:
         pytest.param("a", {"count": 3, "examples": ["a", "b", "c"]}, "a · count 3, among them b · c", id="examples"),
         pytest.param("x", {"count": 2, "examples": ["b", "c"]}, "x · count 2, among them b · c", id="examples of something else"),
         pytest.param("", {"seconds": 1.5, "size": 1234567}, "seconds 1.5, bytes 1,234,567", id="no detail"),
-        pytest.param("a\x1b\u202eb", {}, "a��b", id="what can not be seen"),
+        pytest.param("a\x1b\u202eb", {}, "a��b", id="what cannot be seen"),
     ],
 )
 def test_evidence_is_one_line(detail: str, data: dict[str, Any], shown: str) -> None:

@@ -1,5 +1,5 @@
-"""`tadoru links`: map a site's links.
+"""`tadoru links`: map the links of a site.
 
-`result` holds the values, `broken`, `suppress` and `gates` the rules that judge them, `report` the forms they are shown in.
-All of these are pure; what runs the crawl is in `job`.
+`job` handles a page, `run` runs the crawl, `result_reader` reads its `result` from the store. `broken` and `suppressions` decide
+which links do not work and what fails a build; `report` shows the result.
 """

@@ -1,4 +1,4 @@
-"""The job itself: which bodies to read and what to take from a page. Pure, like every job's `handle`."""
+"""The job: which bodies to load, and what to extract from a page. `handle` is pure."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True)
 class LinksJob:
-    """Map the links of a site."""
+    """Maps the links of a site."""
 
     scope: Scope
     check_external: bool = False
     follow: bool = True
     every_link: bool = False
-    """Keep every link with its text, not each target once: a report of broken links wants all places."""
+    """Keep every link with its text, not each target once: a report of broken links needs all pages that link."""
     fragments: bool = False
-    """Keep where each fragment points, and what each page offers; wants `every_link`."""
+    """Keep the fragments of links and the anchors of pages; needs `every_link`."""
     cleaning: UrlCleaner = UrlCleaner()
     body_types: tuple[str, ...] = HTML_TYPES
 
@@ -41,16 +41,16 @@ class LinksJob:
         return LinkScanner(self._resolver)
 
     def handle(self, page: FetchedPage) -> PageResult:
-        """Links and title of an HTML page; of anything else, nothing."""
+        """The links and title of an HTML page; nothing of other content."""
         response = page.response
         if not response.body or not _is_html(response):
             return PageResult()
         found = self._read(page)
-        # The menu of an error page is no part of the site.
+        # The links of an error page are not part of the site.
         return found if response.status < 300 else PageResult(title=found.title, left_out=found.left_out)
 
     def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> None:
-        """Nothing: the store's own columns say it all."""
+        """Nothing: the columns of the store are enough."""
 
     def _read(self, page: FetchedPage) -> PageResult:
         response = page.response
@@ -75,7 +75,7 @@ class LinksJob:
 
 
 def _named(anchors: frozenset[str]) -> list[str]:
-    """What a fragment may name; some ids are themselves percent-escaped, and fragments come without their escapes."""
+    """The names that a fragment may have: some IDs are percent-encoded, and fragments are decoded."""
     return sorted(anchors | {unquote(name) for name in anchors if "%" in name})
 
 
@@ -85,6 +85,6 @@ def _is_html(response: Response) -> bool:
 
 
 def _anchor(fragment: str) -> str:
-    """The anchor a fragment names: text directives away; `#top` is always there, and `#/x` is a script's business."""
+    """The anchor of a fragment, without text directives. `#top` always exists, and scripts handle `#/x`."""
     name = fragment.partition(":~:")[0]
     return "" if name.lower() == "top" or name.startswith(("/", "!")) else name

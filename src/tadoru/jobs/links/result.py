@@ -1,7 +1,7 @@
-"""What a crawl of links came to: the seed's values under the seed's names, and the JSON they are exchanged as.
+"""The result of a links crawl, and its JSON document.
 
-Fields beyond the seed's follow after them, in the values and in the JSON alike. No judging and no formatting here:
-`broken` decides what is broken, `report` shows it.
+The fields of the first version come first, in the classes and in the JSON, under their original names. Nothing is decided or
+formatted here: `broken` decides what is broken, `report` shows it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BrokenKind = Literal["broken", "blocked", "fragment"]
 
 
 class LinkEdge(NamedTuple):
-    """One link between two pages. A named tuple, because a site has millions."""
+    """A link between two pages. A named tuple, because a site has millions."""
 
     source: str
     target: str
@@ -34,9 +34,9 @@ class LinkSource:
     page_url: str
     anchor_text: str
     fragment: str = ""
-    """What followed `#` in the link, without the `#`."""
+    """The fragment of the link, without `#`."""
     position: int | None = None
-    """Its number on the page, in document order, from 0."""
+    """Its position on the page in document order, from 0."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -53,7 +53,7 @@ class LinkSource:
 
 @dataclass(frozen=True, slots=True)
 class UrlInfo:
-    """A URL that was found, requested or not."""
+    """A URL that was found, whether it was requested or not."""
 
     url: str
     depth: int
@@ -63,9 +63,9 @@ class UrlInfo:
     title: str = ""
     content_type: str | None = None
     redirect_to: str | None = None
-    """Where its redirects end."""
+    """The URL at the end of its redirects."""
     not_fetched: str | None = None
-    """Why it was not requested; None when it was."""
+    """Why it was not requested; None if it was."""
 
     def __post_init__(self) -> None:
         _check_aware(self.discovered_at)
@@ -100,7 +100,7 @@ class UrlInfo:
 
 @dataclass(frozen=True, slots=True)
 class FailedUrl:
-    """A URL whose request came to nothing: no answer, or one that is not accepted."""
+    """A URL whose request failed: no response, or one that is not accepted."""
 
     url: str
     error_message: str
@@ -142,7 +142,7 @@ class FailedUrl:
 
 @dataclass(frozen=True, slots=True)
 class BrokenLink:
-    """A link target that does not work, with every place that leads to it."""
+    """A link target that does not work, with all pages that link to it."""
 
     url: str
     status_code: int | None
@@ -169,7 +169,7 @@ class BrokenLink:
 
 @dataclass(frozen=True, slots=True)
 class SkippedTrap:
-    """A family of URLs without end that was cut off."""
+    """An endless URL space that was skipped."""
 
     pattern: str
     reason: str = ""
@@ -185,11 +185,11 @@ class SkippedTrap:
 
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """A whole crawl."""
+    """The result of a crawl."""
 
     start_url: str
     internal_urls: Collection[UrlInfo]
-    """By depth, then URL. May be read more than once, and need not be in memory: of a big crawl it is a view of the store."""
+    """By depth, then URL. May be read more than once; of a large crawl it is a view of the store."""
     external_urls: Collection[UrlInfo]
     failed_urls: tuple[FailedUrl, ...]
     total_processed: int
@@ -198,23 +198,23 @@ class CrawlResult:
     broken_links: tuple[BrokenLink, ...] = ()
     """Broken targets and missing fragments."""
     blocked_links: tuple[BrokenLink, ...] = ()
-    """Targets that refuse us; a visitor may well see them."""
+    """Targets that block crawlers; visitors may be able to open them."""
     traps: tuple[SkippedTrap, ...] = ()
     stopped: str | None = None
-    """Why the crawl ended before everything was seen; None when it did not."""
+    """Why the crawl ended early; None if it is complete."""
 
     @property
     def redirects(self) -> tuple[UrlInfo, ...]:
-        """The URLs that lead elsewhere."""
+        """The URLs that redirect."""
         return tuple(info for info in chain(self.internal_urls, self.external_urls) if info.redirect_to)
 
     @property
     def bad_links(self) -> tuple[BrokenLink, ...]:
-        """Broken, fragment and blocked together, as a report takes them."""
+        """Broken links, missing fragments and blocked links together."""
         return self.broken_links + self.blocked_links
 
     def with_bad_links(self, links: Iterable[BrokenLink]) -> CrawlResult:
-        """The same crawl with these links, each kind in its own place."""
+        """The same crawl with these links, sorted into their fields."""
         links = tuple(links)
         return replace(
             self,
@@ -223,7 +223,7 @@ class CrawlResult:
         )
 
     def fields(self) -> Iterator[tuple[str, Any]]:
-        """Name and JSON value of each field in turn; the long lists come as iterators, so that a writer need not hold them."""
+        """The name and JSON value of each field. Long lists are iterators, so that a writer can stream them."""
         yield "start_url", self.start_url
         yield "internal_urls", (info.to_dict() for info in self.internal_urls)
         yield "external_urls", (info.to_dict() for info in self.external_urls)
@@ -246,7 +246,7 @@ class CrawlResult:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CrawlResult:
-        """Reads what `to_dict` wrote, and the bare form of the seed. Raises UsageError for anything else."""
+        """Parses the output of `to_dict`, and of the first version. Raises UsageError for anything else."""
         try:
             return cls(
                 data["start_url"],
@@ -262,11 +262,11 @@ class CrawlResult:
                 data.get("stopped"),
             )
         except KeyError as missing:
-            raise UsageError(f"This is no result of `tadoru links`: the field {missing} is missing.") from None
+            raise UsageError("Not a result of `tadoru links`: the field {field} is missing.", field=missing) from None
         except (TypeError, ValueError, AttributeError) as problem:
-            raise UsageError(f"This is no result of `tadoru links`: {problem}.") from None
+            raise UsageError("Not a result of `tadoru links`: {error}.", error=problem) from None
 
 
 def _check_aware(moment: datetime) -> None:
     if moment.tzinfo is None:
-        raise ValueError("a time needs its zone")
+        raise ValueError("a time needs a time zone")

@@ -1,4 +1,8 @@
-"""Reads a stored crawl into a `CrawlResult`: URLs, failed URLs and broken links."""
+"""Reads a stored crawl into a `CrawlResult`: URLs, failed URLs and broken links.
+
+One pass over the pages keeps redirects and failures. All URLs, which may be millions, are either loaded or streamed from the
+store.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,21 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tadoru.clock import SystemClock
+from tadoru.i18n.translation import N_
 from tadoru.jobs.links.broken import AcceptedCodes, LinkCheck, classify_link, describe_problem, is_ignored
 from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, LinkSource, SkippedTrap, UrlInfo
 from tadoru.model.web import FailureKind
 from tadoru.store.crawl.interface import CrawlStore, LinkRow, PageRow, PageStatus
 from tadoru.store.crawl.open import open_store
 
-STOPPED = "stopped before it was requested"
-STOPPED_BETWEEN = "stopped before it could be asked again"
+STOPPED = N_("stopped before it was requested")
+STOPPED_BEFORE_RETRY = N_("stopped before it was retried")
 _KINDS = {kind.value: kind for kind in FailureKind}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenLinkRules:
-    """What counts as broken."""
+    """Which links count as broken."""
 
     accepted: AcceptedCodes = AcceptedCodes()
     ignore: tuple[re.Pattern[str], ...] = ()
@@ -30,7 +35,7 @@ class BrokenLinkRules:
 
 
 class ProblemPages:
-    """The pages that redirect, failed, or answered with a code that is not accepted; and how many pages there are."""
+    """The pages that redirect, failed, or have a status code that is not accepted; and the number of all pages."""
 
     def __init__(self, accepted: AcceptedCodes) -> None:
         self.internal = 0
@@ -38,7 +43,8 @@ class ProblemPages:
         self._accepted = accepted
         self._rows: dict[str, PageRow] = {}
 
-    def see(self, row: PageRow) -> None:
+    def add(self, row: PageRow) -> None:
+        """Counts a page, and keeps it if it redirects or has a problem."""
         if row.internal:
             self.internal += 1
         else:
@@ -50,8 +56,8 @@ class ProblemPages:
     def __iter__(self) -> Iterator[PageRow]:
         return iter(self._rows.values())
 
-    def end(self, row: PageRow) -> tuple[str, PageRow | None]:
-        """Where a page's redirects end: the URL, and its row unless there is nothing odd about it. Of a loop, what closes it."""
+    def follow_redirects(self, row: PageRow) -> tuple[str, PageRow | None]:
+        """The URL at the end of the redirects of a page, and its row if it has a problem. In a loop, the URL that closes it."""
         url, seen = row.url, {row.url}
         last: PageRow | None = row
         while last is not None and last.redirect_url and last.status != PageStatus.ERROR and last.redirect_url not in seen:
@@ -61,8 +67,8 @@ class ProblemPages:
         return url, last
 
     def checked(self, row: PageRow) -> LinkCheck:
-        """What requesting a URL came to, as `broken` judges it."""
-        url, last = self.end(row)
+        """The result of requesting a URL, for `broken.classify_link`."""
+        url, last = self.follow_redirects(row)
         final_url = url if url != row.url else None
         if last is None or last.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
             return LinkCheck(url=row.url, status_code=None, final_url=final_url)
@@ -75,50 +81,50 @@ class ProblemPages:
         )
 
 
-async def read_problem_pages(store: CrawlStore, judging: BrokenLinkRules) -> ProblemPages:
-    """One look at every page of a crawl that has ended."""
+async def read_problem_pages(store: CrawlStore, rules: BrokenLinkRules) -> ProblemPages:
+    """Reads all pages of a crawl that has ended."""
     await store.settle()
-    odd = ProblemPages(judging.accepted)
+    problems = ProblemPages(rules.accepted)
     async for row in store.pages():
-        odd.see(row)
-    return odd
+        problems.add(row)
+    return problems
 
 
-async def load_urls(store: CrawlStore, odd: ProblemPages) -> tuple[tuple[UrlInfo, ...], tuple[UrlInfo, ...]]:
-    """Every internal and every external URL, in memory, in an order that does not depend on the crawl's timing."""
+async def load_urls(store: CrawlStore, problems: ProblemPages) -> tuple[tuple[UrlInfo, ...], tuple[UrlInfo, ...]]:
+    """All internal and all external URLs, in an order that does not depend on the timing of the crawl."""
     internal: list[UrlInfo] = []
     external: list[UrlInfo] = []
     async for row in store.pages():
-        (internal if row.internal else external).append(url_info(row, odd))
+        (internal if row.internal else external).append(url_info(row, problems))
     return tuple(internal), tuple(external)
 
 
 async def read_crawl_result(
     store: CrawlStore,
     start_url: str,
-    judging: BrokenLinkRules,
-    odd: ProblemPages,
+    rules: BrokenLinkRules,
+    problems: ProblemPages,
     urls: tuple[Collection[UrlInfo], Collection[UrlInfo]],
     *,
     duration: float,
     stopped: str | None,
 ) -> CrawlResult:
     """The result of a crawl whose internal and external URLs are in `urls`."""
-    pages = [(row, odd.checked(row)) for row in odd]
-    broken = [link async for link in _broken_links(store, pages, judging)]
+    pages = [(row, problems.checked(row)) for row in problems]
+    broken = [link async for link in _broken_links(store, pages, rules)]
     sources = {link.url: link.sources for link in broken}
-    if judging.fragments:
-        broken += [link async for link in _missing_fragments(store, judging)]
+    if rules.fragments:
+        broken += [link async for link in _missing_fragments(store, rules)]
     counts = await store.counts()
     result = CrawlResult(
         start_url=start_url,
         internal_urls=urls[0],
         external_urls=urls[1],
         failed_urls=tuple(
-            _failed(row, checked, sources.get(row.url, ())) for row, checked in pages if _has_failed(row, checked, judging)
+            _failed(row, checked, sources.get(row.url, ())) for row, checked in pages if _has_failed(row, checked, rules)
         ),
         total_processed=counts.completed + counts.error,
-        total_found=odd.internal + odd.external,
+        total_found=problems.internal + problems.external,
         crawl_duration=round(duration, 3),
         traps=tuple(SkippedTrap(trap.key, trap.why, trap.refused) for trap in await store.traps()),
         stopped=stopped,
@@ -126,8 +132,8 @@ async def read_crawl_result(
     return result.with_bad_links(broken)
 
 
-def url_info(row: PageRow, odd: ProblemPages) -> UrlInfo:
-    """A page as results show it."""
+def url_info(row: PageRow, problems: ProblemPages) -> UrlInfo:
+    """A page as it is in results."""
     reason = None
     if row.status not in (PageStatus.COMPLETED, PageStatus.ERROR):
         reason = row.skip_reason or (
@@ -141,18 +147,18 @@ def url_info(row: PageRow, odd: ProblemPages) -> UrlInfo:
         discovered_at=row.added_at,
         title=row.title or "",
         content_type=row.content_type,
-        redirect_to=odd.end(row)[0] if row.redirect_url and row.status == PageStatus.COMPLETED else None,
+        redirect_to=problems.follow_redirects(row)[0] if row.redirect_url and row.status == PageStatus.COMPLETED else None,
         not_fetched=reason,
     )
 
 
 def _stop_reason(row: PageRow) -> str:
-    return f"{STOPPED_BETWEEN}: {row.error_message}" if row.error_message else STOPPED
+    return f"{STOPPED_BEFORE_RETRY}: {row.error_message}" if row.error_message else STOPPED
 
 
-def _has_failed(row: PageRow, checked: LinkCheck, judging: BrokenLinkRules) -> bool:
-    """A redirect that leads to a failure has not failed itself: the page it leads to has."""
-    return row.status == PageStatus.ERROR or (not row.redirect_url and classify_link(checked, judging.accepted) is not None)
+def _has_failed(row: PageRow, checked: LinkCheck, rules: BrokenLinkRules) -> bool:
+    """Whether a URL failed. A redirect to a failed page has not failed itself."""
+    return row.status == PageStatus.ERROR or (not row.redirect_url and classify_link(checked, rules.accepted) is not None)
 
 
 def _failed(row: PageRow, checked: LinkCheck, sources: tuple[LinkSource, ...]) -> FailedUrl:
@@ -169,26 +175,26 @@ def _failed(row: PageRow, checked: LinkCheck, sources: tuple[LinkSource, ...]) -
 
 
 async def _broken_links(
-    store: CrawlStore, pages: Iterable[tuple[PageRow, LinkCheck]], judging: BrokenLinkRules
+    store: CrawlStore, pages: Iterable[tuple[PageRow, LinkCheck]], rules: BrokenLinkRules
 ) -> AsyncIterator[BrokenLink]:
     for row, checked in sorted(pages, key=lambda pair: pair[0].url):
-        kind = classify_link(checked, judging.accepted)
-        if kind is None or is_ignored(row.url, judging.ignore):
+        kind = classify_link(checked, rules.accepted)
+        if kind is None or is_ignored(row.url, rules.ignore):
             continue
         sources = tuple([_source(link) async for link in store.links_to([row.page_id])])
         if not sources and row.depth > 0:
-            continue  # Only a redirect leads there, and the link to that redirect is reported.
+            continue  # Only a redirect leads here, and the link to the redirect is reported.
         yield BrokenLink(row.url, checked.status_code, describe_problem(checked), kind, sources)
 
 
-async def _missing_fragments(store: CrawlStore, judging: BrokenLinkRules) -> AsyncIterator[BrokenLink]:
-    places: dict[str, list[LinkSource]] = {}
-    async for link, is_there in store.fragment_links():
+async def _missing_fragments(store: CrawlStore, rules: BrokenLinkRules) -> AsyncIterator[BrokenLink]:
+    sources: dict[str, list[LinkSource]] = {}
+    async for link, exists in store.fragment_links():
         whole = f"{link.target_url}#{link.fragment}"
-        if not is_there and not is_ignored(whole, judging.ignore):
-            places.setdefault(whole, []).append(_source(link))
-    for url in sorted(places):
-        yield BrokenLink(url, None, "no such #fragment on the page", "fragment", tuple(places[url]))
+        if not exists and not is_ignored(whole, rules.ignore):
+            sources.setdefault(whole, []).append(_source(link))
+    for url in sorted(sources):
+        yield BrokenLink(url, None, "no element with this ID on the page", "fragment", tuple(sources[url]))
 
 
 def _source(link: LinkRow) -> LinkSource:
@@ -200,22 +206,22 @@ CHUNK_SIZE = 1000
 
 
 def stored_edges(database: str) -> Iterator[LinkEdge]:
-    """The links of a stored crawl, one after the other."""
+    """Streams the links of a stored crawl."""
     for link in _stream_rows(database, lambda store: store.links()):
         yield LinkEdge(link.source_url, link.target_url, link.text, link.rel)
 
 
-def stored_urls(database: str, odd: ProblemPages) -> tuple[Collection[UrlInfo], Collection[UrlInfo]]:
-    """The internal and the external URLs of a stored crawl that has been surveyed."""
-    return StoredUrls(database, odd, True, odd.internal), StoredUrls(database, odd, False, odd.external)
+def stored_urls(database: str, problems: ProblemPages) -> tuple[Collection[UrlInfo], Collection[UrlInfo]]:
+    """The internal and external URLs of a stored crawl, read from the store each time."""
+    return StoredUrls(database, problems, True, problems.internal), StoredUrls(database, problems, False, problems.external)
 
 
 @dataclass(frozen=True)
 class StoredUrls(Collection[UrlInfo]):
-    """The URLs of one kind, read anew each time they are gone through. Not for use inside an event loop."""
+    """Internal or external URLs that are read from the store on each iteration. Not for use inside an event loop."""
 
     database: str
-    odd: ProblemPages
+    problems: ProblemPages
     internal: bool
     count: int
 
@@ -226,7 +232,7 @@ class StoredUrls(Collection[UrlInfo]):
         if self.count:
             for row in _stream_rows(self.database, lambda store: store.pages()):
                 if row.internal is self.internal:
-                    yield url_info(row, self.odd)
+                    yield url_info(row, self.problems)
 
     def __contains__(self, info: object) -> bool:
         return any(info == other for other in self)

@@ -14,7 +14,7 @@ from tadoru.clock import SystemClock
 from tadoru.config.options import LinksOptions
 from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.engine.url_filter import UrlFilter
-from tadoru.errors import StoreError, UsageError
+from tadoru.errors import Message, StoreError, UsageError
 from tadoru.jobs import launch
 from tadoru.jobs.crawl_setup import (
     StartFailure,
@@ -32,7 +32,6 @@ from tadoru.jobs.links.broken import AcceptedCodes, compile_patterns
 from tadoru.jobs.links.job import LinksJob
 from tadoru.jobs.links.result import CrawlResult, UrlInfo
 from tadoru.jobs.links.result_reader import BrokenLinkRules, load_urls, read_crawl_result, read_problem_pages, stored_urls
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.rules.address import Exemptions
 from tadoru.rules.scope import Scope, ScopeMode
 from tadoru.rules.url import UrlCleaner, parse_typed_url
@@ -49,7 +48,7 @@ class PreparedLinks:
 
 
 def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
-    """What counts as broken. Raises UsageError."""
+    """Which links count as broken. Raises UsageError."""
     return BrokenLinkRules(
         accepted=AcceptedCodes.parse(options.accept),
         ignore=compile_patterns(options.ignore),
@@ -58,6 +57,7 @@ def broken_link_rules(options: LinksOptions) -> BrokenLinkRules:
 
 
 def build_scope(options: LinksOptions, starts: Sequence[str]) -> Scope:
+    """The scope of the options."""
     mode: ScopeMode = "domain" if options.subdomains else options.scope  # type: ignore[assignment]
     return Scope(mode=mode, sites=tuple(starts), include=options.include, exclude=options.exclude)
 
@@ -65,26 +65,28 @@ def build_scope(options: LinksOptions, starts: Sequence[str]) -> Scope:
 async def prepare(
     options: LinksOptions, urls: Sequence[str], database: str, *, durable: bool, allowed: Exemptions | None = None
 ) -> PreparedLinks:
-    """Open or resume the store and put the start in it. `allowed`: see `resolve_exemptions`.
+    """Creates or resumes the crawl in its store. `allowed`: see `resolve_exemptions`.
 
-    Raises UsageError when the store holds another crawl.
+    Raises UsageError if the store contains another crawl.
     """
     store = open_store(database, SystemClock(), durable=durable)
     try:
         known = await store.get_meta("starts")
         if known is not None and (job := await store.get_meta("job")) != "links":
-            raise UsageError(f"{database} holds a crawl of `tadoru {job}`: give another --state file.")
-        starts = _agreed_starts(known, urls, database)
+            raise UsageError(
+                "{database} contains a crawl of `tadoru {job}`. Choose another --state file.", database=database, job=job
+            )
+        starts = _resolve_start_urls(known, urls, database)
         exemptions = await resolve_exemptions(store, starts if known is None else (), allowed)
         scope = await resolve_scope(store, build_scope(options, starts))
         await store.set_meta("job", "links")
         await store.recover()
         await store.lower_paces(options.delay)
-        gate = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
-        await apply_rules(store, gate, options.depth)
-        await queue_start_urls(store, gate, starts, starts if known is None else ())
+        url_filter = UrlFilter(scope, check_external=options.check, follow=not options.list, trap_cap=options.trap_limit)
+        await apply_rules(store, url_filter, options.depth)
+        await queue_start_urls(store, url_filter, starts, starts if known is None else ())
         if known is None:
-            # Last: a process that was killed before it begins anew.
+            # Last, so that a process that was killed before starts again.
             await store.set_meta("starts", json.dumps(starts))
         else:
             await store.widen(options.depth)
@@ -94,15 +96,19 @@ async def prepare(
     return PreparedLinks(plan=plan, starts=starts, resumed=known is not None)
 
 
-def _agreed_starts(known: str | None, urls: Sequence[str], database: str) -> tuple[str, ...]:
+def _resolve_start_urls(known: str | None, urls: Sequence[str], database: str) -> tuple[str, ...]:
     starts = tuple(dict.fromkeys(parse_typed_url(url) for url in urls))
     if known is None:
         if not starts:
-            raise UsageError("There is no URL to start from: give one, such as https://example.com/.")
+            raise UsageError("No start URL given. Add one, such as https://example.com/.")
         return starts
     stored = tuple(json.loads(known))
     if starts and starts != stored:
-        raise UsageError(f"{database} holds the crawl of {stored[0]}: give that URL to resume it, or another --state file.")
+        raise UsageError(
+            "{database} contains the crawl of {url}. Use that URL to resume it, or choose another --state file.",
+            database=database,
+            url=stored[0],
+        )
     return stored
 
 
@@ -128,26 +134,28 @@ def _plan(options: LinksOptions, scope: Scope, access: NetworkAccess, database: 
 async def read_result(
     options: LinksOptions, prepared: PreparedLinks, *, duration: float, stopped: str | None, load: bool = False
 ) -> CrawlResult:
-    """The result of a crawl from its store. With `load` it outlives the store; else its URLs are read from there each time."""
+    """Reads the result of a crawl. With `load` its URLs are in memory, else they are read from the store each time."""
     plan = prepared.plan
     store = open_store(plan.database, SystemClock(), durable=plan.durable)
     try:
         if await store.get_meta("starts") is None:
-            raise StoreError(f"The database {plan.database} was removed or replaced while the crawl ran: run it again.")
+            raise StoreError(
+                "The database {database} was removed or replaced during the crawl. Rerun the command.", database=plan.database
+            )
         rules = broken_link_rules(options)
-        odd = await read_problem_pages(store, rules)
+        problems = await read_problem_pages(store, rules)
         urls: tuple[Collection[UrlInfo], Collection[UrlInfo]]
-        urls = await load_urls(store, odd) if load else stored_urls(plan.database, odd)
-        # A resumed crawl took the time of all its runs.
+        urls = await load_urls(store, problems) if load else stored_urls(plan.database, problems)
+        # The duration of a resumed crawl is that of all its runs.
         duration += float(await store.get_meta("seconds") or 0.0)
         await store.set_meta("seconds", str(duration))
-        return await read_crawl_result(store, prepared.starts[0], rules, odd, urls, duration=duration, stopped=stopped)
+        return await read_crawl_result(store, prepared.starts[0], rules, problems, urls, duration=duration, stopped=stopped)
     finally:
         await store.close()
 
 
 async def read_start_state(prepared: PreparedLinks) -> StartFailure | None:
-    """Why there is nothing, when there is nothing."""
+    """Why nothing was crawled; None if something was."""
     store = open_store(prepared.plan.database, SystemClock(), durable=prepared.plan.durable)
     try:
         return await start_failure(store)
@@ -156,19 +164,19 @@ async def read_start_state(prepared: PreparedLinks) -> StartFailure | None:
 
 
 def links(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
-    """Map the links of a site. Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
+    """Maps the links of a site. Options are those of `tadoru links` (`depth=2, delay=0.5, check=True, …`).
 
-    What a site does wrong is in the result; a `tadoru.errors.UsageError` means that the call itself was wrong.
+    Problems of the site are in the result; a `tadoru.errors.UsageError` means that the call was wrong.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return launch.run_loop(links_async(url, notify=notify, **options))
-    raise UsageError("links() was called where an event loop is running: await links_async() there.")
+    raise UsageError("links() cannot be used in a running event loop. Use links_async().")
 
 
 async def links_async(url: str, *, notify: Notify | None = None, **options: Any) -> CrawlResult:
-    """The same, awaited. Cancelling it stops the crawl; with `state=FILE` it can be gone on with."""
+    """Like `links`, for a running event loop. Cancelling it stops the crawl; with `state=FILE` it can be resumed."""
     chosen = parse_options("links", LinksOptions, options)
     clock = SystemClock()
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
@@ -176,13 +184,14 @@ async def links_async(url: str, *, notify: Notify | None = None, **options: Any)
         prepared = await prepare(chosen, [url], database, durable=chosen.state is not None)
         began = clock.monotonic()
         ended = await launch.crawl(prepared.plan, notify or _ignore_notification)
-        stopped = None
+        stopped: Message | None = None
         if ended.stopped:
-            stopped = "time limit" if ended.out_of_time else "interrupted"
+            stopped = Message("time limit") if ended.out_of_time else Message("interrupted")
         elif ended.limit_reached:
-            stopped = f"limit of {format_count(chosen.limit, 'page')}"
+            one, many = "limit of {limit} page", "limit of {limit} pages"
+            stopped = Message(one if chosen.limit == 1 else many, limit=f"{chosen.limit:,}")
         return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
 
 
 def _ignore_notification(notice: CrawlNotification) -> None:
-    """Nobody is watching."""
+    """Does nothing."""

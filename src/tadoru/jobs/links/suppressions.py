@@ -1,4 +1,4 @@
-r"""The suppression file: links known to be bad that shall not be reported, each with its reason.
+r"""The suppression file: known links that do not work and are not reported, each with its reason.
 
     # one entry a line; a line that starts with a hash is a comment
     https://example.com/gone                                  # kept for history, ticket 12
@@ -6,7 +6,7 @@ r"""The suppression file: links known to be bad that shall not be reported, each
     https://example.com/old   from=/archive/                  # the archive is not edited any more
 
 An entry is a URL as in `jobs.suppressions`. `from=` limits it to links found on pages whose URL matches that regular expression.
-Entries that matched nothing are told, so that the file does not rot.
+Entries that match nothing are reported, so that they can be removed.
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ class LinkSuppression:
     reason: str
 
     def covers(self, link: BrokenLink) -> bool:
-        """Whether the entry speaks of this target, whatever page it is linked from."""
+        """Whether the target matches, whatever page it is linked from."""
         return self.target.search(link.url) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SuppressionResult:
-    """What is left to report, and what the file did."""
+    """The links that remain, and what was suppressed."""
 
     kept: tuple[BrokenLink, ...]
     suppressed: int
-    """Links that vanished wholly."""
+    """Links that are suppressed on all pages."""
     unused: tuple[LinkSuppression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LinkSuppressions:
-    """A whole file."""
+    """The entries of a file."""
 
     entries: tuple[LinkSuppression, ...] = ()
 
     @classmethod
     def parse(cls, text: str, name: str = "the suppression file") -> LinkSuppressions:
-        """Reads the file's text. Raises UsageError with the line's number."""
+        """Parses the text of a file. Raises UsageError with the line number."""
         return cls(parse_suppressions(text, name, _parse_entry))
 
     def apply(self, links: Iterable[BrokenLink]) -> SuppressionResult:
-        """Takes away what the entries cover: a whole link, or only the places a `from=` names."""
+        """Removes what the entries match: a whole link, or only the pages of `from=`."""
         kept, suppressed = [], 0
         used: set[int] = set()
         for link in links:

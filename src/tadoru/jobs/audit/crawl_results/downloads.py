@@ -73,7 +73,7 @@ def export_crawl(
         kind = DOWNLOAD_FORMATS[form]
         if form in ("csv", "jsonl"):
             parts = _rows(form, crawl.dump(tables[0], chosen), stack.pop_all())
-            # Begun here, so that a file which can not be read is told before anything is sent, and is closed in any case.
+            # Begun here, so that a file which cannot be read is told before anything is sent, and is closed in any case.
             return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
         if form == "sitemap":
             return _sitemaps(crawl)

@@ -1,6 +1,6 @@
 """The DOT form: how the site's pages link to each other, for Graphviz, a cluster for each folder.
 
-Graphviz can not draw a million pages and nobody could read them, so only those are drawn that most leads to; how many were left
+Graphviz cannot draw a million pages and nobody could read them, so only those are drawn that most leads to; how many were left
 out is said in a comment. What is held in memory are those pages.
 """
 

@@ -162,7 +162,7 @@ class Exporter:
         self._counts: dict[str, int] = {}
 
     def run(self) -> ExportResult:
-        """Write it. Raises UsageError for what makes no sense, OSError for what can not be written."""
+        """Write it. Raises UsageError for what makes no sense, OSError for what cannot be written."""
         order = self._order
         order.check()
         check_check_ids(order.chosen.checks, self._store.check_ids())

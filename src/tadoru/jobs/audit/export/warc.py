@@ -74,7 +74,7 @@ def _body(page: StoredPage) -> bytes:
     try:
         return zlib.decompress(page.body) if page.body is not None else b""
     except zlib.error:
-        raise StoreError(f"The database is damaged: the stored body of {page.url} can not be read.") from None
+        raise StoreError(f"The database is damaged: the stored body of {page.url} cannot be read.") from None
 
 
 def _status(code: int) -> str:

@@ -1,6 +1,6 @@
 """The Excel form: a sheet for each table, written row by row. Needs XlsxWriter, an optional extra.
 
-What Excel can not hold is cut to what it can: a sheet has 1,048,576 rows, and what is more goes on in a next one; a cell has
+What Excel cannot hold is cut to what it can: a sheet has 1,048,576 rows, and what is more goes on in a next one; a cell has
 32,767 characters. No text becomes a formula or a hyperlink, of which a sheet could have 65,530 only.
 """
 

@@ -193,13 +193,9 @@ def describe_exclusions(summary: AuditSummary, _: Translator) -> Iterator[str]:
             "{count} URL skipped: {reason}.", "{count} URLs skipped: {reason}.", count, reason=_stored_reason(reason, _)
         )
     for trap in summary.traps:
-        yield _.ngettext(
-            "Crawler trap: {pattern} ({reason}), {count} URL skipped.",
-            "Crawler trap: {pattern} ({reason}), {count} URLs skipped.",
-            trap.refused,
-            pattern=printable(trap.key),
-            reason=_stored_reason(trap.why, _),
-        )
+        text = f"{printable(trap.key)} ({_stored_reason(trap.why, _)})"
+        skipped = _.ngettext("{trap}, {count} URL skipped", "{trap}, {count} URLs skipped", trap.refused, trap=text)
+        yield _("Crawler trap: {trap}", trap=skipped)
     if summary.suppressed:
         yield _.ngettext("{count} known finding suppressed.", "{count} known findings suppressed.", summary.suppressed)
 

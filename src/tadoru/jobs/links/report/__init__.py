@@ -1,14 +1,14 @@
-"""The forms a crawl of links is shown in: text, json, csv, dot, html.
+"""Link reports as text, JSON, CSV, DOT and HTML.
 
-Every form is a pure function that writes to a text stream it is given. Forms are imported when they are asked for: the HTML page
-brings its picture and its charts along, and a command that prints text should not wait for them.
+A format is a function that writes to a text stream. Formats are imported when they are used, so that printing text does not wait
+for the HTML page.
 """
 
 from __future__ import annotations
 
 from typing import TextIO
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.links.report.figures import LinksReport
 
 __all__ = ["LINKS_FORMATS", "LinksReport", "write_links_report"]
@@ -17,7 +17,7 @@ LINKS_FORMATS = ("text", "json", "csv", "dot", "html")
 
 
 def write_links_report(report: LinksReport, form: str, out: TextIO, colour: bool = False) -> None:
-    """Writes the report in one of FORMS; `colour` speaks to the text form only. Raises UsageError for another form."""
+    """Writes the report in one of `LINKS_FORMATS`; `colour` applies to text only. Raises UsageError for another format."""
     match form:
         case "text":
             from tadoru.jobs.links.report.text import write_text
@@ -40,4 +40,6 @@ def write_links_report(report: LinksReport, form: str, out: TextIO, colour: bool
 
             write_html(report, out)
         case _:
-            raise UsageError(f"There is no form “{form}”; choose one of {', '.join(LINKS_FORMATS)}.")
+            raise UsageError(
+                "Unknown format {form}. Choose one of {formats}.", form=quoted(form), formats=", ".join(LINKS_FORMATS)
+            )

@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import Any, TextIO
 
 from tadoru.clock import iso
+from tadoru.i18n.translation import Translator
 from tadoru.jobs.links.broken import format_status
 from tadoru.jobs.links.report.figures import LinksFigures, LinksReport
 from tadoru.jobs.links.result import FailedUrl, UrlInfo
@@ -37,7 +38,7 @@ Cell = str | int | None
 
 
 def write_csv(report: LinksReport, out: TextIO) -> None:
-    """Internal URLs, then external ones (those that failed also when the others are not shown), then any other failure."""
+    """Writes CSV: internal URLs, then external ones (failed ones even if external URLs are not shown), then other failures."""
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(COLUMNS)
     failed = {failure.url: failure for failure in report.result.failed_urls}
@@ -78,7 +79,7 @@ def _yes_no(failed: FailedUrl | None) -> str | None:
 
 
 def _csv_cell(text: str | None) -> str | None:
-    """A cell no spreadsheet takes for a formula: those begin with one of these signs, and full-width ones count in Japanese."""
+    """A cell that no spreadsheet interprets as a formula; in Japanese full-width signs start formulas, too."""
     if not text:
         return None
     text = printable(text)
@@ -86,7 +87,7 @@ def _csv_cell(text: str | None) -> str | None:
 
 
 def write_json(report: LinksReport, out: TextIO) -> None:
-    """Writes the document; external URLs only when they are to be shown."""
+    """Writes JSON, one URL a line; external URLs only if they are shown."""
     result = report.result.with_bad_links(report.broken)
     if not report.show_external:
         result = replace(result, external_urls=())
@@ -123,19 +124,22 @@ _FILL = {
 
 
 def write_dot(report: LinksReport, out: TextIO) -> None:
-    """Writes a `strict digraph`, in which Graphviz itself merges repeated links."""
+    """Writes the link graph for Graphviz, with a cluster for each depth and colours by outcome.
+
+    Nodes and links are streamed. Graphviz merges repeated links of a `strict digraph`, and clusters that occur twice.
+    """
     result = report.result
-    figures = LinksFigures.of(result)
-    nodes = _Nodes(figures, url_shortener(figures.site), out)
+    _, figures = report.translate, LinksFigures.of(result)
+    nodes = _Nodes(figures, url_shortener(figures.site), _, out)
     out.write(f"strict digraph {quote_dot(result.start_url)} {{\n")
     out.write('  graph [rankdir=LR, overlap=false, fontname="sans-serif"];\n')
     out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
     out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
     for depth, infos in groupby(result.internal_urls, key=lambda info: info.depth):
-        nodes.write_cluster(f"depth {depth}", infos)
+        nodes.write_cluster(f"depth {depth}", _("depth {depth}", depth=depth), infos)
     if report.show_external:
-        nodes.write_cluster("external", result.external_urls)
-    nodes.end()
+        nodes.write_cluster("external", _("external"), result.external_urls)
+    nodes.index()
     for edge in report.edges():
         if edge.source in nodes and edge.target in nodes:
             style = " [style=dashed]" if "nofollow" in edge.rel.split() else ""
@@ -144,38 +148,39 @@ def write_dot(report: LinksReport, out: TextIO) -> None:
 
 
 class _Nodes:
-    """Writes the nodes, and knows afterwards which ones there are: by their hashes, eight bytes each.
+    """Writes the nodes, and keeps their hashes, eight bytes each, to look them up.
 
-    That two of a million URLs share one happens once in many million graphs, and would draw one link too many.
+    A collision of hashes is very unlikely, and would draw one link too many.
     """
 
-    def __init__(self, figures: LinksFigures, short: Callable[[str], str], out: TextIO) -> None:
-        self._figures, self._short, self._out = figures, short, out
+    def __init__(self, figures: LinksFigures, short: Callable[[str], str], translate: Translator, out: TextIO) -> None:
+        self._figures, self._short, self._translate, self._out = figures, short, translate, out
         self._hashes = array("q")
 
-    def write_cluster(self, name: str, infos: Iterable[UrlInfo]) -> None:
+    def write_cluster(self, name: str, label: str, infos: Iterable[UrlInfo]) -> None:
+        """Writes some nodes as one cluster."""
         out = self._out
-        out.write(f'  subgraph {quote_dot("cluster " + name)} {{\n    label={quote_dot(name)}; color="#c9d1d0";\n')
+        out.write(f'  subgraph {quote_dot("cluster " + name)} {{\n    label={quote_dot(label)}; color="#c9d1d0";\n')
         for info in infos:
             fill = _FILL[self._figures.outcome(info)]
-            label = quote_dot(_entity_safe(clip(self._short(info.url), 60)))
-            tip = quote_dot(_entity_safe(_tooltip(info)))
-            out.write(f'    {quote_dot(info.url)} [label={label}, tooltip={tip}, fillcolor="{fill}"];\n')
+            node_label = quote_dot(_entity_safe(clip(self._short(info.url), 60)))
+            tip = quote_dot(_entity_safe(_tooltip(info, self._translate)))
+            out.write(f'    {quote_dot(info.url)} [label={node_label}, tooltip={tip}, fillcolor="{fill}"];\n')
             self._hashes.append(hash(info.url))
         out.write("  }\n")
 
-    def end(self) -> None:
-        """All nodes are written; only now may be asked which ones."""
+    def index(self) -> None:
+        """Makes the nodes searchable after all are written."""
         self._hashes = array("q", sorted(self._hashes))
 
     def __contains__(self, url: str) -> bool:
         wanted = hash(url)
-        place = bisect_left(self._hashes, wanted)
-        return place < len(self._hashes) and self._hashes[place] == wanted
+        position = bisect_left(self._hashes, wanted)
+        return position < len(self._hashes) and self._hashes[position] == wanted
 
 
-def _tooltip(info: UrlInfo) -> str:
-    status = format_status(info.status_code) if info.status_code is not None else "not requested"
+def _tooltip(info: UrlInfo, _: Translator) -> str:
+    status = format_status(info.status_code) if info.status_code is not None else _("not requested")
     return f"{status} · {printable(info.title)}" if info.title else status
 
 

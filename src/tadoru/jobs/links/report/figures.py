@@ -7,43 +7,52 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tadoru.jobs.links.result import BrokenLink, CrawlResult, FailedUrl, LinkEdge, UrlInfo
+from tadoru.i18n.translation import N_, Translator, translator
+from tadoru.jobs.links.result import BrokenKind, BrokenLink, CrawlResult, FailedUrl, LinkEdge, UrlInfo
 from tadoru.jobs.reporting.escape import url_origin
 from tadoru.jobs.reporting.graph_layout import UrlOutcome
 
-OUTCOME_NAMES = {
-    UrlOutcome.OK: "Fine",
-    UrlOutcome.REDIRECT: "Redirected",
-    UrlOutcome.BROKEN: "Broken",
-    UrlOutcome.BLOCKED: "Blocked",
-    UrlOutcome.UNREAD: "Not requested",
-}
+NO_RESPONSE = N_("no response")
+NOT_REQUESTED = N_("not requested")
+BAD_LINK_KINDS: tuple[BrokenKind, ...] = ("broken", "fragment", "blocked")
+"""The kinds of links that do not work, in the order of the reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinksReport:
-    """A crawl, its links, and how much of it to show."""
+    """A crawl, its links, and what to show of it."""
 
     result: CrawlResult
     edges: Callable[[], Iterable[LinkEdge]]
-    """Streams the links between pages from the store; may be called more than once."""
+    """Streams the links between pages from the store. May be called more than once."""
     broken: tuple[BrokenLink, ...] = ()
     """Usually `result.bad_links`."""
     show_external: bool = False
     checked: bool = False
-    """Whether links were checked, so that none being broken is worth a sentence."""
+    """Whether links were checked, so that the report mentions if none is broken."""
     accepted: int = 0
-    """Bad links that a suppression file accepts, and that are not among the broken."""
+    """Links that do not work but are accepted by the suppression file; `broken` does not contain them."""
+
+    lang: str = "en"
 
     @property
-    def all_well(self) -> str:
-        """What is said of a check that found nothing bad; no full stop at its end."""
-        works = "Every link that was tried works" if self.result.stopped else "Every link works"
-        return f"{works}, but for {self.accepted:,} that you accept" if self.accepted else works
+    def translate(self) -> Translator:
+        """The translator of the report's language."""
+        return translator(self.lang)
+
+    def describe_success(self) -> str:
+        """The sentence about a check without broken links."""
+        _ = self.translate
+        if self.accepted:
+            accepted = _.number(self.accepted)
+            if self.result.stopped:
+                return _("Every checked link works, except {count} that you accept.", count=accepted)
+            return _("Every link works, except {count} that you accept.", count=accepted)
+        return _("Every checked link works.") if self.result.stopped else _("Every link works.")
 
 
 def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> UrlOutcome:
-    """A failure decides; a code that was accepted is no failure and counts as fine."""
+    """The outcome of a URL. An accepted status code is not a failure."""
     if failed is not None:
         return UrlOutcome.BLOCKED if failed.blocked else UrlOutcome.BROKEN
     if info.status_code is None:
@@ -55,24 +64,25 @@ def outcome_of(info: UrlInfo, failed: FailedUrl | None) -> UrlOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LinksFigures:
-    """Counts over the internal URLs."""
+    """Counts of the internal URLs. They are read once, and none is kept."""
 
     failed: Mapping[str, FailedUrl]
     outcomes: Mapping[UrlOutcome, int]
     statuses: tuple[tuple[str, int], ...]
-    """Label and count, the codes in order, then what has none."""
+    """Status code, `NO_RESPONSE` or `NOT_REQUESTED`, and the number of URLs."""
     depths: tuple[tuple[int, int], ...]
-    """Depth and count, every depth up to the deepest."""
+    """Depth and number of URLs, for every depth up to the deepest."""
     rate: float
-    """Pages a second."""
+    """Pages per second."""
     first_seen: datetime | None
     site: str
-    """The origin that most URLs are on. Counted, because a start URL often redirects to another host."""
+    """The most frequent origin: a start URL often redirects to another host."""
     unread_below: Mapping[str | None, int]
-    """For each URL that was given as a parent, how many of its children were not requested."""
+    """For each parent URL, the number of its children that were not requested."""
 
     @classmethod
     def of(cls, result: CrawlResult) -> LinksFigures:
+        """The figures of a crawl."""
         failed = {failure.url: failure for failure in result.failed_urls}
         outcomes: Counter[UrlOutcome] = Counter()
         statuses: Counter[str] = Counter()
@@ -98,7 +108,7 @@ class LinksFigures:
             failed=failed,
             outcomes=outcomes,
             statuses=tuple(sorted(statuses.items())),
-            depths=tuple((depth, depths[depth]) for depth in _every(depths)),
+            depths=tuple((depth, depths[depth]) for depth in _shown_depths(depths)),
             rate=result.total_processed / duration if duration > 0 else 0.0,
             first_seen=first_seen,
             site=max(homes, key=lambda home: homes[home]),
@@ -108,13 +118,13 @@ class LinksFigures:
     def outcome(self, info: UrlInfo) -> UrlOutcome:
         return outcome_of(info, self.failed.get(info.url))
 
-    def bears(self, info: UrlInfo) -> bool:
-        """Whether a URL was requested, or others hang from it: a report keeps these, and the others may be millions."""
+    def is_inner(self, info: UrlInfo) -> bool:
+        """Whether a URL was requested or is a parent: reports keep all of these; the others may be millions."""
         return info.url in self.unread_below or self.outcome(info) is not UrlOutcome.UNREAD
 
 
-def _every(depths: Mapping[int, int]) -> Iterable[int]:
-    # A start list or a resumed state may name a depth far from the others; empty ones are shown only when they are few.
+def _shown_depths(depths: Mapping[int, int]) -> Iterable[int]:
+    # A start list or a resumed crawl may have depths far apart; empty ones are shown only if there are few.
     deepest = max(depths, default=-1)
     return range(deepest + 1) if deepest <= 2 * len(depths) else sorted(depths)
 
@@ -125,4 +135,4 @@ def _status_label(info: UrlInfo, failed: FailedUrl | None) -> str:
         code = failed.status_code
     if code is not None:
         return str(code)
-    return "no answer" if failed is not None else "not requested"
+    return NO_RESPONSE if failed is not None else NOT_REQUESTED
