@@ -13,8 +13,8 @@ from pathlib import Path
 import database
 import graphql_reference
 import live_messages
-from tadoru.config.resolve.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
-from tadoru.config.resolve.settings import JOB_SETTINGS, Setting
+from tadoru.config.options import AuditOptions, DocsOptions, EventsOptions, LinksOptions, ServeOptions, WorkerOptions
+from tadoru.config.settings import JOB_SETTINGS, Setting
 
 from tadoru import errors
 from tadoru.jobs.audit import score
@@ -89,17 +89,17 @@ def _checks() -> str:
         groups.setdefault(check.group, []).append(check)
     lines = [
         NOTE,
-        "# What an audit looks for\n",
-        f"{len(every)} checks: {len(page)} judge a page while it is crawled, {len(SITE_CHECKS)} the site as a whole afterwards "
-        "(*site*). An id stays for ever:\nthe database, `--fail-on`, suppressions and baselines name it. A threshold is set with "
-        "`--threshold ID=NUMBER`.\n",
-        "`error`: broken for visitors or for search engines. `warning`: likely to cost visits, trust or safety. `notice`: worth\n"
-        "improving. `info`: may well be intended.\n",
-        "## The health score\n",
+        "# Checks of an audit\n",
+        f"{len(every)} checks: {len(page)} run on each page during the crawl, {len(SITE_CHECKS)} on the whole site afterwards "
+        "(*site*). The id of a\ncheck never changes: the database, `--fail-on`, suppressions and baselines refer to it. Set a "
+        "threshold with `--threshold ID=NUMBER`.\n",
+        "`error`: broken for visitors or for search engines. `warning`: likely to cost visits, trust or security. `notice`: worth\n"
+        "improving. `info`: may be intended.\n",
+        "## Health score\n",
         (score.__doc__ or "").partition("\n\n")[2].strip() + "\n",
     ]
     for group, checks in groups.items():
-        lines += [f"## {group}\n", "| id | severity | what it means | how to mend it |", "|---|---|---|---|"]
+        lines += [f"## {group}\n", "| id | severity | meaning | fix |", "|---|---|---|---|"]
         lines += [_check_row(check, is_site=check.id in SITE_CHECKS) for check in checks]
         lines.append("")
     return "\n".join(lines)
@@ -107,8 +107,13 @@ def _checks() -> str:
 
 def _check_row(check: Check, *, is_site: bool) -> str:
     limit = f" (threshold {check.threshold.default:g} {check.threshold.unit})" if check.threshold else ""
-    words = f"**{check.title}**{' *site*' if is_site else ''}. {check.why}{limit}".replace("|", "\\|")
-    return f"| `{check.id}` | {check.severity} | {words} | {check.fix.replace('|', chr(92) + '|')} |"
+    meaning = f"**{_cell(check.title)}**{' *site*' if is_site else ''}. {_cell(check.why)}{limit}"
+    return f"| `{check.id}` | {check.severity} | {meaning} | {_cell(check.fix)} |"
+
+
+def _cell(text: str) -> str:
+    """A text in a cell of a Markdown table: `<title>` is no HTML there."""
+    return text.replace("|", "\\|").replace("<", "\\<")
 
 
 def _access() -> str:

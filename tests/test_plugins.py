@@ -13,6 +13,7 @@ import pytest
 
 from tadoru import plugins
 from tadoru.errors import ConfigError
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import CheckGroup, Limits, PageContext
 from tadoru.model.finding import Finding, Severity, define
@@ -33,6 +34,8 @@ CHECKS = CheckGroup((ONE,), run)
 def make():
     return CHECKS
 """
+JAPANESE = ("一", "理由", "対処")
+NEW_FORM = GOOD.replace('en=("One", "Why", "Fix"), ja=("一", "理由", "対処")', 'title="One", why="Why", fix="Fix"')
 CHECK = define("mine-own", Severity.WARNING, en=("Own", "Why", "Fix"), ja=("自", "理由", "対処"), group="content")
 CONTEXT = PageContext(url="https://a.example/", limits=Limits(()))
 
@@ -58,6 +61,23 @@ def test_an_installed_plugin_is_loaded_and_looks_at_pages(entry: str, installed:
     assert [check.id for check in loaded.checks] == ["good-one", "plugin-failed"]
     assert [(finding.check_id, finding.detail) for finding in loaded.run(CONTEXT)] == [("good-one", "seen")]
     assert {"good-one", "plugin-failed", "title-missing"} <= CheckCatalogue([loaded]).checks.keys()
+
+
+@pytest.mark.parametrize(
+    "source, japanese",
+    [
+        pytest.param(GOOD, JAPANESE, id="the older form, with English and Japanese"),
+        pytest.param(NEW_FORM, ("One", "Why", "Fix"), id="English only"),
+        pytest.param(
+            NEW_FORM.replace('fix="Fix"', 'fix="Fix", ja=("一", "理由", "対処")'), ("一", "理由", "対処"), id="with Japanese"
+        ),
+    ],
+)
+def test_the_texts_of_a_plugin_are_its_own(source: str, japanese: tuple[str, str, str], installed: Path) -> None:
+    plugin(installed, "tadoru-good", source)
+    check = plugins.load_checks().checks[0]
+    assert translator("en").check(check) == ("One", "Why", "Fix")
+    assert translator("ja").check(check) == japanese
 
 
 def test_without_plugins_nothing_is_added(installed: Path) -> None:

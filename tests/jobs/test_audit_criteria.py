@@ -169,7 +169,7 @@ def test_annotations_are_one_a_check_and_no_more_than_github_shows() -> None:
     assert "::warning title=Title of mild::7 findings (mild), first https://a.example/%250A" in told
     assert sum(line.startswith("::error") for line in told) == 10
     assert not [line for line in told if "small" in line]
-    assert told[-1] == "::notice title=More checks::2 more checks found something; the report has all of them."
+    assert told[-1] == "::notice title=More checks::2 more checks have findings. The report lists all of them."
     out = io.StringIO()
     write_annotations([found("one", "error", 1)], out, lang="ja")
-    assert out.getvalue() == "::error title=oneの題::1 finding (one), first https://a.example/%250A\n"
+    assert out.getvalue() == "::error title=oneの題::問題 1 件（one）、最初のURL: https://a.example/%250A\n"

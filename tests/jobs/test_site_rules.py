@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tadoru.jobs.audit.site_checks.duplicates import _normalise_all, _without_index, _without_slash
 from tadoru.jobs.audit.site_checks.fragments import is_missing
 from tadoru.jobs.audit.site_checks.resources import is_accepted_type
-from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _lastmod_fault
+from tadoru.jobs.audit.site_checks.sitemaps import LASTMOD_FUTURE, LASTMOD_INVALID, _check_lastmod
 
 NOW = datetime(2025, 3, 1, 12, tzinfo=UTC).timestamp()
 GOOD_DATES = (
@@ -33,33 +33,33 @@ BAD_DATES = (
 
 @pytest.mark.parametrize("text", GOOD_DATES)
 def test_a_date_of_a_sitemap_is(text: str) -> None:
-    assert _lastmod_fault(text, "urlset", NOW) is None
+    assert _check_lastmod(text, "urlset", NOW) is None
 
 
 @pytest.mark.parametrize("text", BAD_DATES)
 def test_a_date_of_a_sitemap_is_not(text: str) -> None:
-    assert _lastmod_fault(text, "urlset", NOW) is LASTMOD_INVALID
+    assert _check_lastmod(text, "urlset", NOW) is LASTMOD_INVALID
 
 
 @pytest.mark.parametrize("text", ["2025-03-03", "2026", "2025-03-02T12:00:01Z", "9999-12-31T23:59:59Z"])
 def test_a_date_is_in_the_future(text: str) -> None:
-    assert _lastmod_fault(text, "urlset", NOW) is LASTMOD_FUTURE
+    assert _check_lastmod(text, "urlset", NOW) is LASTMOD_FUTURE
 
 
 def test_a_feed_may_write_dates_as_mail_does() -> None:
-    assert _lastmod_fault("Fri, 28 Feb 2025 10:00:00 +0900", "feed", NOW) is None
-    assert _lastmod_fault("Fri, 28 Feb 2025 10:00:00 +0900", "urlset", NOW) is LASTMOD_INVALID
-    assert _lastmod_fault("Fri, 28 Feb 2031 10:00:00 -0000", "feed", NOW) is LASTMOD_FUTURE
+    assert _check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "feed", NOW) is None
+    assert _check_lastmod("Fri, 28 Feb 2025 10:00:00 +0900", "urlset", NOW) is LASTMOD_INVALID
+    assert _check_lastmod("Fri, 28 Feb 2031 10:00:00 -0000", "feed", NOW) is LASTMOD_FUTURE
 
 
 @given(st.text(), st.sampled_from(["urlset", "feed", None]))
 def test_whatever_is_written_is_judged(text: str, kind: str | None) -> None:
-    assert _lastmod_fault(text, kind, NOW) in (None, LASTMOD_INVALID, LASTMOD_FUTURE)
+    assert _check_lastmod(text, kind, NOW) in (None, LASTMOD_INVALID, LASTMOD_FUTURE)
 
 
 @given(st.floats(0.0, NOW))
 def test_every_moment_of_the_past_is_a_date(when: float) -> None:
-    assert _lastmod_fault(datetime.fromtimestamp(when, UTC).isoformat(), "urlset", NOW) is None
+    assert _check_lastmod(datetime.fromtimestamp(when, UTC).isoformat(), "urlset", NOW) is None
 
 
 FITTING = [

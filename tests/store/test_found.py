@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tadoru.i18n.translation import translator
 from tadoru.model.finding import Severity, Threshold
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.jobs.audit_crawls import BROKEN, CALM, HOME, LONG, Crawl, small
@@ -32,6 +33,7 @@ def test_a_threshold_that_a_person_chose_is_told(tmp_path: Path) -> None:
     (only,) = store.stored_checks()
     assert only.check.threshold == Threshold(65, "characters")
     assert (only.number, only.scope, only.check.severity, only.check.title) == (7, "site", Severity.INFO, "T")
+    assert translator("ja").check(only.check) == ("T", "W", "F"), "a text without a translation is shown in English"
 
 
 def test_links_that_lead_to_a_page_come_with_their_words(store: SqliteStore) -> None:

@@ -7,7 +7,7 @@ from tadoru_check_example import CHECKS, OLD_COPYRIGHT
 
 from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.model.web import Response, Timings
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import read_page
 from tadoru.rules.url import UrlResolver
 
@@ -19,7 +19,7 @@ def details(html: str, status: int = 200) -> list[str]:
     response = Response(
         url=URL, status=status, headers=(("Content-Type", "text/html; charset=utf-8"),), body=html.encode(), timings=Timings()
     )
-    document = Document.parse(response.body, "text/html; charset=utf-8")
+    document = HtmlDocument.parse(response.body, "text/html; charset=utf-8")
     page = read_page(document, response, UrlResolver())
     context = PageContext(url=URL, limits=Limits(CHECKS.checks), answer=response, page=page)
     return [finding.detail for finding in CHECKS.run(context)]

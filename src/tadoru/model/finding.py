@@ -20,23 +20,16 @@ Value = str | int | float | tuple[str, ...]
 
 
 class Severity(StrEnum):
-    """How grave a finding is."""
+    """The severity of a finding, the highest first."""
 
     ERROR = "error"
     """Broken for visitors or for search engines."""
     WARNING = "warning"
-    """Likely to cost visits, trust or safety."""
+    """Likely to cost visits, trust or security."""
     NOTICE = "notice"
     """Worth improving."""
     INFO = "info"
-    """May well be intended: good to know."""
-
-
-class Text(NamedTuple):
-    """One text in both languages."""
-
-    en: str
-    ja: str
+    """May be intended."""
 
 
 class CheckText(NamedTuple):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.criteria import CheckCount
 from tadoru.jobs.reporting.escape import printable
-from tadoru.jobs.reporting.formatting import format_count
 from tadoru.jobs.reporting.output import MAX_ANNOTATIONS, workflow_command
 from tadoru.model.finding import Severity
 
@@ -21,6 +21,7 @@ def write_annotations(found: Iterable[CheckCount], out: TextIO, *, lang: str = "
 
 def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterator[str]:
     """The workflow commands, checks with the most findings first."""
+    _ = translator(lang)
     seen = dict.fromkeys(_LEVELS.values(), 0)
     for each in sorted(found, key=lambda each: (-each.count, each.check.id)):
         level = _LEVELS.get(Severity(each.check.severity))
@@ -28,12 +29,20 @@ def format_annotations(found: Iterable[CheckCount], lang: str = "en") -> Iterato
             continue
         seen[level] += 1
         if seen[level] <= MAX_ANNOTATIONS:
-            title = printable(each.check.title_ja if lang == "ja" else each.check.title)
-            yield workflow_command(
-                level, title, f"{format_count(each.count, 'finding')} ({each.check.id}), first {printable(each.url)}"
+            title = printable((each.check.title_ja if lang == "ja" else "") or each.check.title)
+            text = _.ngettext(
+                "{count} finding ({check}), first {url}",
+                "{count} findings ({check}), first {url}",
+                each.count,
+                check=each.check.id,
+                url=printable(each.url),
             )
+            yield workflow_command(level, title, text)
     hidden = sum(max(0, count - MAX_ANNOTATIONS) for count in seen.values())
     if hidden:
-        yield workflow_command(
-            "notice", "More checks", f"{format_count(hidden, 'more check')} found something; the report has all of them."
+        text = _.ngettext(
+            "{count} more check has findings. The report lists all of them.",
+            "{count} more checks have findings. The report lists all of them.",
+            hidden,
         )
+        yield workflow_command("notice", _("More checks"), text)
