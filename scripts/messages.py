@@ -31,7 +31,11 @@ KEYWORDS = {
     "_": None, "N_": None, "gettext": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2), "HttpProblem": (2,),
     **dict.fromkeys(ERRORS),
 }  # fmt: skip
-CALENDAR = ("serve/templates/",)
+CALENDAR = (
+    "serve/problems.py", "serve/templates/accounts/sign_in.html", "serve/templates/accounts/welcome.html",
+    "serve/templates/base.html", "serve/templates/calendar/", "serve/templates/error.html", "serve/web/calendar/filters.py",
+    "serve/web/calendar/pages.py", "serve/web/calendar/view_models.py", "serve/web/rendering.py",
+)  # fmt: skip
 """Where the messages of the public calendar pages are: paths below the package, by their beginning."""
 _HEADER = {"project": "Tadoru", "version": "1", "msgid_bugs_address": "", "last_translator": "", "language_team": ""}
 _WRITTEN = datetime(2026, 1, 1, tzinfo=UTC)  # A fixed date: a catalogue changes only when a message does.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,3 +57,45 @@ def format_list(items: Sequence[str], lang: str) -> str:
     from babel.lists import format_list as babel_format
 
     return babel_format(items, locale=locale_of(lang))
+
+
+@lru_cache(4096)
+def format_day(day: date, lang: str, *, with_year: bool = True) -> str:
+    """A day with its weekday: `Sat, 1 Aug 2026`."""
+    return format_skeleton(day, lang, "yMMMEd" if with_year else "MMMEd")
+
+
+@lru_cache(1024)
+def format_month(day: date, lang: str) -> str:
+    """The month of a day: `August 2026`."""
+    return format_skeleton(day, lang, "yMMMM")
+
+
+@cache
+def weekday_names(lang: str) -> tuple[str, ...]:
+    """The short names of the days from Monday on."""
+    names = locale_of(lang).days["stand-alone"]["abbreviated"]
+    return tuple(names[number] for number in range(7))
+
+
+@lru_cache(1024)
+def format_percent(share: float, lang: str) -> str:
+    """A share of 1 in whole percent."""
+    from babel.numbers import format_percent as babel_format
+
+    return babel_format(round(share, 2), locale=locale_of(lang))
+
+
+def format_duration(seconds: float, lang: str) -> str:
+    """A length of time in its largest unit, rounded: `3 days`, `2 hrs`, `1.5 secs`."""
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= 2 * size or (seconds >= size and unit != "day"):
+            return _format_unit(round(seconds / size), unit, lang)
+    return _format_unit(round(seconds, 1) if seconds < 10 else round(seconds), "second", lang)
+
+
+@lru_cache(4096)
+def _format_unit(value: float, unit: str, lang: str) -> str:
+    from babel.units import format_unit
+
+    return format_unit(value, f"duration-{unit}", length="short", locale=locale_of(lang))

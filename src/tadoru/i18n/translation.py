@@ -85,7 +85,11 @@ class Translator:
     def _translated(self, values: dict[str, Any]) -> dict[str, Any]:
         """The values with the messages and errors among them in this language."""
         return {
-            name: self.text(value) if isinstance(value, Message) else self.error(value) if isinstance(value, TadoruError) else value
+            name: self.text(value)
+            if isinstance(value, Message)
+            else self.error(value)
+            if isinstance(value, TadoruError)
+            else value
             for name, value in values.items()
         }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tadoru.clock import SystemClock
-from tadoru.config.resolve.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
+from tadoru.config.options import AuditOptions, CrawlOptions, DocsOptions, LinksOptions
 from tadoru.engine.crawl import Crawler, CrawlOutcome
 from tadoru.engine.notifications import Notify
 from tadoru.errors import UsageError
@@ -26,6 +26,7 @@ from tadoru.jobs.launch import run_loop
 from tadoru.jobs.links import run as links_job
 from tadoru.jobs.links.report import LinksReport, write_links_report
 from tadoru.jobs.links.result_reader import stored_edges
+from tadoru.jobs.regressions import regression, regression_changes
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.jobs.reporting.output import open_output
 from tadoru.model.web import FailureKind
@@ -230,12 +231,12 @@ def docs_changes(figures: Mapping[str, int]) -> dict[str, Any]:
     """Whether so many pages of a documentation site are gone that somebody should know."""
     gone = figures["removed"]
     is_worse = gone > max(MAX_REMOVED, MAX_REMOVED_SHARE * (figures["pages"] + gone))
-    reasons = [f"{gone:,} of {figures['pages'] + gone:,} pages are gone."] if is_worse else []
-    return {"regression": is_worse, "reasons": reasons, **{name: figures[name] for name in ("added", "changed", "removed")}}
+    reasons = [regression("pages_gone", gone=gone, pages=figures["pages"] + gone)] if is_worse else []
+    return regression_changes(reasons) | {name: figures[name] for name in ("added", "changed", "removed")}
 
 
 def links_changes(figures: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Whether more links are broken than in the run before."""
     was, now = int(before.get("broken_links", 0)), int(figures.get("broken_links", 0))
-    reasons = [f"{format_count(now, 'broken link')}; {was:,} before."] if now > was else []
-    return {"regression": bool(reasons), "reasons": reasons, "new": max(0, now - was), "fixed": max(0, was - now)}
+    reasons = [regression("broken_links", count=now, before=was)] if now > was else []
+    return regression_changes(reasons) | {"new": max(0, now - was), "fixed": max(0, was - now)}

@@ -33,13 +33,14 @@ _WEIGHT = re.compile(r"[0-9]{1,9}\.?[0-9]{0,9}|\.[0-9]{1,9}")
 class HttpProblem(HTTPException):
     """A request that is refused: `HttpProblem(404, "Event {id} not found.", id=event_id)`.
 
-    `detail` is the message as a `Message`, so that a page can translate it. The message may also be an error, which keeps its code.
+    `detail` is the message as a `Message`, so that a page can translate it. The message may also be an error, which keeps its
+    code.
     """
 
     def __init__(
         self,
         status: int,
-        message: str | TadoruError,
+        message: str | TadoruError = "",
         headers: Mapping[str, str] | None = None,
         *,
         code: str = "",

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.serve.docs_sites.shelf import BOOK, EVIL, fill
-from tests.serve.pages import axe
-from tests.serve.pages.conftest import browser
-from tests.serve.pages.test_looking import PHONE, window
-from tests.serve.pages.world import World, serving
+from tests.serve.web import axe
+from tests.serve.web.conftest import browser
+from tests.serve.web.test_appearance import PHONE, window
+from tests.serve.web.world import World, serving
 from tests.support.programs import needs_browser, needs_node
 from tests.support.site import Site
 
@@ -58,7 +58,7 @@ def test_a_site_is_browsed_searched_and_compared(browser: Browser, library: Libr
         assert page.url == library.url(library.page("/part-1", "#at-detail-1"))
         page.get_by_role("link", name="Next").click()
         assert page.get_by_role("heading", level=1).inner_text() == "Part 3"
-        page.get_by_role("link", name="Compare with before").click()
+        page.get_by_role("link", name="Compare with previous version").click()
         assert page.locator("ins").first.inner_text().strip() == "three"
         page.get_by_role("link", name="やかんの手引き").click()
         page.get_by_role("searchbox").fill("whistle")
@@ -114,6 +114,6 @@ def test_the_keyboard_reaches_a_page_in_the_order_it_is_read(browser: Browser, l
             page.keyboard.press("Tab")
             reached.append(page.evaluate("(document.activeElement.innerText || '').split('\\n')[0].trim()"))
     assert reached == [
-        "Original", "As Markdown", "On this page", "The lid", "The grip", "part one", "elsewhere", "part\tweight",
+        "Original", "View Markdown", "On this page", "The lid", "The grip", "part one", "elsewhere", "part\tweight",
         "Image: A grip",
     ]  # fmt: skip

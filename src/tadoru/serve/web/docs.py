@@ -1,4 +1,4 @@
-"""Documentation sites for people: the list, the contents of one, a page of it, what is found, and what changed."""
+"""Pages of docs sites: the list, the contents of a site, a page, search results, and changes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from markupsafe import Markup, escape
 
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.serve.api.docs_sites import markdown_response
 from tadoru.serve.docs_sites import pages
 from tadoru.serve.docs_sites.markdown_html import CALLOUTS, local_fragment, render_markdown
@@ -30,21 +32,23 @@ from tadoru.serve.docs_sites.sites import (
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
 from tadoru.serve.web.calendar.view_models import is_web_url
-from tadoru.serve.web.rendering import caller_of, formatter_of, redirect_after
+from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after
 from tadoru.serve.web.rendering import render as rendered
 from tadoru.serve.web.request_input import MAX_ID
-from tadoru.serve.web.words import Say
 
 router = APIRouter(include_in_schema=False)
 DOCS_URL = "/manage/docs"
 MAX_CONTENTS = 400
-"""Pages up to which the contents are shown at once; beyond, part by part."""
+"""Pages up to which the contents are shown at once; beyond, section by section."""
 SECTION_SIZE = 200
-"""Pages of one part that are shown at a time."""
+"""Pages of one section that are shown at a time."""
 MAX_SITES = 100
 MAX_RESULTS = 30
 MAX_CHANGED_RUNS = 10
 MAX_CHANGES = 200
+_CALLOUT_LABELS = {
+    "note": N_("Note"), "tip": N_("Tip"), "important": N_("Important"), "warning": N_("Warning"), "caution": N_("Caution"),
+}  # fmt: skip
 _DEEPEST = 3
 _LONGEST_QUERY = 400
 _KINDS = {"running": "mine", "queued": "mine", "finished": "good", "failed": "bad", "paused": "warn", "stopped": ""}
@@ -52,7 +56,7 @@ _KINDS = {"running": "mine", "queued": "mine", "finished": "good", "failed": "ba
 
 @dataclass(frozen=True, slots=True)
 class DocsSearchResult:
-    """A section in the list of what was found."""
+    """A section in a list of search results."""
 
     url: str
     title: str
@@ -63,25 +67,25 @@ class DocsSearchResult:
 
 @router.get("/manage/docs")
 def docs_page(request: Request) -> Response:
-    """Every documentation site, or what all of them say about something."""
+    """All docs sites, or the search results in all of them."""
     service, before = service_of(request), _number(request.query_params.get("before", ""))
     found = list_docs_sites(service, limit=MAX_SITES + 1, before=before)
     next_url = f"{DOCS_URL}?before={found[MAX_SITES - 1].id}" if len(found) > MAX_SITES else ""
     query = _query(request)
     hits = _found(list_docs_sites(service, limit=pages.MAX_SEARCHED_SITES), query) if query else {}
     return rendered(
-        request, "docs_sites.html", place=DOCS_URL, sites=[_row(one) for one in found[:MAX_SITES]], next_url=next_url,
+        request, "docs/sites.html", place=DOCS_URL, sites=[_row(one) for one in found[:MAX_SITES]], next_url=next_url,
         query=query, action=DOCS_URL, **_no_hits() | hits,
     )  # fmt: skip
 
 
 @router.get("/manage/docs/{site_id}")
 def docs_site_page(request: Request, site_id: int) -> Response:
-    """One site: its contents, or what it says about something."""
+    """One docs site: its contents, or search results."""
     return _site_page(request, _site(request, site_id))
 
 
-def _site_page(request: Request, site: DocsSite, problem: str = "", status: int = 200) -> Response:
+def _site_page(request: Request, site: DocsSite, problem: Problem = "", status: int = 200) -> Response:
     query = _query(request)
     hits = _found([site], query) if query else {}
     part = _number(request.query_params.get("part", ""))
@@ -89,13 +93,13 @@ def _site_page(request: Request, site: DocsSite, problem: str = "", status: int 
     parts = build_contents(pages.list_pages(site), site.url) if not query else []
     shown = _contents_view(parts, part, after)
     return rendered(
-        request, "docs_site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=list_files(site),
+        request, "docs/site.html", status=status, place=DOCS_URL, problem=problem, site=_row(site), files=list_files(site),
         query=query, action=f"{DOCS_URL}/{site.id}", **_no_hits() | hits, **shown,
     )  # fmt: skip
 
 
 def _contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: int) -> dict[str, Any]:
-    """The contents whole, or the names of the parts and the pages of the one that was chosen."""
+    """The whole contents, or the names of the sections and the pages of the chosen one."""
     counted = [(at, part.name, len(part.lines)) for at, part in enumerate(parts, 1)]
     if sum(count for _, _, count in counted) <= MAX_CONTENTS:
         return {"parts": parts, "names": [], "part": None, "next_after": 0, "chosen": 0}
@@ -111,38 +115,39 @@ def _contents_view(parts: Sequence[ContentsSection], chosen: int | None, after: 
 
 @router.get("/manage/docs/{site_id}/pages/{number}")
 def docs_text_page(request: Request, site_id: int, number: int) -> Response:
-    """One page of a site, as its own site would show it but for its looks."""
+    """One page of a site, rendered from Markdown."""
     site = _site(request, site_id)
     found = pages.get_page(site, _checked(number))
-    say = formatter_of(request).say
+    _ = formatter_of(request).gettext
     with open_site_index(site) as index:
         assert index is not None
         lead = pages.link_resolver(index, site, found.row.url, f"{DOCS_URL}/{site.id}/pages")
-        text = render_markdown(found.markdown, lead, anchors=found.anchors, words=_callouts(say))
+        text = render_markdown(found.markdown, lead, anchors=found.anchors, words=_callouts(formatter_of(request)))
     return rendered(
-        request, "docs_page.html", place=DOCS_URL, site=_row(site), page=found.row, text=Markup(text.html), is_cut=text.is_cut,  # noqa: S704 - sanitised
+        request, "docs/page.html", place=DOCS_URL, site=_row(site), page=found.row, text=Markup(text.html), is_cut=text.is_cut,  # noqa: S704 - sanitised
         headings=[one for one in text.headings if one.level <= _DEEPEST], before=found.before, after=found.after,
-        versions=found.versions, web_url=found.row.url if is_web_url(found.row.url) else "", changed_at=_moment(found.row.crawled_at),
+        versions=found.versions, web_url=found.row.url if is_web_url(found.row.url) else "",
+        changed_at=_moment(found.row.crawled_at),
     )  # fmt: skip
 
 
 @router.get("/manage/docs/{site_id}/pages/{number}/markdown")
 def docs_markdown_page(request: Request, site_id: int, number: int) -> Response:
-    """The same page as Markdown, to be copied."""
+    """The page as Markdown."""
     return markdown_response(request, caller_of(request), pages.get_page(_site(request, site_id), _checked(number)).markdown)
 
 
 @router.get("/manage/docs/{site_id}/pages/{number}/diff")
 def docs_diff_page(request: Request, site_id: int, number: int) -> Response:
-    """What became of a page since a version of it."""
+    """The changes of a page since a version."""
     site = _site(request, site_id)
     found = compare_page(site, _checked(number), _number(request.query_params.get("version", "")))
-    return rendered(request, "docs_diff.html", place=DOCS_URL, site=_row(site), found=found)
+    return rendered(request, "docs/diff.html", place=DOCS_URL, site=_row(site), found=found)
 
 
 @router.get("/manage/docs/{site_id}/changes")
 def docs_changes_page(request: Request, site_id: int) -> Response:
-    """What the last runs added, changed and removed."""
+    """The pages that the last runs added, changed and removed."""
     site = _site(request, site_id)
     before = _number(request.query_params.get("before", ""))
     with open_site_history(site) as history:
@@ -153,7 +158,7 @@ def docs_changes_page(request: Request, site_id: int) -> Response:
         there = {number for number in numbers if index is not None and index.numbered(number) is not None}
     return rendered(
         request,
-        "docs_changes.html",
+        "docs/changes.html",
         place=DOCS_URL,
         site=_row(site),
         runs=runs[:MAX_CHANGED_RUNS],
@@ -164,12 +169,12 @@ def docs_changes_page(request: Request, site_id: int) -> Response:
 
 @router.post("/manage/docs/{site_id}/refresh")
 def refresh_docs_page(request: Request, site_id: int) -> Response:
-    """Crawl it again; the page does not wait for it."""
+    """Start a new crawl of the site in the background."""
     site = _site(request, site_id)
     try:
         start_refresh(request, site)
     except HttpProblem as error:
-        return _site_page(request, site, problem=error.detail, status=error.status_code)
+        return _site_page(request, site, problem=error, status=error.status_code)
     return redirect_after(f"{DOCS_URL}/{site.id}", "docs_refresh")
 
 
@@ -179,7 +184,7 @@ def _site(request: Request, number: int) -> DocsSite:
 
 def _checked(number: int) -> int:
     if not 0 < number < MAX_ID:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     return number
 
 
@@ -192,12 +197,13 @@ def _query(request: Request) -> str:
 
 
 def _row(site: DocsSite) -> dict[str, Any]:
-    """A site as templates know it."""
+    """A site as the templates show it."""
     state = site.crawl.state.value
     return {
-        "id": site.id, "name": site.name, "url": site.url, "web_url": site.url if is_web_url(site.url) else "", "title": site.title,
-        "pages": site.pages, "tokens": site.tokens, "state": state, "kind": _KINDS.get(state, ""), "is_busy": site.crawl.is_busy,
-        "error": site.crawl.error, "changed_at": _moment(site.crawled_at), "checked_at": _moment(site.last_checked),
+        "id": site.id, "name": site.name, "url": site.url, "web_url": site.url if is_web_url(site.url) else "",
+        "title": site.title, "pages": site.pages, "tokens": site.tokens, "state": state, "kind": _KINDS.get(state, ""),
+        "is_busy": site.crawl.is_busy, "error": site.crawl.error, "changed_at": _moment(site.crawled_at),
+        "checked_at": _moment(site.last_checked),
     }  # fmt: skip
 
 
@@ -208,9 +214,10 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _callouts(say: Say) -> dict[str, str]:
-    names = {kind: say(f"docs.callout.{kind}") for kind in CALLOUTS}
-    return names | {"image": say("docs.image"), "table": say("docs.table")}
+def _callouts(formatter: Formatter) -> dict[str, str]:
+    _ = formatter.gettext
+    names = {kind: _(_CALLOUT_LABELS[kind]) for kind in CALLOUTS}
+    return names | {"image": _("Image"), "table": _("Table")}
 
 
 def _no_hits() -> dict[str, Any]:
@@ -231,7 +238,7 @@ def _hit(one: pages.DocsSiteHit) -> DocsSearchResult:
 
 
 def highlight(text: str, words: Sequence[str]) -> Markup:
-    """A text with the words that were looked for marked; everything in it is escaped."""
+    """An escaped text with the search words marked."""
     known = sorted({word for word in words if word.strip()}, key=len, reverse=True)
     if not known:
         return escape(text)

@@ -1,7 +1,6 @@
-"""What makes a page follow while it is open: the address of the script, the words it says, and from which message on it listens.
+"""Renders templates: the context that every page has, messages after a change, error pages, static files and live updates.
 
-The number of the newest message is taken before a page is made, so that what happens between the making and the connection of the
-script is told to it: nothing is missed, and at worst something is shown twice.
+Templates escape every value. Only markup that is built here, and descriptions that were sanitised, is passed as `Markup`.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import tzinfo
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -20,63 +20,113 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 
+from tadoru.errors import TadoruError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_, Translator, translator
 from tadoru.serve.auth.authentication import csrf_token, is_secure
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
 from tadoru.serve.cluster_watch import can_have_cluster
+from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import service_of
-from tadoru.serve.web.calendar.view_models import Formatter
-from tadoru.serve.web.language import COOKIE_MAX_AGE, LANGUAGE_COOKIE, language_of, requested_language
-from tadoru.serve.web.words import CATALOGUE, teller
-from tadoru.serve.web.words_live import LIVE
-from tadoru.serve.web.words_sentences import told
-from tadoru.store.served_crawls.schema import CrawlState
+from tadoru.serve.web.crawls.view_models import STATE_LABELS
+from tadoru.serve.web.language import (
+    COOKIE_MAX_AGE,
+    LANGUAGE_COOKIE,
+    LANGUAGE_NAMES,
+    language_of,
+    page_languages,
+    requested_language,
+)
+from tadoru.store.calendar.drafts import zone_or_utc
 
-
-async def note_live_position(request: Request) -> None:
-    """Before every page for people who are signed in; a FastAPI dependency."""
-    caller: Principal = getattr(request.state, "caller", ANONYMOUS)
-    if request.method == "GET" and caller.role > Role.PUBLIC and request.url.path.startswith("/manage"):
-        request.state.live_after = (await run_in_threadpool(service_of(request).store.message_span))[1]
-
-
-@cache
-def live_messages(lang: str) -> str:
-    """What the script says, as JSON."""
-    say = teller(lang)
-    told = {key.removeprefix("live."): say(key) for key in LIVE}
-    states = {f"state.{one.value}": say(f"crawl.state.{one.value}") for one in CrawlState}
-    return json.dumps(told | states, ensure_ascii=False)
-
-
-def live_script(request: Request, lang: str, address: str) -> Markup:
-    """The element that makes a page follow. Without places to follow it does nothing."""
-    after = getattr(request.state, "live_after", None)
-    position = Markup(' data-after="{}"').format(after) if after is not None else ""
-    return Markup('<script src="{}" defer data-words="{}"{}></script>').format(address, live_messages(lang), position)
-
-
-_MANAGE_NAV = (
-    ("/manage", "nav.dashboard", Role.VIEWER), ("/manage/events", "nav.events", Role.VIEWER),
-    ("/manage/sources", "nav.sources", Role.VIEWER), ("/manage/reviews", "nav.reviews", Role.VIEWER),
-    ("/manage/runs", "nav.runs", Role.VIEWER), ("/manage/crawls", "nav.crawls", Role.VIEWER),
-    ("/manage/cluster", "nav.cluster", Role.VIEWER), ("/manage/docs", "nav.docs", Role.VIEWER),
-    ("/manage/keys", "nav.keys", Role.ADMIN), ("/manage/users", "nav.users", Role.ADMIN), ("/manage/log", "nav.log", Role.ADMIN),
-)  # fmt: skip
+Problem = str | TadoruError | HttpProblem
+"""Why a request was refused: a text for the page, or the error that explains it."""
 _TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
+_MANAGE_NAV = (
+    ("/manage", N_("Overview"), Role.VIEWER), ("/manage/events", N_("Events"), Role.VIEWER),
+    ("/manage/sources", N_("Sources"), Role.VIEWER), ("/manage/reviews", N_("Review queue"), Role.VIEWER),
+    ("/manage/runs", N_("Runs"), Role.VIEWER), ("/manage/crawls", N_("Crawls"), Role.VIEWER),
+    ("/manage/cluster", N_("Cluster"), Role.VIEWER), ("/manage/docs", N_("Docs sites"), Role.VIEWER),
+    ("/manage/keys", N_("API keys"), Role.ADMIN), ("/manage/users", N_("Users"), Role.ADMIN),
+    ("/manage/log", N_("Audit log"), Role.ADMIN),
+)  # fmt: skip
+DONE = {
+    "signed_out": N_("Signed out."),
+    "source_added": N_("Source added."),
+    "source_saved": N_("Source saved."),
+    "source_enabled": N_("Source enabled."),
+    "source_disabled": N_("Source disabled. Its events are kept."),
+    "source_removed": N_("Source removed. Its events are kept."),
+    "run_started": N_("Run started."),
+    "merged": N_("Events merged. You can undo this below."),
+    "kept_apart": N_("The events stay separate."),
+    "fixed": N_("Event published."),
+    "retried": N_("Re-parsed and published."),
+    "dismissed": N_("Review dismissed."),
+    "undone": N_("Merge undone."),
+    "event_added": N_("Event added."),
+    "event_saved": N_("Event saved."),
+    "event_same": N_("No changes to save."),
+    "event_hidden": N_("Event hidden."),
+    "event_shown": N_("Event published again."),
+    "user_revoked": N_("User revoked and signed out."),
+    "key_revoked": N_("API key revoked."),
+    "crawl_added": N_("Crawl added and queued."),
+    "crawl_queued": N_("Crawl queued."),
+    "crawl_pausing": N_("The crawl pauses when its in-flight pages are done."),
+    "crawl_stopping": N_("The crawl stops when its in-flight pages are done."),
+    "crawl_changed": N_("Crawl saved."),
+    "crawl_removed": N_("Crawl removed."),
+    "docs_refresh": N_("Crawl started."),
+}
+"""What a page reports after a change, by the query parameter `done`."""
+_ERROR_TITLES = {
+    400: N_("Request failed"), 401: N_("Sign-in required"), 403: N_("Access denied"), 404: N_("Page not found"),
+    429: N_("Too many requests"), 500: N_("Something went wrong"), 503: N_("Temporarily unavailable"),
+}  # fmt: skip
+_ERROR_TEXTS = {
+    403: N_("Your role does not allow this. Ask an administrator for access."),
+    404: N_("This page does not exist. It may have been moved or removed."),
+    429: N_("Wait a moment and try again."),
+    500: N_("Something went wrong on our side. Try again; if it keeps happening, contact the administrator."),
+    503: N_("The database is not responding. Try again in a moment."),
+}
+_LIVE_MESSAGES = {
+    "crawl.state.queued": N_("{name} is queued."),
+    "crawl.state.running": N_("{name} is running."),
+    "crawl.state.paused": N_("{name} is paused."),
+    "crawl.state.stopped": N_("{name} was stopped."),
+    "crawl.state.finished": N_("{name} has finished."),
+    "crawl.state.failed": N_("{name} has failed."),
+    "run.started.running": N_("Collecting {name}."),
+    "run.ended.success": N_("Run of {name} succeeded."),
+    "run.ended.partial": N_("Run of {name} partly succeeded."),
+    "run.ended.fail": N_("Run of {name} failed."),
+    "source.health.failing": N_("Run of {name} failed."),
+    "source.health.well": N_("{name} is healthy."),
+    "over": N_("You are signed out. This page no longer updates."),
+}
+"""What the script announces, by the kind of a live message and its state."""
 
 
 @cache
-def environment() -> Environment:
-    """The templates, read once."""
-    return Environment(
+def environment(lang: str, zone: tzinfo) -> Environment:
+    """The templates with the messages and formats of a language; imported macros see them too."""
+    found = Environment(
         loader=PackageLoader("tadoru.serve"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    formatter, messages = Formatter(lang, zone), translator(lang)
+    found.globals |= {
+        "_": messages.gettext, "ngettext": messages.ngettext, "pgettext": messages.pgettext, "lang": lang, "static": static_url,
+        "day": formatter.day, "timestamp": formatter.timestamp, "duration": formatter.duration, "number": formatter.number,
+    }  # fmt: skip
+    return found
 
 
 @cache
 def static_files() -> Mapping[str, tuple[bytes, str, str]]:
-    """Each file of ours by its name: bytes, type, and what its address says about its content."""
+    """The static files by name: content, media type, and a version made from the content."""
     found = {}
     for file in files("tadoru.serve").joinpath("static").iterdir():
         content = file.read_bytes()
@@ -85,82 +135,117 @@ def static_files() -> Mapping[str, tuple[bytes, str, str]]:
 
 
 def static_url(name: str) -> str:
-    """The address of a file of ours; it changes with the file, so that a browser may keep it for ever."""
+    """The URL of a static file; it changes with the content, so that browsers can cache it for good."""
     return f"/static/{name}?v={static_files()[name][2]}"
 
 
 def caller_of(request: Request) -> Principal:
+    """The principal of a request."""
     found: Principal = getattr(request.state, "caller", ANONYMOUS)
     return found
 
 
 def formatter_of(request: Request) -> Formatter:
-    """How this request is answered in words."""
-    return Formatter(language_of(request), service_of(request).options.timezone)
+    """The language of the page, with the time zone of the site."""
+    return Formatter(language_of(request), zone_or_utc(service_of(request).options.timezone))
+
+
+def explain(problem: Problem, messages: Translator) -> str:
+    """The text of a problem in a language."""
+    if isinstance(problem, TadoruError):
+        return messages.error(problem)
+    return messages.text(problem.detail if isinstance(problem, HttpProblem) else problem)
 
 
 def render(
-    request: Request, template: str, *, status: int = 200, place: str = "", problem: str = "", **context: Any
+    request: Request, template: str, *, status: int = 200, place: str = "", problem: Problem = "", **context: Any
 ) -> HTMLResponse:
-    """A page. `place` is the entry of the navigation it belongs to; `problem` is a sentence about what was refused."""
-    telling, options = formatter_of(request), service_of(request).options
-    other = "en" if telling.lang == "ja" else "ja"
-    done = f"done.{request.query_params.get('done', '')}"
-    frame: dict[str, Any] = {
-        "lang": telling.lang, "other_lang": other, "other_language_url": _with_language(request, place, other),
-        "caller": caller_of(request), "desk_places": _manage_nav(request), "place": place,
-        "problem": told(problem, telling.lang), "site_name": options.site_name,
-        "contact": options.contact,
-        "done": telling.say(done) if done in CATALOGUE and not problem else "", "zone_name": telling.here,
-        "static": static_url, "token": lambda: _csrf_field(request),
-        "live": lambda: live_script(request, telling.lang, static_url("live.js")),
+    """A page. `place` is its entry in the navigation; `problem` is why a form was refused."""
+    formatter, options, caller = formatter_of(request), service_of(request).options, caller_of(request)
+    done = DONE.get(request.query_params.get("done", ""), "") if not problem else ""
+    page: dict[str, Any] = {
+        "languages": _language_links(request, place), "caller": caller, "manage_nav": _manage_nav(request, caller.role),
+        "place": place, "problem": explain(problem, formatter.translator), "done": formatter.gettext(done),
+        "site_name": options.site_name, "contact": options.contact, "zone_name": options.timezone,
+        "token": lambda: _csrf_field(request), "live": lambda: live_script(request, formatter.lang),
     }  # fmt: skip
-    text = environment().get_template(template).render(telling.tools() | frame | context)
+    text = environment(formatter.lang, formatter.zone).get_template(template).render(page | context)
     response = HTMLResponse(text, status)
-    response.headers["Cache-Control"] = "no-cache" if caller_of(request).role is Role.PUBLIC else "no-store"
+    response.headers["Cache-Control"] = "no-cache" if caller.role is Role.PUBLIC else "no-store"
     response.headers["Vary"] = "Accept, Accept-Language, Cookie"
     remember_language(request, response)
     return response
 
 
-def _manage_nav(request: Request) -> list[tuple[str, str, Role]]:
-    """Where the desk leads: to the cluster only where there can be one."""
+def _manage_nav(request: Request, role: Role) -> list[tuple[str, str]]:
+    """The management pages that a role may see; the cluster only where there can be one."""
+    if role is Role.PUBLIC:
+        return []
     has_cluster = can_have_cluster(service_of(request))
-    return [one for one in _MANAGE_NAV if has_cluster or one[0] != "/manage/cluster"]
+    return [(path, label) for path, label, least in _MANAGE_NAV if role >= least and (has_cluster or path != "/manage/cluster")]
 
 
 def remember_language(request: Request, response: Response) -> None:
-    """Keep a language that was asked for."""
-    if (asked := requested_language(request)) is not None:
+    """Store a language that was requested in a cookie."""
+    if (lang := requested_language(request)) is not None:
         response.set_cookie(
-            LANGUAGE_COOKIE, asked, max_age=COOKIE_MAX_AGE, path="/", secure=is_secure(request), httponly=True, samesite="lax"
+            LANGUAGE_COOKIE, lang, max_age=COOKIE_MAX_AGE, path="/", secure=is_secure(request), httponly=True, samesite="lax"
         )
 
 
 def redirect_after(url: str, done: str = "", **query: Any) -> RedirectResponse:
-    """After a change: the page that shows it, with a word about what was done."""
-    asked = {**query, **({"done": done} if done else {})}
-    return RedirectResponse(f"{url}?{urlencode(asked)}" if asked else url, 303)
+    """After a change: a redirect to the page that shows it, with a key of `DONE`."""
+    parameters = {**query, **({"done": done} if done else {})}
+    return RedirectResponse(f"{url}?{urlencode(parameters)}" if parameters else url, 303)
 
 
 def error_page(request: Request, status: int, detail: str) -> Response:
-    """A refusal for a browser. What is told in both languages is; the rest is the sentence of whoever refused."""
-    say = formatter_of(request).say
-    name = f"error.{status}"
-    heading = say(name) if name in CATALOGUE else say("error.500" if status >= 500 else "error.400")
-    own = f"{name}.text"
-    sentence = say(own) if own in CATALOGUE and (not detail or status in (404, 500, 503)) else detail
-    sentence = told(sentence, formatter_of(request).lang)
-    return render(request, "error.html", status=status, heading=heading, sentence=sentence)
+    """An error as a page. `detail` is translated if it is a `Message`."""
+    messages = formatter_of(request).translator
+    heading = _ERROR_TITLES.get(status) or _ERROR_TITLES[500 if status >= 500 else 400]
+    is_general = status in _ERROR_TEXTS and (not detail or status == 404)
+    sentence = messages.gettext(_ERROR_TEXTS[status]) if is_general else messages.text(detail)
+    return render(request, "error.html", status=status, heading=messages.gettext(heading), sentence=sentence)
 
 
 def _csrf_field(request: Request) -> Markup:
     return Markup('<input type="hidden" name="csrf" value="{}">').format(csrf_token(request))
 
 
-def _with_language(request: Request, place: str, lang: str) -> str:
-    """This page in the other language; of an answer to a form, the page that it belongs to."""
+def _language_links(request: Request, place: str) -> list[tuple[str, str, str]]:
+    """The languages of this page: code, name and URL. After a form was sent, the URL of the page that it belongs to."""
     if request.method != "GET":
-        return f"{place or '/'}?lang={lang}"
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name not in ("lang", "done", "token")]
-    return f"{request.url.path}?{urlencode([*kept, ('lang', lang)])}"
+        path, kept = place or "/", []
+    else:
+        path = request.url.path
+        kept = [(name, value) for name, value in request.query_params.multi_items() if name not in ("lang", "done", "token")]
+    return [
+        (lang, LANGUAGE_NAMES[lang], f"{path}?{urlencode([*kept, ('lang', lang)])}") for lang in page_languages(request.url.path)
+    ]
+
+
+async def note_live_position(request: Request) -> None:
+    """A FastAPI dependency: the number of the newest live message, read before a management page is rendered.
+
+    The script subscribes from this number on, so that nothing that happens while the page loads is missed.
+    """
+    caller = caller_of(request)
+    if request.method == "GET" and caller.role > Role.PUBLIC and request.url.path.startswith("/manage"):
+        request.state.live_after = (await run_in_threadpool(service_of(request).store.message_span))[1]
+
+
+@cache
+def live_messages(lang: str) -> str:
+    """The messages of the script as JSON."""
+    messages = translator(lang)
+    states = {f"state.{state.value}": messages.gettext(label) for state, label in STATE_LABELS.items()}
+    return json.dumps({key: messages.gettext(text) for key, text in _LIVE_MESSAGES.items()} | states, ensure_ascii=False)
+
+
+def live_script(request: Request, lang: str) -> Markup:
+    """The script element that updates a page while it is open."""
+    after = getattr(request.state, "live_after", None)
+    position = Markup(' data-after="{}"').format(after) if after is not None else ""
+    return Markup('<script src="{}" defer data-words="{}"{}></script>').format(
+        static_url("live.js"), live_messages(lang), position
+    )

@@ -1,4 +1,4 @@
-"""The fields of a form that was sent. The guard has read it by the time a route runs, and checked its token."""
+"""What a request sends: the fields of a form, whose CSRF token was checked before the route runs, and ids in URLs."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from fastapi import Request
 PAGE_SIZE = 50
 """Rows of a list on one page."""
 MAX_ID = 2**62
+"""Larger ids cannot be stored."""
 MAX_FIELD_LENGTH = 20_000
 """Characters of one field; a description may be long."""
 
 
 class SubmittedForm:
-    """A form, as texts."""
+    """The fields of a submitted form."""
 
     def __init__(self, request: Request) -> None:
         self._form = getattr(request.state, "form", None)
 
     def text(self, name: str) -> str:
-        """One field; empty when it was not sent."""
+        """The first value of a field; empty if it was not sent."""
         return next(iter(self.all(name)), "")
 
     def all(self, name: str) -> list[str]:
@@ -34,20 +35,21 @@ class SubmittedForm:
         ]
 
     def texts(self, names: Iterable[str]) -> dict[str, str]:
+        """The first values of several fields."""
         return {name: self.text(name) for name in names}
 
     def secret(self, name: str) -> str:
-        """A password, as it was typed."""
+        """A password, not trimmed."""
         value = self._form.get(name) if self._form is not None else None
         return value if isinstance(value, str) else ""
 
     def has(self, name: str) -> bool:
-        """Was it ticked?"""
+        """Whether a checkbox is checked."""
         return bool(self.text(name))
 
 
 def parse_id(text: str | None, *, least: int = 1) -> int | None:
-    """A number of an address that the database can hold."""
+    """An id in a URL, if the database can hold it."""
     if not text or not text.isascii() or not text.isdigit() or len(text) > len(str(MAX_ID)):
         return None
     return number if least <= (number := int(text)) < MAX_ID else None

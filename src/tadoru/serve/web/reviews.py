@@ -1,4 +1,4 @@
-"""A question as people see it: both sides field by field, what spoke for and against, and what a source's row says."""
+"""The review queue: possible duplicates side by side, incomplete items, and merges that can be undone."""
 
 from __future__ import annotations
 
@@ -10,110 +10,128 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import UsageError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.jobs.events.dedupe.matcher import EventMatcher
+from tadoru.jobs.events.dedupe.reasons import REASON_MESSAGES
 from tadoru.jobs.events.event_input import parse_completed_row, source_rules
 from tadoru.jobs.events.normalise.normaliser import SourceRules, normalise
 from tadoru.model.event import EventDraft, QuarantinedEvent, RawEvent
-from tadoru.parse.normal_text import plain_text
+from tadoru.parse.text_cleaning import plain_text
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.calendar.view_models import Formatter
-from tadoru.serve.web.rendering import caller_of, formatter_of, redirect_after, render
+from tadoru.serve.web.calendar.view_models import event_time, format_draft_time, format_event_time
+from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
 from tadoru.serve.web.sources import source_names
 from tadoru.store.calendar.event_records import event_records
 from tadoru.store.calendar.records import CalendarEvent, MergeRecord, ReviewItem
 from tadoru.store.calendar.store import CalendarStore
 
+router = APIRouter(include_in_schema=False)
+REVIEWS_URL = "/manage/reviews"
+_RESOLUTIONS = {
+    "merge": N_("merged"), "keep-apart": N_("kept separate"), "fix": N_("completed"), "retry": N_("re-parsed"),
+    "dismiss": N_("dismissed"),
+}  # fmt: skip
+_FIXABLE = ("title", "starts", "ends", "venue", "city")
+MAX_MERGES = 100
 _PLAIN = ("title", "venue", "address", "city", "category", "price", "organizer", "url", "timezone")
 _FIELD_LABELS = {
-    "title": "event.title", "when": "event.when", "timezone": "source.timezone", "venue": "event.venue",
-    "address": "event.address", "city": "source.city", "category": "filter.category", "price": "event.price",
-    "organizer": "event.organizer", "url": "event.page", "description": "event.about", "source": "run.source",
+    "title": N_("Title"), "when": N_("When"), "timezone": N_("Time zone"), "venue": N_("Venue"), "address": N_("Address"),
+    "city": N_("City"), "category": N_("Category"), "price": N_("Price"), "organizer": N_("Organiser"), "url": N_("Website"),
+    "description": N_("Description"), "source": N_("Source"),
 }  # fmt: skip
 _MAX_TEXT = 300
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewSide:
-    """One of the two."""
+    """One column of a comparison: an event, or a row of a source."""
 
     event_id: int | None
-    """None when it is a row that may not be about the event."""
+    """None for a row that may belong to another event."""
     source: str
     values: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class FieldComparison:
-    """One field of both."""
+    """One field of both sides."""
 
-    key: str
+    label: str
     parts: tuple[str, ...]
     differs: bool
 
 
-def review_sides(store: CalendarStore, found: ReviewItem, names: Mapping[int, str], telling: Formatter) -> list[ReviewSide]:
-    """The events in question; or one event, and the rows that may not be about it."""
+def review_sides(store: CalendarStore, found: ReviewItem, names: Mapping[int, str], formatter: Formatter) -> list[ReviewSide]:
+    """The events of a review; or an event and the rows that may not belong to it."""
     events = event_records(store, found.candidate_ids)
-    sides = [_event_side(events[number].event, names, telling) for number in found.candidate_ids if number in events]
+    sides = [_event_side(events[number].event, names, formatter) for number in found.candidate_ids if number in events]
     wanted = {number for name in ("sighting", "other") if isinstance(number := found.detail.get(name), int)}
     if not wanted or not sides:
         return sides
-    said = store.story(found.candidate_ids[0]).said
+    sightings = store.provenance(found.candidate_ids[0]).sightings
     rows = [
-        _draft_side(one.draft, names.get(one.source_id or 0, "–"), telling)
-        for one in said
+        _draft_side(one.draft, names.get(one.source_id or 0, "–"), formatter)
+        for one in sightings
         if one.id in wanted and one.draft is not None
     ]
     return rows if len(rows) > 1 else [*sides, *rows]
 
 
 def compare_fields(sides: Sequence[ReviewSide]) -> list[FieldComparison]:
-    """Field by field; what neither says is left out."""
+    """The fields that at least one side has."""
     found = []
-    for name, key in _FIELD_LABELS.items():
+    for name, label in _FIELD_LABELS.items():
         parts = tuple(side.values.get(name, "") for side in sides)
         if any(parts):
-            found.append(FieldComparison(key, parts, len(set(parts)) > 1 and name != "source"))
+            found.append(FieldComparison(label, parts, len(set(parts)) > 1 and name != "source"))
     return found
 
 
-def format_reason(reason: Any) -> str:
-    """A reason as the database keeps it: a sentence, or an object that has one."""
+def format_reason(reason: Any, formatter: Formatter) -> str:
+    """A stored reason: by its code in the language of the page, else its English text."""
     if isinstance(reason, Mapping):
+        if (code := reason.get("code")) in REASON_MESSAGES:
+            return formatter.gettext(REASON_MESSAGES[code]).format(*reason.get("values", ()))
         return str(reason.get("why") or ", ".join(f"{name} {value}" for name, value in reason.items()))
     return str(reason)
 
 
 def raw_fields(raw: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a source's row says, by the names it came under."""
+    """The fields of a row as the source names them."""
     return [
         (str(name), _format_raw(value)) for name, value in raw.items() if name != "position" and value not in (None, "", [], {})
     ]
 
 
-def _event_side(event: CalendarEvent, names: Mapping[int, str], telling: Formatter) -> ReviewSide:
+def _event_side(event: CalendarEvent, names: Mapping[int, str], formatter: Formatter) -> ReviewSide:
     source = names.get(event.source_id or 0, "–")
     values: dict[str, str] = {name: getattr(event, name) for name in _PLAIN}
-    more = {"when": telling.event_when(event), "description": shorten(event.description), "source": source}
+    more = {
+        "when": format_event_time(event_time(event), event.timezone, formatter),
+        "description": shorten(event.description),
+        "source": source,
+    }
     return ReviewSide(event.id, source, values | more)
 
 
-def _draft_side(draft: EventDraft, source: str, telling: Formatter) -> ReviewSide:
+def _draft_side(draft: EventDraft, source: str, formatter: Formatter) -> ReviewSide:
     values: dict[str, str] = {name: getattr(draft, name) for name in _PLAIN}
-    more = {"when": telling.draft_when(draft), "description": shorten(draft.description), "source": source}
+    more = {"when": format_draft_time(draft, formatter), "description": shorten(draft.description), "source": source}
     return ReviewSide(None, source, values | more)
 
 
 def shorten(text: str) -> str:
+    """The beginning of a text, without markup."""
     plain = " ".join(plain_text(text).split())
     return plain if len(plain) <= _MAX_TEXT else plain[:_MAX_TEXT].rstrip() + "…"
 
 
 def _format_raw(value: Any) -> str:
-    """A field as it came; dates are marked as such in the database."""
+    """A field as the source wrote it; the database marks dates as such."""
     if isinstance(value, Mapping):
         if "datetime" in value or "date" in value:
             return str(value.get("datetime") or value.get("date"))
@@ -121,16 +139,9 @@ def _format_raw(value: Any) -> str:
     return str(value)
 
 
-router = APIRouter(include_in_schema=False)
-REVIEWS_URL = "/manage/reviews"
-ANSWERS = ("merge", "keep-apart", "fix", "retry", "dismiss")
-_FIXABLE = ("title", "starts", "ends", "venue", "city")
-MAX_MERGES = 100
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewRow:
-    """A question in the list."""
+    """A review in the list."""
 
     review: ReviewItem
     titles: str
@@ -148,8 +159,8 @@ class MergeRow:
 
 @router.get("/manage/reviews")
 def reviews_page(request: Request) -> Response:
-    """What waits for an answer, the oldest first; or what was answered."""
-    service = service_of(request)
+    """Open reviews, oldest first; or resolved ones."""
+    service, formatter = service_of(request), formatter_of(request)
     which = "answered" if request.query_params.get("which") == "answered" else "open"
     after = parse_id(request.query_params.get("after")) or 0
     found = service.store.reviews(is_open=which == "open", limit=PAGE_SIZE + 1, after=after)
@@ -158,38 +169,40 @@ def reviews_page(request: Request) -> Response:
     for one in found[:PAGE_SIZE]:
         known = [about[event_id].event.title for event_id in one.candidate_ids if event_id in about]
         titles = " / ".join(dict.fromkeys(title for title in known if title))
-        reasons = [format_reason(reason) for reason in one.detail.get("reasons", ())][:2]
+        reasons = [format_reason(reason, formatter) for reason in one.detail.get("reasons", ())][:2]
         shown.append(ReviewRow(one, titles, str(one.detail.get("why") or " · ".join(reasons))))
     more = f"{REVIEWS_URL}?after={found[PAGE_SIZE - 1].id}&which={which}" if len(found) > PAGE_SIZE else ""
-    return render(request, "reviews.html", place=REVIEWS_URL, reviews=shown, which=which, next_url=more, answers=ANSWERS)
+    return render(
+        request, "reviews/list.html", place=REVIEWS_URL, reviews=shown, which=which, next_url=more, resolutions=_RESOLUTIONS
+    )
 
 
 @router.get("/manage/reviews/{review_id}")
 def review_page(request: Request, review_id: int) -> Response:
-    """One question, with both sides."""
+    """One review with both sides."""
     return _shown(request, _found(service_of(request), review_id))
 
 
-def _shown(request: Request, review: ReviewItem, *, problem: str = "", given: dict[str, str] | None = None) -> Response:
-    service, telling = service_of(request), formatter_of(request)
+def _shown(request: Request, review: ReviewItem, *, problem: Problem = "", given: dict[str, str] | None = None) -> Response:
+    service, formatter = service_of(request), formatter_of(request)
     names = source_names(service)
     raw = review.detail.get("raw")
-    sides = [] if raw else review_sides(service.store, review, names, telling)
+    sides = [] if raw else review_sides(service.store, review, names, formatter)
     score = review.detail.get("score")
-    merged = [] if raw or review.resolution != "merge" else _merges_of(service, review)
+    merged = [] if raw or review.resolution != "merge" else _merges_of(service, review, formatter)
     return render(
-        request, "review.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
+        request, "reviews/detail.html", status=400 if problem else 200, place=REVIEWS_URL, problem=problem, review=review,
         raw=raw_fields(raw) if raw else [], source_name=names.get(review.source_id or 0, "–"), is_open=review.resolved_at is None,
         given=given or dict.fromkeys(_FIXABLE, ""), sides=sides, rows=compare_fields(sides),
-        reasons=[format_reason(one) for one in review.detail.get("reasons", ())],
-        score=f"{score:.2f}" if isinstance(score, int | float) else None,
-        keepable=[one for one in sides if one.event_id is not None], merges=merged, answers=ANSWERS,
+        reasons=[format_reason(one, formatter) for one in review.detail.get("reasons", ())],
+        score=formatter.percent(score) if isinstance(score, int | float) else None,
+        keepable=[one for one in sides if one.event_id is not None], merges=merged, resolutions=_RESOLUTIONS,
     )  # fmt: skip
 
 
-def _merges_of(service: Service, review: ReviewItem) -> list[MergeRow]:
+def _merges_of(service: Service, review: ReviewItem, formatter: Formatter) -> list[MergeRow]:
     about = {one.id: one for event_id in review.candidate_ids for one in service.store.merges(event_id=event_id, limit=10)}
-    return merge_rows(service, sorted(about.values(), key=lambda one: -one.id))
+    return merge_rows(service, sorted(about.values(), key=lambda one: -one.id), formatter)
 
 
 @router.post("/manage/reviews/{review_id}/merge")
@@ -197,21 +210,20 @@ def _merges_of(service: Service, review: ReviewItem) -> list[MergeRow]:
 @router.post("/manage/reviews/{review_id}/fix")
 @router.post("/manage/reviews/{review_id}/retry")
 @router.post("/manage/reviews/{review_id}/dismiss")
-def answer_review(request: Request, review_id: int) -> Response:
-    """Answer it; the answer is the end of the address."""
-    service, answer = service_of(request), request.url.path.rpartition("/")[2]
+def resolve_review(request: Request, review_id: int) -> Response:
+    """Resolve a review as the last segment of the URL says."""
+    service, resolution = service_of(request), request.url.path.rpartition("/")[2]
     review, given = _found(service, review_id), SubmittedForm(request)
-    note_change(request, f"review {review.id}", answer=answer)
+    note_change(request, f"review {review.id}", answer=resolution)
     try:
-        return _answered(request, service, review, answer, given)
+        return _resolve(request, service, review, resolution, given)
     except UsageError as error:
-        return _shown(request, service.store.review(review.id), problem=str(error), given=given.texts(_FIXABLE))
+        return _shown(request, service.store.review(review.id), problem=error, given=given.texts(_FIXABLE))
 
 
-def _answered(request: Request, service: Service, review: ReviewItem, answer: str, given: SubmittedForm) -> Response:
+def _resolve(request: Request, service: Service, review: ReviewItem, resolution: str, given: SubmittedForm) -> Response:
     store, by, judge = service.store, caller_of(request).name, EventMatcher()
-    say = formatter_of(request).say
-    match answer:
+    match resolution:
         case "merge":
             store.review_merge(review.id, judge, by, keep=parse_id(given.text("keep")))
             return redirect_after(f"{REVIEWS_URL}/{review.id}", "merged")
@@ -221,7 +233,7 @@ def _answered(request: Request, service: Service, review: ReviewItem, answer: st
         case "fix":
             values = {name: value for name, value in given.texts(_FIXABLE).items() if value}
             if not values:
-                raise UsageError(say("review.fix.nothing"))
+                raise UsageError("Fill in at least one field.")
             event_id = store.review_fix(
                 review.id, parse_completed_row(_raw_event(service, review), values, _rules(service, review)), judge, by
             )
@@ -229,7 +241,8 @@ def _answered(request: Request, service: Service, review: ReviewItem, answer: st
         case "retry":
             outcome = normalise(_raw_event(service, review), _rules(service, review))
             if not store.review_retry(review.id, outcome, judge, by):
-                raise UsageError(say("review.still", why=outcome.why if isinstance(outcome, QuarantinedEvent) else ""))
+                why = outcome.why if isinstance(outcome, QuarantinedEvent) else ""
+                raise UsageError("The item is still incomplete. {why}", why=why)
             return redirect_after(REVIEWS_URL, "retried")
         case _:
             store.review_dismiss(review.id, by)
@@ -239,7 +252,7 @@ def _answered(request: Request, service: Service, review: ReviewItem, answer: st
 def _raw_event(service: Service, review: ReviewItem) -> RawEvent:
     raw = service.store.review_raw(review.id)
     if raw is None:
-        raise UsageError(f"Question {review.id} is not about a row that lacks something.")
+        raise UsageError("Review {id} is not about an incomplete item.", id=review.id)
     return raw
 
 
@@ -254,25 +267,26 @@ def _found(service: Service, review_id: int) -> ReviewItem:
     except UsageError:
         found = None
     if found is None:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     return found
 
 
 @router.get("/manage/merges")
 def merges_page(request: Request) -> Response:
-    """What was merged, the newest first."""
+    """Merges, newest first."""
     service = service_of(request)
-    return render(request, "merges.html", place=REVIEWS_URL, merges=merge_rows(service, service.store.merges(limit=MAX_MERGES)))
+    merges = merge_rows(service, service.store.merges(limit=MAX_MERGES), formatter_of(request))
+    return render(request, "reviews/merges.html", place=REVIEWS_URL, merges=merges)
 
 
-def merge_rows(service: Service, merges: Iterable[MergeRecord]) -> list[MergeRow]:
-    """Merges with the titles of what was kept."""
+def merge_rows(service: Service, merges: Iterable[MergeRecord], formatter: Formatter) -> list[MergeRow]:
+    """Merges with the titles of the events that were kept."""
     found = list(merges)
     about = event_records(service.store, {one.kept_id for one in found})
     return [
         MergeRow(
             one, about[one.kept_id].event.title if one.kept_id in about else str(one.kept_id),
-            " · ".join(format_reason(reason) for reason in one.reasons[:3]),
+            " · ".join(format_reason(reason, formatter) for reason in one.reasons[:3]),
         )
         for one in found
     ]  # fmt: skip
@@ -280,14 +294,14 @@ def merge_rows(service: Service, merges: Iterable[MergeRecord]) -> list[MergeRow
 
 @router.post("/manage/merges/{merge_id}/undo")
 def undo_merge(request: Request, merge_id: int) -> Response:
-    """Take a merge back."""
+    """Undo a merge."""
     service = service_of(request)
     if not 0 < merge_id < MAX_ID:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     note_change(request, f"merge {merge_id}")
     try:
         service.store.undo_merge(merge_id, EventMatcher(), caller_of(request).name)
     except UsageError as error:
-        shown = merge_rows(service, service.store.merges(limit=MAX_MERGES))
-        return render(request, "merges.html", status=409, place=REVIEWS_URL, problem=str(error), merges=shown)
+        shown = merge_rows(service, service.store.merges(limit=MAX_MERGES), formatter_of(request))
+        return render(request, "reviews/merges.html", status=409, place=REVIEWS_URL, problem=error, merges=shown)
     return redirect_after("/manage/merges", "undone")

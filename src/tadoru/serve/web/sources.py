@@ -1,4 +1,4 @@
-"""Sources: how they do, and what is done with them. What may be said over the network is decided in `rest.register`."""
+"""Pages of event sources and their runs. What may be set over the network is decided in `serve.api.source_actions`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import StoreError, TadoruError, UsageError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.jobs.events.collect.collector import run_log_path
 from tadoru.jobs.events.collect.source_settings import settings_from_pairs
 from tadoru.jobs.events.collect.trial import SourceTrial
@@ -29,10 +31,9 @@ from tadoru.serve.api.source_actions import (
 from tadoru.serve.auth.principal import note_change
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.calendar.view_models import is_web_url
-from tadoru.serve.web.rendering import caller_of, formatter_of, redirect_after, render
+from tadoru.serve.web.calendar.view_models import format_draft_time, is_web_url
+from tadoru.serve.web.rendering import Problem, caller_of, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, SubmittedForm, parse_id
-from tadoru.serve.web.words import Say
 from tadoru.store.calendar.records import CollectionState, EventSource, RunLog
 from tadoru.store.calendar.sources import FREQUENCIES, SourceHealthStats
 from tadoru.store.files import FileStore, beside, open_files
@@ -41,7 +42,20 @@ router = APIRouter(include_in_schema=False)
 SOURCES_URL = "/manage/sources"
 _TEXTS = ("name", "type", "url", "city", "frequency", "timezone", "licence", "terms_url", "notes")
 _NUMBERS = {"priority": 0, "low_hours": 24}
-_KINDS = {RunStatus.SUCCESS: "good", RunStatus.PARTIAL: "warn", RunStatus.FAIL: "bad"}
+_RUN_STATES = {
+    RunStatus.SUCCESS: ("good", N_("Succeeded")),
+    RunStatus.PARTIAL: ("warn", N_("Partly succeeded")),
+    RunStatus.FAIL: ("bad", N_("Failed")),
+    None: ("", N_("Running")),
+}
+_TYPE_LABELS = {
+    SourceType.RSS: N_("RSS, Atom or JSON Feed"),
+    SourceType.ICS: N_("Calendar (ICS)"),
+    SourceType.API: N_("JSON API"),
+    SourceType.HTML: N_("Web page"),
+    SourceType.CSV: N_("Table (CSV)"),
+}
+_FREQUENCY_LABELS = {"high": N_("Every 3 hours"), "normal": N_("Every 12 hours"), "low": N_("Every 24 to 72 hours")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +66,12 @@ class SourceRow:
     health: SourceHealthStats
     state: CollectionState
     kind: str
-    words: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRunRow:
-    """A run as tables show it."""
+    """A run in a table."""
 
     id: int
     source_id: int
@@ -69,43 +83,45 @@ class SourceRunRow:
     error_summary: str
     snapshot_paths: tuple[str, ...]
     kind: str
-    words: str
+    label: str
 
 
 def source_run_row(one: RunLog) -> SourceRunRow:
+    """A run as tables show it."""
     return SourceRunRow(
         one.id, one.source_id, one.started_at, one.finished_at,
         (one.finished_at - one.started_at).total_seconds() if one.finished_at else None, one.parsed_count, one.upserted_count,
-        one.error_summary, one.snapshot_paths, _KINDS[one.status] if one.status else "",
-        f"run.{one.status.value}" if one.status else "run.under_way",
+        one.error_summary, one.snapshot_paths, *_RUN_STATES[one.status],
     )  # fmt: skip
 
 
 def source_names(service: Service) -> dict[int, str]:
+    """The names of the sources by id."""
     return {one.id: one.name for one in service.store.sources()}
 
 
 @router.get("/manage/sources")
 def sources_page(request: Request) -> Response:
-    """Every source, with how it does."""
-    service, say = service_of(request), formatter_of(request).say
+    """All sources with their health, failing ones first."""
+    service, formatter = service_of(request), formatter_of(request)
     health = {one.source_id: one for one in service.store.health()}
     found = [
-        SourceRow(one, health[one.id], service.store.state(one.id), *_health(health[one.id], say))
+        SourceRow(one, health[one.id], service.store.state(one.id), *_health(health[one.id], formatter))
         for one in service.store.sources()
         if one.id in health
     ]
     found.sort(key=lambda one: (not one.health.failures, one.source.name))
-    return render(request, "sources.html", place=SOURCES_URL, sources=found)
+    return render(request, "sources/list.html", place=SOURCES_URL, sources=found)
 
 
-def _health(one: SourceHealthStats, say: Say) -> tuple[str, str]:
-    """How a source does, as a colour and a word."""
+def _health(one: SourceHealthStats, formatter: Formatter) -> tuple[str, str]:
+    """The health of a source as a colour and a label."""
+    _, ngettext = formatter.gettext, formatter.ngettext
     if not one.enabled:
-        return "", say("health.off")
+        return "", _("Disabled")
     if one.failures:
-        return "bad", say("health.failed", count=one.failures)
-    return ("good", say("health.well")) if one.last_success else ("", say("health.new"))
+        return "bad", ngettext("Failed {count} time", "Failed {count} times", one.failures)
+    return ("good", _("Healthy")) if one.last_success else ("", _("Not run yet"))
 
 
 @router.get("/manage/sources/new")
@@ -116,13 +132,13 @@ def new_source_page(request: Request) -> Response:
 
 @router.post("/manage/sources/new")
 def add_source_page(request: Request) -> Response:
-    """Save it."""
+    """Save the form."""
     return _save(request, None)
 
 
 @router.get("/manage/sources/{source_id}")
 def source_page(request: Request, source_id: int) -> Response:
-    """One source: what it is, how it does, what it did."""
+    """One source: settings, health, runs and history."""
     return _shown(request, _found(service_of(request), source_id))
 
 
@@ -135,31 +151,31 @@ def edit_source_page(request: Request, source_id: int) -> Response:
 
 @router.post("/manage/sources/{source_id}/edit")
 def save_source_page(request: Request, source_id: int) -> Response:
-    """Save it."""
+    """Save the form."""
     return _save(request, _found(service_of(request), source_id))
 
 
 @router.post("/manage/sources/{source_id}/test")
 def test_source_page(request: Request, source_id: int) -> Response:
-    """Fetch it once and show what would be read."""
+    """Fetch the source once and show what a run would save."""
     return _tried(request, _found(service_of(request), source_id))
 
 
 @router.post("/manage/sources/{source_id}/run")
 def run_source_page(request: Request, source_id: int) -> Response:
-    """Collect it now; the page does not wait for it."""
+    """Start a run in the background."""
     source = _found(service_of(request), source_id)
     try:
         start_run(service_of(request), source.id)
     except HttpProblem as error:
-        return _shown(request, source, problem=error.detail, status=error.status_code)
+        return _shown(request, source, problem=error, status=error.status_code)
     note_change(request, f"source {source.id}", name=source.name)
     return redirect_after(f"{SOURCES_URL}/{source.id}", "run_started")
 
 
 @router.post("/manage/sources/{source_id}/enable")
 def enable_source_page(request: Request, source_id: int) -> Response:
-    """Collect it again, and soon."""
+    """Enable a source and schedule its next run now."""
     service = service_of(request)
     source = _noted(request, source_id)
     service.store.enable_source(source.id, caller_of(request).name)
@@ -169,7 +185,7 @@ def enable_source_page(request: Request, source_id: int) -> Response:
 
 @router.post("/manage/sources/{source_id}/disable")
 def disable_source_page(request: Request, source_id: int) -> Response:
-    """Leave it alone; its events stay."""
+    """Disable a source; its events are kept."""
     source = _noted(request, source_id)
     service_of(request).store.disable_source(source.id, caller_of(request).name)
     return redirect_after(f"{SOURCES_URL}/{source.id}", "source_disabled")
@@ -177,7 +193,7 @@ def disable_source_page(request: Request, source_id: int) -> Response:
 
 @router.post("/manage/sources/{source_id}/remove")
 def remove_source_page(request: Request, source_id: int) -> Response:
-    """Forget it; its events stay."""
+    """Remove a source; its events are kept."""
     source = _noted(request, source_id)
     remove_source(service_of(request), source.id, caller_of(request).name)
     return redirect_after(SOURCES_URL, "source_removed")
@@ -191,31 +207,40 @@ def _noted(request: Request, source_id: int) -> EventSource:
 
 def _found(service: Service, source_id: int) -> EventSource:
     if not 0 < source_id < MAX_ID:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     return get_source(service, source_id)
 
 
 def _shown(
-    request: Request, source: EventSource, *, trial: SourceTrial | None = None, problem: str = "", status: int = 200
+    request: Request, source: EventSource, *, trial: SourceTrial | None = None, problem: Problem = "", status: int = 200
 ) -> Response:
-    service, say, caller = service_of(request), formatter_of(request).say, caller_of(request)
+    service, formatter, caller = service_of(request), formatter_of(request), caller_of(request)
+    _ = formatter.gettext
     store = service.store
     health = next(one for one in store.health() if one.source_id == source.id)
     state = store.state(source.id)
-    kind, words = _health(health, say)
+    kind, label = _health(health, formatter)
     runs = store.runs(source_id=source.id, limit=10)
     facts = [
-        ("source.city", source.city), ("source.frequency", say(f"frequency.{source.frequency}")),
-        ("source.timezone", source.timezone), ("source.priority", source.priority or ""), ("event.licence", source.licence),
-        ("event.terms", source.terms_url), ("source.notes", source.notes), ("source.secret", source.secret),
+        (N_("City"), source.city), (N_("Frequency"), _(_FREQUENCY_LABELS[source.frequency])),
+        (N_("Time zone"), source.timezone), (N_("Priority"), source.priority or ""), (N_("Licence"), source.licence),
+        (N_("Terms of use"), source.terms_url), (N_("Notes"), source.notes),
+        (N_("Environment variable of the secret"), source.secret),
     ]  # fmt: skip
     changes = [(one.at, visible_change(one, caller)) for one in reversed(store.source_history(source.id))]
-    history = [one | {"at": at, "old": _written(one["old"]), "new": _written(one["new"])} for at, one in changes[:50]]
+    history = [
+        one | {
+            "at": at, "old": _written(one["old"]), "new": _written(one["new"]),
+            "is_created": one["field"] == "source" and one["old"] is None,
+        }
+        for at, one in changes[:50]
+    ]  # fmt: skip
     return render(
-        request, "source.html", status=status, place=SOURCES_URL, problem=problem, source=source, health=health, state=state, kind=kind,
-        words=words, facts=facts, settings=_lines(visible_settings(source.settings, caller)),
-        runs=[source_run_row(one) for one in runs], history=history,
-        is_running=bool(runs) and runs[0].finished_at is None, trial=trial, web_url=source.url if is_web_url(source.url) else "",
+        request, "sources/detail.html", status=status, place=SOURCES_URL, problem=problem, source=source, health=health,
+        state=state, kind=kind, label=label, type_label=_(_TYPE_LABELS[source.type]), facts=facts,
+        settings=_lines(visible_settings(source.settings, caller)), runs=[source_run_row(one) for one in runs], history=history,
+        draft_time=lambda draft: format_draft_time(draft, formatter), is_running=bool(runs) and runs[0].finished_at is None,
+        trial=trial, web_url=source.url if is_web_url(source.url) else "",
     )  # fmt: skip
 
 
@@ -230,7 +255,7 @@ def _tried(request: Request, source: EventSource) -> Response:
     try:
         trial = preview_source(service_of(request), source.id)
     except UsageError as error:
-        return _shown(request, source, problem=str(error), status=400)
+        return _shown(request, source, problem=error, status=400)
     return _shown(request, source, trial=trial)
 
 
@@ -243,14 +268,15 @@ def _filled(source: EventSource) -> dict[str, Any]:
     return texts | {"settings": _lines(source.settings), "priority": source.priority, "low_hours": source.low_hours}
 
 
-def _form(request: Request, source: EventSource | None, values: Mapping[str, Any], problem: str = "") -> Response:
-    say = formatter_of(request).say
+def _form(request: Request, source: EventSource | None, values: Mapping[str, Any], problem: Problem = "") -> Response:
+    _ = formatter_of(request).gettext
     return render(
-        request, "source_form.html", status=400 if problem else 200, place=SOURCES_URL, problem=problem, values=values,
-        heading=say("source.edit.title", name=source.name) if source else say("source.add.title"),
-        types=[(one.value, say(f"type.{one.value}")) for one in SourceType],
-        frequencies=[(one, say(f"frequency.{one}")) for one in FREQUENCIES],
-        action=f"{SOURCES_URL}/{source.id}/edit" if source else f"{SOURCES_URL}/new", back=f"{SOURCES_URL}/{source.id}" if source else SOURCES_URL,
+        request, "sources/form.html", status=400 if problem else 200, place=SOURCES_URL, problem=problem, values=values,
+        heading=_("Edit {name}", name=source.name) if source else _("Add source"),
+        types=[(one.value, _(_TYPE_LABELS[one])) for one in SourceType],
+        frequencies=[(one, _(_FREQUENCY_LABELS[one])) for one in FREQUENCIES],
+        action=f"{SOURCES_URL}/{source.id}/edit" if source else f"{SOURCES_URL}/new",
+        back=f"{SOURCES_URL}/{source.id}" if source else SOURCES_URL,
     )  # fmt: skip
 
 
@@ -258,50 +284,48 @@ def _save(request: Request, before: EventSource | None) -> Response:
     service, given, by = service_of(request), SubmittedForm(request), caller_of(request).name
     typed = given.texts((*_TEXTS, *_NUMBERS, "settings"))
     try:
-        values = _values(typed, formatter_of(request).say)
-        if before is not None:  # What stays as it is is not said anew: its address may have been permitted at the machine.
+        values = _values(typed)
+        if before is not None:  # Unchanged values are not set again: a private URL may have been allowed on the command line.
             values = {name: value for name, value in values.items() if getattr(before, name) != value}
         saved = edit_source(service, before.id, values, by) if before else add_source(service, values, by)
-    except HttpProblem as error:
-        return _form(request, before, typed, error.detail)
-    except TadoruError as error:
-        return _form(request, before, typed, str(error))
+    except (HttpProblem, TadoruError) as error:
+        return _form(request, before, typed, error)
     note_change(request, f"source {saved.id}", name=saved.name)
     if given.text("do") == "test":
         return _tried(request, saved)
     return redirect_after(f"{SOURCES_URL}/{saved.id}", "source_saved" if before else "source_added")
 
 
-def _values(typed: Mapping[str, str], say: Say) -> dict[str, Any]:
+def _values(typed: Mapping[str, str]) -> dict[str, Any]:
     """The form as fields of a source. Raises UsageError."""
     values: dict[str, Any] = {name: typed[name] for name in _TEXTS}
     for name, usual in _NUMBERS.items():
         try:
             values[name] = int(typed[name]) if typed[name] else usual
         except ValueError:
-            raise UsageError(say("source.number", given=typed[name])) from None
+            raise UsageError("“{given}” is not a number.", given=typed[name]) from None
         if abs(values[name]) > 1_000_000:
-            raise UsageError(say("source.number", given=typed[name]))
-    values["settings"] = _settings(typed["settings"], say)
+            raise UsageError("“{given}” is not a number.", given=typed[name])
+    values["settings"] = _settings(typed["settings"])
     return values
 
 
-def _settings(text: str, say: Say) -> dict[str, Any]:
+def _settings(text: str) -> dict[str, Any]:
     """Lines of `key=value`, or one JSON object."""
     if text.startswith("{"):
         try:
             found = json.loads(text)
         except ValueError:
-            raise UsageError(say("source.settings.bad")) from None
+            raise UsageError("The settings are not valid. Enter one key=value per line, or a JSON object.") from None
         return dict(found)
     try:
         return settings_from_pairs(line.strip() for line in text.splitlines() if line.strip())
     except UsageError:
-        raise UsageError(say("source.settings.bad")) from None
+        raise UsageError("The settings are not valid. Enter one key=value per line, or a JSON object.") from None
 
 
 def _lines(settings: Mapping[str, Any]) -> str:
-    """Settings as the form takes them: lines where they say everything, and JSON where lines would not."""
+    """Settings for the form: lines of `key=value` if they express everything, else JSON."""
     if not settings:
         return ""
     lines = [f"{key}={value}" for key, value in _flat(settings)]
@@ -324,7 +348,7 @@ def _flat(settings: Mapping[str, Any], before: str = "") -> list[tuple[str, str]
 
 @router.get("/manage/runs")
 def runs_page(request: Request) -> Response:
-    """What was collected, the newest first."""
+    """The runs of all sources or of one, newest first."""
     service = service_of(request)
     source_id, before = parse_id(request.query_params.get("source")), parse_id(request.query_params.get("before"))
     names = source_names(service)
@@ -332,7 +356,7 @@ def runs_page(request: Request) -> Response:
     more = f"?before={found[PAGE_SIZE - 1].id}" + (f"&source={source_id}" if source_id else "") if len(found) > PAGE_SIZE else ""
     source = service.store.source(source_id) if source_id in names and source_id is not None else None
     return render(
-        request, "runs.html", place="/manage/runs", runs=[source_run_row(one) for one in found[:PAGE_SIZE]], names=names,
+        request, "sources/runs.html", place="/manage/runs", runs=[source_run_row(one) for one in found[:PAGE_SIZE]], names=names,
         source=source, next_url=f"/manage/runs{more}" if more else "", is_newest=before is None,
     )  # fmt: skip
 
@@ -346,9 +370,9 @@ def run_page(request: Request, run_id: int) -> Response:
     except UsageError:
         run = None
     if run is None:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     return render(
-        request, "run.html", place="/manage/runs", run=source_run_row(run), source=_source(service, run.source_id),
+        request, "sources/run.html", place="/manage/runs", run=source_run_row(run), source=_source(service, run.source_id),
         counts=sorted(run.counts.items()), log=_log(service, run),
     )  # fmt: skip
 
@@ -362,12 +386,12 @@ def _source(service: Service, source_id: int) -> EventSource | None:
 
 
 def snapshot_files(service: Service) -> FileStore:
-    """Where snapshots and run logs are kept."""
+    """The store of snapshots and run logs."""
     return open_files(service.events.files or beside(service.store.database))
 
 
 def _log(service: Service, run: RunLog) -> str:
-    """The file that the run left, for people."""
+    """The log file of a run, indented."""
     try:
         content = snapshot_files(service).get(run_log_path(run))
     except (StoreError, OSError):

@@ -1,4 +1,4 @@
-"""`/api/docs`: the REST interface explained to people, made on the server from the very document that programs read."""
+"""`/api/docs`: the reference of the REST API, rendered from its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from tadoru.i18n.translation import N_
 from tadoru.serve.api.openapi import TAGS, problem_example
 from tadoru.serve.service import request_origin
 from tadoru.serve.web.rendering import render
 
 router = APIRouter(include_in_schema=False)
 _MAX_EXAMPLE = 4000
-"""Characters of an example that are shown."""
+"""Characters of an example that are shown at most."""
 Content = tuple[str, dict[str, Any]]
-_WHERE = {"path": "api.where.path", "query": "api.where.query", "header": "api.where.header"}
+_WHERE = {"path": N_("in path"), "query": N_("in query"), "header": N_("in header")}
 
 
 @router.get("/api/docs")
 def api_reference(request: Request) -> Response:
-    """Every operation by its part, with its parameters, how to call it and what it answers."""
+    """Every operation with its parameters, an example request and its responses."""
     document: dict[str, Any] = request.app.openapi()
     parts: dict[str, list[dict[str, Any]]] = {tag: [] for tag in TAGS}
     for path, operations in document["paths"].items():
@@ -33,7 +34,7 @@ def api_reference(request: Request) -> Response:
                 _operation(request_origin(request), method, path, one, document["components"]["schemas"])
             )
     return render(
-        request, "interface.html", place="/api/docs", about=document["info"]["description"].split("\n\n"),
+        request, "admin/api_reference.html", place="/api/docs", about=document["info"]["description"].split("\n\n"),
         version=document["info"]["version"], problem_example=_written(problem_example(422)),
         parts=[(tag, TAGS.get(tag, ""), found) for tag, found in parts.items() if found],
     )  # fmt: skip
@@ -52,7 +53,7 @@ def _operation(site: str, method: str, path: str, one: dict[str, Any], schemas: 
 
 
 def _content(holder: dict[str, Any]) -> Content:
-    """The first type that a body or an answer has, and what is said about it."""
+    """The first media type of a body or a response, and its description."""
     found: Content = next(iter(holder.get("content", {}).items()), ("", {}))
     return found
 
@@ -71,7 +72,7 @@ def _fields(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """What a value is, in a few words: `integer 1…200`, `active | hidden`."""
+    """The type of a value: `integer 1…200`, `active | hidden`."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     for choice in ("anyOf", "oneOf", "allOf"):
@@ -89,7 +90,7 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 def _call(site: str, method: str, path: str, one: dict[str, Any], body: Content) -> str:
-    """How to call it from a shell."""
+    """An example request with curl."""
     query = []
     for each in one.get("parameters", ()):
         value = _written(each.get("example", ""))
@@ -97,8 +98,8 @@ def _call(site: str, method: str, path: str, one: dict[str, Any], body: Content)
             path = path.replace(f"{{{each['name']}}}", quote(value))
         elif each["in"] == "query" and each["name"] in _SHOWN_IN_CALLS:
             query.append((each["name"], value))
-    address = f"{site}{path}" + (f"?{urlencode(query)}" if query else "")
-    lines = [f"curl '{address}'" if method == "get" else f"curl -X {method.upper()} '{address}'"]
+    url = f"{site}{path}" + (f"?{urlencode(query)}" if query else "")
+    lines = [f"curl '{url}'" if method == "get" else f"curl -X {method.upper()} '{url}'"]
     if one.get("x-role"):
         lines.append("  -H 'Authorization: Bearer tdr_…'")
     if body[0]:
@@ -108,7 +109,7 @@ def _call(site: str, method: str, path: str, one: dict[str, Any], body: Content)
 
 
 _SHOWN_IN_CALLS = frozenset({"city", "limit", "lang", "state"})
-"""The others are explained above the call; a call with all of them at once finds nothing."""
+"""Query parameters of example requests; with all parameters at once a request would find nothing."""
 
 
 def _answers(one: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The page about the cluster: workers, its crawls, the queue, and the hosts that something is wrong with."""
+"""The cluster page: workers, crawls, the task queue, and slow or failing hosts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.serve.cluster_watch import can_have_cluster, cluster_status, cluster_status_or_none
 from tadoru.serve.service import Service, service_of
-from tadoru.serve.web.calendar.view_models import Formatter
 from tadoru.serve.web.rendering import formatter_of, render
-from tadoru.serve.web.words import Say
 
 if TYPE_CHECKING:
     from tadoru.store.cluster.status import ClusterCrawlStatus, ClusterStatus, HostStatus, WorkerStatus
 
 router = APIRouter(include_in_schema=False)
 _STATES = {
-    "open": ("mine", "cluster.state_open"), "stopped": ("", "cluster.state_stopped"), "done": ("good", "cluster.state_done"),
-    "failed": ("bad", "cluster.state_failed"),
+    "open": ("mine", N_("Running")), "stopped": ("", N_("Stopped")), "done": ("good", N_("Done")),
+    "failed": ("bad", N_("Failed")),
 }  # fmt: skip
-_TROUBLES = {
-    "robots": ("bad", "cluster.trouble_robots"), "slowed": ("warn", "cluster.trouble_slowed"), "": ("", "cluster.trouble_none"),
+_PROBLEMS = {
+    "robots": ("bad", N_("robots.txt does not respond")), "slowed": ("warn", N_("slowed down at the request of the host")),
+    "": ("", N_("slow by configuration")),
 }  # fmt: skip
 
 
@@ -56,59 +57,75 @@ class HostRow(NamedTuple):
 
 @router.get("/manage/cluster")
 def cluster_page(request: Request) -> Response:
-    """The cluster as it was a moment ago; without one, what it is and how to get one."""
-    service, telling = service_of(request), formatter_of(request)
+    """The present state of the cluster; without one, how to set it up."""
+    service, formatter = service_of(request), formatter_of(request)
     found = cluster_status(service)
     if found is None:
-        sentence = telling.say("cluster.none_yet" if can_have_cluster(service) else "cluster.what")
-        return render(request, "cluster.html", place="/manage/cluster", cluster=None, sentence=sentence)
+        _ = formatter.gettext
+        if can_have_cluster(service):
+            sentence = _("No cluster yet. Start tadoru worker with the same database URL on each machine.")
+        else:
+            sentence = _(
+                "A cluster is several machines that crawl together with one PostgreSQL database. "
+                "Run this service with PostgreSQL (tadoru serve -d postgresql://…) and start tadoru worker on each machine."
+            )
+        return render(request, "admin/cluster.html", place="/manage/cluster", cluster=None, sentence=sentence)
     return render(
-        request, "cluster.html", place="/manage/cluster", cluster=found, tiles=_tiles(found, telling.say),
-        workers=[_worker(one, found, telling) for one in found.workers],
-        crawls=[_crawl(one, telling.say) for one in found.crawls], hosts=[_host(one, telling) for one in found.hosts],
+        request, "admin/cluster.html", place="/manage/cluster", cluster=found, tiles=_tiles(found, formatter),
+        workers=[_worker(one, found, formatter) for one in found.workers],
+        crawls=[_crawl(one, formatter) for one in found.crawls], hosts=[_host(one, formatter) for one in found.hosts],
     )  # fmt: skip
 
 
-def cluster_summary(service: Service, say: Say) -> str:
-    """A line for the overview; empty without a cluster."""
+def cluster_summary(service: Service, formatter: Formatter) -> str:
+    """A line for the dashboard; empty without a cluster."""
     found = cluster_status_or_none(service)
     if found is None:
         return ""
-    crawls = sum(one.state == "open" for one in found.crawls)
-    return say("cluster.line", alive=found.alive, all=len(found.workers), rate=f"{found.rate:,.1f}", crawls=crawls)
+    _, crawls = formatter.gettext, sum(one.state == "open" for one in found.crawls)
+    return _(
+        "Active workers: {alive} of {all}. Pages per second: {rate}. Running crawls: {crawls}.",
+        alive=found.alive,
+        all=len(found.workers),
+        rate=formatter.number(round(found.rate, 1)),
+        crawls=crawls,
+    )
 
 
-def _tiles(found: ClusterStatus, say: Say) -> list[tuple[str, str]]:
-    queue = found.queue
-    troubles = (
-        (queue.again, say("cluster.again")),
-        (queue.stalled, say("cluster.stalled")),
-        (queue.failed, say("cluster.failed")),
+def _tiles(found: ClusterStatus, formatter: Formatter) -> list[tuple[str, str]]:
+    _, queue = formatter.gettext, found.queue
+    problems = (
+        (queue.again, _("tasks to retry")),
+        (queue.stalled, _("stalled tasks")),
+        (queue.failed, _("failed tasks")),
     )
     return [
-        (f"{found.alive:,}", say("cluster.alive")), (f"{len(found.workers) - found.alive:,}", say("cluster.gone")),
-        (f"{found.rate:,.1f}", say("cluster.rate")), (f"{sum(one.hosts for one in found.workers):,}", say("cluster.asked")),
-        (f"{queue.waiting:,}", say("cluster.waiting")), (f"{queue.running:,}", say("cluster.running")),
-        *((f"{count:,}", words) for count, words in troubles if count),
+        (formatter.number(found.alive), _("active workers")),
+        (formatter.number(len(found.workers) - found.alive), _("lost workers")),
+        (formatter.number(round(found.rate, 1)), _("pages per second")),
+        (formatter.number(sum(one.hosts for one in found.workers)), _("active hosts")),
+        (formatter.number(queue.waiting), _("queued tasks")), (formatter.number(queue.running), _("running tasks")),
+        *((formatter.number(count), label) for count, label in problems if count),
     ]  # fmt: skip
 
 
-def _worker(one: WorkerStatus, found: ClusterStatus, telling: Formatter) -> WorkerRow:
-    since = telling.span(max(0.0, (found.at - one.started_at).total_seconds()))
-    seen = telling.say("cluster.ago", span=telling.span(max(0.0, (found.at - one.seen_at).total_seconds())))
-    return WorkerRow(one, since, seen, f"{one.rate:,.1f}")
+def _worker(one: WorkerStatus, found: ClusterStatus, formatter: Formatter) -> WorkerRow:
+    since = formatter.duration(max(0.0, (found.at - one.started_at).total_seconds()))
+    _ = formatter.gettext
+    seen = _("{span} ago", span=formatter.duration(max(0.0, (found.at - one.seen_at).total_seconds())))
+    return WorkerRow(one, since, seen, formatter.number(round(one.rate, 1)))
 
 
-def _crawl(one: ClusterCrawlStatus, say: Say) -> ClusterCrawlRow:
-    # A newer program may know more states than this one.
-    kind, words = _STATES.get(one.state, ("", ""))
-    return ClusterCrawlRow(one, kind, say(words) if words else one.state)
+def _crawl(one: ClusterCrawlStatus, formatter: Formatter) -> ClusterCrawlRow:
+    # A newer version may know more states.
+    kind, label = _STATES.get(one.state, ("", one.state))
+    return ClusterCrawlRow(one, kind, formatter.gettext(label))
 
 
-def _host(one: HostStatus, telling: Formatter) -> HostRow:
+def _host(one: HostStatus, formatter: Formatter) -> HostRow:
     if one.trouble == "failed":
-        kind, words = "bad", telling.say("cluster.trouble_failed", count=one.attempts)
+        kind, label = "bad", formatter.ngettext("failed {count} time", "failed {count} times", one.attempts)
     else:
-        kind, words = _TROUBLES[one.trouble][0], telling.say(_TROUBLES[one.trouble][1])
-    times = ["–" if value is None else telling.span(value) for value in (one.gap, one.latency, one.wait)]
-    return HostRow(one, kind, words, *times)
+        kind, label = _PROBLEMS[one.trouble][0], formatter.gettext(_PROBLEMS[one.trouble][1])
+    times = ["–" if value is None else formatter.duration(value) for value in (one.gap, one.latency, one.wait)]
+    return HostRow(one, kind, label, *times)

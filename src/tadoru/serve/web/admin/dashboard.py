@@ -1,4 +1,4 @@
-"""The chart of runs by day: where each bar stands and how high it is. The template draws it as SVG. Pure."""
+"""The dashboard: totals, the chart of runs by day, crawl activity, failing sources, and the latest runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from tadoru.i18n.formatter import Formatter
 from tadoru.model.event import RunStatus
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.admin.cluster import cluster_summary
@@ -21,19 +22,21 @@ from tadoru.serve.web.crawls.view_models import (
     crawl_run_row,
     daily_columns,
     figure,
-    format_regression,
 )
 from tadoru.serve.web.rendering import formatter_of, render
 from tadoru.serve.web.sources import source_run_row
 from tadoru.store.calendar.drafts import zone_or_utc
 from tadoru.store.served_crawls.register import CrawlNotFound
 
+router = APIRouter(include_in_schema=False)
+MAX_CHARTED_RUNS = 20_000
+"""Runs that the chart of runs counts at most."""
 WIDTH, HEIGHT, LEFT, TOP, FOOT = 720, 200, 44, 14, 30
 
 
 @dataclass(frozen=True, slots=True)
 class DayBar:
-    """A day: those that went well below, those that failed on top."""
+    """The runs of a day: succeeded below, failed on top."""
 
     day: date
     x: float
@@ -44,18 +47,18 @@ class DayBar:
     well_height: float
     failed_y: float
     failed_height: float
-    words: str
+    label: str
     """Under the axis; most days have none."""
     is_between: bool
-    """Its words may be left out where there is little room."""
+    """Its label may be hidden on narrow screens."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridLine:
-    """A line across, and what it stands for."""
+    """A grid line and its value."""
 
     y: float
-    words: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class RunsChart:
 
 
 def runs_chart(runs: Iterable[tuple[date, bool]], last: date, days: int = 30) -> RunsChart:
-    """A bar for each of the days up to `last`, from the day and the failure of each run."""
+    """A bar for each of the days up to `last`, from the day of each run and whether it failed."""
     well: Counter[date] = Counter()
     failed: Counter[date] = Counter()
     for day, is_failed in runs:
@@ -89,7 +92,7 @@ def runs_chart(runs: Iterable[tuple[date, bool]], last: date, days: int = 30) ->
             day=day, x=round(LEFT + number * step + step * 0.15, 1), width=round(step * 0.7, 1), well=well[day],
             failed=failed[day], well_y=round(floor - well_height, 1), well_height=well_height,
             failed_y=round(floor - well_height - failed_height, 1), failed_height=failed_height,
-            words=f"{day.month}/{day.day}" if (days - 1 - number) % 7 == 0 else "",
+            label=f"{day.month}/{day.day}" if (days - 1 - number) % 7 == 0 else "",
             is_between=(days - 1 - number) % 14 != 0,
         ))  # fmt: skip
     lines = tuple(GridLine(round(floor - part * unit, 1), f"{part:,}") for part in dict.fromkeys((0, highest // 2, highest)))
@@ -97,7 +100,7 @@ def runs_chart(runs: Iterable[tuple[date, bool]], last: date, days: int = 30) ->
 
 
 def _rounded_up(value: int) -> int:
-    """The next number that reads well on an axis."""
+    """The next round number for an axis."""
     size = 1
     while True:
         for part in (2, 4, 10):
@@ -109,12 +112,12 @@ def _rounded_up(value: int) -> int:
 ACTIVITY_DAYS = 30
 MAX_REGRESSIONS = 5
 MAX_COUNTED_RUNS = 5000
-"""Runs that the chart counts at most."""
+"""Runs that a chart counts at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressedRun:
-    """A run that was worse than the one before it."""
+    """A run that was worse than the previous one."""
 
     crawl_id: int
     name: str
@@ -129,24 +132,24 @@ class CrawlActivity:
     """All of it."""
 
     running: tuple[CrawlRow, ...]
-    worse: tuple[RegressedRun, ...]
+    regressed: tuple[RegressedRun, ...]
     columns: tuple[DayColumn, ...]
     pages: int
     runs: int
 
 
-def crawl_activity(service: Service, today: date) -> CrawlActivity:
-    """What the overview says of crawls."""
+def crawl_activity(service: Service, today: date, formatter: Formatter) -> CrawlActivity:
+    """Running crawls, recent regressions, and pages crawled by day."""
     store = service.store
     here = zone_or_utc(service.options.timezone)
     runs = store.crawl_runs_since(store.now() - timedelta(days=ACTIVITY_DAYS), limit=MAX_COUNTED_RUNS)
     days = [(run.ended_at.astimezone(here).date(), int(figure(run.figures, "pages") or 0)) for run in runs if run.ended_at]
-    worse = [crawl_run_row(run) for run in runs if run.changes.get("regression")]
+    worse = [crawl_run_row(run, formatter) for run in runs if run.changes.get("regression")]
     crawl_ids = {run.id: run.crawl_id for run in runs}
     names = _names(service, [crawl_ids[one.id] for one in worse[:MAX_REGRESSIONS]])
     return CrawlActivity(
         running=tuple(crawl_row(one, None) for one in store.busy_crawls()),
-        worse=tuple(
+        regressed=tuple(
             RegressedRun(crawl_ids[one.id], names.get(crawl_ids[one.id], ""), one.ended_at, one.reasons, one.new, one.fixed)
             for one in worse[:MAX_REGRESSIONS]
         ),
@@ -164,31 +167,27 @@ def _names(service: Service, numbers: Sequence[int]) -> dict[int, str]:
     return found
 
 
-router = APIRouter(include_in_schema=False)
-MAX_CHARTED_RUNS = 20_000
-"""Runs that the chart counts at most."""
-
-
 @router.get("/manage")
 def dashboard(request: Request) -> Response:
-    """The overview."""
-    service, say = service_of(request), formatter_of(request).say
+    """The dashboard."""
+    service, formatter = service_of(request), formatter_of(request)
+    _ = formatter.gettext
     store, health = service.store, service.store.health()
     totals = store.totals()
-    trouble = sorted((one for one in health if one.enabled and one.failures), key=lambda one: -one.failures)
+    failing = sorted((one for one in health if one.enabled and one.failures), key=lambda one: -one.failures)
     tiles = [
-        (say("desk.active"), totals.events["active"], "/manage/events"),
-        (say("desk.hidden"), totals.events["hidden"], "/manage/events?status=hidden"),
-        (say("desk.quarantine"), totals.events["quarantine"], "/manage/events?status=quarantine"),
-        (say("desk.reviews"), totals.open_reviews, "/manage/reviews"),
-        (say("desk.sources"), totals.sources, "/manage/sources"),
-        (say("desk.failing"), len(trouble), "/manage/sources"),
+        (_("published events"), totals.events["active"], "/manage/events"),
+        (_("hidden"), totals.events["hidden"], "/manage/events?status=hidden"),
+        (_("in quarantine"), totals.events["quarantine"], "/manage/events?status=quarantine"),
+        (_("to review"), totals.open_reviews, "/manage/reviews"),
+        (_("sources"), totals.sources, "/manage/sources"),
+        (_("failing sources"), len(failing), "/manage/sources"),
     ]
     runs = [source_run_row(one) for one in store.runs(limit=8)]
     return render(
-        request, "dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), trouble=trouble[:8], runs=runs,
-        names={one.source_id: one.name for one in health}, crawls=crawl_activity(service, local_today(service)),
-        reason_in=format_regression, cluster_line=cluster_summary(service, say),
+        request, "admin/dashboard.html", place="/manage", tiles=tiles, chart=_chart(service), failing=failing[:8], runs=runs,
+        names={one.source_id: one.name for one in health},
+        activity=crawl_activity(service, local_today(service), formatter), cluster_line=cluster_summary(service, formatter),
     )  # fmt: skip
 
 

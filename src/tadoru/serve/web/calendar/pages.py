@@ -1,6 +1,6 @@
-"""The pages that everybody sees: the list, a month, a day, an event, and how to subscribe.
+"""The public calendar pages: list, search, month, day, event, subscription, about, and the calendar in a frame.
 
-`list_page` and `event_page` also answer `/events` and `/events/{id}` when a browser asks: see `rest`.
+`list_page` and `event_page` also answer `/events` and `/events/{id}` for browsers: see `serve.api`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from fastapi.responses import RedirectResponse, Response
 from markupsafe import Markup
 
 from tadoru.errors import UsageError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.model.event import EventStatus
-from tadoru.parse.normal_text import is_html, sanitise_html
+from tadoru.parse.text_cleaning import is_html, sanitise_html
 from tadoru.serve.auth.security_headers import allow_framing
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
@@ -22,10 +24,10 @@ from tadoru.serve.service import Service, request_origin, service_of
 from tadoru.serve.web.calendar.filters import SORTS, YEARS, CalendarFilter, parse_day, parse_filter, to_event_filter
 from tadoru.serve.web.calendar.view_models import (
     EventGroup,
-    Formatter,
     calendar_weeks,
     event_json_ld,
     fill_weeks,
+    format_event_time,
     group_by_day,
     group_by_relevance,
     is_web_url,
@@ -44,35 +46,41 @@ LIST_SIZE = 30
 MAX_EVENTS = 1500
 """Events that a month or a day shows at most."""
 MAX_DATES = 60
+"""Other dates that the page of an event shows at most."""
+EMBED_SIZE, MAX_EMBED_SIZE = 10, 50
+"""Events of an embedded list by default, and at most."""
+_SORT_LABELS = {"starts": N_("Earliest first"), "-starts": N_("Latest first"), "relevance": N_("Best match first")}
+_NEXT_LABELS = {"starts": N_("Later events"), "-starts": N_("Earlier events"), "relevance": N_("More results")}
 
 
 def local_today(service: Service) -> date:
-    """The day it is where the site is."""
+    """The current day in the time zone of the site."""
     return service.store.now().astimezone(zone_or_utc(service.options.timezone)).date()
 
 
 @router.get("/")
 def home(request: Request) -> Response:
-    """Coming events."""
+    """Upcoming events."""
     return list_page(request)
 
 
 def list_page(request: Request) -> Response:
-    """The list, chosen by the form above it."""
+    """The list of events, filtered by its form."""
     return _list(request, "/", is_search=False)
 
 
 @router.get("/search")
 def search(request: Request) -> Response:
-    """What has these words."""
+    """Events that contain the search words."""
     return _list(request, "/search", is_search=True)
 
 
 def _list(request: Request, action: str, *, is_search: bool) -> Response:
-    service, telling = service_of(request), formatter_of(request)
+    service, formatter = service_of(request), formatter_of(request)
+    _ = formatter.gettext
     cities, categories = _choices(service)
     chosen, today = parse_filter(request.query_params, cities), local_today(service)
-    wanted, problem = to_event_filter(chosen, telling.say, today=today)
+    wanted, problem = to_event_filter(chosen, formatter, today=today)
     cursor = request.query_params.get("cursor", "")[:200]
     items: tuple[ListedEvent, ...] = ()
     next_cursor = None
@@ -81,18 +89,18 @@ def _list(request: Request, action: str, *, is_search: bool) -> Response:
             page = _in_order(service, wanted, chosen.sort, cursor or None)
             items, next_cursor = page.items, page.next_cursor
         except UsageError as error:
-            problem = str(error)
-    title = telling.say("list.chosen" if chosen.is_any else "list.title")
+            problem = formatter.translator.error(error)
+    title = _("Filtered events") if chosen.is_any else _("Upcoming events")
     if is_search:
-        title = telling.say("search.of", q=chosen.q) if chosen.q else telling.say("search.title")
+        title = _("Search results for “{q}”", q=chosen.q) if chosen.q else _("Search")
     return render(
-        request, "list.html", status=400 if problem else 200, place="/" if not is_search else "", problem=problem, heading=title,
-        action=action, filters=chosen, cities=cities, categories=categories, is_search=is_search, today=today,
-        groups=_groups(items, chosen, wanted.since if not cursor or chosen.sort else None, telling),
+        request, "calendar/list.html", status=400 if problem else 200, place="/" if not is_search else "", problem=problem,
+        heading=title, action=action, filters=chosen, cities=cities, categories=categories, is_search=is_search, today=today,
+        groups=_groups(items, chosen, wanted.since if not cursor or chosen.sort else None, formatter),
         next_url=action + chosen.query(sort=chosen.sort, cursor=next_cursor) if next_cursor else "",
         first_url=action + chosen.query(sort=chosen.sort) if cursor else "", feed_query=chosen.query(),
-        sorts=[(one if one != SORTS[0] else "", telling.say(f"sort.{one}")) for one in (SORTS if chosen.q else SORTS[:2])],
-        next_words=telling.say(f"sort.next.{chosen.sort or SORTS[0]}"),
+        sorts=[(one if one != SORTS[0] else "", _(_SORT_LABELS[one])) for one in (SORTS if chosen.q else SORTS[:2])],
+        next_label=_(_NEXT_LABELS[chosen.sort or SORTS[0]]),
     )  # fmt: skip
 
 
@@ -102,10 +110,10 @@ def _in_order(service: Service, wanted: EventFilter, sort: str, cursor: str | No
     return service.store.events(wanted, limit=LIST_SIZE, cursor=cursor, backwards=sort == "-starts")
 
 
-def _groups(items: tuple[ListedEvent, ...], chosen: CalendarFilter, since: date | None, telling: Formatter) -> list[EventGroup]:
+def _groups(items: tuple[ListedEvent, ...], chosen: CalendarFilter, since: date | None, formatter: Formatter) -> list[EventGroup]:
     if chosen.sort == "relevance":
-        return group_by_relevance(items, chosen.q, telling)
-    return group_by_day(items, since, telling, q=chosen.q, backwards=chosen.sort == "-starts")
+        return group_by_relevance(items, chosen.q, formatter)
+    return group_by_day(items, since, formatter, q=chosen.q, backwards=chosen.sort == "-starts")
 
 
 def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -114,7 +122,7 @@ def _choices(service: Service) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @router.get("/month")
 def this_month(request: Request) -> Response:
-    """The month it is."""
+    """Redirect to the current month."""
     return _redirect(request, f"/month/{local_today(service_of(request)):%Y-%m}")
 
 
@@ -123,17 +131,17 @@ def month_page(request: Request, month: str) -> Response:
     """A month as a table."""
     first = parse_day(f"{month}-01")
     if first is None:
-        raise HttpProblem(404, "")
-    service, telling = service_of(request), formatter_of(request)
+        raise HttpProblem(404)
+    service, formatter = service_of(request), formatter_of(request)
     weeks = calendar_weeks(first.year, first.month)
     last = shift_month(first, 1) - timedelta(days=1)
     chosen, choices, found = _period(request, first, last)
-    under_way = fill_weeks(weeks, found, telling)
+    ongoing = fill_weeks(weeks, found, formatter)
     query = chosen.query(days=False)
     return render(
-        request, "month.html", place="/month", heading=telling.month(first), weeks=weeks, weekdays=telling.weekdays(),
-        under_way=under_way, today=local_today(service), filters=chosen, cities=choices[0], categories=choices[1], query=query,
-        action=request.url.path, before_url=_month_url(shift_month(first, -1), query),
+        request, "calendar/month.html", place="/month", heading=formatter.month(first), weeks=weeks,
+        weekdays=formatter.weekdays(), ongoing=ongoing, today=local_today(service), filters=chosen, cities=choices[0],
+        categories=choices[1], query=query, action=request.url.path, before_url=_month_url(shift_month(first, -1), query),
         after_url=_month_url(shift_month(first, 1), query), now_url=f"/month{query}", shown=3, agenda=8,
         is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
     )  # fmt: skip
@@ -145,7 +153,7 @@ def _month_url(first: date, query: str) -> str:
 
 @router.get("/day")
 def this_day(request: Request) -> Response:
-    """The day it is."""
+    """Redirect to the current day."""
     return _redirect(request, f"/day/{local_today(service_of(request)).isoformat()}")
 
 
@@ -154,15 +162,15 @@ def day_page(request: Request, day: str) -> Response:
     """A day."""
     wanted = parse_day(day)
     if wanted is None:
-        raise HttpProblem(404, "")
-    telling = formatter_of(request)
+        raise HttpProblem(404)
+    formatter = formatter_of(request)
     chosen, choices, found = _period(request, wanted, wanted)
-    beginning, under_way = split_by_day(found, wanted, telling)
+    starting, ongoing = split_by_day(found, wanted, formatter)
     query = chosen.query(days=False)
     return render(
-        request, "day.html", place="/day" if wanted == local_today(service_of(request)) else "", heading=telling.day(wanted),
-        beginning=beginning, under_way=under_way, filters=chosen, cities=choices[0], categories=choices[1],
-        action=request.url.path, before_url=f"/day/{wanted - timedelta(days=1)}{query}",
+        request, "calendar/day.html", place="/day" if wanted == local_today(service_of(request)) else "",
+        heading=formatter.day(wanted), starting=starting, ongoing=ongoing, filters=chosen, cities=choices[0],
+        categories=choices[1], action=request.url.path, before_url=f"/day/{wanted - timedelta(days=1)}{query}",
         after_url=f"/day/{wanted + timedelta(days=1)}{query}", month_url=_month_url(wanted, query),
         is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
     )  # fmt: skip
@@ -171,7 +179,7 @@ def day_page(request: Request, day: str) -> Response:
 def _period(
     request: Request, first: date, last: date
 ) -> tuple[CalendarFilter, tuple[tuple[str, ...], tuple[str, ...]], list[EventRecord]]:
-    """What takes place from a day to a day, chosen by place, kind and words."""
+    """The filter of a request without its dates, the choices of its form, and the events from one day to another."""
     service = service_of(request)
     choices = _choices(service)
     given = parse_filter(request.query_params, choices[0])
@@ -189,48 +197,49 @@ def _redirect(request: Request, path: str) -> Response:
 
 
 def event_page(request: Request, event_id: int) -> Response:
-    """One event. What is not in the calendar is shown to those who look after it, and to nobody else."""
-    service, telling = service_of(request), formatter_of(request)
+    """One event. Events that are not published are shown to signed-in users only."""
+    service, formatter = service_of(request), formatter_of(request)
     found = find_event_record(service.store, event_id) if 0 < event_id < 2**62 else None
     if found is not None and found.event.merged_into is not None:
         return RedirectResponse(f"/events/{found.event.merged_into}", 303)
     may_see = found is not None and (found.event.status is EventStatus.ACTIVE or caller_of(request).role >= Role.VIEWER)
     if found is None or not may_see:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     event, time = found.event, next_time(found.times, local_today(service))
-    others = [telling.when(one, event.timezone) for one in found.times if one is not time]
+    others = [format_event_time(one, event.timezone, formatter) for one in found.times if one is not time]
     here = service.options.timezone
     canonical = f"{request_origin(request)}/events/{event.id}"
     description = render_description(event.description)
     return render(
-        request, "event.html", event=event, when=telling.when(time, event.timezone), more_times=others, most_times=MAX_DATES,
+        request, "calendar/event.html", event=event, when=format_event_time(time, event.timezone, formatter), more_times=others,
+        most_times=MAX_DATES,
         zone_note=event.timezone if event.timezone and event.timezone != here and time is not None and time.has_time else "",
         map_url=map_url(event), page_url=event.url if is_web_url(event.url) else "", description=description,
         is_html=isinstance(description, Markup), canonical=canonical, sources=_attribution(service, event),
         is_public=event.status is EventStatus.ACTIVE, json_ld=event_json_ld(found, time, canonical),
-        list_url=lambda **asked: "/?" + urlencode(asked),
+        list_url=lambda **query: "/?" + urlencode(query),
     )  # fmt: skip
 
 
 def render_description(text: str) -> Markup | str:
-    """A description, cleaned once more on its way out, whatever the database holds: markup, or a text to be escaped."""
+    """A description, sanitised again whatever the database contains: markup, or a text that the template escapes."""
     cleaned = sanitise_html(text)
     return Markup(cleaned) if is_html(cleaned) else cleaned  # noqa: S704 - it is sanitised here
 
 
 def map_url(event: CalendarEvent) -> str:
-    """A map of the place: by its position, or by what it is called."""
+    """The URL of a map, by position or by address."""
     base = "https://www.openstreetmap.org/"
     if event.lat is not None and event.lon is not None:
         return f"{base}?mlat={event.lat:.6f}&mlon={event.lon:.6f}#map=17/{event.lat:.6f}/{event.lon:.6f}"
-    words = event.address or " ".join(filter(None, (event.venue, event.city)))
-    return f"{base}search?query={quote(words)}" if words else ""
+    query = event.address or " ".join(filter(None, (event.venue, event.city)))
+    return f"{base}search?query={quote(query)}" if query else ""
 
 
 def _attribution(service: Service, event: CalendarEvent) -> list[dict[str, str]]:
-    """Everybody who speaks of an event: name, address, licence, terms."""
+    """The sources of an event: name, URL, licence, terms of use."""
     known = {one.id: one for one in service.store.sources()}
-    said = service.store.story(event.id).said
+    said = service.store.provenance(event.id).sightings
     ids = list(dict.fromkeys([event.source_id, *(one.source_id for one in said if one.gone_at is None)]))
     found = []
     for number in ids:
@@ -252,39 +261,50 @@ def _terms(own: str, source: EventSource | None) -> str:
 
 @router.get("/subscribe")
 def subscribe(request: Request) -> Response:
-    """Addresses of feeds for what was chosen."""
+    """The URLs of feeds with the chosen filters."""
     service = service_of(request)
     cities, categories = _choices(service)
     chosen = parse_filter(request.query_params, cities)
     base, query = request_origin(request), chosen.query()
     feed = f"{base}/events.ics{query}"
     webcal = "webcal://" + feed.partition("://")[2]
+    ics_hint = N_(
+        "Google Calendar: Other calendars > From URL. Outlook: Add calendar > Subscribe from web. iPhone: use the button."
+    )
+    rss, csv = f"/events.rss{query}", f"/events.csv{query}"
     addresses = [
-        ("subscribe.ics", feed, webcal), ("subscribe.rss", f"{base}/events.rss{query}", f"/events.rss{query}"),
-        ("subscribe.csv", f"{base}/events.csv{query}", f"/events.csv{query}"),
-    ]  # fmt: skip
+        (N_("Calendar (ICS)"), feed, webcal, N_("Add to calendar app"), ics_hint),
+        (N_("RSS feed"), f"{base}{rss}", rss, N_("Open RSS feed"), N_("For feed readers and chat apps.")),
+        (N_("Table (CSV)"), f"{base}{csv}", csv, N_("Download CSV"), N_("For spreadsheets.")),
+    ]
     return render(
-        request, "subscribe.html", place="/subscribe", filters=chosen, cities=cities, categories=categories, addresses=addresses
+        request,
+        "calendar/subscribe.html",
+        place="/subscribe",
+        filters=chosen,
+        cities=cities,
+        categories=categories,
+        addresses=addresses,
     )
 
 
 @router.get("/about")
 def about(request: Request) -> Response:
-    """Where everything comes from, and under which licence."""
+    """The sources of the calendar and their licences."""
     sources = [
         {"name": one.name, "url": one.url if is_web_url(one.url) else "", "city": one.city, "licence": one.licence,
          "terms_url": _terms(one.terms_url, None)}
         for one in service_of(request).store.sources(enabled=True)
     ]  # fmt: skip
-    return render(request, "about.html", place="/about", sources=sources)
+    return render(request, "calendar/about.html", place="/about", sources=sources)
 
 
 @router.get("/static/{name}")
 async def static_file(request: Request, name: str) -> Response:
-    """A file of ours."""
+    """A static file."""
     found = static_files().get(name)
     if found is None:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     content, kind, version = found
     tag = f'"{version}"'
     keep = "public, max-age=31536000, immutable" if request.query_params.get("v") == version else "no-cache"
@@ -294,13 +314,9 @@ async def static_file(request: Request, name: str) -> Response:
     return Response(content, media_type=kind, headers=headers)
 
 
-EMBED_SIZE, MAX_EMBED_SIZE = 10, 50
-"""Events of a list, unless `limit` says so, and at most."""
-
-
 @router.get("/embed")
 def embed(request: Request) -> Response:
-    """A list, or with `view=month` a month; chosen by the fields of the filter form."""
+    """The calendar in a frame of another site: a list, or with `view=month` a month, filtered like the list."""
     service = service_of(request)
     chosen = parse_filter(request.query_params, service.store.cities())
     response = _embed_month(request, chosen) if request.query_params.get("view") == "month" else _embed_list(request, chosen)
@@ -309,21 +325,22 @@ def embed(request: Request) -> Response:
 
 
 def _embed_list(request: Request, chosen: CalendarFilter) -> Response:
-    service, telling = service_of(request), formatter_of(request)
-    wanted, problem = to_event_filter(chosen, telling.say, today=local_today(service))
-    asked = request.query_params.get("limit", "")
-    limit = min(max(int(asked), 1), MAX_EMBED_SIZE) if asked.isascii() and asked.isdigit() and len(asked) < 4 else EMBED_SIZE
+    service, formatter = service_of(request), formatter_of(request)
+    wanted, problem = to_event_filter(chosen, formatter, today=local_today(service))
+    size = request.query_params.get("limit", "")
+    limit = min(max(int(size), 1), MAX_EMBED_SIZE) if size.isascii() and size.isdigit() and len(size) < 4 else EMBED_SIZE
+    _ = formatter.gettext
     page = None if problem else service.store.events(wanted, limit=limit)
     return render(
-        request, "embed.html", status=400 if problem else 200, problem=problem, weeks=None, under_way=(), is_cut=False,
-        heading=telling.say("list.chosen" if chosen.is_any else "list.title"), today=local_today(service),
-        groups=group_by_day(page.items, wanted.since, telling) if page else [], whole_url=f"/{chosen.query()}",
+        request, "calendar/embed.html", status=400 if problem else 200, problem=problem, weeks=None, ongoing=(), is_cut=False,
+        heading=_("Filtered events") if chosen.is_any else _("Upcoming events"), today=local_today(service),
+        groups=group_by_day(page.items, wanted.since, formatter) if page else [], whole_url=f"/{chosen.query()}",
         is_more=page is not None and page.next_cursor is not None,
     )  # fmt: skip
 
 
 def _embed_month(request: Request, chosen: CalendarFilter) -> Response:
-    service, telling = service_of(request), formatter_of(request)
+    service, formatter = service_of(request), formatter_of(request)
     first = parse_day(f"{request.query_params.get('month', '')}-01") or local_today(service).replace(day=1)
     last = shift_month(first, 1) - timedelta(days=1)
     wanted = EventFilter(
@@ -331,7 +348,7 @@ def _embed_month(request: Request, chosen: CalendarFilter) -> Response:
     )
     found = list(iterate_events(service.store, wanted, limit=MAX_EVENTS))
     weeks = calendar_weeks(first.year, first.month)
-    under_way = fill_weeks(weeks, found, telling)
+    ongoing = fill_weeks(weeks, found, formatter)
     query = chosen.query(days=False)
 
     def beside(months: int) -> str:
@@ -339,7 +356,7 @@ def _embed_month(request: Request, chosen: CalendarFilter) -> Response:
         return f"/embed{chosen.query(days=False, view='month', month=f'{other:%Y-%m}')}"
 
     return render(
-        request, "embed.html", heading=telling.month(first), weeks=weeks, weekdays=telling.weekdays(), under_way=under_way,
-        today=local_today(service), query=query, shown=3, before_url=beside(-1), after_url=beside(1), groups=[], is_more=False,
-        whole_url=f"/month/{first:%Y-%m}{query}", is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
+        request, "calendar/embed.html", heading=formatter.month(first), weeks=weeks, weekdays=formatter.weekdays(),
+        ongoing=ongoing, today=local_today(service), query=query, shown=3, before_url=beside(-1), after_url=beside(1),
+        groups=[], is_more=False, whole_url=f"/month/{first:%Y-%m}{query}", is_cut=len(found) >= MAX_EVENTS, most=MAX_EVENTS,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The forms of crawls: a new one, and the name and rhythm of one. Fields and bounds come from `serve.crawl_runner.crawl_options`."""
+"""The forms of a crawl. Fields and bounds of a new one come from `serve.crawl_runner.crawl_options`."""
 
 from __future__ import annotations
 
@@ -11,30 +11,78 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from tadoru.errors import UsageError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
 from tadoru.serve.auth.principal import actor_of
 from tadoru.serve.crawl_runner import control
 from tadoru.serve.crawl_runner.crawl_options import CRAWL_OPTIONS, JOBS, CrawlOptionSpec, validate_options, validate_start_urls
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.roles import Role
 from tadoru.serve.service import service_of
-from tadoru.serve.web.calendar.view_models import Formatter
-from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_or_404
-from tadoru.serve.web.rendering import caller_of, formatter_of, redirect_after, render
+from tadoru.serve.web.crawls.view_models import CRAWLS_URL, JOB_LABELS, crawl_or_404
+from tadoru.serve.web.rendering import Problem, caller_of, explain, formatter_of, redirect_after, render
 from tadoru.serve.web.request_input import SubmittedForm
-from tadoru.serve.web.words import Say
 from tadoru.store.served_crawls.schema import ServedCrawl
 
 router = APIRouter(include_in_schema=False)
 BASICS = ("depth", "limit")
-"""What stands in the open; all other choices are folded away."""
+"""The options outside the advanced section."""
 _OWN = ("starts", "name", "every", "webhook")
 """Fields that are not options of the job."""
-INTERVALS = (3600, 21600, 86400, 604800, 2592000)
+INTERVALS = {
+    3600: N_("Every hour"), 21600: N_("Every 6 hours"), 86400: N_("Every day"), 604800: N_("Every week"),
+    2592000: N_("Every 30 days"),
+}  # fmt: skip
+"""How often a crawl can repeat, in seconds."""
+_JOB_HINTS = {
+    "audit": N_("Find the problems of a site: titles, links, speed, security."),
+    "links": N_("Map the links of a site and find the broken ones."),
+    "docs": N_("Save a documentation site as Markdown, to read and search."),
+}
+OPTION_LABELS = {
+    "depth": N_("Depth"),
+    "limit": N_("Page limit"),
+    "max_time": N_("Time limit (seconds)"),
+    "scope": N_("Scope"),
+    "scope.host": N_("Same host"),
+    "scope.domain": N_("Whole domain"),
+    "scope.path": N_("Below the path of the start URL"),
+    "include": N_("Include (regex)"),
+    "exclude": N_("Exclude (regex)"),
+    "strip_tracking": N_("Strip tracking parameters"),
+    "strip_sessions": N_("Strip session IDs"),
+    "delay": N_("Delay between requests (seconds)"),
+    "concurrency": N_("Concurrency"),
+    "timeout": N_("Timeout (seconds)"),
+    "ignore_robots": N_("Ignore robots.txt"),
+    "sitemap": N_("Sitemaps"),
+    "sitemap.auto": N_("Crawl listed pages too"),
+    "sitemap.only": N_("Listed pages only"),
+    "sitemap.off": N_("Off"),
+    "sitemap_url": N_("Sitemap URLs"),
+    "render": N_("Render JavaScript"),
+    "render.auto": N_("Only if the page needs it"),
+    "render.always": N_("All pages"),
+    "render.never": N_("Off"),
+    "list": N_("List mode"),
+    "fragments": N_("Check anchor (#) links"),
+    "check_external": N_("Check external links"),
+    "resources": N_("Resources to check"),
+    "store_bodies": N_("Store page bodies"),
+    "check": N_("Check external links"),
+    "accept": N_("Accepted status codes"),
+    "ignore": N_("Do not report (regex)"),
+    "variants": N_("Variants to crawl too"),
+    "language": N_("Language"),
+    "own_markdown": N_("Prefer the Markdown of the site"),
+    "chunk_tokens": N_("Chunk size (tokens)"),
+}
+"""The options by name, and their values by `option.value`."""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlFormField:
-    """A field of the form, as the template shows it."""
+    """A field of the form of a new crawl."""
 
     name: str
     kind: str
@@ -48,6 +96,7 @@ class CrawlFormField:
 
     @property
     def is_on(self) -> bool:
+        """Whether a checkbox is checked."""
         return self.value == "yes"
 
 
@@ -60,18 +109,18 @@ def new_crawl_page(request: Request) -> Response:
 
 @router.post("/manage/crawls/new")
 def add_crawl_page(request: Request) -> Response:
-    """Add it; it begins as soon as there is room."""
+    """Add and queue a crawl."""
     service, caller, given = service_of(request), caller_of(request), SubmittedForm(request)
     job = given.text("job")
     if job not in JOBS:
-        raise HttpProblem(400, f"There is no job “{job[:40]}”: choose one of {', '.join(JOBS)}.")
-    typed, telling = _typed(given, job), formatter_of(request)
-    options, problems = _options(job, typed, telling, admin=caller.role is Role.ADMIN)
+        raise HttpProblem(400, "There is no job “{job}”. Choose one of {jobs}.", job=job[:40], jobs=", ".join(JOBS))
+    typed, formatter = _typed(given, job), formatter_of(request)
+    options, problems = _options(job, typed, formatter, admin=caller.role is Role.ADMIN)
     starts = [line.strip() for line in typed["starts"].splitlines() if line.strip()]
     try:
         validate_start_urls(service, job, starts, listed=bool(options.get("list")))
     except UsageError as error:
-        problems["starts"] = str(error)
+        problems["starts"] = formatter.translator.error(error)
     every = _every(typed["every"])
     if problems:
         return _form(request, job, typed, problems)
@@ -82,20 +131,22 @@ def add_crawl_page(request: Request) -> Response:
         )  # fmt: skip
     except HttpProblem as error:
         at = "webhook" if typed["webhook"] and "webhook" in error.detail.lower() else ""
-        return _form(request, job, typed, {at: error.detail} if at else {}, problem=error.detail, status=error.status_code)
+        return _form(
+            request, job, typed, {at: explain(error, formatter.translator)} if at else {}, problem=error, status=error.status_code
+        )
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "crawl_added")
 
 
 @router.get("/manage/crawls/{crawl_id}/edit")
 def edit_crawl_page(request: Request, crawl_id: int) -> Response:
-    """The form of its name, its rhythm, and who is told."""
+    """The form of the name, the interval and the webhook."""
     crawl = crawl_or_404(request, crawl_id)
     return _edit(request, crawl, crawl.name, str(crawl.every or ""))
 
 
 @router.post("/manage/crawls/{crawl_id}/edit")
 def change_crawl_page(request: Request, crawl_id: int) -> Response:
-    """Keep them."""
+    """Save the form."""
     crawl, given = crawl_or_404(request, crawl_id), SubmittedForm(request)
     name, every, webhook = given.text("name"), _every(given.text("every")), given.text("webhook")
     try:
@@ -106,59 +157,59 @@ def change_crawl_page(request: Request, crawl_id: int) -> Response:
         )  # fmt: skip
     except HttpProblem as error:
         typed = name, given.text("every"), webhook
-        return _edit(request, crawl, *typed, problem=error.detail, status=error.status_code)
+        return _edit(request, crawl, *typed, problem=error, status=error.status_code)
     return redirect_after(f"{CRAWLS_URL}/{crawl.id}", "crawl_changed")
 
 
-def changed_options(crawl: ServedCrawl, telling: Formatter) -> list[tuple[str, str]]:
-    """What was chosen for a crawl, where it is not what is usual."""
+def changed_options(crawl: ServedCrawl, formatter: Formatter) -> list[tuple[str, str]]:
+    """The options of a crawl that differ from the defaults: label and value."""
     found = []
     for choice in CRAWL_OPTIONS.get(crawl.job, ()):
         value = crawl.options.get(choice.name, choice.default)
         if value != choice.default:
-            found.append((telling.say(f"choice.{choice.name}"), _shown(choice, value, telling.say)))
+            found.append((formatter.gettext(OPTION_LABELS[choice.name]), _format_value(choice, value, formatter)))
     return found
 
 
-def _shown(choice: CrawlOptionSpec, value: Any, say: Say) -> str:
+def _format_value(choice: CrawlOptionSpec, value: Any, formatter: Formatter) -> str:
+    _ = formatter.gettext
     if choice.kind == "flag":
-        return say("yes") if value else say("no")
+        return _("Yes") if value else _("No")
     if choice.kind == "one":
-        return say(f"choice.{choice.name}.{value}")
-    return (
-        "\n".join(str(one) for one in value)
-        if isinstance(value, list | tuple)
-        else f"{value:,}"
-        if isinstance(value, int)
-        else str(value)
-    )
+        return _(OPTION_LABELS[f"{choice.name}.{value}"])
+    if isinstance(value, list | tuple):
+        return "\n".join(str(one) for one in value)
+    return formatter.number(value) if isinstance(value, int) else str(value)
 
 
 def _typed(given: SubmittedForm, job: str) -> dict[str, str]:
     return given.texts((*_OWN, *(choice.name for choice in CRAWL_OPTIONS[job])))
 
 
-def _options(job: str, typed: Mapping[str, str], telling: Formatter, *, admin: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """What was chosen beyond what is usual, and what can not be taken, each by the name of its field."""
+def _options(job: str, typed: Mapping[str, str], formatter: Formatter, *, admin: bool) -> tuple[dict[str, Any], dict[str, str]]:
+    """The options that differ from the defaults, and the problems of invalid ones, by the name of the field."""
+    _ = formatter.gettext
     options: dict[str, Any] = {}
     problems: dict[str, str] = {}
     for choice in CRAWL_OPTIONS[job]:
         value = _value(choice, typed[choice.name])
-        if typed[choice.name] == _written(choice) or value is None or (choice.admin and not admin):
+        if typed[choice.name] == _format_default(choice) or value is None or (choice.admin and not admin):
             continue
         try:
             validate_options(job, {choice.name: value}, admin=admin)
         except UsageError as error:
             bounded = choice.least is not None and choice.most is not None
             bounds = {"least": f"{choice.least:,g}", "most": f"{choice.most:,.0f}"} if bounded else {}
-            problems[choice.name] = telling.say("crawl.bounds", **bounds) if bounded else str(error)
+            problems[choice.name] = (
+                _("Enter a number from {least} to {most}.", **bounds) if bounded else formatter.translator.error(error)
+            )
         else:
             options[choice.name] = value
     return options, problems
 
 
 def _value(choice: CrawlOptionSpec, text: str) -> Any:
-    """A field as `allowed` takes it; None when nothing was said."""
+    """The value of a field; None if it is empty."""
     if choice.kind == "flag":
         return bool(text)
     if choice.kind == "texts":
@@ -166,8 +217,8 @@ def _value(choice: CrawlOptionSpec, text: str) -> Any:
     return text or None
 
 
-def _written(choice: CrawlOptionSpec) -> str:
-    """What is usual, as the form has it."""
+def _format_default(choice: CrawlOptionSpec) -> str:
+    """The default as the form shows it."""
     if choice.kind == "flag":
         return "yes" if choice.default else ""
     if choice.kind == "texts":
@@ -180,53 +231,55 @@ def _every(text: str) -> int | None:
 
 
 def _fields(
-    job: str, typed: Mapping[str, str], problems: Mapping[str, str], telling: Formatter, *, admin: bool
+    job: str, typed: Mapping[str, str], problems: Mapping[str, str], formatter: Formatter, *, admin: bool
 ) -> Iterable[CrawlFormField]:
     for choice in CRAWL_OPTIONS[job]:
         if choice.admin and not admin:
             continue
-        say = telling.say
+        _ = formatter.gettext
         yield CrawlFormField(
-            name=choice.name, kind=choice.kind, label=say(f"choice.{choice.name}"),
-            hint=choice.ja if telling.lang == "ja" else choice.words, value=typed.get(choice.name, _written(choice)),
-            options=tuple((one, say(f"choice.{choice.name}.{one}")) for one in choice.values) if choice.kind == "one" else (),
+            name=choice.name, kind=choice.kind, label=_(OPTION_LABELS[choice.name]), hint=_(choice.description),
+            value=typed.get(choice.name, _format_default(choice)),
+            options=tuple((one, _(OPTION_LABELS[f"{choice.name}.{one}"])) for one in choice.values if choice.kind == "one"),
             least=choice.least, most=choice.most, problem=problems.get(choice.name, ""),
         )  # fmt: skip
 
 
 def _form(
-    request: Request, job: str, typed: Mapping[str, str], problems: Mapping[str, str], *, problem: str = "", status: int = 400
+    request: Request, job: str, typed: Mapping[str, str], problems: Mapping[str, str], *, problem: Problem = "", status: int = 400
 ) -> Response:
-    telling = formatter_of(request)
-    say, is_bad = telling.say, bool(problems or problem)
-    fields = list(_fields(job, typed, problems, telling, admin=caller_of(request).role is Role.ADMIN))
+    formatter = formatter_of(request)
+    _, is_bad = formatter.gettext, bool(problems or problem)
+    fields = list(_fields(job, typed, problems, formatter, admin=caller_of(request).role is Role.ADMIN))
     folded = [one for one in fields if one.name not in BASICS]
     return render(
-        request, "crawl_form.html", status=status if is_bad else 200, place=CRAWLS_URL,
-        problem=problem or (say("crawl.form.problem") if problems else ""), job=job, values=dict.fromkeys(_OWN, "") | dict(typed),
-        problems=dict.fromkeys(_OWN, "") | dict(problems),
-        jobs=[(one, say(f"crawl.job.{one}")) for one in JOBS], about=say(f"crawl.job.{job}.hint"), back=CRAWLS_URL,
+        request, "crawls/form.html", status=status if is_bad else 200, place=CRAWLS_URL,
+        problem=problem or (_("Please correct the marked fields.") if problems else ""), job=job,
+        values=dict.fromkeys(_OWN, "") | dict(typed), problems=dict.fromkeys(_OWN, "") | dict(problems),
+        jobs=[(one, _(JOB_LABELS[one])) for one in JOBS], about=_(_JOB_HINTS[job]), back=CRAWLS_URL,
         basics=[one for one in fields if one.name in BASICS], folded=folded, is_open=any(one.problem for one in folded),
-        rhythms=_interval_choices(say, None),
+        intervals=_interval_choices(formatter, None),
     )  # fmt: skip
 
 
 def _edit(
-    request: Request, crawl: ServedCrawl, name: str, every: str, webhook: str = "", *, problem: str = "", status: int = 200
+    request: Request, crawl: ServedCrawl, name: str, every: str, webhook: str = "", *, problem: Problem = "", status: int = 200
 ) -> Response:
-    """The address of a webhook may be a secret: only its host is shown."""
-    say = formatter_of(request).say
+    """The form of a crawl that exists. The URL of a webhook may be a secret: only its host is shown."""
+    formatter = formatter_of(request)
+    _ = formatter.gettext
     return render(
-        request, "crawl_edit.html", status=status, place=CRAWLS_URL, problem=problem, name=name, every=every, webhook=webhook,
+        request, "crawls/edit.html", status=status, place=CRAWLS_URL, problem=problem, name=name, every=every, webhook=webhook,
         webhook_host=urlsplit(crawl.webhook).hostname or "" if crawl.webhook else "",
-        action=f"{CRAWLS_URL}/{crawl.id}/edit", back=f"{CRAWLS_URL}/{crawl.id}", heading=say("crawl.edit.title", name=crawl.name),
-        rhythms=_interval_choices(say, crawl.every, formatter_of(request)),
+        action=f"{CRAWLS_URL}/{crawl.id}/edit", back=f"{CRAWLS_URL}/{crawl.id}", heading=_("Edit {name}", name=crawl.name),
+        intervals=_interval_choices(formatter, crawl.every),
     )  # fmt: skip
 
 
-def _interval_choices(say: Say, present: int | None, telling: Formatter | None = None) -> list[tuple[str, str]]:
-    """How often; a rhythm that was given elsewhere stays possible."""
-    found = [("", say("crawl.every.never")), *((str(one), say(f"crawl.every.{one}")) for one in INTERVALS)]
-    if present and present not in INTERVALS and telling is not None:
-        found.append((str(present), say("crawl.every.span", span=telling.span(present))))
+def _interval_choices(formatter: Formatter, present: int | None) -> list[tuple[str, str]]:
+    """How often a crawl can repeat, including its present interval."""
+    _ = formatter.gettext
+    found = [("", _("Never")), *((str(one), _(label)) for one, label in INTERVALS.items())]
+    if present and present not in INTERVALS:
+        found.append((str(present), _("every {span}", span=formatter.duration(present))))
     return found

@@ -1,10 +1,14 @@
-"""What the lists of a crawl are asked for by their addresses: which pages, which links, in which order. Pure."""
+"""The results of a crawl: findings, pages, links, site structure, comparison, and downloads.
+
+They are read by `jobs.audit.crawl_results` and contain texts of other sites. Templates escape them; only the drawing of the site
+is markup, made by `jobs.reporting`, which escapes what it draws.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
@@ -12,19 +16,21 @@ from fastapi.responses import Response
 from markupsafe import Markup
 
 from tadoru.errors import StoreError
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_, Translator, translator
 from tadoru.jobs.audit import crawl_results
 from tadoru.jobs.audit.compare.changes import FINDING_CHANGES, REGRESSIONS, ChangeKind, PageChange
-from tadoru.jobs.audit.compare.report_formats import SENTENCES, Sentences
+from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES, describe_change
 from tadoru.jobs.audit.crawl_results import LinkFilter, PageFilter
 from tadoru.jobs.audit.crawl_results.models import CheckSummary
 from tadoru.jobs.audit.crawl_results.run_comparison import ChangedPage, ComparisonResult, NothingToCompare
 from tadoru.jobs.audit.report.messages import (
     GROUPS,
-    LANGUAGES,
     describe_evidence,
     describe_threshold,
     format_milliseconds,
     format_size,
+    translate_name,
 )
 from tadoru.model.finding import Severity, Threshold
 from tadoru.serve.crawl_runner.crawl_files import crawl_database
@@ -32,13 +38,15 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service, service_of
 from tadoru.serve.web.crawls.overview import read_cached
 from tadoru.serve.web.crawls.page_detail import page_detail, status_colour
-from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_context, crawl_or_404, format_figure, has_tab, web_url
+from tadoru.serve.web.crawls.view_models import CRAWLS_URL, crawl_context, crawl_or_404, has_tab, web_url
 from tadoru.serve.web.rendering import formatter_of, render
-from tadoru.serve.web.request_input import MAX_ID, parse_id
-from tadoru.serve.web.words import Say
+from tadoru.serve.web.request_input import MAX_ID, PAGE_SIZE, parse_id
 from tadoru.store.crawl.findings import FindingRow
 from tadoru.store.served_crawls.schema import ServedCrawl
 
+router = APIRouter(include_in_schema=False)
+MAX_OTHER_CRAWLS = 100
+"""Crawls that can be chosen for a comparison."""
 MAX_SEARCH_LENGTH = 200
 MAX_DEPTH = 1000
 STATUS_FILTERS: dict[str, PageFilter] = {
@@ -46,18 +54,33 @@ STATUS_FILTERS: dict[str, PageFilter] = {
     "5xx": PageFilter(codes=((500, 599),)), "error": PageFilter(statuses=("error",)),
     "queued": PageFilter(statuses=("queued", "processing")), "skipped": PageFilter(statuses=("skipped", "discovered")),
 }  # fmt: skip
-SORTS = ("url", "depth", "response_ms", "size", "inlinks", "status_code", "title")
+_STATUS_LABELS = {
+    "2xx": N_("2xx: success"), "3xx": N_("3xx: redirect"), "4xx": N_("4xx: client error"), "5xx": N_("5xx: server error"),
+    "error": N_("No response"), "queued": N_("Queued"), "skipped": N_("Not crawled"),
+}  # fmt: skip
+SORTS = {
+    "url": N_("URL"), "depth": N_("Depth"), "response_ms": N_("Slowest first"), "size": N_("Largest first"),
+    "inlinks": N_("Most inlinks first"), "status_code": N_("Status code"), "title": N_("Title"),
+}  # fmt: skip
+"""The orders of the list of pages."""
 LINK_FILTERS: dict[str, LinkFilter] = {
     "broken": LinkFilter(broken=True), "internal": LinkFilter(internal=True), "external": LinkFilter(internal=False),
     "nofollow": LinkFilter(nofollow=True), "all": LinkFilter(),
 }  # fmt: skip
 
+_LINK_LABELS = {
+    "broken": N_("Broken"), "internal": N_("Internal"), "external": N_("External"), "nofollow": N_("nofollow"), "all": N_("All"),
+}  # fmt: skip
+_EXPORT_LABELS = {
+    "pages": N_("Pages"), "links": N_("Links"), "findings": N_("Findings"), "sitemap": N_("Sitemap (XML)"),
+    "dot": N_("Graph (DOT)"),
+}  # fmt: skip
 Choices = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class PageListFilter:
-    """Which pages, and in which order."""
+    """The form of the list of pages."""
 
     q: str = ""
     answer: str = ""
@@ -66,6 +89,7 @@ class PageListFilter:
     sort: str = "url"
 
     def filter(self) -> PageFilter:
+        """The filter of the store."""
         chosen = STATUS_FILTERS.get(self.answer, PageFilter())
         return PageFilter(
             codes=chosen.codes, statuses=chosen.statuses, q=self.q, depth=int(self.depth) if self.depth else None,
@@ -73,30 +97,33 @@ class PageListFilter:
         )  # fmt: skip
 
     def query(self, **more: str) -> str:
-        """The part of an address that asks for the same."""
+        """The query string of a URL with these values."""
         given = {"q": self.q, "answer": self.answer, "depth": self.depth, "indexable": self.indexable}
         return _query({**given, "sort": self.sort if self.sort != "url" else "", **more})
 
-    def choices(self, say: Say) -> dict[str, Choices]:
-        anything = ("", say("pages.any"))
+    def choices(self, formatter: Formatter) -> dict[str, Choices]:
+        """The options of the selects."""
+        _ = formatter.gettext
+        anything = ("", _("All"))
         return {
-            "answer": [anything, *((one, say(f"pages.answer.{one}")) for one in STATUS_FILTERS)],
-            "indexable": [anything, ("yes", say("pages.indexable.yes")), ("no", say("pages.indexable.no"))],
-            "sort": [(one, say(f"pages.sort.{one}")) for one in SORTS],
+            "answer": [anything, *((one, _(label)) for one, label in _STATUS_LABELS.items())],
+            "indexable": [anything, ("yes", _("indexable")), ("no", _("not indexable"))],
+            "sort": [(one, _(label)) for one, label in SORTS.items()],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class LinkListFilter:
-    """Which links."""
+    """The form of the list of links."""
 
     which: str = "broken"
     q: str = ""
     source: str = ""
     target: str = ""
-    """Of one page, or to one page, by its number."""
+    """Links from one page or to one page, by its id."""
 
     def filter(self) -> LinkFilter:
+        """The filter of the store."""
         chosen = LINK_FILTERS[self.which]
         return LinkFilter(
             broken=chosen.broken, internal=chosen.internal, nofollow=chosen.nofollow, q=self.q,
@@ -104,14 +131,16 @@ class LinkListFilter:
         )  # fmt: skip
 
     def query(self, **more: str) -> str:
+        """The query string of a URL with these values."""
         return _query({"which": self.which, "q": self.q, "source": self.source, "target": self.target, **more})
 
-    def choices(self, say: Say) -> Choices:
-        return [(one, say(f"links.{one}")) for one in LINK_FILTERS]
+    def choices(self, formatter: Formatter) -> Choices:
+        """The options of the select."""
+        return [(one, formatter.gettext(label)) for one, label in _LINK_LABELS.items()]
 
 
 def parse_page_filter(given: Mapping[str, str]) -> PageListFilter:
-    """What an address asks for; what makes no sense is left out."""
+    """The form of a query string; invalid values are ignored."""
     return PageListFilter(
         q=given.get("q", "").strip()[:MAX_SEARCH_LENGTH], answer=_one_of(given.get("answer", ""), STATUS_FILTERS),
         depth=_number(given.get("depth", ""), MAX_DEPTH), indexable=_one_of(given.get("indexable", ""), ("yes", "no")),
@@ -120,7 +149,7 @@ def parse_page_filter(given: Mapping[str, str]) -> PageListFilter:
 
 
 def parse_link_filter(given: Mapping[str, str]) -> LinkListFilter:
-    """The same, of links; those of one page are all shown unless it is said."""
+    """The form of a query string; by default broken links, or all links of one page."""
     source, target = _number(given.get("source", ""), 2**62), _number(given.get("target", ""), 2**62)
     which = _one_of(given.get("which", ""), LINK_FILTERS) or ("all" if source or target else "broken")
     return LinkListFilter(which, given.get("q", "").strip()[:MAX_SEARCH_LENGTH], source, target)
@@ -135,72 +164,67 @@ def _number(text: str, most: int) -> str:
 
 
 def _query(given: Mapping[str, str]) -> str:
-    asked = {name: value for name, value in given.items() if value}
-    return f"?{urlencode(asked)}" if asked else ""
-
-
-router = APIRouter(include_in_schema=False)
-A_PAGE = 50
-T = TypeVar("T")
-Read = Callable[..., T]
+    parameters = {name: value for name, value in given.items() if value}
+    return f"?{urlencode(parameters)}" if parameters else ""
 
 
 def open_tab(request: Request, crawl_id: int, tab: str) -> tuple[ServedCrawl, str]:
-    """The crawl of an address whose page is of this kind, and the path of its database."""
+    """The crawl with an id and the path of its database; 404 if it has no such tab."""
     crawl = crawl_or_404(request, crawl_id)
     if not has_tab(crawl, tab):
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     return crawl, str(crawl_database(service_of(request), crawl))
 
 
 def render_tab(
     request: Request, crawl: ServedCrawl, tab: str, template: str, read: Callable[[], dict[str, Any] | None]
 ) -> Response:
-    """A page of a crawl, or one that says why there is nothing to show. `read` gives what the template needs; None is 404."""
-    telling = formatter_of(request)
-    around = crawl_context(crawl, telling.say, tab)
+    """A tab of a crawl, or a page that explains why there is nothing to show. `read` returns the context, or None for 404."""
+    formatter = formatter_of(request)
+    _, shared = formatter.gettext, crawl_context(crawl, formatter, tab)
     try:
         content = read()
     except crawl_results.CrawlNotReadable:
-        return render(request, "crawl_empty.html", place=CRAWLS_URL, **around, sentence=telling.say("crawl.nothing_yet"))
+        sentence = _("No data yet: the crawl has not started, or its files are missing.")
+        return render(request, "crawls/empty.html", place=CRAWLS_URL, **shared, sentence=sentence)
     except crawl_results.UnknownCursor as error:
-        raise HttpProblem(400, str(error)) from None
+        raise HttpProblem(400, error) from None
     except StoreError as error:
         service_of(request).log.write("error", str(error), crawl=crawl.id)
-        sentence = telling.say("crawl.unreadable")
-        return render(request, "crawl_empty.html", status=503, place=CRAWLS_URL, **around, sentence=sentence)
+        sentence = _("The files of this crawl cannot be read. Try again in a moment, or check the log of the service.")
+        return render(request, "crawls/empty.html", status=503, place=CRAWLS_URL, **shared, sentence=sentence)
     if content is None:
-        raise HttpProblem(404, "")
-    return render(request, template, place=CRAWLS_URL, **around, **content)
+        raise HttpProblem(404)
+    return render(request, template, place=CRAWLS_URL, **shared, **content)
 
 
 @router.get("/manage/crawls/{crawl_id}/findings")
 def findings_page(request: Request, crawl_id: int) -> Response:
-    """What was found, the gravest first."""
+    """The findings by check, most severe first."""
     crawl, path = open_tab(request, crawl_id, "findings")
-    telling, asked = formatter_of(request), request.query_params.get("severity", "")
+    formatter, asked = formatter_of(request), request.query_params.get("severity", "")
     severity = asked if asked in set(Severity) else ""
 
     def read() -> dict[str, Any]:
-        found = read_cached(crawl_results.list_findings, path, lang=telling.lang)
+        found = read_cached(crawl_results.list_findings, path, lang=formatter.lang)
         counts = {each.value: sum(one.count for one in found if one.severity == each) for each in Severity}
         return {
             "checks": [one for one in found if severity in ("", one.severity)], "counts": counts, "severity": severity,
-            "group": lambda one: LANGUAGES[telling.lang].named(GROUPS, one.group),
+            "group": lambda one: translate_name(GROUPS, one.group, translator(formatter.lang)),
         }  # fmt: skip
 
-    return render_tab(request, crawl, "findings", "crawl_findings.html", read)
+    return render_tab(request, crawl, "findings", "crawls/findings.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/findings/{check}")
 def check_page(request: Request, crawl_id: int, check: str) -> Response:
-    """One check: why it matters, how to mend it, and every page that it applies to."""
+    """One check: why it matters, how to fix it, and the affected pages."""
     crawl, path = open_tab(request, crawl_id, "findings")
     lang, cursor = formatter_of(request).lang, request.query_params.get("cursor", "")
 
     def read() -> dict[str, Any] | None:
         known = crawl_results.list_findings(path, check=check, lang=lang, every=True)
-        found = crawl_results.list_affected(path, check, limit=A_PAGE, cursor=cursor or None) if known else None
+        found = crawl_results.list_affected(path, check, limit=PAGE_SIZE, cursor=cursor or None) if known else None
         if found is None:
             return None
         rows = [
@@ -210,91 +234,90 @@ def check_page(request: Request, crawl_id: int, check: str) -> Response:
                     FindingRow(
                         0, one.page_id or 0, one.url, one.subject, one.detail, one.data, one.depth, one.status_code, one.title
                     ),
-                    LANGUAGES[lang],
+                    translator(lang),
                 ),
             )
             for one in found[0]
         ]
         here = f"{CRAWLS_URL}/{crawl.id}/findings/{check}"
         return {
-            "check": known[0], "limit": _limit(known[0], lang), "rows": rows, "web": web_url, "kind_of": status_colour,
+            "check": known[0], "limit": _limit(known[0], lang), "rows": rows, "web_url": web_url,
+            "status_colour": status_colour,
             "next_url": f"{here}?cursor={found[1]}" if found[1] else "", "first_url": here if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "findings", "crawl_check.html", read)
+    return render_tab(request, crawl, "findings", "crawls/check.html", read)
 
 
 def _limit(check: CheckSummary, lang: str) -> str:
-    return describe_threshold(Threshold(check.threshold, check.unit), LANGUAGES[lang]) if check.threshold is not None else ""
+    return describe_threshold(Threshold(check.threshold, check.unit), translator(lang)) if check.threshold is not None else ""
 
 
 @router.get("/manage/crawls/{crawl_id}/pages")
 def pages_page(request: Request, crawl_id: int) -> Response:
-    """The pages, chosen and ordered by the form above them."""
+    """The pages of a crawl, filtered and sorted by the form."""
     crawl, path = open_tab(request, crawl_id, "pages")
     asked: PageListFilter = parse_page_filter(request.query_params)
-    cursor, say = request.query_params.get("cursor", ""), formatter_of(request).say
+    cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
 
     def read() -> dict[str, Any]:
-        found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=A_PAGE, cursor=cursor or None)
+        found, more = crawl_results.list_pages(path, asked.filter(), sort=asked.sort, limit=PAGE_SIZE, cursor=cursor or None)
         here = f"{CRAWLS_URL}/{crawl.id}/pages"
         return {
-            "pages": found, "asked": asked, "choices": asked.choices(say), "kind_of": status_colour, "is_audit": crawl.job == "audit",
-            "time_words": format_milliseconds, "size_words": format_size,
+            "pages": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
+            "is_audit": crawl.job == "audit", "format_milliseconds": format_milliseconds, "format_size": format_size,
             "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "pages", "crawl_pages.html", read)
+    return render_tab(request, crawl, "pages", "crawls/pages.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/pages/{page_id}")
 def page_page(request: Request, crawl_id: int, page_id: int) -> Response:
-    """One page, with everything that is known of it."""
+    """One page of a crawl in detail."""
     crawl, path = open_tab(request, crawl_id, "pages")
     if not 0 < page_id < MAX_ID:
-        raise HttpProblem(404, "")
-    telling = formatter_of(request)
+        raise HttpProblem(404)
+    formatter = formatter_of(request)
 
     def read() -> dict[str, Any] | None:
-        found = crawl_results.read_page(path, page_id, lang=telling.lang)
-        return None if found is None else page_detail(found, telling) | {"is_audit": crawl.job == "audit"}
+        found = crawl_results.read_page(path, page_id, lang=formatter.lang)
+        return None if found is None else page_detail(found, formatter) | {"is_audit": crawl.job == "audit"}
 
-    return render_tab(request, crawl, "pages", "crawl_page.html", read)
+    return render_tab(request, crawl, "pages", "crawls/page.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/links")
 def links_page(request: Request, crawl_id: int) -> Response:
-    """Links, at first those that are broken."""
+    """The links of a crawl, by default the broken ones."""
     crawl, path = open_tab(request, crawl_id, "links")
     asked: LinkListFilter = parse_link_filter(request.query_params)
-    cursor, say = request.query_params.get("cursor", ""), formatter_of(request).say
+    cursor, formatter = request.query_params.get("cursor", ""), formatter_of(request)
 
     def read() -> dict[str, Any]:
-        found, more = crawl_results.list_links(path, asked.filter(), limit=A_PAGE, cursor=cursor or None)
+        found, more = crawl_results.list_links(path, asked.filter(), limit=PAGE_SIZE, cursor=cursor or None)
         here = f"{CRAWLS_URL}/{crawl.id}/links"
         return {
-            "links": found, "asked": asked, "choices": asked.choices(say), "kind_of": status_colour,
+            "links": found, "asked": asked, "choices": asked.choices(formatter), "status_colour": status_colour,
             "next_url": here + asked.query(cursor=more) if more else "", "first_url": here + asked.query() if cursor else "",
         }  # fmt: skip
 
-    return render_tab(request, crawl, "links", "crawl_links.html", read)
+    return render_tab(request, crawl, "links", "crawls/links.html", read)
 
 
 @router.get("/manage/crawls/{crawl_id}/graph")
 def graph_page(request: Request, crawl_id: int) -> Response:
-    """The picture of the site."""
+    """The structure of the site as a drawing and a list."""
     crawl, path = open_tab(request, crawl_id, "graph")
 
     def read() -> dict[str, Any]:
         drawing = read_cached(crawl_results.draw_site_graph, path, lang=formatter_of(request).lang)
         nodes = read_cached(crawl_results.read_graph, path).nodes if drawing is not None else ()
-        return {"picture": Markup(drawing.svg) if drawing is not None else "", "nodes": nodes, "kind_of": status_colour}  # noqa: S704
+        return {"picture": Markup(drawing.svg) if drawing is not None else "", "nodes": nodes, "status_colour": status_colour}  # noqa: S704
 
-    return render_tab(request, crawl, "graph", "crawl_graph.html", read)
+    return render_tab(request, crawl, "graph", "crawls/graph.html", read)
 
 
-MAX_OTHER_CRAWLS = 100
-"""Crawls that can be chosen to compare with."""
 _GOOD = frozenset({ChangeKind.FIXED, ChangeKind.INDEXED, ChangeKind.FASTER})
 _TABLES = ("pages", "links", "findings")
 
@@ -303,16 +326,16 @@ _TABLES = ("pages", "links", "findings")
 class ChangeGroup:
     """The changes of one kind."""
 
-    words: str
+    label: str
     kind: str
     count: int
     items: tuple[tuple[ChangedPage, str], ...]
-    """Each with what it was and is, in words."""
+    """Each page with a description of its change."""
 
 
 @router.get("/manage/crawls/{crawl_id}/compare")
 def compare_page(request: Request, crawl_id: int) -> Response:
-    """What is different from before."""
+    """The comparison with the previous run or with another crawl."""
     crawl, path = open_tab(request, crawl_id, "compare")
     service, lang = service_of(request), formatter_of(request).lang
     others = _others(service, crawl)
@@ -326,7 +349,7 @@ def compare_page(request: Request, crawl_id: int) -> Response:
             "compared": None,
             "groups": [],
             "sentence": "",
-            "web": web_url,
+            "web_url": web_url,
         }
         try:
             if other is not None:
@@ -334,44 +357,48 @@ def compare_page(request: Request, crawl_id: int) -> Response:
             else:
                 found = read_cached(crawl_results.compare_with_previous, path, lang=lang)
         except NothingToCompare:
-            return content | {
-                "sentence": formatter_of(request).say("compare.other_none" if other is not None else "compare.none")
-            }
-        groups = _groups(found, SENTENCES[lang])
-        return content | {"compared": found, "groups": groups, "shown": format_figure}
+            _ = formatter_of(request).gettext
+            if other is None:
+                return content | {"sentence": _("Nothing to compare with: the crawl has run only once.")}
+            problem = _("These crawls cannot be compared: they are the same crawl, or one of them has no data yet.")
+            return content | {"sentence": problem}
+        groups = _groups(found, translator(lang))
+        return content | {"compared": found, "groups": groups}
 
-    return render_tab(request, crawl, "compare", "crawl_compare.html", read)
+    return render_tab(request, crawl, "compare", "crawls/compare.html", read)
 
 
 def _others(service: Service, crawl: ServedCrawl) -> Sequence[ServedCrawl]:
-    """Those that may have something to compare with: they ran here, or were made elsewhere."""
+    """Other crawls of the same job that have run here, or were imported."""
     found = service.store.crawls(job=crawl.job, limit=MAX_OTHER_CRAWLS + 1)
     return [one for one in found if one.id != crawl.id and (one.started_at or not one.is_ours)][:MAX_OTHER_CRAWLS]
 
 
-def _groups(found: ComparisonResult, say: Sentences) -> list[ChangeGroup]:
+def _groups(found: ComparisonResult, _: Translator) -> list[ChangeGroup]:
     groups = []
     for name, count in found.totals.items():
         kind = ChangeKind(name)
         if kind in FINDING_CHANGES:
             continue
         colour = "bad" if kind in REGRESSIONS else "good" if kind in _GOOD else ""
-        items = tuple((one, say.values(PageChange(kind, one.url, one.before, one.after))) for one in found.changes.get(name, ()))
-        groups.append(ChangeGroup(say.kinds[kind], colour, count, items))
+        items = tuple(
+            (one, describe_change(PageChange(kind, one.url, one.before, one.after), _)) for one in found.changes.get(name, ())
+        )
+        groups.append(ChangeGroup(_(CHANGE_NAMES[kind]), colour, count, items))
     return groups
 
 
 @router.get("/manage/crawls/{crawl_id}/exports")
 def exports_page(request: Request, crawl_id: int) -> Response:
-    """The crawl as files: links to where REST makes them."""
-    crawl, _ = open_tab(request, crawl_id, "exports")
-    base, say = f"/api/v1/crawls/{crawl.id}/export", formatter_of(request).say
+    """Links to the downloads of the API."""
+    crawl, _path = open_tab(request, crawl_id, "exports")
+    base, _ = f"/api/v1/crawls/{crawl.id}/export", formatter_of(request).gettext
 
     def read() -> dict[str, Any]:
         tables = [one for one in _TABLES if crawl.job == "audit" or one != "findings"]
         of_tables = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if form.of_tables]
         whole = [name for name, form in crawl_results.DOWNLOAD_FORMATS.items() if not form.of_tables]
-        rows = [(say(f"exports.{one}"), [(name, f"{base}?format={name}&table={one}") for name in of_tables]) for one in tables]
-        return {"rows": rows, "whole": [(say(f"exports.{name}"), f"{base}?format={name}") for name in whole]}
+        rows = [(_(_EXPORT_LABELS[one]), [(name, f"{base}?format={name}&table={one}") for name in of_tables]) for one in tables]
+        return {"rows": rows, "whole": [(_(_EXPORT_LABELS[name]), f"{base}?format={name}") for name in whole]}
 
-    return render_tab(request, crawl, "exports", "crawl_exports.html", read)
+    return render_tab(request, crawl, "exports", "crawls/exports.html", read)

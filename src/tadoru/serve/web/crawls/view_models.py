@@ -1,50 +1,53 @@
-"""The charts of crawls: bars that compare parts, and one small line for each figure over the runs. Templates draw them. Pure."""
+"""Crawls as pages show them: states, rows of lists, figures and trends, the charts, and what all pages of a crawl share."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 
 from fastapi import Request
 
+from tadoru.i18n.formatter import Formatter
+from tadoru.i18n.translation import N_
+from tadoru.jobs.regressions import format_regression
 from tadoru.jobs.reporting.escape import clip, printable, readable_url, url_origin, url_shortener
 from tadoru.model.finding import Severity
 from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import service_of
-from tadoru.serve.web.calendar.view_models import is_web_url, number
+from tadoru.serve.web.calendar.view_models import is_web_url
 from tadoru.serve.web.request_input import MAX_ID
-from tadoru.serve.web.words import Say
 from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl
 
+CRAWLS_URL = "/manage/crawls"
+MAX_URL_LENGTH, MAX_TEXT_LENGTH = 90, 400
 WIDTH, HEIGHT, SIDE, TOP, FOOT = 320, 96, 8, 12, 10
 MIN_BAR = 1.5
-"""No part of a bar is thinner: one broken page in a thousand must still be seen."""
+"""The least length of a bar: one broken page of a thousand must be visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartBar:
-    """One line of a chart of bars."""
+    """One bar of a chart."""
 
-    words: str
+    label: str
     count: int
     kind: str
-    """The class that gives it its colour."""
+    """The CSS class of its colour."""
     length: float
     """From 0 to 100."""
     href: str = ""
 
 
 def bar_chart(parts: Iterable[tuple[str, int, str, str]]) -> tuple[ChartBar, ...]:
-    """A bar for each (words, count, kind, address), as long as its share of the longest."""
+    """A bar for each (label, count, kind, URL), with its length relative to the longest."""
     rows = list(parts)
     most = max((count for _, count, _, _ in rows), default=0) or 1
     return tuple(
-        ChartBar(words, count, kind, round(max(MIN_BAR, 100 * count / most), 1) if count else 0.0, href)
-        for words, count, kind, href in rows
+        ChartBar(label, count, kind, round(max(MIN_BAR, 100 * count / most), 1) if count else 0.0, href)
+        for label, count, kind, href in rows
     )
 
 
@@ -60,17 +63,22 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One figure over the runs, the oldest first."""
+    """One figure over the runs, oldest first."""
 
     name: str
-    """The figure's own name, such as `pages`."""
+    """The name of the figure, such as `pages`."""
     points: tuple[TrendPoint, ...]
     least: float
     most: float
     path: str
-    """The line, as SVG writes it."""
+    """The line as an SVG path."""
     width: int = WIDTH
     height: int = HEIGHT
+
+    @property
+    def label(self) -> str:
+        """The message that names the figure."""
+        return FIGURE_LABELS[self.name]
 
     @property
     def last(self) -> float:
@@ -123,10 +131,10 @@ def daily_columns(counts: Iterable[tuple[date, int]], last: date, days: int = 30
     most = max((found.get(day, 0) for day in shown), default=0) or 1
     step = (WIDTH - 2 * SIDE) / days
     columns = []
-    for number, day in enumerate(shown):
+    for position, day in enumerate(shown):
         count = found.get(day, 0)
         height = round(max(MIN_BAR, (HEIGHT - TOP - FOOT) * count / most), 1) if count else 0.0
-        x = round(SIDE + number * step + step * 0.15, 1)
+        x = round(SIDE + position * step + step * 0.15, 1)
         columns.append(DayColumn(day, count, x, round(HEIGHT - FOOT - height, 1), round(step * 0.7, 1), height))
     return tuple(columns)
 
@@ -136,19 +144,34 @@ _KINDS = {
     CrawlState.RUNNING: "mine", CrawlState.PAUSED: "warn", CrawlState.FINISHED: "good", CrawlState.FAILED: "bad",
 }  # fmt: skip
 _OUTCOMES = {"finished": "good", "failed": "bad", "paused": "warn"}
-_TRENDS = (
-    "score",
-    "pages",
-    "findings.error",
-    "findings.warning",
-    "errors",
-    "broken_links",
-    "median_ms",
-    "added",
-    "changed",
-    "removed",
-)
-"""The figures that are drawn over time, in this order; each where the runs have it."""
+FIGURE_LABELS = {
+    "score": N_("Health score"),
+    "pages": N_("Pages"),
+    "findings.error": N_("Errors"),
+    "findings.warning": N_("Warnings"),
+    "errors": N_("Pages without a response"),
+    "broken_links": N_("Broken links"),
+    "median_ms": N_("Median response time (ms)"),
+    "added": N_("Pages added"),
+    "changed": N_("Pages changed"),
+    "removed": N_("Pages removed"),
+}
+"""The figures that are drawn over time, in this order, if the runs have them."""
+JOB_LABELS = {"audit": N_("Site audit"), "links": N_("Link map"), "docs": N_("Documentation")}
+STATE_LABELS = {
+    CrawlState.QUEUED: N_("Queued"),
+    CrawlState.RUNNING: N_("Running"),
+    CrawlState.PAUSED: N_("Paused"),
+    CrawlState.STOPPED: N_("Stopped"),
+    CrawlState.FINISHED: N_("Finished"),
+    CrawlState.FAILED: N_("Failed"),
+}
+_ENDING_LABELS = {"pause": N_("Pausing…"), "stop": N_("Stopping…")}
+_SEVERITY_LABELS = {"error": N_("errors"), "warning": N_("warnings"), "notice": N_("notices"), "info": N_("info")}
+_TAB_LABELS = {
+    "": N_("Overview"), "findings": N_("Findings"), "pages": N_("Pages"), "links": N_("Links"), "graph": N_("Site structure"),
+    "compare": N_("Compare"), "exports": N_("Export"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +183,7 @@ class CrawlRunRow:
     ended_at: datetime | None
     seconds: float | None
     kind: str
-    words: str
+    label: str
     figures: Mapping[str, Any]
     is_regression: bool
     reasons: tuple[str, ...]
@@ -174,66 +197,58 @@ class CrawlRow:
 
     crawl: ServedCrawl
     kind: str
-    words: str
+    label: str
     start: str
     pages: int | None
     severities: tuple[tuple[str, int], ...]
-    """Findings of its last finished run, the gravest first."""
+    """Findings of its last finished run, most severe first."""
     last_at: datetime | None
     is_regression: bool
 
 
 def crawl_status(crawl: ServedCrawl) -> tuple[str, str]:
-    """How a crawl stands, as a colour and the key of its words."""
+    """The state of a crawl as a colour and a label."""
     if crawl.state is CrawlState.RUNNING and crawl.wanted:
-        return "warn", f"crawl.state.{crawl.wanted}_wanted"
-    return _KINDS.get(crawl.state, ""), f"crawl.state.{crawl.state.value}"
+        return "warn", _ENDING_LABELS[crawl.wanted]
+    return _KINDS.get(crawl.state, ""), STATE_LABELS[crawl.state]
 
 
 def crawl_row(crawl: ServedCrawl, last: CrawlRun | None) -> CrawlRow:
-    kind, words = crawl_status(crawl)
+    """A crawl as the list shows it, with the figures of its last finished run."""
+    kind, label = crawl_status(crawl)
     figures = last.figures if last is not None else {}
     pages = figure(crawl.progress, "pages") if crawl.is_busy or last is None else figure(figures, "pages")
     return CrawlRow(
-        crawl, kind, words, crawl.starts[0] if crawl.starts else "", None if pages is None else int(pages),
+        crawl, kind, label, crawl.starts[0] if crawl.starts else "", None if pages is None else int(pages),
         tuple((each.value, int(figure(figures, f"findings.{each.value}") or 0)) for each in Severity) if figures else (),
         crawl.ended_at or crawl.started_at, bool(last is not None and last.changes.get("regression")),
     )  # fmt: skip
 
 
-def crawl_run_row(run: CrawlRun) -> CrawlRunRow:
+def crawl_run_row(run: CrawlRun, formatter: Formatter) -> CrawlRunRow:
+    """A run as tables show it."""
     outcome = run.outcome or "running"
-    reasons = run.changes.get("reasons") or ()
     return CrawlRunRow(
         run.id, run.started_at, run.ended_at, (run.ended_at - run.started_at).total_seconds() if run.ended_at else None,
-        _OUTCOMES.get(outcome, "mine" if outcome == "running" else ""), f"crawl.state.{outcome}", run.figures,
-        bool(run.changes.get("regression")), tuple(str(one) for one in reasons if isinstance(one, str)),
+        _OUTCOMES.get(outcome, "mine" if outcome == "running" else ""), STATE_LABELS[CrawlState(outcome)], run.figures,
+        bool(run.changes.get("regression")), tuple(_regression_reasons(run.changes, formatter)),
         int(figure(run.changes, "new") or 0), int(figure(run.changes, "fixed") or 0),
     )  # fmt: skip
 
 
-_REASONS = (
-    (re.compile(r"([\d,]+) pages? broke\."), "reason.broke"),
-    (re.compile(r"([\d,]+) pages? vanished\."), "reason.vanished"),
-    (re.compile(r"([\d,]+) pages? can no longer be found by search engines\."), "reason.deindexed"),
-    (re.compile(r"([\d,]+) new errors?\."), "reason.new"),
-    (re.compile(r"([\d,]+) of ([\d,]+) pages are gone\."), "reason.gone"),
-    (re.compile(r"([\d,]+) (?:broken links?|links are broken); ([\d,]+) (?:were )?before\."), "reason.links"),
-    (re.compile(r"The score fell from ([\d.]+) to ([\d.]+)\."), "reason.score"),
-)
-"""Why a run is worse, as `jobs.service_crawl` and `jobs.audit.trend_line` write it, and the key of the same in every language."""
-
-
-def format_regression(reason: str, say: Say) -> str:
-    """A reason in the language of the page; one that is unknown stays as it is."""
-    for pattern, key in _REASONS:
-        if found := pattern.fullmatch(reason):
-            return say(key, **{f"n{place}": value for place, value in enumerate(found.groups())})
-    return reason
+def _regression_reasons(changes: Mapping[str, Any], formatter: Formatter) -> Iterator[str]:
+    """Why a run is worse, in the language of the page; older and newer versions stored only English that can be shown."""
+    codes, english = changes.get("reason_codes") or (), changes.get("reasons") or ()
+    try:
+        yield from [format_regression(one, formatter.translator) for one in codes]
+    except (KeyError, TypeError):
+        codes = ()
+    if not codes:
+        yield from (one for one in english if isinstance(one, str))
 
 
 def figure(figures: Mapping[str, Any], name: str) -> float | None:
-    """A number by its name; `findings.error` may be a name or lead into a group."""
+    """A figure by its name; `findings.error` is a name, or the key of a group and a key in it."""
     found: Any = figures.get(name)
     if found is None and "." in name:
         group, _, rest = name.partition(".")
@@ -243,10 +258,10 @@ def figure(figures: Mapping[str, Any], name: str) -> float | None:
 
 
 def trend_lines(runs: Sequence[CrawlRun]) -> tuple[Trend, ...]:
-    """A line for each figure that at least two finished runs have. The newest run comes first."""
+    """A line for each figure that at least two finished runs have, of runs with the newest first."""
     finished = [run for run in reversed(runs) if run.outcome == "finished" and run.ended_at is not None]
     drawn = []
-    for name in _TRENDS:
+    for name in FIGURE_LABELS:
         values = [(run.ended_at, value) for run in finished if (value := figure(run.figures, name)) is not None]
         line = trend_line(
             name, [(at, value) for at, value in values if at is not None], ceiling=100.0 if name == "score" else None
@@ -257,12 +272,10 @@ def trend_lines(runs: Sequence[CrawlRun]) -> tuple[Trend, ...]:
 
 
 def web_url(url: str) -> str:
-    """An address that may be a link, or nothing."""
+    """A URL if it may be a link, else an empty text."""
     return url if is_web_url(url) else ""
 
 
-CRAWLS_URL = "/manage/crawls"
-MAX_URL_LENGTH, MAX_TEXT_LENGTH = 90, 400
 _TABS = {
     "audit": ("", "findings", "pages", "links", "graph", "compare", "exports"),
     "links": ("", "pages", "links", "graph", "exports"),
@@ -272,57 +285,59 @@ _TABS = {
 
 @dataclass(frozen=True, slots=True)
 class StatusChip:
-    """How a crawl stands, as a colour and the key of its words."""
+    """The state of a crawl as a colour and a label."""
 
     kind: str
-    words: str
+    label: str
 
 
 def crawl_or_404(request: Request, crawl_id: int) -> ServedCrawl:
-    """The crawl of an address, or 404."""
+    """The crawl with an id, or 404."""
     if not 0 < crawl_id < MAX_ID:
-        raise HttpProblem(404, "")
+        raise HttpProblem(404)
     try:
         return service_of(request).store.crawl(crawl_id)
     except CrawlNotFound:
-        raise HttpProblem(404, "") from None
+        raise HttpProblem(404) from None
 
 
-def crawl_context(crawl: ServedCrawl, say: Say, tab: str = "") -> dict[str, Any]:
-    """What the templates of a crawl's pages show around their own content."""
+def crawl_context(crawl: ServedCrawl, formatter: Formatter, tab: str = "") -> dict[str, Any]:
+    """The context that all pages of a crawl share."""
     base = f"{CRAWLS_URL}/{crawl.id}"
-    paths = [(f"{base}/{name}" if name else base, say(f"crawl.tab.{name or 'overview'}")) for name in _TABS[crawl.job]]
+    paths = [(f"{base}/{name}" if name else base, formatter.gettext(_TAB_LABELS[name])) for name in _TABS[crawl.job]]
     return {
-        "crawl": crawl, "base": base, "chip": StatusChip(*crawl_status(crawl)), "tabs": paths, "tab": f"{base}/{tab}" if tab else base,
-        "short": _url_shortener(crawl), "full": short_url, "said": one_line, "severities": severity_labels(say),
+        "crawl": crawl, "base": base, "chip": StatusChip(*crawl_status(crawl)), "tabs": paths,
+        "tab": f"{base}/{tab}" if tab else base, "short_url": _url_shortener(crawl), "full_url": short_url, "one_line": one_line,
+        "severities": severity_labels(formatter), "format_figure": figure_formatter(formatter),
     }  # fmt: skip
 
 
 def has_tab(crawl: ServedCrawl, tab: str) -> bool:
-    """Has a crawl of its job such a page?"""
+    """Whether a crawl of this job has such a tab."""
     return tab in _TABS[crawl.job]
 
 
 def short_url(url: str) -> str:
-    """An address that a person can read, not too long."""
+    """A readable URL of limited length."""
     return clip(readable_url(url), MAX_URL_LENGTH)
 
 
 def one_line(text: str) -> str:
-    """What a stranger wrote, on one line, without signs that turn or hide what stands around it."""
+    """A text of a site on one line, without control and direction characters."""
     return clip(printable(text), MAX_TEXT_LENGTH)
 
 
 def _url_shortener(crawl: ServedCrawl) -> Callable[[str], str]:
-    """How a page of a crawl names an address: by its path where it is of the site."""
+    """How a page of a crawl shows a URL: the path only, if it belongs to the site."""
     name = url_shortener(url_origin(crawl.starts[0])) if crawl.starts else readable_url
     return lambda url: clip(name(url), MAX_URL_LENGTH)
 
 
-def format_figure(value: float) -> str:
-    """A figure: whole where it is whole."""
-    return number(int(value)) if float(value).is_integer() else f"{value:,.1f}"
+def figure_formatter(formatter: Formatter) -> Callable[[float], str]:
+    """Formats figures: whole numbers as such, others with one decimal."""
+    return lambda value: formatter.number(int(value) if float(value).is_integer() else round(value, 1))
 
 
-def severity_labels(say: Say) -> Mapping[str, str]:
-    return {name: say(f"severity.{name}") for name in ("error", "warning", "notice", "info")}
+def severity_labels(formatter: Formatter) -> Mapping[str, str]:
+    """The plural names of the severities."""
+    return {name: formatter.gettext(label) for name, label in _SEVERITY_LABELS.items()}

@@ -1,0 +1,148 @@
+"""Every page in a real Chromium: accessible, without a script or a request that is not ours, and no wider than a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tests.serve.web import axe
+from tests.serve.web.screenshots import keep_picture
+from tests.serve.web.world import BY, EVIL, LEFT_EARLY, World
+from tests.support.programs import needs_node
+
+PHONE: ViewportSize = {"width": 360, "height": 740}
+
+
+def public_pages(world: World) -> list[str]:
+    event = world.event_id("花火")
+    return [
+        "/", "/?city=盛岡市&q=ヨガ", "/search?q=花火", "/search", "/month/2026-08", "/day/2026-08-11", f"/events/{event}",
+        f"/events/{world.event_id('Concert')}", "/subscribe?city=盛岡", "/about", "/sign-in",
+    ]  # fmt: skip
+
+
+def desk_pages(world: World) -> list[str]:
+    event = world.event_id("花火")
+    return [
+        "/manage", "/manage/sources", "/manage/sources/1", "/manage/sources/3", "/manage/sources/new", "/manage/sources/1/edit",
+        "/manage/reviews", "/manage/reviews?which=answered", "/manage/reviews/1", "/manage/reviews/2", "/manage/merges",
+        "/manage/runs", "/manage/runs/1", "/manage/runs/3", "/manage/events", "/manage/events?status=quarantine",
+        f"/manage/events/{event}", "/manage/events/new", "/manage/events/48", "/manage/users", "/manage/keys", "/manage/log",
+    ]  # fmt: skip
+
+
+@contextmanager
+def window(browser: Browser, world: World, *, role: str = "", **options: object) -> Iterator[tuple[Page, list[str]]]:
+    """A window, and what goes wrong in it: whatever the console says, and every request that leaves the service."""
+    context = browser.new_context(**options)  # type: ignore[arg-type]
+    if role:
+        context.add_cookies([{"name": "tadoru", "value": world.cookie(role), "url": world.address}])
+    context.set_default_timeout(10_000)
+    page, wrong = context.new_page(), list[str]()
+    page.on("console", lambda message: None if LEFT_EARLY in message.text else wrong.append(f"{page.url}: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(f"{page.url}: {error}"))
+    page.on("dialog", lambda dialog: wrong.append(f"{page.url}: {dialog.message}"))
+    page.on("request", lambda request: wrong.append(request.url) if not request.url.startswith(world.address) else None)
+    yield page, wrong
+    context.close()
+
+
+SMALL = """() => [...document.querySelectorAll('button, .button, select, textarea, .tick, summary, nav a, .month .date, '
+    + 'input:not([type=hidden], [type=radio], [type=checkbox])')]
+    .filter(one => one.offsetParent !== null && one.getBoundingClientRect().height < 24)
+    .map(one => one.outerHTML.slice(0, 80))"""
+
+
+def on_a_phone(page: Page) -> Iterator[str]:
+    """What somebody with a phone would stumble over: a page that is too wide, something to press that is too small."""
+    usual = page.viewport_size
+    assert usual is not None
+    page.set_viewport_size(PHONE)
+    if (width := page.evaluate("document.documentElement.scrollWidth")) > PHONE["width"]:
+        yield f"{width} pixels wide"
+    yield from page.evaluate(SMALL)
+    page.set_viewport_size(usual)
+
+
+@needs_node
+@pytest.mark.parametrize("scheme,lang", [("light", "ja"), ("dark", "en")])
+def test_nothing_keeps_anybody_out_of_a_page_nor_makes_it_hard_on_a_phone(
+    browser: Browser, world: World, scheme: str, lang: str
+) -> None:
+    world.store.add_key(f"for {scheme}", ("events:read",), BY)
+    found: list[str] = []
+    for role, paths in (("", public_pages(world)), ("admin", desk_pages(world))):
+        with window(browser, world, role=role, color_scheme=scheme, locale=lang) as (page, wrong):
+            for path in paths:
+                assert page.goto(world.url(path)).status == 200, path  # type: ignore[union-attr]
+                keep_picture(page, f"{lang}-{scheme}-{path}")
+                found += [f"{path}: {one}" for one in (*axe.violations(page), *on_a_phone(page))]
+        assert wrong == []
+    assert found == []
+
+
+@pytest.mark.parametrize("path", ["/", "/month/2026-08", "/manage/sources/1", "/manage/reviews/2", "/manage/events/new"])
+def test_the_keyboard_reaches_everything_in_order(browser: Browser, world: World, path: str) -> None:
+    number = """() => {
+        const all = [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')]
+            .filter(one => one.checkVisibility({visibilityProperty: true}) && (one.type !== 'radio' || one.checked));
+        all.forEach((one, place) => one.dataset.place = place);
+        return all.length; }"""
+    with window(browser, world, role="editor") as (page, _):
+        page.goto(world.url(path))
+        count = page.evaluate(number)
+        reached = []
+        for _step in range(count):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("document.activeElement.dataset.place"))
+    assert reached == [str(place) for place in range(count)]
+
+
+def test_the_first_tab_offers_to_skip_to_the_content(browser: Browser, world: World) -> None:
+    with window(browser, world) as (page, _):
+        page.goto(world.url("/"))
+        page.keyboard.press("Tab")
+        assert page.locator(".skip").bounding_box()["y"] >= 0  # type: ignore[index]
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_what_a_stranger_wrote_is_text_and_never_runs(browser: Browser, world: World) -> None:
+    world.store.add_source({"name": f"Source {EVIL}", "type": "ics", "url": "https://x.example/", "notes": EVIL}, EVIL)
+    last = world.store.sources()[-1].id
+    pages = [f"/events/{world.event_id('花火')}", "/", "/month/2026-08", "/about", "/manage/sources", f"/manage/sources/{last}"]
+    with window(browser, world, role="admin") as (page, wrong):
+        for path in pages:
+            page.goto(world.url(path))
+            assert page.title() not in ("1", "2")
+            assert page.locator("main img, main script, a[href^='javascript']").count() == 0
+        page.goto(world.url(f"/?q=<script>alert(1)</script>&city={EVIL}"))
+        assert page.locator("input[name=city]").input_value() == EVIL
+    assert wrong == []
+
+
+def test_somebody_switches_the_language_and_it_stays(browser: Browser, world: World) -> None:
+    with window(browser, world, locale="ja") as (page, wrong):
+        page.goto(world.url("/month/2026-08?city=盛岡市"))
+        assert page.locator("html").get_attribute("lang") == "ja"
+        page.get_by_role("link", name="English").click()
+        assert page.get_by_role("heading", level=1).inner_text() == "August 2026"
+        assert page.locator("input[name=city]").input_value() == "盛岡市"
+        page.get_by_role("link", name="Subscribe").first.click()
+        assert page.get_by_role("heading", level=1).inner_text() == "Subscribe to the calendar"
+    assert wrong == []
+
+
+def test_the_month_is_a_table_with_days_and_titles(browser: Browser, world: World) -> None:
+    with window(browser, world, locale="en") as (page, _):
+        page.goto(world.url("/month/2026-08"))
+        cells = page.get_by_role("table").get_by_role("cell")
+        assert cells.count() == 6 * 7
+        cell = cells.filter(has=page.get_by_role("link", name="Tue, 11 August 2026"))
+        assert "盛岡花火の祭典" in cell.inner_text()
+        page.get_by_role("link", name="Tue, 11 August 2026").click()
+        assert page.get_by_role("heading", level=1).inner_text() == "Tue, 11 August 2026"
+        assert page.get_by_role("heading", name="Under way").is_visible()

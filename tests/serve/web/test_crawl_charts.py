@@ -1,0 +1,141 @@
+"""The charts of crawls and what the lists of a crawl are asked for: values in, values out."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tadoru.i18n.formatter import Formatter
+from tadoru.jobs.regressions import regression, regression_changes
+from tadoru.jobs.reporting.charts import MAX_COLUMNS
+from tadoru.jobs.service_crawl import docs_changes, links_changes
+from tadoru.serve.web.crawls.overview import depth_bars
+from tadoru.serve.web.crawls.results import LINK_FILTERS, SORTS, STATUS_FILTERS, parse_link_filter, parse_page_filter
+from tadoru.serve.web.crawls.view_models import (
+    HEIGHT,
+    WIDTH,
+    bar_chart,
+    crawl_run_row,
+    daily_columns,
+    figure,
+    trend_line,
+    trend_lines,
+)
+from tadoru.store.served_crawls.schema import CrawlRun
+
+FIRST = datetime(2026, 8, 1, tzinfo=UTC)
+
+
+def run(number: int, outcome: str = "finished", **figures: object) -> CrawlRun:
+    at = FIRST + timedelta(days=number)
+    return CrawlRun(
+        id=number, crawl_id=1, started_at=at, ended_at=at, outcome=outcome, figures=figures, changes={}, told_at=None
+    )  # fmt: skip
+
+
+def test_the_longest_bar_is_the_whole_width_and_the_smallest_is_still_seen() -> None:
+    shown = bar_chart([("fine", 10_000, "good", ""), ("broken", 1, "bad", "/x"), ("none", 0, "", "")])
+    assert [one.length for one in shown] == [100.0, 1.5, 0.0]
+
+
+def test_of_very_many_depths_the_last_bar_holds_the_rest() -> None:
+    shown = depth_bars([(depth, 2) for depth in range(250)], "/c")
+    assert (len(shown), sum(one.count for one in shown)) == (MAX_COLUMNS, 500)
+    assert (shown[3].words, shown[3].href) == ("3", "/c/pages?depth=3")
+    assert (shown[-1].words, shown[-1].href) == (f"{MAX_COLUMNS - 1}+", "")
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=2, max_size=40))
+def test_a_line_stays_within_its_picture_and_goes_from_left_to_right(values: list[float]) -> None:
+    line = trend_line("pages", [(FIRST + timedelta(hours=number), value) for number, value in enumerate(values)])
+    assert line is not None
+    assert all(0 <= one.x <= WIDTH and 0 <= one.y <= HEIGHT for one in line.points)
+    assert [one.x for one in line.points] == sorted(one.x for one in line.points)
+    assert line.last == values[-1]
+
+
+def test_one_run_is_no_trend() -> None:
+    assert trend_line("pages", [(FIRST, 3.0)]) is None
+    assert trend_lines([run(1, pages=3)]) == ()
+
+
+def test_trends_are_of_finished_runs_in_the_order_of_time() -> None:
+    runs = [run(3, score=80.0, pages=12), run(2, "failed", pages=1), run(1, score=90.0, pages=10)]
+    lines = {line.name: [one.value for one in line.points] for line in trend_lines(runs)}
+    assert lines == {"score": [90.0, 80.0], "pages": [10.0, 12.0]}
+
+
+def test_what_a_crawl_never_had_is_not_drawn() -> None:
+    assert [line.name for line in trend_lines([run(2, pages=3, errors=0), run(1, pages=3, errors=0)])] == ["pages"]
+
+
+def test_a_figure_is_found_by_its_name_and_in_its_group() -> None:
+    assert figure({"findings.error": 2}, "findings.error") == 2.0
+    assert figure({"findings": {"error": 3}}, "findings.error") == 3.0
+    assert figure({"pages": "many", "is_well": True}, "pages") is None
+    assert figure({"is_well": True}, "is_well") is None
+
+
+def test_every_day_has_its_column() -> None:
+    today = date(2026, 8, 31)
+    columns = daily_columns([(today, 5), (today, 5), (today - timedelta(days=29), 1), (today - timedelta(days=99), 7)], today)
+    assert len(columns) == 30
+    assert {one.day: one.count for one in columns if one.count} == {today: 10, today - timedelta(days=29): 1}
+
+
+def reasons_of(changes: dict[str, object], lang: str) -> tuple[str, ...]:
+    run = CrawlRun(
+        id=1, crawl_id=1, started_at=FIRST, ended_at=FIRST, outcome="finished", figures={}, changes=changes, told_at=None
+    )
+    return crawl_run_row(run, Formatter(lang, UTC)).reasons
+
+
+@pytest.mark.parametrize(
+    "changes,japanese",
+    [
+        (docs_changes({"pages": 10, "removed": 20, "added": 0, "changed": 0}), "30ページのうち20ページがなくなりました。"),
+        (links_changes({"broken_links": 3}, {"broken_links": 1}), "リンク切れが3件あります（前回1件）。"),
+        (links_changes({"broken_links": 1}, {"broken_links": 0}), "リンク切れが1件あります（前回0件）。"),
+        (regression_changes([regression("pages_broke", count=1)]), "1ページが表示できなくなりました。"),
+        (regression_changes([regression("pages_vanished", count=1234)]), "1,234ページがなくなりました。"),
+        (regression_changes([regression("pages_deindexed", count=2)]), "2ページが検索エンジンに表示されなくなりました。"),
+        (regression_changes([regression("new_errors", count=1)]), "新しいエラーが1件あります。"),
+        (regression_changes([regression("score_fell", before=90.1, after=80.0)]), "スコアが90.1から80.0に下がりました。"),
+    ],
+)
+def test_why_a_run_is_worse_is_shown_in_the_language_of_the_page(changes: dict[str, Any], japanese: str) -> None:
+    assert changes["regression"]
+    assert reasons_of(changes, "en") == tuple(changes["reasons"])
+    assert reasons_of(changes, "ja") == (japanese,)
+
+
+@pytest.mark.parametrize("codes", [None, [], [{"code": "of_the_future", "parameters": {}}], [{"code": "pages_broke"}], "?"])
+def test_a_reason_without_a_known_code_is_shown_as_it_was_stored(codes: object) -> None:
+    changes = {"regression": True, "reasons": ["The moon is full."], "reason_codes": codes}
+    assert reasons_of(changes, "ja") == ("The moon is full.",)
+
+
+@given(st.dictionaries(st.sampled_from(["q", "answer", "depth", "indexable", "sort", "which", "source", "target"]), st.text()))
+def test_whatever_an_address_asks_for_is_a_filter_that_makes_sense(given: dict[str, str]) -> None:
+    pages, links = parse_page_filter(given), parse_link_filter(given)
+    assert pages.sort in SORTS
+    assert pages.filter().depth is None or pages.filter().depth >= 0  # type: ignore[operator]
+    assert links.which in LINK_FILTERS
+    assert all(one.startswith("?") or not one for one in (pages.query(), links.query(cursor="x")))
+
+
+def test_an_address_that_was_made_asks_for_the_same_again() -> None:
+    asked = parse_page_filter({"q": "a b&c", "answer": "4xx", "depth": "2", "indexable": "no", "sort": "size"})
+    assert asked.query(cursor="z") == "?q=a+b%26c&answer=4xx&depth=2&indexable=no&sort=size&cursor=z"
+    assert asked.filter().codes == STATUS_FILTERS["4xx"].codes
+    assert (asked.filter().depth, asked.filter().indexable) == (2, False)
+
+
+def test_of_one_page_all_links_are_shown_and_else_the_broken_ones() -> None:
+    assert parse_link_filter({}).which == "broken"
+    assert parse_link_filter({"target": "3"}).filter().target == 3
+    assert parse_link_filter({"target": "3"}).which == "all"
