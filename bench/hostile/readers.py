@@ -31,7 +31,7 @@ from tadoru.jobs.links.job import LinksJob
 from tadoru.model.event import ParsedSource, RawEvent, SourceType
 from tadoru.model.web import Response
 from tadoru.parse import header_fields, sitemap
-from tadoru.parse.bounds import PageTooComplex
+from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.dates import read_when
 from tadoru.parse.decode import decode, header_charset
 from tadoru.parse.extract import Extraction
@@ -116,8 +116,8 @@ def _facts(given: FetchedPage) -> None:
     """All that is read of header fields, whatever the job."""
     response = given.response
     page_facts(response, PageResult())
-    LINKS.remark(URL, response, None)
-    AUDIT.remark(URL, response, None)
+    LINKS.handle_non_page(URL, response, None)
+    AUDIT.handle_non_page(URL, response, None)
     header_fields.links(response.header_all("link"), URL)
     header_fields.robots_tags(response.header_all("x-robots-tag"))
     header_fields.cookies(response.header_all("set-cookie"))
@@ -128,7 +128,7 @@ def _facts(given: FetchedPage) -> None:
 
 def _cookies(given: FetchedPage) -> None:
     jar = CookieJar(SystemClock())
-    jar.remember(given.response)
+    jar.store(given.response)
     for url in LONG_URLS:
         jar.header(url)
 

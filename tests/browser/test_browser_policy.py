@@ -67,7 +67,7 @@ async def browser(site: Site, elsewhere: Site, secure: Site) -> AsyncIterator[Br
     running = Browser(
         user_agent="x",
         exemptions=Exemptions.for_urls([site.url(), elsewhere.url(), secure.url()]),
-        manners=BrowserPolicy(before=CRAWL.before, allow=CRAWL.allow),
+        policy=BrowserPolicy(wait_for_turn=CRAWL.before, may_request=CRAWL.allow),
         verify_tls=False,
     )
     yield running
@@ -153,7 +153,7 @@ async def test_a_fault_of_the_crawl_itself_is_not_taken_for_one_of_the_page(site
     async def breaks(_: str) -> None:
         raise RuntimeError("the store is gone")
 
-    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=BrowserPolicy(before=breaks))
+    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), policy=BrowserPolicy(wait_for_turn=breaks))
     with pytest.raises(RuntimeError, match="the store is gone"):
         await render(browser, site.url("/"))
     await browser.close()
@@ -166,7 +166,9 @@ async def test_a_crawl_that_is_asked_to_stop_does_not_wait_for_a_turn_any_more(s
         task.cancel()
         await asyncio.Event().wait()
 
-    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=BrowserPolicy(before=interrupted))
+    browser = Browser(
+        user_agent="x", exemptions=Exemptions.for_urls([site.url()]), policy=BrowserPolicy(wait_for_turn=interrupted)
+    )
     with pytest.raises(asyncio.CancelledError):
         await render(browser, site.url("/"))
     await browser.close()
@@ -190,7 +192,7 @@ async def test_with_the_persons_proxy_pages_come_through_it(site: Site, secure: 
         through.append(url)
         return True
 
-    door = outer.invite(seen)
+    door = outer.add_client(seen)
     browser = Browser(
         user_agent="x",
         exemptions=Exemptions.for_urls([site.url(), secure.url()]),

@@ -144,7 +144,7 @@ async def test_a_part_of_the_browser_that_crashes_is_a_failure_of_its_page(site:
 
 async def test_a_page_loads_no_more_than_it_may(site: Site, browser: Browser) -> None:
     site.html("/greedy", "<p>text<script src=/bad/endless></script><script>document.title = 'after'</script>")
-    small = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), window=BrowserOptions(max_bytes=1_000_000))
+    small = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), options=BrowserOptions(max_bytes=1_000_000))
     page = rendered(await render(small, site.url("/greedy")))
     assert "<title>after</title>" in page.html.decode()
     assert [failed.split(" ")[1] for failed in page.failed_resources] == [site.url("/bad/endless")]

@@ -1,4 +1,4 @@
-"""A page can not make the browser connect to an address that is not the public's, by any of the ways browsers have.
+"""A page cannot make the browser connect to an address that is not the public's, by any of the ways browsers have.
 
 In a network namespace the loopback interface carries a public address with the page on it, private ones with listeners, and the
 machine's own name servers. `python -m tests.browser.test_no_way_around_the_guard` is what runs inside.
@@ -98,7 +98,7 @@ async def test_a_page_reaches_no_other_port_of_the_machine(site: Site, elsewhere
     listener = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: Packets("here", arrived), ("127.0.0.1", elsewhere.port)
     )
-    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), manners=BrowserPolicy(pictures=True))
+    browser = Browser(user_agent="x", exemptions=Exemptions.for_urls([site.url()]), policy=BrowserPolicy(load_media=True))
     answer = rendered(await render(browser, site.url("/try"), timeout=5))
     await browser.close()
     listener[0].close()
@@ -194,8 +194,8 @@ async def inside() -> dict[str, Any]:
             browser = Browser(
                 user_agent="x",
                 exemptions=exemptions,
-                manners=BrowserPolicy(pictures=True),
-                window=BrowserOptions(pages=1),
+                policy=BrowserPolicy(load_media=True),
+                options=BrowserOptions(pages=1),
                 resolver=resolver,
             )
             answer = rendered(await render(browser, f"http://{PUBLIC}/", timeout=5))

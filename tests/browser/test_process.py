@@ -158,7 +158,7 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
     script = "p.textContent = document.cookie || 'new'; document.cookie = 'seen=1; max-age=9999'"
     site.html("/session", f"<p id=p><script>{script}</script>")
     for expected in ("new", "seen=1"):
-        running = browser_for(site, window=BrowserOptions(profile=tmp_path / "profile"))
+        running = browser_for(site, options=BrowserOptions(profile=tmp_path / "profile"))
         assert f'<p id="p">{expected}</p>' in shown(await render(running, site.url("/session")))
         assert '<p id="p">seen=1</p>' in shown(await render(running, site.url("/session")))
         await running.close()
@@ -167,7 +167,7 @@ async def test_a_kept_session_is_there_for_the_next_page_and_the_next_run(site: 
 async def test_a_kept_session_survives_the_end_of_its_browser(site: Site, tmp_path: Path) -> None:
     site.html("/", "<p>text")
     before = descendants(os.getpid())
-    running = browser_for(site, window=BrowserOptions(profile=tmp_path / "profile"))
+    running = browser_for(site, options=BrowserOptions(profile=tmp_path / "profile"))
     for _ in range(2):
         assert "<p>text" in shown(await render(running, site.url()))
         kill(before, "chrom")

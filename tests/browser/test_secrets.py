@@ -24,7 +24,7 @@ async def browser(site: Site, elsewhere: Site) -> AsyncIterator[Browser]:
     running = Browser(
         user_agent="x",
         exemptions=Exemptions.for_urls([site.url(), elsewhere.url()]),
-        manners=BrowserPolicy(credentials=credentials),
+        policy=BrowserPolicy(credentials=credentials),
     )
     yield running
     await running.close()

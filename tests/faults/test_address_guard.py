@@ -1,4 +1,4 @@
-"""A page on a public address can not make the crawler connect to an address that is not the public's.
+"""A page on a public address cannot make the crawler connect to an address that is not the public's.
 
 The first half runs everywhere: listeners on loopback that nobody named, and a resolver that lies. The second half runs where the
 kernel gives us a network namespace: there the loopback interface carries a public address with a real site on it, and private

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tadoru.config.resolve.resolve_config import resolve_config
 
+from tadoru.config.resolve import resolve_config
 from tadoru.errors import BrowserMissing
 from tadoru.fetch.browser import chromium
 
@@ -56,7 +56,7 @@ def test_its_variable_is_known_to_the_configuration(tmp_path: Path) -> None:
         ("launch: closed\nBrowser logs:\nChromium sandboxing failed!\n====", "user namespaces"),
         ("closed\nLooks like you launched a headed browser without having a XServer running.", "no display"),
         ("closed\n  - [pid=7][err] first\n  - [pid=7][err] chromium: cannot load libnss3.so\n  - [pid=7] <kill>", "libnss3.so"),
-        ("closed", "it ended at once"),
+        ("closed", "it exited immediately"),
     ],
     ids=["no sandbox", "no display", "its own words", "nothing"],
 )

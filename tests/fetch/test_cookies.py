@@ -31,7 +31,7 @@ class Fixed:
 
 def jar_after(url: str, *lines: str) -> CookieJar:
     jar = CookieJar(Fixed())
-    jar.remember(Response(url=url, status=200, headers=tuple(("Set-Cookie", line) for line in lines)))
+    jar.store(Response(url=url, status=200, headers=tuple(("Set-Cookie", line) for line in lines)))
     return jar
 
 
@@ -104,14 +104,14 @@ def test_an_address_has_no_domains_above_it() -> None:
 def test_a_cookie_set_again_is_replaced_and_one_that_expired_is_gone() -> None:
     jar = jar_after(SHOP, "id=1", "other=2", "id=3")
     assert jar.header(SHOP) == "other=2; id=3"
-    jar.remember(Response(url=SHOP, status=200, headers=(("Set-Cookie", "other=; Max-Age=0"),)))
+    jar.store(Response(url=SHOP, status=200, headers=(("Set-Cookie", "other=; Max-Age=0"),)))
     assert jar.header(SHOP) == "id=3"
 
 
 def test_a_cookie_expires_while_it_is_kept() -> None:
     clock = Fixed()
     jar = CookieJar(clock)
-    jar.remember(Response(url=SHOP, status=200, headers=(("Set-Cookie", "id=1; Max-Age=10"),)))
+    jar.store(Response(url=SHOP, status=200, headers=(("Set-Cookie", "id=1; Max-Age=10"),)))
     clock.seconds += 11
     assert jar.header(SHOP) == ""
 

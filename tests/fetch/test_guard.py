@@ -50,12 +50,12 @@ class Answers:
 
 def test_public_addresses_pass_and_the_others_are_left_out() -> None:
     mixed = ["127.0.0.1", PUBLIC, "10.0.0.1", "2606:2800:220:1::1", "::1"]
-    assert AddressGuard(Exemptions()).allowed("a.example", 80, mixed) == [PUBLIC, "2606:2800:220:1::1"]
+    assert AddressGuard(Exemptions()).allowed_addresses("a.example", 80, mixed) == [PUBLIC, "2606:2800:220:1::1"]
 
 
 def test_no_public_address_is_a_refusal_that_says_why() -> None:
     with pytest.raises(BlockedAddress, match=r"a\.example: 10\.0\.0\.1 is a private address"):
-        AddressGuard(Exemptions()).allowed("a.example", 80, ["10.0.0.1", "127.0.0.1"])
+        AddressGuard(Exemptions()).allowed_addresses("a.example", 80, ["10.0.0.1", "127.0.0.1"])
 
 
 EXEMPT = Exemptions.for_urls(["http://dev.example:8000/"])
@@ -68,17 +68,17 @@ EXEMPT = Exemptions.for_urls(["http://dev.example:8000/"])
 )
 def test_an_exemption_is_for_exactly_the_host_and_port_that_were_named(host: str, port: int, passes: bool) -> None:
     guard = AddressGuard(EXEMPT)
-    assert guard.exempt(host, port) is passes
+    assert guard.is_exempt(host, port) is passes
     if passes:
-        assert guard.allowed(host, port, ["127.0.0.1"]) == ["127.0.0.1"]
+        assert guard.allowed_addresses(host, port, ["127.0.0.1"]) == ["127.0.0.1"]
     else:
         with pytest.raises(BlockedAddress):
-            guard.allowed(host, port, ["127.0.0.1"])
+            guard.allowed_addresses(host, port, ["127.0.0.1"])
 
 
 def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
-    assert AddressGuard(Exemptions(), proxy=("127.0.0.1", 3128)).exempt("127.0.0.1", 3128)
-    assert not AddressGuard(Exemptions()).exempt("127.0.0.1", 3128)
+    assert AddressGuard(Exemptions(), proxy=("127.0.0.1", 3128)).is_exempt("127.0.0.1", 3128)
+    assert not AddressGuard(Exemptions()).is_exempt("127.0.0.1", 3128)
 
 
 @pytest.mark.parametrize(
@@ -96,87 +96,87 @@ def test_the_persons_proxy_passes_only_where_connections_are_made() -> None:
 async def test_a_host_that_a_person_named_is_exempt_only_if_it_is_private_then(
     answer: list[str] | Exception, is_exempt: bool
 ) -> None:
-    names = DnsCache(HandClock(), Answers(answer))
-    exempt = await private_exemptions(["http://dev.example:8000/"], names)
+    dns = DnsCache(HandClock(), Answers(answer))
+    exempt = await private_exemptions(["http://dev.example:8000/"], dns)
     assert exempt.covers("dev.example", 8000) is is_exempt
-    await names.close()
+    await dns.close()
 
 
 @pytest.mark.parametrize("first", [OSError("NXDOMAIN"), []], ids=["unknown", "without an address"])
 async def test_a_name_that_resolves_only_later_is_connected_to_when_it_is_public_then(first: list[str] | Exception) -> None:
-    names = DnsCache(HandClock(), Answers(first))
-    guard = AddressGuard(Exemptions.from_list((await private_exemptions(["http://dev.example:8000/"], names)).to_list()))
-    assert guard.allowed("dev.example", 8000, [PUBLIC]) == [PUBLIC]
+    dns = DnsCache(HandClock(), Answers(first))
+    guard = AddressGuard(Exemptions.from_list((await private_exemptions(["http://dev.example:8000/"], dns)).to_list()))
+    assert guard.allowed_addresses("dev.example", 8000, [PUBLIC]) == [PUBLIC]
     with pytest.raises(BlockedAddress):
-        guard.allowed("dev.example", 8000, ["127.0.0.1"])
-    await names.close()
+        guard.allowed_addresses("dev.example", 8000, ["127.0.0.1"])
+    await dns.close()
 
 
 async def test_addresses_that_a_person_named_need_no_lookup() -> None:
     server = Answers([PUBLIC])
-    names = DnsCache(HandClock(), server)
-    exempt = await private_exemptions(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], names)
+    dns = DnsCache(HandClock(), server)
+    exempt = await private_exemptions(["http://127.0.0.1/", "http://[::1]:8000/", f"http://{PUBLIC}/"], dns)
     assert exempt.to_list() == ["127.0.0.1:80", "[::1]:8000"]
     assert server.asked == []
-    await names.close()
+    await dns.close()
 
 
 async def test_a_crawl_does_not_wait_for_ever_to_learn_whether_a_name_is_private() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = DnsCache(HandClock(), server)
-    exempt = await private_exemptions(["http://slow.example/"], names, patience=0.01)
+    dns = DnsCache(HandClock(), server)
+    exempt = await private_exemptions(["http://slow.example/"], dns, timeout=0.01)
     assert not exempt.covers("slow.example", 80)
-    await names.close()
+    await dns.close()
 
 
 async def test_an_answer_is_kept_for_a_short_while() -> None:
     clock = HandClock()
-    names = DnsCache(clock, Answers([PUBLIC], ["10.0.0.1"]))
-    assert names.known("a.example") == ()
-    assert await names.ask("a.example") == [PUBLIC]
+    dns = DnsCache(clock, Answers([PUBLIC], ["10.0.0.1"]))
+    assert dns.cached("a.example") == ()
+    assert await dns.resolve("a.example") == [PUBLIC]
     clock.seconds += DNS_SECONDS - 1
-    assert names.known("a.example") == [PUBLIC]
+    assert dns.cached("a.example") == [PUBLIC]
     clock.seconds += 1
-    assert names.known("a.example") == ()
-    assert await names.ask("a.example") == ["10.0.0.1"]
-    await names.close()
+    assert dns.cached("a.example") == ()
+    assert await dns.resolve("a.example") == ["10.0.0.1"]
+    await dns.close()
 
 
 async def test_those_who_wait_for_one_name_ask_once_and_one_may_give_up() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = DnsCache(HandClock(), server)
-    first, second = (asyncio.create_task(names.ask("a.example")) for _ in range(2))
+    dns = DnsCache(HandClock(), server)
+    first, second = (asyncio.create_task(dns.resolve("a.example")) for _ in range(2))
     await server.was_asked.wait()
     first.cancel()
     server.gate.set()
     assert await second == [PUBLIC]
     assert server.asked == ["a.example"]
-    await names.close()
+    await dns.close()
 
 
 @pytest.mark.parametrize("answer", [[], OSError("SERVFAIL"), UnicodeError("label too long")], ids=["empty", "failure", "no name"])
 async def test_no_answer_is_unresolved_and_asked_again_the_next_time(answer: list[str] | Exception) -> None:
-    names = DnsCache(HandClock(), Answers(answer, [PUBLIC]))
+    dns = DnsCache(HandClock(), Answers(answer, [PUBLIC]))
     with pytest.raises(UnresolvedHost):
-        await names.ask("a.example")
-    assert await names.ask("a.example") == [PUBLIC]
-    await names.close()
+        await dns.resolve("a.example")
+    assert await dns.resolve("a.example") == [PUBLIC]
+    await dns.close()
 
 
 async def test_closing_gives_up_on_names_that_are_being_asked() -> None:
     server = Answers([PUBLIC])
     server.gate.clear()
-    names = DnsCache(HandClock(), server)
-    waiting = asyncio.create_task(names.ask("slow.example"))
+    dns = DnsCache(HandClock(), server)
+    waiting = asyncio.create_task(dns.resolve("slow.example"))
     await server.was_asked.wait()
-    await names.close()
+    await dns.close()
     with pytest.raises(asyncio.CancelledError):
         await waiting
 
 
 async def test_the_system_resolves_localhost() -> None:
-    names = DnsCache(HandClock())
-    assert set(await names.ask("localhost")) & {"127.0.0.1", "::1"}
-    await names.close()
+    dns = DnsCache(HandClock())
+    assert set(await dns.resolve("localhost")) & {"127.0.0.1", "::1"}
+    await dns.close()

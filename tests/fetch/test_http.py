@@ -342,7 +342,7 @@ async def test_a_name_that_does_not_resolve_is_a_dns_failure(site: Site) -> None
     async with fetching(site, resolver=nothing) as fetcher:
         failure = failed(await fetcher.fetch(Request(url="http://nowhere.example/path?secret")))
     assert failure.kind == FailureKind.DNS
-    assert failure.message == "nowhere.example can not be resolved."
+    assert failure.message == "nowhere.example cannot be resolved."
 
 
 @pytest.mark.parametrize("host", ["a" * 64 + ".example", "nowhere.invalid"], ids=["a label too long", "a reserved name"])

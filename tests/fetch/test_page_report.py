@@ -50,15 +50,15 @@ def response(status: int, kind: str, *, frame: str = MAIN, loader: str = "1", **
 def test_the_document_is_that_of_the_main_frame_as_it_is_shown() -> None:
     seen = PageReport(MAIN)
     assert seen.document is None
-    seen.responded(response(200, "Document", loader="1", Link="<a>\n<b>"))
-    seen.responded(response(404, "Document", frame="child", loader="2"))
-    seen.responded(response(503, "Document", loader="3"))
-    assert seen.navigated({"id": MAIN, "loaderId": "1"})
-    assert not seen.navigated({"id": "child", "loaderId": "2"})
+    seen.on_response(response(200, "Document", loader="1", Link="<a>\n<b>"))
+    seen.on_response(response(404, "Document", frame="child", loader="2"))
+    seen.on_response(response(503, "Document", loader="3"))
+    assert seen.on_navigation({"id": MAIN, "loaderId": "1"})
+    assert not seen.on_navigation({"id": "child", "loaderId": "2"})
     assert seen.document is not None
     assert (seen.document.status, seen.document.headers) == (200, (("Link", "<a>"), ("Link", "<b>")))
     assert list(seen.failed) == ["404 https://a.example/x"]
-    seen.navigated({"id": MAIN, "loaderId": "written-by-a-script"})
+    seen.on_navigation({"id": MAIN, "loaderId": "written-by-a-script"})
     assert seen.document.status == 503
 
 
@@ -66,10 +66,10 @@ def test_what_we_refused_ourselves_is_no_fault_of_the_page() -> None:
     seen = PageReport(MAIN)
     errors = ("ERR_BLOCKED_BY_CLIENT", "ERR_BLOCKED_BY_CLIENT.Inspector", "ERR_ABORTED", "ERR_FAILED")
     for number, error in enumerate(errors):
-        seen.asked({"requestId": str(number), "request": {"url": f"https://a.example/{number}"}})
-        seen.ended({"requestId": str(number), "errorText": f"net::{error}"})
-    seen.asked({"requestId": "left", "request": {"url": "https://a.example/left"}})
-    seen.ended({"requestId": "left", "errorText": "net::ERR_FAILED", "canceled": True})
+        seen.on_request({"requestId": str(number), "request": {"url": f"https://a.example/{number}"}})
+        seen.on_request_end({"requestId": str(number), "errorText": f"net::{error}"})
+    seen.on_request({"requestId": "left", "request": {"url": "https://a.example/left"}})
+    seen.on_request_end({"requestId": "left", "errorText": "net::ERR_FAILED", "canceled": True})
     assert list(seen.failed) == ["ERR_FAILED https://a.example/3"]
 
 
@@ -77,9 +77,11 @@ def test_a_page_can_complain_without_end_and_is_kept_short() -> None:
     seen = PageReport(MAIN)
     for number in range(MAX_NOISE // MAX_MESSAGE_LENGTH):
         text = {"value": f"{number}" * MAX_MESSAGE_LENGTH}
-        seen.console({"type": "error", "args": [text]})
-        seen.thrown({"exceptionDetails": {"text": "Uncaught", "exception": {"description": f"{number}" * MAX_MESSAGE_LENGTH}}})
-        seen.responded(response(500, "Script") | {"response": {"status": 500, "url": f"https://a.example/{number}"}})
+        seen.on_console({"type": "error", "args": [text]})
+        seen.on_exception(
+            {"exceptionDetails": {"text": "Uncaught", "exception": {"description": f"{number}" * MAX_MESSAGE_LENGTH}}}
+        )
+        seen.on_response(response(500, "Script") | {"response": {"status": 500, "url": f"https://a.example/{number}"}})
     assert seen.noise > MAX_NOISE
     for kept in (seen.console_errors, seen.page_errors, list(seen.failed)):
         assert len(kept) == MAX_MESSAGES
@@ -96,15 +98,15 @@ def test_a_page_can_complain_without_end_and_is_kept_short() -> None:
 )
 def test_an_exception_is_told_in_one_line(details: dict[str, Any], text: str) -> None:
     seen = PageReport(MAIN)
-    seen.thrown({"exceptionDetails": details})
+    seen.on_exception({"exceptionDetails": details})
     assert seen.page_errors == [text]
 
 
 def test_of_the_console_only_errors_are_kept_and_failed_requests_are_not_told_twice() -> None:
     seen = PageReport(MAIN)
-    seen.console({"type": "log", "args": [{"value": "hello"}]})
-    seen.console({"type": "assert", "args": [{"value": "a"}, {"description": "Object"}]})
-    seen.logged({"entry": {"level": "error", "source": "network", "text": "Failed to load resource"}})
-    seen.logged({"entry": {"level": "warning", "source": "security", "text": "careful"}})
-    seen.logged({"entry": {"level": "error", "source": "security", "text": "Mixed content"}})
+    seen.on_console({"type": "log", "args": [{"value": "hello"}]})
+    seen.on_console({"type": "assert", "args": [{"value": "a"}, {"description": "Object"}]})
+    seen.on_log_entry({"entry": {"level": "error", "source": "network", "text": "Failed to load resource"}})
+    seen.on_log_entry({"entry": {"level": "warning", "source": "security", "text": "careful"}})
+    seen.on_log_entry({"entry": {"level": "error", "source": "security", "text": "Mixed content"}})
     assert seen.console_errors == ["a Object", "Mixed content"]

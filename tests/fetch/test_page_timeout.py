@@ -10,7 +10,7 @@ from tadoru.fetch.browser.page_timing import MAX_TIMEOUTS, PageTimeout
 
 async def test_what_takes_too_long_is_cut_short_and_that_is_no_error() -> None:
     allowance, reached = PageTimeout(), False
-    async with allowance.of(0.01):
+    async with allowance.limit(0.01):
         await asyncio.Event().wait()
         reached = True
     assert not reached
@@ -19,7 +19,7 @@ async def test_what_takes_too_long_is_cut_short_and_that_is_no_error() -> None:
 
 async def test_time_stands_still_while_something_waits() -> None:
     allowance, reached = PageTimeout(), False
-    async with allowance.of(0.5):
+    async with allowance.limit(0.5):
         with allowance.paused(), suppress(TimeoutError):
             async with asyncio.timeout(0.6):
                 await asyncio.Event().wait()
@@ -29,7 +29,7 @@ async def test_time_stands_still_while_something_waits() -> None:
 
 async def test_two_that_wait_together_stop_it_once() -> None:
     allowance, reached = PageTimeout(), False
-    async with allowance.of(0.05):
+    async with allowance.limit(0.05):
         with allowance.paused(), allowance.paused():
             pass
         await asyncio.Event().wait()
@@ -40,7 +40,7 @@ async def test_two_that_wait_together_stop_it_once() -> None:
 async def test_a_page_can_not_wait_for_ever() -> None:
     allowance, loop = PageTimeout(), asyncio.get_running_loop()
     began = loop.time()
-    async with allowance.of(0.02):
+    async with allowance.limit(0.02):
         with allowance.paused():
             await asyncio.Event().wait()
     assert loop.time() - began >= 0.02 * MAX_TIMEOUTS
@@ -49,7 +49,7 @@ async def test_a_page_can_not_wait_for_ever() -> None:
 async def test_who_is_done_waiting_when_all_is_over_changes_nothing() -> None:
     allowance = PageTimeout()
     waiting = allowance.paused()
-    async with allowance.of(10):
+    async with allowance.limit(10):
         waiting.__enter__()
     waiting.__exit__(None, None, None)
     assert allowance.is_over

@@ -66,13 +66,13 @@ class World:
         await self.names.close()
         assert not [task for task in asyncio.all_tasks() if "fetch/proxy" in repr(task) or "fetch/relay" in repr(task)]
 
-    def guest(self, **options: Any) -> ProxyClient:
-        return self.proxy.invite(**{"admit": anybody, **options})
+    def client(self, **options: Any) -> ProxyClient:
+        return self.proxy.add_client(**{"admit": anybody, **options})
 
-    async def say(self, data: bytes, guest: ProxyClient | None = None) -> bytes:
+    async def say(self, data: bytes, client: ProxyClient | None = None) -> bytes:
         """Everything that comes back until the proxy closes."""
-        if guest is not None:
-            data = data.replace(b"\r\n", f"\r\nProxy-Authorization: {guest.authorization}\r\n".encode(), 1)
+        if client is not None:
+            data = data.replace(b"\r\n", f"\r\nProxy-Authorization: {client.authorization}\r\n".encode(), 1)
         host, _, port = self.proxy.address.rpartition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(data)
@@ -92,9 +92,9 @@ def get(url: str, *fields: str) -> bytes:
 async def test_a_plain_request_goes_on_as_the_only_one_of_its_connection(site: Site) -> None:
     site.reply("/a?b=%7e", body="hello", headers={"Keep-Alive": "5", "X-Own": "yes"})
     async with World(site) as world:
-        guest = world.guest()
+        client = world.client()
         fields = ("Proxy-Connection: keep-alive", "Connection: keep-alive", "Accept: */*")
-        answer = await world.say(get(site.url("/a?b=%7e"), *fields), guest)
+        answer = await world.say(get(site.url("/a?b=%7e"), *fields), client)
     head, _, body = answer.partition(b"\r\n\r\n")
     assert body == b"hello"
     assert head.splitlines()[0] == b"HTTP/1.1 200 OK"
@@ -104,7 +104,7 @@ async def test_a_plain_request_goes_on_as_the_only_one_of_its_connection(site: S
     (seen,) = site.requests
     assert seen.path == "/a?b=%7e"
     assert seen.headers == {"host": f"127.0.0.1:{site.port}", "accept": "*/*", "connection": "close"}
-    assert guest.loaded == len(answer)
+    assert client.loaded == len(answer)
 
 
 async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
@@ -120,10 +120,10 @@ async def test_a_body_is_sent_on_and_nothing_after_it(site: Site) -> None:
     port = server.sockets[0].getsockname()[1]
     async with World(site) as world:
         world.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
-        guest = world.guest()
+        client = world.client()
         request = f"POST http://127.0.0.1:{port}/ HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody".encode()
-        assert (await world.say(request, guest)).endswith(b"\r\n\r\nok")
-        assert b"200 OK" not in await world.say(request.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked"), guest)
+        assert (await world.say(request, client)).endswith(b"\r\n\r\nok")
+        assert b"200 OK" not in await world.say(request.replace(b"Content-Length: 4", b"Transfer-Encoding: chunked"), client)
     assert bodies == [b"body"]
     server.close()
     await server.wait_closed()
@@ -134,7 +134,7 @@ async def test_a_tunnel_is_copied_as_it_is(site: Site) -> None:
     async with World(site) as world:
         request = get(site.url("/t"), "Connection: close").replace(site.base.encode(), b"")
         connect = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode()
-        answer = await world.say(connect + request, world.guest())
+        answer = await world.say(connect + request, world.client())
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK\r\n")
     assert answer.endswith(b"through")
 
@@ -142,16 +142,16 @@ async def test_a_tunnel_is_copied_as_it_is(site: Site) -> None:
 @pytest.mark.parametrize(
     "credentials",
     [None, "Basic Og==", "Basic not-base64", "Bearer x", "basic {lower}", "Basic {name_only}", "Basic {other}"],
-    ids=["none", "empty", "broken", "another scheme", "another spelling", "without the password", "a guest that has left"],
+    ids=["none", "empty", "broken", "another scheme", "another spelling", "without the password", "a client that has left"],
 )
 async def test_strangers_are_not_served(site: Site, credentials: str | None) -> None:
     async with World(site) as world:
-        guest, former = world.guest(), world.guest()
-        await world.proxy.dismiss(former)
+        client, former = world.client(), world.client()
+        await world.proxy.remove_client(former)
         if credentials is not None:
             credentials = credentials.format(
-                lower=guest.authorization.removeprefix("Basic "),
-                name_only=base64.b64encode(f"{guest.name}:".encode()).decode(),
+                lower=client.authorization.removeprefix("Basic "),
+                name_only=base64.b64encode(f"{client.name}:".encode()).decode(),
                 other=former.authorization.removeprefix("Basic "),
             )
         fields = () if credentials is None else (f"Proxy-Authorization: {credentials}",)
@@ -163,8 +163,8 @@ async def test_strangers_are_not_served(site: Site, credentials: str | None) -> 
 
 async def test_no_two_guests_have_the_same_name_or_password(site: Site) -> None:
     async with World(site) as world:
-        guests = [world.guest() for _ in range(50)]
-        assert len({guest.name for guest in guests}) == len({guest.password for guest in guests}) == 50
+        guests = [world.client() for _ in range(50)]
+        assert len({client.name for client in guests}) == len({client.password for client in guests}) == 50
         assert guests[0].password not in repr(guests[0])
 
 
@@ -187,19 +187,19 @@ async def test_what_is_not_public_is_not_connected_to(site: Site, trap: Site, ho
     place = f"{host}:{trap.port}"
     request = get(f"http://{place}/") if form == "plain" else f"CONNECT {place} HTTP/1.1\r\n\r\n".encode()
     async with World(site, LYING) as world:
-        guest = world.guest()
-        assert await world.say(request, guest) == b""
-        (fault,) = guest.faults.values()
+        client = world.client()
+        assert await world.say(request, client) == b""
+        (fault,) = client.failures.values()
         assert fault.kind == FailureKind.BLOCKED_ADDRESS
     assert trap.connections == site.connections == 0
 
 
 async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(site: Site, trap: Site) -> None:
     async with World(site, {"rebind.example": ["10.0.0.1"]}) as world:
-        guest = world.guest()
-        assert await world.say(get(f"http://rebind.example:{trap.port}/"), guest) == b""
+        client = world.client()
+        assert await world.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
         world.answers["rebind.example"] = ["127.0.0.1"]
-        assert await world.say(get(f"http://rebind.example:{trap.port}/"), guest) == b""
+        assert await world.say(get(f"http://rebind.example:{trap.port}/"), client) == b""
         assert world.asked == ["rebind.example"]
     assert trap.connections == 0
 
@@ -217,32 +217,32 @@ async def test_a_name_is_asked_once_and_what_it_would_say_next_plays_no_role(sit
 async def test_an_answer_that_is_none_ends_the_connection_and_is_told(site: Site, path: str, kind: FailureKind) -> None:
     site.reply("/407", status=407, headers={"Proxy-Authenticate": "Basic realm=mine"})
     async with World(site) as world:
-        guest = world.guest()
-        assert await world.say(get(site.url(path)), guest) == b""
-        assert guest.faults[f"127.0.0.1:{site.port}"].kind == kind
+        client = world.client()
+        assert await world.say(get(site.url(path)), client) == b""
+        assert client.failures[f"127.0.0.1:{site.port}"].kind == kind
 
 
 async def test_interim_answers_are_passed_over(site: Site) -> None:
     async with World(site) as world:
-        answer = await world.say(get(site.url("/bad/continues")), world.guest())
+        answer = await world.say(get(site.url("/bad/continues")), world.client())
     assert answer.startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize("answers, kind", [({}, FailureKind.DNS), ({"gone.example": ["127.0.0.1"]}, FailureKind.BLOCKED_ADDRESS)])
 async def test_a_name_without_an_address(site: Site, answers: dict[str, list[str]], kind: FailureKind) -> None:
     async with World(site, answers) as world:
-        guest = world.guest()
-        assert await world.say(get("http://gone.example/"), guest) == b""
-        assert guest.faults["gone.example"].kind == kind
+        client = world.client()
+        assert await world.say(get("http://gone.example/"), client) == b""
+        assert client.failures["gone.example"].kind == kind
 
 
 async def test_nobody_listens_there() -> None:
     async with Site() as closed:
         pass
     async with World(closed) as world:
-        guest = world.guest()
-        assert await world.say(get(closed.url("/")), guest) == b""
-        assert guest.faults[f"127.0.0.1:{closed.port}"].kind == FailureKind.REFUSED
+        client = world.client()
+        assert await world.say(get(closed.url("/")), client) == b""
+        assert client.failures[f"127.0.0.1:{closed.port}"].kind == FailureKind.REFUSED
 
 
 async def test_leave_is_asked_before_anything_is_looked_up(site: Site) -> None:
@@ -253,10 +253,10 @@ async def test_leave_is_asked_before_anything_is_looked_up(site: Site) -> None:
         return False
 
     async with World(site, {"a.example": ["127.0.0.1"]}) as world:
-        guest = world.guest(admit=refuse)
-        assert await world.say(get("http://a.example/path?q"), guest) == b""
-        assert await world.say(b"CONNECT A.example:443 HTTP/1.1\r\n\r\n", guest) == b""
-        assert await world.say(b"CONNECT [::1]:8443 HTTP/1.1\r\n\r\n", guest) == b""
+        client = world.client(admit=refuse)
+        assert await world.say(get("http://a.example/path?q"), client) == b""
+        assert await world.say(b"CONNECT A.example:443 HTTP/1.1\r\n\r\n", client) == b""
+        assert await world.say(b"CONNECT [::1]:8443 HTTP/1.1\r\n\r\n", client) == b""
         assert world.asked == []
     assert asked == ["http://a.example/path?q", "https://a.example/", "https://[::1]:8443/"]
 
@@ -270,10 +270,10 @@ async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) ->
         return True
 
     async with World(site) as world:
-        guest = world.guest(admit=slow)
-        asking = asyncio.create_task(world.say(get(site.url("/")), guest))
+        client = world.client(admit=slow)
+        asking = asyncio.create_task(world.say(get(site.url("/")), client))
         await waits.wait()
-        await world.proxy.dismiss(guest)
+        await world.proxy.remove_client(client)
         assert await asking == b""
         gate.set()
     assert site.connections == 0
@@ -293,7 +293,7 @@ async def test_who_waits_for_leave_and_goes_away_is_not_connected(site: Site) ->
 )
 async def test_what_no_browser_would_ask_is_not_answered(site: Site, request_bytes: bytes) -> None:
     async with World(site) as world:
-        assert await world.say(request_bytes, world.guest()) == b""
+        assert await world.say(request_bytes, world.client()) == b""
     assert site.connections == 0
 
 
@@ -309,24 +309,24 @@ async def test_a_site_that_falls_silent_is_not_waited_for_for_ever(
 ) -> None:
     monkeypatch.setattr(proxy_module, "IDLE_SECONDS", 0.1)
     async with World(site) as world:
-        guest = world.guest()
+        client = world.client()
         if form == "plain":
-            assert await world.say(get(site.url("/bad/never")), guest) == b""
-            assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.RESPONSE_TIMEOUT
+            assert await world.say(get(site.url("/bad/never")), client) == b""
+            assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.RESPONSE_TIMEOUT
         else:
-            answer = await world.say(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode(), guest)
+            answer = await world.say(f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode(), client)
             assert answer == b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 @pytest.mark.parametrize("form", ["plain", "tunnel"])
 async def test_a_guest_gets_no_more_bytes_than_it_may(site: Site, form: str) -> None:
     async with World(site) as world:
-        guest = world.guest(max_bytes=300_000)
+        client = world.client(max_bytes=300_000)
         request = get(site.url("/bad/endless"))
         if form == "tunnel":
             request = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode() + request.replace(site.base.encode(), b"")
-        assert len(await world.say(request, guest)) <= 301_000
-        assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.TOO_LARGE
+        assert len(await world.say(request, client)) <= 301_000
+        assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.TOO_LARGE
 
 
 async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
@@ -334,7 +334,7 @@ async def test_one_guest_can_not_take_all_connections(site: Site) -> None:
     site.reply("/held", body="x")
     site.reply("/free", body="free")
     async with World(site) as world:
-        greedy, other = world.guest(), world.guest()
+        greedy, other = world.client(), world.client()
         asking = [asyncio.create_task(world.say(get(site.url("/held")), greedy)) for _ in range(40)]
         await site.requested("/held", proxy_module.CLIENT_CONNECTIONS)
         assert (await world.say(get(site.url("/free")), other)).endswith(b"free")
@@ -347,11 +347,11 @@ async def test_a_guest_that_is_sent_away_loses_its_connections_and_no_other_does
     gate = site.hold("/held")
     site.reply("/held", body="x")
     async with World(site) as world:
-        leaving, staying = world.guest(), world.guest()
+        leaving, staying = world.client(), world.client()
         cut = asyncio.create_task(world.say(get(site.url("/held")), leaving))
         kept = asyncio.create_task(world.say(get(site.url("/held")), staying))
         await site.requested("/held", 2)
-        await world.proxy.dismiss(leaving)
+        await world.proxy.remove_client(leaving)
         assert await cut == b""
         gate.release()
         assert (await kept).endswith(b"x")
@@ -359,7 +359,7 @@ async def test_a_guest_that_is_sent_away_loses_its_connections_and_no_other_does
 
 async def test_closing_ends_everything_that_is_open(site: Site) -> None:
     async with World(site) as world:
-        asking = asyncio.create_task(world.say(get(site.url("/bad/never")), world.guest()))
+        asking = asyncio.create_task(world.say(get(site.url("/bad/never")), world.client()))
         await site.requested("/bad/never")
     assert await asking == b""
 
@@ -369,28 +369,28 @@ async def test_with_the_persons_proxy_everything_goes_through_it(site: Site) -> 
     site.reply("/", body="seen")
     async with World(site) as outer:
         outer.proxy._dialer._guard = AddressGuard(Exemptions(allow_all=True))
-        door = outer.guest()
+        door = outer.client()
         upstream = UpstreamProxy.parse(f"http://{door.name}:{door.password}@{outer.proxy.address}")
         async with World(site, {"private.example": ["10.0.0.1"]}, upstream) as inner:
-            guest = inner.guest()
-            assert (await inner.say(get(site.url("/")), guest)).endswith(b"seen")
+            client = inner.client()
+            assert (await inner.say(get(site.url("/")), client)).endswith(b"seen")
             request = get(site.url("/"), "Connection: close").replace(site.base.encode(), b"")
             connect = f"CONNECT 127.0.0.1:{site.port} HTTP/1.1\r\n\r\n".encode()
-            assert (await inner.say(connect + request, guest)).endswith(b"seen")
-            assert await inner.say(get("http://private.example/"), guest) == b""
-            assert guest.faults["private.example"].kind == FailureKind.BLOCKED_ADDRESS
+            assert (await inner.say(connect + request, client)).endswith(b"seen")
+            assert await inner.say(get("http://private.example/"), client) == b""
+            assert client.failures["private.example"].kind == FailureKind.BLOCKED_ADDRESS
         assert site.connections == 2
         assert all("proxy-authorization" not in seen.headers for seen in site.requests)
         wrong = UpstreamProxy.parse(f"http://{door.name}:wrong@{outer.proxy.address}")
         async with World(site, upstream=wrong) as inner:
             for request in (get(site.url("/")), connect):
-                guest = inner.guest()
-                assert await inner.say(request, guest) == b""
-                assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
+                client = inner.client()
+                assert await inner.say(request, client) == b""
+                assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
     async with World(site, upstream=upstream) as inner:
-        guest = inner.guest()
-        assert await inner.say(get(site.url("/")), guest) == b""
-        assert guest.faults[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
+        client = inner.client()
+        assert await inner.say(get(site.url("/")), client) == b""
+        assert client.failures[f"127.0.0.1:{site.port}"].kind == FailureKind.PROXY
 
 
 @pytest.mark.parametrize("text", ["socks5://me:pw@h:1", "http://:pw@", "http://me:pw@h:port", "me:pw@h:80", "http://me:pw@[::1"])

@@ -26,9 +26,9 @@ def event(url: str, kind: str = "Script", frame: str = MAIN, **headers: str) -> 
     return {"requestId": "1", "frameId": frame, "resourceType": kind, "request": {"url": url, "headers": fields}}
 
 
-def sieve(**options: Any) -> RequestFilter:
-    manners = BrowserPolicy(**options)
-    return RequestFilter(manners, RequestAdmission(manners), MAIN, PAGE)
+def request_filter(**options: Any) -> RequestFilter:
+    policy = BrowserPolicy(**options)
+    return RequestFilter(policy, RequestAdmission(policy), MAIN, PAGE)
 
 
 @pytest.mark.parametrize(
@@ -55,26 +55,26 @@ def sieve(**options: Any) -> RequestFilter:
     ids=lambda value: f"{value['resourceType']} {value['request']['url']}" if isinstance(value, dict) else value.value,
 )
 async def test_what_happens_to_a_request(shown: dict[str, Any], verdict: RequestDecision) -> None:
-    judged = sieve()
-    assert await judged.judge(shown) is verdict
+    judged = request_filter()
+    assert await judged.decide(shown) is verdict
     assert (shown["request"]["url"] in judged.refused) == (verdict is RequestDecision.REFUSE)
 
 
 async def test_pictures_are_loaded_when_they_are_asked_for() -> None:
     for kind in ("Image", "Media", "Font"):
-        assert await sieve(pictures=True).judge(event("https://www.site.example/a", kind)) is RequestDecision.GO
+        assert await request_filter(load_media=True).decide(event("https://www.site.example/a", kind)) is RequestDecision.GO
 
 
 async def test_a_page_has_so_many_requests_and_no_more() -> None:
-    judged = sieve()
-    verdicts = [await judged.judge(event(f"https://a.example/{n}")) for n in range(MAX_REQUESTS + 1)]
+    judged = request_filter()
+    verdicts = [await judged.decide(event(f"https://a.example/{n}")) for n in range(MAX_REQUESTS + 1)]
     assert verdicts == [RequestDecision.GO] * MAX_REQUESTS + [RequestDecision.REFUSE]
 
 
 async def test_a_page_that_goes_on_and_on_stays_in_the_end() -> None:
-    judged = sieve()
-    verdicts = [await judged.judge(event(f"{PAGE}?{n}", "Document")) for n in range(MAX_NAVIGATIONS + 1)]
-    assert verdicts == [RequestDecision.GO] * MAX_NAVIGATIONS + [RequestDecision.STAY]
+    judged = request_filter()
+    verdicts = [await judged.decide(event(f"{PAGE}?{n}", "Document")) for n in range(MAX_NAVIGATIONS + 1)]
+    assert verdicts == [RequestDecision.GO] * MAX_NAVIGATIONS + [RequestDecision.ABORT]
     assert judged.page == f"{PAGE}?{MAX_NAVIGATIONS - 1}"
 
 
@@ -89,9 +89,9 @@ async def test_leave_is_asked_by_canonical_url_and_turns_are_taken_by_host() -> 
     async def before(host: str) -> None:
         turns.append(host)
 
-    judged = sieve(allow=allow, before=before)
-    assert await judged.judge(event("HTTPS://API.example:443/%7ea?#x", "XHR")) is RequestDecision.GO
-    assert await judged.judge(event("https://api.example:8443/private", "XHR")) is RequestDecision.REFUSE
+    judged = request_filter(may_request=allow, wait_for_turn=before)
+    assert await judged.decide(event("HTTPS://API.example:443/%7ea?#x", "XHR")) is RequestDecision.GO
+    assert await judged.decide(event("https://api.example:8443/private", "XHR")) is RequestDecision.REFUSE
     assert asked == ["https://api.example/~a", "https://api.example:8443/private"]
     assert turns == ["api.example"]
 
@@ -107,25 +107,25 @@ async def test_what_was_asked_for_in_the_browser_is_not_asked_for_again_as_a_con
     async def before(host: str) -> None:
         turns.append(host)
 
-    entrance = RequestAdmission(BrowserPolicy(allow=allow, before=before))
-    assert await entrance.request("https://a.example/x")
+    admission = RequestAdmission(BrowserPolicy(may_request=allow, wait_for_turn=before))
+    assert await admission.admit_request("https://a.example/x")
     for _ in range(CONNECTIONS_PER_REQUEST):
-        assert await entrance.connection("https://a.example/")
+        assert await admission.admit_connection("https://a.example/")
     assert (asked, turns) == (["https://a.example/x"], ["a.example"])
-    assert await entrance.connection("https://a.example/")
-    assert await entrance.connection("https://a.example:80/")
+    assert await admission.admit_connection("https://a.example/")
+    assert await admission.admit_connection("https://a.example:80/")
     assert asked[1:] == ["https://a.example/", "https://a.example:80/"]
     assert turns == ["a.example"] * 3
 
 
 async def test_secrets_only_for_the_named_and_only_until_the_page_has_been_elsewhere() -> None:
     credentials = Credentials().with_bearer(["https://www.site.example", "https://api.example"], "t")
-    judged = sieve(credentials=credentials)
-    await judged.judge(event(PAGE, "Document"))
+    judged = request_filter(credentials=credentials)
+    await judged.decide(event(PAGE, "Document"))
     assert judged.secrets(event("https://api.example/x")) == (("Authorization", "Bearer t"),)
     assert judged.secrets(event("https://other.example/x")) == ()
     assert judged.secrets(event("https://api.example/x", frame=CHILD)) == ()
     assert judged.secrets(event("data:,x")) == ()
-    await judged.judge(event("https://other.example/", "Document"))
-    await judged.judge(event(PAGE, "Document"))
+    await judged.decide(event("https://other.example/", "Document"))
+    await judged.decide(event(PAGE, "Document"))
     assert judged.secrets(event(PAGE, "Document")) == judged.secrets(event("https://api.example/x")) == ()

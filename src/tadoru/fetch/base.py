@@ -1,4 +1,4 @@
-"""The network door: one method. Nothing else in the product opens a connection."""
+"""The interfaces of network access: a fetcher sends requests, a renderer renders pages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MayRequest = Callable[[str], Awaitable[bool]]
 
 
 class Fetcher(Protocol):
-    """Sends one request and returns the answer. Follows no redirect, retries nothing, paces nothing, and raises for no fault of a
-    site."""
+    """Sends one request and returns the answer. It follows no redirect, does not retry or pace, and raises no error for what a
+    site does wrong."""
 
     async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
-        """`sent` is called once, at the moment the request has gone out: pacing counts from there."""
+        """Send a request. `sent` is called once, when the request has been sent: the gap to the next one starts there."""
         ...
 
     async def close(self) -> None:
@@ -30,7 +30,7 @@ class Renderer(Protocol):
     """A browser."""
 
     async def render(self, url: str, *, timeout: float) -> RenderedPage | Failure:
-        """The page as a visitor sees it. Raises BrowserMissing."""
+        """The page as a browser shows it. Raises BrowserMissing."""
         ...
 
     async def close(self) -> None: ...

@@ -1,8 +1,7 @@
-"""Cookies that sites set during a crawl, kept only when the person asks for a session.
+"""Cookies that sites set during a crawl, stored only when the user asks for a session.
 
-RFC 6265 in the part a crawler needs: domain, path, Secure, Max-Age and Expires. What it may not keep matters as much: no
-cookie for a public suffix, none for a host that did not set it, and a bound on how many. Cookies a person brings along are
-`fetch.credentials`.
+This is the part of RFC 6265 that a crawler needs: domain, path, Secure, Max-Age and Expires. Cookies for a public suffix or for
+another host are rejected, and their number is limited. Cookies that the user provides are in `fetch.credentials`.
 """
 
 from __future__ import annotations
@@ -39,51 +38,51 @@ class _StoredCookie:
 
 
 class CookieJar:
-    """The cookies of one crawl, in memory. The oldest go when there are too many."""
+    """The cookies of one crawl, in memory. The oldest are dropped when there are too many."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._hosts: dict[str, dict[tuple[str, str], _StoredCookie]] = {}
 
     def header(self, url: str) -> str:
-        """What to send as Cookie with a request for this canonical URL; empty when there is nothing."""
+        """The Cookie header for a request to this canonical URL; empty when there is none."""
         target = split_url(url)
         now = self._clock.now()
         found = [
-            (-len(kept.path), f"{name}={kept.value}")
+            (-len(cookie.path), f"{name}={cookie.value}")
             for host in _domains(target.host)
-            for (name, _), kept in self._hosts.get(host, {}).items()
-            if (host == target.host or not kept.host_only)
-            and path_matches(target.path, kept.path)
-            and (target.scheme == "https" or not kept.secure)
-            and (kept.expires is None or kept.expires > now)
+            for (name, _), cookie in self._hosts.get(host, {}).items()
+            if (host == target.host or not cookie.host_only)
+            and path_matches(target.path, cookie.path)
+            and (target.scheme == "https" or not cookie.secure)
+            and (cookie.expires is None or cookie.expires > now)
         ]
         # Longer paths first (5.4), and otherwise in the order they were set.
         return "; ".join(pair for _, pair in sorted(found, key=lambda item: item[0]))
 
-    def remember(self, response: Response) -> None:
-        """Keep what a response sets."""
+    def store(self, response: Response) -> None:
+        """Store the cookies that a response sets."""
         for line in response.header_all("set-cookie"):
-            self._keep(response.url, line)
+            self._store(response.url, line)
 
-    def _keep(self, url: str, line: str) -> None:
+    def _store(self, url: str, line: str) -> None:
         pair, _, rest = line.partition(";")
         name, equals, value = (text.strip() for text in pair.partition("="))
         if not equals or not name or len(line) > MAX_LENGTH or not line.isprintable():
             return
         attributes = _attributes(rest)
-        kept = self._place(url, value, attributes)
-        if kept is None:
+        cookie = self._parse(url, value, attributes)
+        if cookie is None:
             return
-        jar = self._hosts.setdefault(kept.host, {})
-        jar.pop((name, kept.path), None)
-        if kept.expires is None or kept.expires > self._clock.now():
-            jar[name, kept.path] = kept
+        jar = self._hosts.setdefault(cookie.host, {})
+        jar.pop((name, cookie.path), None)
+        if cookie.expires is None or cookie.expires > self._clock.now():
+            jar[name, cookie.path] = cookie
         _drop_oldest(jar, MAX_PER_HOST)
         _drop_oldest(self._hosts, MAX_HOSTS)
 
-    def _place(self, url: str, value: str, attributes: dict[str, str]) -> _StoredCookie | None:
-        """Where the cookie belongs; None when its Domain is not the host's to speak for, or Secure comes over plain HTTP."""
+    def _parse(self, url: str, value: str, attributes: dict[str, str]) -> _StoredCookie | None:
+        """The cookie with its scope; None when its Domain is not of the host, or it is Secure and comes over plain HTTP."""
         source = split_url(url)
         domain = attributes.get("domain", "").removeprefix(".").lower()
         if domain and domain not in _domains(source.host):
@@ -98,7 +97,7 @@ class CookieJar:
     def _expiry(self, attributes: dict[str, str]) -> float | None:
         age = attributes.get("max-age", "")
         if _SECONDS.fullmatch(age):
-            # Of a number without end the first digits say enough.
+            # Twelve digits are enough of a very long number.
             return 0.0 if age.startswith("-") else self._clock.now() + min(int(age.lstrip("0")[:12] or 0), _LONGEST_AGE)
         try:
             moment = parsedate_to_datetime(attributes["expires"])
@@ -108,29 +107,29 @@ class CookieJar:
 
 
 class CookieFetcher:
-    """A fetcher that keeps a session: it sends back what sites set."""
+    """A fetcher that keeps a session: it sends the cookies that sites set."""
 
     def __init__(self, inner: Fetcher, jar: CookieJar) -> None:
         self._inner = inner
         self._jar = jar
 
     async def fetch(self, request: Request, sent: Callable[[], None] | None = None) -> Answer:
-        """Send the request with the cookies of its site, and keep what the answer sets."""
+        """Send the request with the cookies of its site, and store those that the response sets."""
         cookie = self._jar.header(request.url)
         if cookie:
             request = replace(request, headers=_with_cookie_header(request.headers, cookie))
         answer = await self._inner.fetch(request, sent)
         if isinstance(answer, Response):
-            self._jar.remember(answer)
+            self._jar.store(answer)
         return answer
 
     async def close(self) -> None:
-        """Close what is inside."""
+        """Close the inner fetcher."""
         await self._inner.close()
 
 
 def _domains(host: str) -> list[str]:
-    """The host and the domains above it, up to the one somebody registered: never a public suffix."""
+    """The host and its parent domains up to the registrable one: never a public suffix."""
     top = domain_key(f"http://{host}/")
     found = [host]
     while host != top:
@@ -145,7 +144,7 @@ def _attributes(text: str) -> dict[str, str]:
 
 
 def _with_cookie_header(headers: Headers, cookie: str) -> Headers:
-    """One Cookie header; where the site has set a cookie that the person gave too, the site's is the newer."""
+    """The headers with one Cookie header; a cookie that the site set replaces one of the user."""
     names = {pair.partition("=")[0] for pair in cookie.split("; ")}
     given = [pair for name, value in headers if name.lower() == "cookie" for pair in value.split("; ")]
     pairs = [pair for pair in given if pair.partition("=")[0] not in names]

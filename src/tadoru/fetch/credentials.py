@@ -1,7 +1,7 @@
-"""Secrets and the origins they were given for: authentication, keys in the query, custom headers, cookies a person brings along.
+"""Secrets and their origins: authentication, keys in the query, custom headers, cookies that the user provides.
 
-Crawls and event sources use the same mechanism: `CredentialsFetcher` sees every request, each hop of a redirect too, and adds a
-secret only to a request for the origin that it was given for. Cookies that a site sets during the crawl are `fetch.cookies`.
+Crawls and event sources use the same mechanism: `CredentialsFetcher` sees every request, including each hop of a redirect, and
+adds a secret only to a request to the origin that it was given for. Cookies that a site sets are in `fetch.cookies`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tadoru.model.web import Answer, Failure, Headers, Request
 from tadoru.rules.url import origin, split_url, with_parameter, without_parameters
 
 TRANSPORT_HEADERS = frozenset({"host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "trailer"})
-"""What belongs to the connection: setting it by hand would break the framing or speak for another host."""
+"""Headers of the connection: setting them would break the framing or address another host."""
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _EXPIRY = re.compile(r"-?[0-9]+(?:\.[0-9]*)?")
 _HTTP_ONLY = "#HttpOnly_"
@@ -26,7 +26,7 @@ _HTTP_ONLY = "#HttpOnly_"
 
 @dataclass(frozen=True, slots=True)
 class FileCookie:
-    """A cookie from a file; `domain` with a leading dot reaches its subdomains."""
+    """A cookie from a file; a `domain` with a leading dot includes its subdomains."""
 
     domain: str
     path: str
@@ -34,8 +34,8 @@ class FileCookie:
     name: str
     value: str = field(repr=False)
 
-    def reaches(self, url: str) -> bool:
-        """Whether it goes with a request for this canonical URL."""
+    def matches(self, url: str) -> bool:
+        """Whether the cookie is sent with a request to this canonical URL."""
         target = split_url(url)
         exact = self.domain.removeprefix(".")
         host_fits = target.host == exact or (self.domain.startswith(".") and target.host.endswith(self.domain))
@@ -44,14 +44,14 @@ class FileCookie:
 
 @dataclass(frozen=True, slots=True)
 class SecretParameter:
-    """A parameter of the query that signs requests in to one origin."""
+    """A secret query parameter for one origin."""
 
     origin: str
     name: str
     value: str = field(repr=False)
 
     def removed_from(self, url: str) -> str:
-        """A canonical URL without this parameter, or at another origin without any that has its value."""
+        """A canonical URL without this parameter; at another origin, without any parameter of this value."""
         if origin(url) == self.origin:
             return without_parameters(url, lambda name, _: name == self.name)
         return without_parameters(url, lambda _, value: value == self.value)
@@ -59,25 +59,25 @@ class SecretParameter:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Headers and query parameters for some origins, and cookies with their domains. Every `with_…` returns a richer copy."""
+    """Headers and query parameters for some origins, and cookies for domains. Each `with_…` method returns an extended copy."""
 
     by_origin: tuple[tuple[str, Headers], ...] = ()
     cookies: tuple[FileCookie, ...] = ()
     parameters: tuple[SecretParameter, ...] = ()
 
     def for_url(self, url: str) -> Headers:
-        """The headers to add to a request for this canonical URL; nothing for an origin that was not named."""
+        """The headers to add to a request to this canonical URL; none for other origins."""
         if not self:
             return ()
         here = origin(url)
         own = [header for named, headers in self.by_origin if named == here for header in headers]
         pairs = [value for name, value in own if name.lower() == "cookie"]
-        pairs += [f"{cookie.name}={cookie.value}" for cookie in self.cookies if cookie.reaches(url)]
+        pairs += [f"{cookie.name}={cookie.value}" for cookie in self.cookies if cookie.matches(url)]
         others = tuple(header for header in own if header[0].lower() != "cookie")
         return (*others, ("Cookie", "; ".join(pairs))) if pairs else others
 
     def apply(self, request: Request) -> Request:
-        """The request as it is sent: with what was given for its origin, and without secrets of another one in its URL."""
+        """The request with the secrets of its origin, and without secrets of other origins in its URL."""
         secrets, url = self.for_url(request.url), self.without_secrets(request.url)
         for parameter in self.parameters:
             if parameter.origin == origin(url):
@@ -85,14 +85,14 @@ class Credentials:
         return replace(request, url=url, headers=request.headers + secrets) if secrets or url != request.url else request
 
     def conceal(self, answer: Answer) -> Answer:
-        """The answer as it may be stored: servers and error messages repeat the URL that was sent."""
+        """The answer without secrets in its URL and error message, as it may be stored."""
         if not self.parameters:
             return answer
         answer = replace(answer, url=self.without_secrets(answer.url))
         return replace(answer, message=self.redact(answer.message)) if isinstance(answer, Failure) else answer
 
     def without_secrets(self, url: str) -> str:
-        """A canonical URL without the secret parameters of its query."""
+        """A canonical URL without secret query parameters."""
         for secret in self.parameters:
             url = secret.removed_from(url)
         return url
@@ -115,7 +115,7 @@ class Credentials:
     def with_basic(self, origins: Iterable[str], username: str, password: str) -> Credentials:
         """Also authenticate with a user name and password (RFC 7617)."""
         if ":" in username:
-            raise UsageError("A user name for basic authentication can not hold a colon.")
+            raise UsageError("A user name for basic authentication cannot contain a colon.")
         token = base64.b64encode(f"{username}:{password}".encode()).decode("ascii")
         return self.with_headers(origins, (("Authorization", f"Basic {token}"),))
 
@@ -124,11 +124,11 @@ class Credentials:
         return self.with_headers(origins, (("Authorization", f"Bearer {token}"),))
 
     def with_api_key(self, origins: Iterable[str], header: str, value: str) -> Credentials:
-        """Also send an API key in the header its service asks for."""
+        """Also send an API key in this header."""
         return self.with_headers(origins, ((header, value),))
 
     def with_parameter(self, origins: Iterable[str], name: str, value: str) -> Credentials:
-        """Also send a key as a parameter of the query."""
+        """Also send a key as a query parameter."""
         return replace(self, parameters=(*self.parameters, *(SecretParameter(named, name, value) for named in origins)))
 
     def with_cookies(self, origins: Iterable[str], pairs: Iterable[str]) -> Credentials:
@@ -137,11 +137,11 @@ class Credentials:
         return self.with_headers(origins, (("Cookie", "; ".join(cookies)),)) if cookies else self
 
     def with_cookie_file(self, text: str, now: float) -> Credentials:
-        """Also send the cookies of a Netscape `cookies.txt`, each to the hosts it names, but for those that have expired."""
+        """Also send the cookies of a Netscape `cookies.txt` to their hosts, except those that have expired."""
         return replace(self, cookies=(*self.cookies, *_read_cookie_file(text, now)))
 
     def redacted(self) -> dict[str, list[str]]:
-        """What is sent where, for printing: names only."""
+        """What is sent where, without values, for printing."""
         shown: dict[str, list[str]] = {}
         for named, headers in self.by_origin:
             shown.setdefault(named, []).extend(f"{name}: ***" for name, _ in headers)
@@ -159,7 +159,7 @@ NO_CREDENTIALS = Credentials()
 
 
 class CredentialsFetcher:
-    """A fetcher that adds to each request what was given for its origin."""
+    """A fetcher that adds the credentials of its origin to each request."""
 
     def __init__(self, inner: Fetcher, credentials: Credentials) -> None:
         self._inner = inner
@@ -170,31 +170,31 @@ class CredentialsFetcher:
         return self._credentials.conceal(await self._inner.fetch(self._credentials.apply(request), sent))
 
     async def close(self) -> None:
-        """Close what is inside."""
+        """Close the inner fetcher."""
         await self._inner.close()
 
 
 def path_matches(path: str, prefix: str) -> bool:
-    """RFC 6265, 5.1.4: the same path, or one below it."""
+    """Whether a path is the prefix or below it (RFC 6265, 5.1.4)."""
     return path == prefix or (path.startswith(prefix) and (prefix.endswith("/") or path[len(prefix)] == "/"))
 
 
 def check_header(name: str, value: str) -> None:
     """Raise UsageError for a header that cannot be sent."""
-    # The value stays out of every message: it is what has to be kept secret.
+    # No message contains the value: it is a secret.
     if not _TOKEN.fullmatch(name):
-        raise UsageError(f"{quoted(name)} is not a header name.")
+        raise UsageError("{name} is not a valid header name.", name=quoted(name))
     if name.lower() in TRANSPORT_HEADERS:
-        raise UsageError(f"The header {name} can not be set: it belongs to the connection.")
+        raise UsageError("The header {name} cannot be set: it belongs to the connection.", name=name)
     if not (value.isprintable() or value.replace("\t", "").isprintable()):
-        raise UsageError(f"The value of the header {name} holds a line break or another control character.")
+        raise UsageError("The value of the header {name} contains a line break or another control character.", name=name)
 
 
 def _cookie_pair(text: str) -> str:
     name, equals, value = text.partition("=")
     name, value = name.strip(), value.strip()
     if not equals or not _TOKEN.fullmatch(name) or ";" in value or not value.isprintable():
-        raise UsageError("A cookie is written as 'name=value', without semicolons.")
+        raise UsageError("Write a cookie as “name=value”, without semicolons.")
     return f"{name}={value}"
 
 
@@ -205,7 +205,7 @@ def _read_cookie_file(text: str, now: float) -> Iterable[FileCookie]:
             continue
         fields = content.split("\t")
         if len(fields) != 7 or not _EXPIRY.fullmatch(fields[4]):
-            raise UsageError(f"Line {number} of the cookie file is not in the Netscape cookies.txt format.")
+            raise UsageError("Line {number} of the cookie file is not in the Netscape cookies.txt format.", number=number)
         domain, subdomains, path, secure, expires, name, value = fields
         if 0 < float(expires) <= now:
             continue

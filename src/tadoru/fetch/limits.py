@@ -1,7 +1,7 @@
-"""Bounds on what a site can make us hold: header bytes, and bodies that grow when they are decompressed.
+"""Limits on the size of responses: headers, and bodies that grow when they are decompressed.
 
-Decompression is done here and not by the HTTP client, in small steps, so that a bomb is stopped one step past the cap
-instead of after it has filled the memory. Reading from the network is not here (`fetch.http`).
+Bodies are decompressed here and not by the HTTP client, in small steps, so that a decompression bomb is stopped one step past the
+limit, before it fills the memory. Reading from the network is in `fetch.http`.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ HEADER_LINE_BYTES = 64 * 1024
 HEADER_COUNT = 256
 HEADER_TOTAL_BYTES = 256 * 1024
 STEP = 64 * 1024
-"""How much one step of decompression may produce: the most a body can pass its cap by."""
+"""The maximum output of one decompression step, and so by how much a body can exceed its limit."""
 MAX_LAYERS = 4
 ZSTD_WINDOW_LOG = 23
-"""8 MiB, what RFC 9659 allows for HTTP: a frame that asks for more memory is refused."""
+"""8 MiB, as RFC 9659 allows for HTTP: a frame that needs more memory is rejected."""
 
 
 class BodyTooLarge(Exception):
-    """The body passed its cap."""
+    """The body exceeds its limit."""
 
 
 class HeadersTooLarge(Exception):
-    """The response headers together passed `HEADER_TOTAL_BYTES`."""
+    """The response headers together exceed `HEADER_TOTAL_BYTES`."""
 
 
 class BadContentEncoding(Exception):
-    """The body is not what its Content-Encoding says."""
+    """The body does not match its Content-Encoding."""
 
 
 class _Layer(Protocol):
@@ -54,7 +54,7 @@ class _Zlib:
         self._gzip = gzip
         self._stream = zlib.decompressobj(zlib.MAX_WBITS | 16) if gzip else None
         self._undecided = b""
-        """What came where a stream begins, or might: two bytes tell."""
+        """The first byte of a stream: two bytes are needed to detect the format."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         while data:
@@ -76,7 +76,7 @@ class _Zlib:
                 yield piece
 
     def _begin(self, data: bytes) -> bool:
-        """Start a stream; False when what follows a complete one is padding, which every browser ignores."""
+        """Start a stream; False for padding after a complete one, which browsers ignore too."""
         if self._stream is None:
             zlib_header = data[0] & 0x0F == 8 and (data[0] << 8 | data[1]) % 31 == 0
             self._stream = zlib.decompressobj(zlib.MAX_WBITS if zlib_header else -zlib.MAX_WBITS)
@@ -131,7 +131,7 @@ class _Zstd:
 
 
 def _layers(content_encoding: str) -> list[_Layer]:
-    """The decoders in the order they are applied; an encoding nobody knows ("utf-8", "none") means the body is as it is."""
+    """The decoders in the order they are applied; with an unknown encoding ("utf-8", "none") the body is not encoded."""
     names = [name.strip().lower() for name in content_encoding.split(",")]
     layers: list[_Layer] = []
     for name in reversed(names):
@@ -149,7 +149,7 @@ def _layers(content_encoding: str) -> list[_Layer]:
 
 
 class BodyDecoder:
-    """Collects a body as it comes in, decoded, and refuses to pass `cap` bytes before, between or after the decodings."""
+    """Decodes a body as it arrives, and raises BodyTooLarge when it exceeds `cap` bytes before, between or after the decoders."""
 
     def __init__(self, content_encoding: str, cap: int) -> None:
         self._layers: Sequence[_Layer] = _layers(content_encoding)
@@ -159,24 +159,24 @@ class BodyDecoder:
 
     @property
     def transferred(self) -> int:
-        """Bytes as they came over the wire."""
+        """Bytes received over the network."""
         return self._sizes[0]
 
     def feed(self, data: bytes) -> None:
-        """Take what came over the wire."""
+        """Decode a chunk of the body. Raises BodyTooLarge and BadContentEncoding."""
         try:
             self._push(data, 0)
         except (zlib.error, brotli.error, zstd.ZstdError) as error:
-            raise BadContentEncoding("the body is not what its Content-Encoding says") from error
+            raise BadContentEncoding("the body does not match its Content-Encoding") from error
 
     def finish(self) -> bytes:
-        """The whole decoded body; BadEncoding when the compressed data stops in the middle."""
+        """The whole decoded body. Raises BadContentEncoding when the compressed data is incomplete."""
         if self.transferred and not all(layer.complete() for layer in self._layers):
-            raise BadContentEncoding("the compressed body ends in the middle")
+            raise BadContentEncoding("the compressed body is incomplete")
         return b"".join(self._pieces)
 
-    def beginning(self) -> bytes:
-        """What came before the cap."""
+    def partial(self) -> bytes:
+        """The body up to the limit."""
         return b"".join(self._pieces)
 
     def _push(self, data: bytes, depth: int) -> None:
@@ -188,7 +188,7 @@ class BodyDecoder:
                 raise BodyTooLarge
             self._pieces.append(data)
             return
-        # Compressed data can be larger than what it holds, by a little; data that never yields anything must still end.
+        # Compressed data can be slightly larger than its content; data without any output must end too.
         if self._sizes[depth] > self._cap + STEP:
             raise BodyTooLarge
         for piece in self._layers[depth].feed(data):

@@ -110,8 +110,8 @@ def build_renderer(access: NetworkAccess, rendering: RenderOptions, before: Wait
     return Browser(
         user_agent=access.user_agent,
         exemptions=access.exemptions,
-        manners=BrowserPolicy(before=before, allow=allow, credentials=access.credentials),
-        window=BrowserOptions(
+        policy=BrowserPolicy(wait_for_turn=before, may_request=allow, credentials=access.credentials),
+        options=BrowserOptions(
             pages=rendering.places,
             headed=rendering.headed,
             profile=Path(rendering.profile) if rendering.profile else None,

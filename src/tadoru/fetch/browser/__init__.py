@@ -1,1 +1,4 @@
-"""Renders pages in a browser. Everything that a page requests passes `request_filter` and `proxy`."""
+"""Rendering pages in a browser.
+
+`browser` runs the browser process and `tab` renders one page in it. All requests of a page pass `request_filter` and `proxy`.
+"""

@@ -1,8 +1,8 @@
-"""Rendering: a page as a browser shows it. The only place that knows Playwright, which is imported when the first page needs it.
+"""Runs the browser that renders pages. This is the only module that knows Playwright, which is imported with the first page.
 
-One browser process for all pages, restarted when it dies; a few pages at a time, each in a context of its own that forgets
-everything, unless a profile folder is given to keep a session in. Everything it requests goes through `fetch.browser.proxy`. What
-happens inside one page is `fetch.browser.tab`'s, which program is started `fetch.browser.chromium`'s.
+One browser process renders all pages and is restarted when it dies. It renders a few pages at a time, each in its own empty
+context, unless a profile folder is given that keeps a session. All its requests go through `fetch.browser.proxy`.
+`fetch.browser.tab` renders a page, `fetch.browser.chromium` finds the program.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page, Playwright
 
 QUIET_SECONDS = 0.5
-"""Seconds in which nothing may move before a page counts as settled."""
+"""Seconds without any activity after which a page counts as settled."""
 HANG_MARGIN = 30.0
-"""Seconds beyond a page's own time after which the browser itself is taken for hung."""
+"""Seconds beyond the timeout of a page after which the browser counts as hung."""
 PAGES_PER_PROCESS = 500
-"""Pages after which another process takes over: the browser keeps a little of every page it has seen."""
+"""Pages after which the process is replaced: the browser keeps some memory of each page."""
 CLOSE_TIMEOUT = 10.0
 """Seconds for a page or the browser to close."""
 _CONTEXT_OPTIONS: dict[str, Any] = {
-    # Tall, because many pages load what is further down only when it comes into view.
+    # Tall, because many pages load content only when it is scrolled into view.
     "viewport": {"width": 1280, "height": 2400},
     "reduced_motion": "reduce",
     "service_workers": "block",
@@ -52,18 +52,18 @@ _CONTEXT_OPTIONS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrowserOptions:
-    """How pages are shown."""
+    """How the browser renders pages."""
 
     pages: int = 2
-    """So many at a time."""
+    """Pages at a time."""
     headed: bool = False
-    """For somebody to look at."""
+    """Show the browser window."""
     profile: Path | None = None
-    """A folder that keeps the session: all pages share it, and so do later runs."""
+    """A profile folder that keeps the session: all pages and later runs share it."""
     max_bytes: int = CLIENT_BYTES
-    """What one page may load in all."""
+    """Maximum bytes that one page may load in total."""
     quiet: float = QUIET_SECONDS
-    """Seconds in which nothing may move before a page counts as settled; pages that are slow to come to life need more."""
+    """Seconds without any activity after which a page counts as settled; slow pages need more."""
 
 
 _DEFAULT_OPTIONS = BrowserOptions()
@@ -71,40 +71,41 @@ _DEFAULT_POLICY = BrowserPolicy()
 
 
 class _BrowserEnded(Exception):
-    """The browser died, or hangs, with the page in it."""
+    """The browser died or hangs with the page in it."""
 
 
 @dataclass(eq=False, slots=True)
 class _BrowserProcess:
-    """A browser process with what belongs to it."""
+    """A browser process and its state."""
 
     driver: Playwright
     browser: Chromium | None
-    kept: BrowserContext | None = None
-    """The one context of a kept session, which all pages share."""
-    door: tuple[ProxyClient, RequestAdmission] | None = None
-    """And its way out."""
+    persistent_context: BrowserContext | None = None
+    """The context of a persistent_context session, which all pages share."""
+    persistent_client: tuple[ProxyClient, RequestAdmission] | None = None
+    """The proxy client of that context."""
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     seen: int = 0
-    """Pages it was given."""
+    """Pages it has rendered."""
     open: int = 0
-    """Pages it has open."""
+    """Pages it renders now."""
 
     @property
     def is_spent(self) -> bool:
-        """Whether the next page is better given to another process. A kept session can not be in two of them."""
-        return self.gone.is_set() or (self.seen >= PAGES_PER_PROCESS and self.kept is None)
+        """Whether the next page needs another process. A persistent_context session cannot be in two of them."""
+        return self.gone.is_set() or (self.seen >= PAGES_PER_PROCESS and self.persistent_context is None)
 
     async def close(self) -> None:
-        window = self.kept or self.browser
-        if window is not None:
-            await window.close()
+        closable = self.persistent_context or self.browser
+        if closable is not None:
+            await closable.close()
 
 
 class Browser:
-    """Renders pages. Create it anywhere; it starts with its first page.
+    """Renders pages. The process is started with the first page.
 
-    With a `proxy` (`http://user:password@host:port`) the proxy resolves names, once the guard has checked what they mean here.
+    With a `proxy` (`http://user:password@host:port`) the proxy resolves names, after the guard has checked what they resolve to
+    here.
     """
 
     def __init__(
@@ -112,21 +113,21 @@ class Browser:
         *,
         user_agent: str,
         exemptions: Exemptions,
-        manners: BrowserPolicy = _DEFAULT_POLICY,
-        window: BrowserOptions = _DEFAULT_OPTIONS,
+        policy: BrowserPolicy = _DEFAULT_POLICY,
+        options: BrowserOptions = _DEFAULT_OPTIONS,
         proxy: str | None = None,
         verify_tls: bool = True,
         resolver: ResolveHost | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._clock = clock or SystemClock()
-        self._manners = manners
-        self._window = window
-        self._look = {"user_agent": user_agent, "ignore_https_errors": not verify_tls, **_CONTEXT_OPTIONS}
-        self._names = DnsCache(self._clock, resolver)
+        self._policy = policy
+        self._options = options
+        self._context_options = {"user_agent": user_agent, "ignore_https_errors": not verify_tls, **_CONTEXT_OPTIONS}
+        self._dns = DnsCache(self._clock, resolver)
         upstream = UpstreamProxy.parse(proxy) if proxy else None
-        self._proxy = GuardedProxy(Dialer(AddressGuard(exemptions), self._names, upstream))
-        self._places = asyncio.Semaphore(window.pages)
+        self._proxy = GuardedProxy(Dialer(AddressGuard(exemptions), self._dns, upstream))
+        self._slots = asyncio.Semaphore(options.pages)
         self._starting = asyncio.Lock()
         self._running: _BrowserProcess | None = None
         self._retired: set[_BrowserProcess] = set()
@@ -135,56 +136,56 @@ class Browser:
 
     async def start(self) -> None:
         """Start the browser now. Raises BrowserMissing."""
-        await self._up()
+        await self._ensure_process()
 
     async def render(
         self, url: str, *, timeout: float = 30.0, wait: float | None = None, headers: Headers = ()
     ) -> RenderedPage | Failure:
-        """The page at this URL after it has settled, or what it had become after `timeout` seconds. Raises BrowserMissing.
+        """The page at this URL after it has settled, or its state after `timeout` seconds. Raises BrowserMissing.
 
-        `wait` takes the place of the window's `quiet`. `headers` go to the origin of the URL and nowhere else.
+        `wait` replaces the option `quiet`. `headers` are sent to the origin of the URL only.
         """
         target = canonical(url)
         if target is None:
-            return Failure(url=url, kind=FailureKind.PROTOCOL, message="Only http and https pages are rendered.")
-        manners = self._manners
+            return Failure(url=url, kind=FailureKind.PROTOCOL, message="Only http and https pages can be rendered.")
+        policy = self._policy
         if headers:
-            manners = replace(manners, credentials=manners.credentials.with_headers((origin(target),), headers))
-        async with self._places:
+            policy = replace(policy, credentials=policy.credentials.with_headers((origin(target),), headers))
+        async with self._slots:
             for _ in range(2):
-                running = await self._up()
+                running = await self._ensure_process()
                 running.seen += 1
                 running.open += 1
                 try:
-                    return await self._visit(running, target, manners, timeout, self._window.quiet if wait is None else wait)
+                    return await self._render(running, target, policy, timeout, self._options.quiet if wait is None else wait)
                 except _BrowserEnded:
-                    running.gone.set()  # Perhaps through another page than this one, which therefore gets a second chance.
+                    running.gone.set()  # Another page may be the cause, so this one gets a second attempt.
                 finally:
                     running.open -= 1
-                    await self._tidy()
-        return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The browser ended while it rendered the page, twice.")
+                    await self._stop_retired()
+        return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The browser ended twice while it rendered the page.")
 
     async def close(self) -> None:
-        """End the browser."""
+        """Stop the browser."""
         async with self._starting:
             for running in (*self._retired, *filter(None, (self._running,))):
                 await self._stop(running)
             self._running = None
             self._retired.clear()
         await self._proxy.close()
-        await self._names.close()
+        await self._dns.close()
 
     # -- the process ------------------------------------------------------------------------------------------------
 
-    async def _up(self) -> _BrowserProcess:
-        """The process for the next page."""
+    async def _ensure_process(self) -> _BrowserProcess:
+        """The process for the next page, started if there is none."""
         async with self._starting:
             if self._missing is not None:
                 raise self._missing
             if self._running is not None and self._running.is_spent:
                 self._retired.add(self._running)
                 self._running = None
-                await self._tidy()
+                await self._stop_retired()
             if self._running is None:
                 if not self._listening:
                     await self._proxy.start()
@@ -196,18 +197,17 @@ class Browser:
                     raise
             return self._running
 
-    async def _tidy(self) -> None:
-        """End the processes that get no more pages and have none left."""
+    async def _stop_retired(self) -> None:
+        """Stop the retired processes that have no open page."""
         for running in [running for running in self._retired if running.gone.is_set() or not running.open]:
             self._retired.discard(running)
             await self._stop(running)
 
     async def _stop(self, running: _BrowserProcess) -> None:
         running.gone.set()
-        if running.door is not None:
-            await self._proxy.dismiss(running.door[0])
-        # Kindly first, so that it can clean up after itself; then its driver ends it by force. What they say about that is of no
-        # interest any more.
+        if running.persistent_client is not None:
+            await self._proxy.remove_client(running.persistent_client[0])
+        # Close it first, so that it can clean up; then the driver kills it. Errors no longer matter.
         for end in (running.close, running.driver.stop):
             with suppress(Exception):
                 async with asyncio.timeout(CLOSE_TIMEOUT):
@@ -222,89 +222,96 @@ class Browser:
         driver = await async_playwright().start()
         try:
             if program is None and not await asyncio.to_thread(os.path.exists, driver.chromium.executable_path):
-                raise BrowserMissing(f"Pages can not be rendered without a browser: {chromium.HOW_TO_INSTALL}.")
+                raise BrowserMissing(chromium.NO_BROWSER)
             return await self._open(driver, program)
         except Error as error:
             await driver.stop()
-            raise BrowserMissing(f"The browser did not start: {chromium.start_failure_reason(error.message)}.") from None
+            raise BrowserMissing(
+                "The browser did not start: {reason}.", reason=chromium.start_failure_reason(error.message)
+            ) from None
         except BaseException:
             await driver.stop()
             raise
 
     async def _open(self, driver: Playwright, program: str | None) -> _BrowserProcess:
-        options: dict[str, Any] = {
+        launch_options: dict[str, Any] = {
             "executable_path": program,
             "args": chromium.command_line_switches(self._proxy.address),
             "ignore_default_args": list(chromium.DROPPED_SWITCHES),
             "chromium_sandbox": chromium.may_use_sandbox(),
-            "headless": not self._window.headed,
+            "headless": not self._options.headed,
             "env": {name: value for name, value in os.environ.items() if not name.startswith(("TADORU_", "LT_"))},
-            # A signal is for us to answer: what is in flight is let finish.
+            # Tadoru handles signals: pages in flight are finished.
             **dict.fromkeys(("handle_sigint", "handle_sigterm", "handle_sighup"), False),
         }
-        if self._window.profile is None:
-            browser = await driver.chromium.launch(**options)
+        if self._options.profile is None:
+            browser = await driver.chromium.launch(**launch_options)
             running = _BrowserProcess(driver, browser)
             browser.on("disconnected", lambda _: running.gone.set())
             return running
-        context = await driver.chromium.launch_persistent_context(self._window.profile, **options, **self._look)
-        entrance = RequestAdmission(self._manners)
+        context = await driver.chromium.launch_persistent_context(
+            self._options.profile, **launch_options, **self._context_options
+        )
+        admission = RequestAdmission(self._policy)
         running = _BrowserProcess(
-            driver, context.browser, context, (self._proxy.invite(entrance.connection, self._window.max_bytes), entrance)
+            driver,
+            context.browser,
+            context,
+            (self._proxy.add_client(admission.admit_connection, self._options.max_bytes), admission),
         )
         context.on("close", lambda _: running.gone.set())
         return running
 
     # -- one page ---------------------------------------------------------------------------------------------------
 
-    async def _visit(
-        self, running: _BrowserProcess, url: str, manners: BrowserPolicy, timeout: float, quiet: float
+    async def _render(
+        self, running: _BrowserProcess, url: str, policy: BrowserPolicy, timeout: float, quiet: float
     ) -> RenderedPage | Failure:
         from playwright.async_api import Error
 
         crashed = asyncio.Event()
         try:
-            async with asyncio.timeout(MAX_TIMEOUTS * timeout + HANG_MARGIN), self._page(running) as (page, guest, entrance):
+            async with asyncio.timeout(MAX_TIMEOUTS * timeout + HANG_MARGIN), self._page(running) as (page, client, admission):
                 page.on("crash", lambda _: crashed.set())
                 page.on("popup", _close_soon)
-                line = _CdpSession(await page.context.new_cdp_session(page), Error)
-                visit = Tab(line, guest, manners, entrance, self._clock).visit(url, timeout=timeout, quiet=quiet)
-                answer = await _run_unless(visit, (crashed, running.gone))
+                session = _CdpSession(await page.context.new_cdp_session(page), Error)
+                rendering = Tab(session, client, policy, admission, self._clock).render(url, timeout=timeout, quiet=quiet)
+                answer = await _run_unless(rendering, (crashed, running.gone))
         except (Error, SessionEnded, TimeoutError):
             answer = None
         if answer is not None:
             return answer
         if crashed.is_set() and not running.gone.is_set():
-            return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The page made its part of the browser crash.")
+            return Failure(url=url, kind=FailureKind.UNPARSABLE, message="The page crashed its browser process.")
         raise _BrowserEnded
 
     @asynccontextmanager
     async def _page(self, running: _BrowserProcess) -> AsyncIterator[tuple[Page, ProxyClient, RequestAdmission]]:
-        """An empty page and its way out; both are gone afterwards, whatever the page does."""
-        if running.kept is not None and running.door is not None:
-            guest, entrance = running.door
-            guest.bytes_left = self._window.max_bytes
-            page = await running.kept.new_page()
+        """An empty page with its proxy client; both are closed afterwards."""
+        if running.persistent_context is not None and running.persistent_client is not None:
+            client, admission = running.persistent_client
+            client.bytes_left = self._options.max_bytes
+            page = await running.persistent_context.new_page()
             try:
-                yield page, guest, entrance
+                yield page, client, admission
             finally:
                 await _close_or_mark_hung(running, page.close)
             return
         assert running.browser is not None
-        entrance = RequestAdmission(self._manners)
-        guest = self._proxy.invite(entrance.connection, self._window.max_bytes)
+        admission = RequestAdmission(self._policy)
+        client = self._proxy.add_client(admission.admit_connection, self._options.max_bytes)
         try:
-            context = await running.browser.new_context(**self._look)
+            context = await running.browser.new_context(**self._context_options)
             try:
-                yield await context.new_page(), guest, entrance
+                yield await context.new_page(), client, admission
             finally:
                 await _close_or_mark_hung(running, context.close)
         finally:
-            await self._proxy.dismiss(guest)
+            await self._proxy.remove_client(client)
 
 
 class _CdpSession:
-    """The driver's line to a page, as a `Session`."""
+    """A `CdpSession` of Playwright."""
 
     def __init__(self, session: CDPSession, error: type[Exception]) -> None:
         self._session = session
@@ -320,14 +327,14 @@ class _CdpSession:
         return answer
 
     def on(self, event: str, call: Callable[[Event], None]) -> None:
-        def hear(data: Event) -> None:  # A function of its own: the driver writes on the object that a method belongs to.
+        def handle(data: Event) -> None:  # A function, because Playwright sets attributes on the object of a bound method.
             call(data)
 
-        self._session.on(event, hear)
+        self._session.on(event, handle)
 
 
 async def _close_or_mark_hung(running: _BrowserProcess, close: Callable[[], Awaitable[None]]) -> None:
-    """A page that can not be closed is a sign that the browser hangs."""
+    """Close a page; one that cannot be closed means that the browser hangs."""
     try:
         async with asyncio.timeout(CLOSE_TIMEOUT):
             await close()
@@ -336,11 +343,11 @@ async def _close_or_mark_hung(running: _BrowserProcess, close: Callable[[], Awai
 
 
 async def _run_unless(
-    visit: Coroutine[Any, Any, RenderedPage | Failure], ends: Iterable[asyncio.Event]
+    rendering: Coroutine[Any, Any, RenderedPage | Failure], events: Iterable[asyncio.Event]
 ) -> RenderedPage | Failure | None:
-    """The outcome of a visit; None when one of these ends came first."""
-    work = asyncio.create_task(visit)
-    others = [asyncio.create_task(end.wait()) for end in ends]
+    """The result of the rendering; None when one of the events came first."""
+    work = asyncio.create_task(rendering)
+    others = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait([work, *others], return_when=asyncio.FIRST_COMPLETED)
         return work.result() if work.done() else None
@@ -354,12 +361,12 @@ _closing: set[asyncio.Task[None]] = set()
 
 
 def _close_soon(popup: Page) -> None:
-    """Windows that a page opens are not for us."""
+    """Close windows that a page opens."""
     task = asyncio.ensure_future(popup.close())
     _closing.add(task)
     task.add_done_callback(_closing.discard)
 
 
 def _first_line(message: str) -> str:
-    """The first line of what the driver says; the rest is its log."""
+    """The first line of an error message of Playwright; the rest is its log."""
     return message.strip().partition("\n")[0][:300]

@@ -1,7 +1,7 @@
-"""Which browser program is there, and the switches it is started with. Driving it is `fetch.browser.browser`.
+"""Finds the browser program and the command-line switches to start it with. `fetch.browser.browser` runs it.
 
-The switches leave the browser one way out, the proxy: for loopback too, for names (it resolves none itself) and for what does
-not use HTTP at all (QUIC, WebRTC). What else it would do on its own account is switched off.
+The switches leave the browser one way to the network, the proxy: also for loopback, for DNS (it resolves no names itself) and for
+protocols other than HTTP (QUIC, WebRTC). Background requests of the browser itself are switched off.
 """
 
 from __future__ import annotations
@@ -10,23 +10,26 @@ import os
 import shutil
 from collections.abc import Mapping
 
-from tadoru.config.resolve.resolve_config import BROWSER_VARIABLE
+from tadoru.config.resolve import BROWSER_VARIABLE
 from tadoru.errors import BrowserMissing
 
 PROGRAM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 DROPPED_SWITCHES = ("--disable-popup-blocking",)
-"""Of the driver's own switches: a page that opens windows by itself shall be stopped."""
+"""Switches of Playwright that are not used: popups stay blocked."""
 
-HOW_TO_INSTALL = "install one with `apt-get install chromium` (or set TADORU_CHROMIUM to the program)"
+HOW_TO_INSTALL = "install one with `apt-get install chromium`, or set TADORU_CHROMIUM to its path"
+NO_BROWSER = (
+    "No browser was found to render pages. Install one with `apt-get install chromium`, or set TADORU_CHROMIUM to its path."
+)
 
-_LONGEST = 200
+_MAX_REASON = 200
 _DISABLED_FEATURES = (
-    # Frames in processes of their own are out of our sight (see `fetch.browser.request_filter`), and so is what is loaded ahead of its time.
+    # Frames in separate processes and prefetched pages bypass `fetch.browser.request_filter`.
     "IsolateSandboxedIframes",
     "Prerender2",
     "SpeculationRulesPrefetchFuture",
     "LoadingPredictorPrefetch",
-    # The rest is what the driver switches off; a second list replaces the first.
+    # The rest is what Playwright disables: a second list replaces the first.
     "AvoidCorsURLLoaderRestartOnRedirect",
     "AvoidUnnecessaryBeforeUnloadCheckSync",
     "AimEnabled",
@@ -46,19 +49,21 @@ _DISABLED_FEATURES = (
 
 
 def find_program(environment: Mapping[str, str]) -> str | None:
-    """The program; None when the driver's own has to do. Raises BrowserMissing when the one that was named is not there."""
+    """The path of the program; None for the one of Playwright. Raises BrowserMissing when the configured one does not exist."""
     named = environment.get(BROWSER_VARIABLE)
     path = environment.get("PATH")
     if named:
         found = shutil.which(named, path=path)
         if found is None:
-            raise BrowserMissing(f"{BROWSER_VARIABLE} is {named}, which is not a program that can be run.")
+            raise BrowserMissing(
+                "{variable} is {path}, which is not an executable program.", variable=BROWSER_VARIABLE, path=named
+            )
         return found
     return next((found for name in PROGRAM_NAMES if (found := shutil.which(name, path=path))), None)
 
 
 def command_line_switches(proxy: str) -> list[str]:
-    """How it is started; `proxy` is `host:port`."""
+    """The switches to start the browser with; `proxy` is `host:port`."""
     host = proxy.rpartition(":")[0]
     return [
         f"--proxy-server=http://{proxy}",
@@ -76,15 +81,15 @@ def command_line_switches(proxy: str) -> list[str]:
 
 
 def may_use_sandbox() -> bool:
-    """Its sandbox does not work for root."""
+    """Whether the sandbox of the browser works: it does not for root."""
     return not hasattr(os, "geteuid") or os.geteuid() != 0
 
 
 def start_failure_reason(log: str) -> str:
-    """Why it did not start, from what its driver wrote down."""
+    """Why the browser did not start, from the log of Playwright."""
     if "sandboxing failed" in log:
-        return "its sandbox does not work here; in a container it has to be allowed user namespaces"
+        return "its sandbox does not work here; in a container, allow user namespaces"
     if "XServer" in log or "Missing X server" in log:
-        return "there is no display for a window; leave the window away, or use xvfb-run"
-    said = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line and "crashpad" not in line]
-    return said[-1][:_LONGEST] if said else "it ended at once"
+        return "there is no display for a window; run it without a window, or use xvfb-run"
+    errors = [line.partition("[err]")[2].strip() for line in log.splitlines() if "[err]" in line and "crashpad" not in line]
+    return errors[-1][:_MAX_REASON] if errors else "it exited immediately"

@@ -1,4 +1,4 @@
-"""The little JavaScript that Tadoru runs in a page; all but the first in a world that the page can neither see nor change."""
+"""JavaScript that Tadoru runs in a page; all but the first in an isolated world that the page can neither see nor change."""
 
 from __future__ import annotations
 
@@ -7,33 +7,33 @@ BINDING = "tadoruChanged"
 MAX_CHARACTERS = 20_000_000
 
 HIDE_SERVICE_WORKERS = "delete Navigator.prototype.serviceWorker;"
-"""Service workers would outlive the page and request things behind our back; a browser without them is nothing unusual."""
+"""Service workers would outlive the page and send requests that bypass the filter."""
 
 WATCH_CHANGES = f"""
 (() => {{
-  let told = false;
+  let reported = false;
   new MutationObserver(() => {{
-    if (told) return;
-    told = true;
+    if (reported) return;
+    reported = true;
     {BINDING}("");
-    setTimeout(() => {{ told = false; }}, 50);
+    setTimeout(() => {{ reported = false; }}, 50);
   }}).observe(document, {{childList: true, subtree: true, characterData: true}});
 }})();
 """
-"""Tells when the document changes, at most twenty times a second. Attributes are left out: animations live on them."""
+"""Reports changes of the document, at most twenty times a second. Changes of attributes are ignored: animations use them."""
 
 READ_DOCUMENT = f"""
 (() => {{
   const root = document.documentElement;
   const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) + "\\n" : "";
   // In a document without a window no element can run code of the page.
-  const paper = document.implementation.createHTMLDocument("");
+  const inert = document.implementation.createHTMLDocument("");
   const copy = (node) => {{
-    if (node.localName === "template") return paper.importNode(node, true);
-    const twin = paper.importNode(node, false);
+    if (node.localName === "template") return inert.importNode(node, true);
+    const clone = inert.importNode(node, false);
     const slotted = node.localName === "slot" && node.assignedNodes ? node.assignedNodes() : [];
-    for (const child of slotted.length ? slotted : (node.shadowRoot || node).childNodes) twin.appendChild(copy(child));
-    return twin;
+    for (const child of slotted.length ? slotted : (node.shadowRoot || node).childNodes) clone.appendChild(copy(child));
+    return clone;
   }};
   let shown = root;
   try {{
@@ -45,4 +45,4 @@ READ_DOCUMENT = f"""
   return {{url: document.URL, html: html.length > {MAX_CHARACTERS} ? null : html}};
 }})()
 """
-"""The document as it is now, what stands in (open) shadow trees in its place; null when it is too large."""
+"""The current document with the content of open shadow trees; null when it is too large."""

@@ -1,4 +1,10 @@
-"""The time a page has: it stands still while the page's requests wait for their hosts' turn, for that is our doing."""
+"""How long a page gets: until it has settled, or until its time is over.
+
+A page has settled when it sends no request and does not change for a while. Two kinds of pages never do, and count as settled all
+the same: pages that change without requests (a carousel), and pages that request again and again without a change (polling). A
+request that takes very long is a long poll, and is not waited for. The time of a page is paused while its requests wait for the
+turn of their hosts.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +13,25 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 MAX_TIMEOUTS = 4
-"""However long its requests wait, no page gets more than so many timeouts."""
+"""The maximum time of a page, in timeouts, however long its requests wait."""
 
 
 class PageTimeout:
-    """Good for one page."""
+    """The timeout of one page. It is paused while requests of the page wait."""
 
     def __init__(self) -> None:
         self._deadline = asyncio.timeout(None)
-        self._last_moment = 0.0
+        self._latest_end = 0.0
         self._waiting = 0
         self._left: float | None = None
-        """What was left when the time began to stand still; None while it runs."""
+        """The seconds left when it was paused; None while it runs."""
         self.is_over = False
 
     @asynccontextmanager
-    async def of(self, seconds: float) -> AsyncIterator[None]:
-        """Cut short what takes longer. That is no error."""
+    async def limit(self, seconds: float) -> AsyncIterator[None]:
+        """Cancel the body when the time is over, without an error."""
         now = asyncio.get_running_loop().time()
-        self._last_moment = now + MAX_TIMEOUTS * seconds
+        self._latest_end = now + MAX_TIMEOUTS * seconds
         try:
             with suppress(TimeoutError):
                 async with self._deadline:
@@ -36,7 +42,7 @@ class PageTimeout:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Something waits, and it is not the page's fault."""
+        """Pause the timeout while a request waits."""
         self._waiting += 1
         self._adjust()
         try:
@@ -52,99 +58,99 @@ class PageTimeout:
         now = asyncio.get_running_loop().time()
         if self._waiting and self._left is None:
             self._left = when - now
-            self._deadline.reschedule(self._last_moment)
+            self._deadline.reschedule(self._latest_end)
         elif not self._waiting and self._left is not None:
-            self._deadline.reschedule(min(now + self._left, self._last_moment))
+            self._deadline.reschedule(min(now + self._left, self._latest_end))
             self._left = None
 
 
 LONG_REQUEST_SECONDS = 8.0
-"""Seconds after which a request is taken for one that the server keeps open."""
+"""Seconds after which a request counts as a long poll."""
 UNCHANGED_SECONDS = 2.0
-"""Seconds without a change that end the wait for a page which polls."""
+"""Seconds without a change after which a polling page has settled."""
 POLL_COUNT = 3
 MOVING_FACTOR = 4
-"""So many times as quiet a network, when the page itself does not stand still."""
+"""How many quiet periods without a request settle a page that keeps changing."""
 
 
 class PageActivity:
-    """What moves in a page. `now` is any clock that does not go back."""
+    """The requests and changes of a page. `now` is of a monotonic clock."""
 
     def __init__(self, quiet: float, now: float) -> None:
         self._quiet = quiet
-        self._readable = self._received = False
-        self._on_their_way: dict[str, float] = {}
+        self._is_loaded = self._is_received = False
+        self._requests: dict[str, float] = {}
         self._held: set[str] = set()
-        self._asked = self._changed = now
+        self._last_request = self._last_change = now
         self._polls = 0
-        self.moves = 0
-        """How often something moved."""
+        self.changes = 0
+        """The number of requests and changes."""
 
     @property
-    def last(self) -> float:
-        """When something moved last; of a page that never stands still, when it last mattered."""
-        first, last = sorted((self._asked, self._changed))
+    def last_activity(self) -> float:
+        """The time of the last request or change; of a page that never stops, the last one that mattered."""
+        first, last = sorted((self._last_request, self._last_change))
         return last if last - first < self._quiet else first
 
-    def readable(self, now: float) -> None:
-        """The document is there to its end."""
-        self._readable = True
-        self._change(now)
+    def document_loaded(self, now: float) -> None:
+        """The document is loaded to its end."""
+        self._is_loaded = True
+        self._note_change(now)
 
-    def received(self) -> None:
-        """Nothing more comes of the document. One whose reading is cut short by a script is never said to be readable."""
-        self._received = True
+    def document_received(self) -> None:
+        """No more of the document will arrive. One that a script stopped is never reported as loaded."""
+        self._is_received = True
 
-    def replaced(self, keep: str, now: float) -> None:
-        """Another document took the place of this one; only its own request (`keep`) is still of interest."""
-        self._readable = self._received = False
-        self._on_their_way = {name: began for name, began in self._on_their_way.items() if name == keep}
-        self._change(now)
+    def document_replaced(self, keep: str, now: float) -> None:
+        """Another document replaced this one; only its own request (`keep`) still counts."""
+        self._is_loaded = self._is_received = False
+        self._requests = {name: began for name, began in self._requests.items() if name == keep}
+        self._note_change(now)
 
-    def changed(self, now: float) -> None:
+    def document_changed(self, now: float) -> None:
         """The document changed."""
-        self._change(now)
+        self._note_change(now)
 
-    def held(self, name: str) -> None:
-        """A request waits for its turn: that is not the site's time."""
+    def request_held(self, name: str) -> None:
+        """A request waits for the turn of its host."""
         self._held.add(name)
 
-    def let_go(self, name: str, now: float) -> None:
-        """It waits no longer."""
+    def request_released(self, name: str, now: float) -> None:
+        """A request no longer waits."""
         self._held.discard(name)
-        if name in self._on_their_way:
-            self._on_their_way[name] = now
-        self._ask(now)
+        if name in self._requests:
+            self._requests[name] = now
+        self._note_request(now)
 
-    def asked(self, name: str, now: float) -> None:
-        """A request began."""
-        self._on_their_way[name] = now
-        self._ask(now)
+    def request_started(self, name: str, now: float) -> None:
+        """A request started."""
+        self._requests[name] = now
+        self._note_request(now)
 
-    def answered(self, name: str, now: float) -> None:
-        """A request is over."""
-        if self._on_their_way.pop(name, None) is not None:
+    def request_ended(self, name: str, now: float) -> None:
+        """A request ended."""
+        if self._requests.pop(name, None) is not None:
             self._polls += 1
-            self._ask(now)
+            self._note_request(now)
 
     def settles_at(self, now: float) -> float | None:
-        """The moment at which the page rests if nothing moves until then; None when something has to happen first."""
-        if not (self._readable or self._received) or self._held:
+        """The time at which the page has settled if nothing happens until then; None when something has to happen first."""
+        if not (self._is_loaded or self._is_received) or self._held:
             return None
-        waited_for = [began for began in self._on_their_way.values() if began + LONG_REQUEST_SECONDS > now]
+        waited_for = [began for began in self._requests.values() if began + LONG_REQUEST_SECONDS > now]
         if not waited_for:
-            patience = self._quiet if self._readable else MOVING_FACTOR * self._quiet
-            return min(max(self._asked, self._changed) + patience, self._asked + MOVING_FACTOR * self._quiet)
-        news = max(waited_for) + LONG_REQUEST_SECONDS
+            patience = self._quiet if self._is_loaded else MOVING_FACTOR * self._quiet
+            return min(max(self._last_request, self._last_change) + patience, self._last_request + MOVING_FACTOR * self._quiet)
+        timeout_at = max(waited_for) + LONG_REQUEST_SECONDS
         if self._polls >= POLL_COUNT:
-            return min(news, self._changed + max(UNCHANGED_SECONDS, self._quiet))
-        return news
+            return min(timeout_at, self._last_change + max(UNCHANGED_SECONDS, self._quiet))
+        return timeout_at
 
-    def _ask(self, now: float) -> None:
-        self._asked = now
-        self.moves += 1
+    def _note_request(self, now: float) -> None:
+        self._last_request = now
+        self.changes += 1
 
-    def _change(self, now: float) -> None:
-        self._changed = now
+    def _note_change(self, now: float) -> None:
+        self._last_change = now
         self._polls = 0
-        self.moves += 1
+        self.changes += 1

@@ -1,11 +1,11 @@
-"""The proxy the browser has to go through: whatever a page makes it connect to passes the address guard and a question to us.
+"""The proxy of the browser: each connection that a page opens passes the address guard and the request filter.
 
-It listens on loopback, on a port of the system's choice, and serves only its guests: each has a random name and password of its
-own, so that no other program on the machine can use it and so that we know which page a connection belongs to. A guest can be
-sent away at any moment with all its connections.
+It listens on loopback, on a free port, and serves only its own clients. Each client has a random name and password, so that no
+other program on the machine can use the proxy, and so that the page of each connection is known. A client can be removed at any
+time with all its connections.
 
-Plain HTTP is one request a connection; everything else (TLS, WebSocket) is a tunnel. A refusal has no answer: the connection
-just ends, because an answer would look like one of the site. Why is told to the guest (`Guest.faults`).
+Plain HTTP is one request per connection; everything else (TLS, WebSocket) is a tunnel. A refused connection is closed without a
+response, because a response would look like one of the site. The reason is recorded in `ProxyClient.failures`.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from tadoru.model.web import FailureKind
 from tadoru.rules.url import canonical, host_key, split_url
 
 Admit = Callable[[str], Awaitable[bool]]
-"""Asked before anything is looked up or connected, with the URL of a plain request or `https://host:port/` of a tunnel. It waits
-for the host's turn as long as it likes; False refuses."""
+"""Called before a name is resolved, with the URL of a plain request or `https://host:port/` of a tunnel. It may wait for the turn
+of the host; False refuses the connection."""
 
 CLIENT_BYTES = 64 * 1024 * 1024
 CLIENT_CONNECTIONS = 32
@@ -38,41 +38,41 @@ _TUNNEL_ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 @dataclass(eq=False, slots=True)
 class ProxyClient:
-    """One page, or one kept session: who it is, what it may still load, and what went wrong for it."""
+    """A client of the proxy (a page or a kept session): its credentials, its remaining bytes, and its failures."""
 
     admit: Admit
     bytes_left: int
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     password: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    faults: dict[str, ConnectionFailure] = field(default_factory=dict)
-    """By `host_key`: why the last connection there failed."""
+    failures: dict[str, ConnectionFailure] = field(default_factory=dict)
+    """By `host_key`: why the last connection failed."""
     loaded: int = 0
-    places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CLIENT_CONNECTIONS), repr=False)
+    connections: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CLIENT_CONNECTIONS), repr=False)
     _tasks: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
 
     @property
     def authorization(self) -> str:
         return relay.basic_authorization(f"{self.name}:{self.password}")
 
-    def count(self, size: int) -> None:
-        """So many more bytes came in for it."""
+    def count_bytes(self, size: int) -> None:
+        """Count received bytes. Raises ConnectionFailure when there are too many."""
         self.loaded += size
         self.bytes_left -= size
         if self.bytes_left < 0:
-            raise ConnectionFailure(FailureKind.TOO_LARGE, "The page loads more than it may.")
+            raise ConnectionFailure(FailureKind.TOO_LARGE, "The page loads more bytes than allowed.")
 
-    def note(self, host: str, fault: ConnectionFailure) -> None:
-        """Remember why a host could not be had; a page can think of any number of hosts."""
-        if host in self.faults or len(self.faults) < _MAX_FAILURES:
-            self.faults[host] = fault
+    def record_failure(self, host: str, failure: ConnectionFailure) -> None:
+        """Record why a host could not be reached, for a limited number of hosts."""
+        if host in self.failures or len(self.failures) < _MAX_FAILURES:
+            self.failures[host] = failure
 
 
 class GuardedProxy:
-    """Starts with `start`; guests come with `invite` and go with `dismiss`."""
+    """The proxy server. Clients are added with `add_client` and removed with `remove_client`."""
 
     def __init__(self, dialer: Dialer) -> None:
         self._dialer = dialer
-        self._guests: dict[str, ProxyClient] = {}
+        self._proxy_clients: dict[str, ProxyClient] = {}
         self._clients: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -84,7 +84,7 @@ class GuardedProxy:
         return f"{host}:{port}"
 
     async def start(self) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=relay.HEAD_BYTES)
 
     async def close(self) -> None:
@@ -95,16 +95,16 @@ class GuardedProxy:
         if self._server is not None:
             await self._server.wait_closed()
 
-    def invite(self, admit: Admit, max_bytes: int = CLIENT_BYTES) -> ProxyClient:
-        """Let somebody in."""
-        guest = ProxyClient(admit, max_bytes)
-        self._guests[guest.authorization] = guest
-        return guest
+    def add_client(self, admit: Admit, max_bytes: int = CLIENT_BYTES) -> ProxyClient:
+        """Create a client."""
+        sender = ProxyClient(admit, max_bytes)
+        self._proxy_clients[sender.authorization] = sender
+        return sender
 
-    async def dismiss(self, guest: ProxyClient) -> None:
-        """Let it in no longer, and end what it has open."""
-        self._guests.pop(guest.authorization, None)
-        await _cancel_all(guest._tasks)
+    async def remove_client(self, sender: ProxyClient) -> None:
+        """Remove a client and close its connections."""
+        self._proxy_clients.pop(sender.authorization, None)
+        await _cancel_all(sender._tasks)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._clients) >= MAX_CONNECTIONS:
@@ -117,67 +117,67 @@ class GuardedProxy:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        guest = None
+        sender = None
         try:
             async with asyncio.timeout(HEAD_SECONDS):
                 head = await relay.read_head(reader)
-            guest = self._guests.get(head.get("proxy-authorization"))
-            if guest is None:
+            sender = self._proxy_clients.get(head.get("proxy-authorization"))
+            if sender is None:
                 writer.write(_AUTHENTICATION_REQUIRED + _NO_BODY)
             else:
-                guest._tasks.add(task)
-                await self._entertain(guest, head, (reader, writer))
+                sender._tasks.add(task)
+                await self._handle(sender, head, (reader, writer))
             await relay.close_gracefully(writer)
         except (OSError, TimeoutError):
-            pass  # The browser has gone, or it was never the browser.
+            pass  # The browser has closed the connection, or it was not the browser.
         finally:
-            if guest is not None:
-                guest._tasks.discard(task)
+            if sender is not None:
+                sender._tasks.discard(task)
             writer.transport.abort()
 
-    async def _entertain(self, guest: ProxyClient, head: MessageHead, client: Stream) -> None:
+    async def _handle(self, sender: ProxyClient, head: MessageHead, client: Stream) -> None:
         method, _, rest = head.start.partition(" ")
         target = rest.rpartition(" ")[0]
         is_tunnel = method == "CONNECT"
         url = canonical(f"https://{target}/" if is_tunnel else target)
-        # A request for the proxy itself, or for a scheme it does not speak.
+        # A request for the proxy itself, or with an unsupported scheme.
         if url is None or (not is_tunnel and not url.startswith("http://")):
             return
-        if not await guest.admit(url) or client[0].at_eof():
+        if not await sender.admit(url) or client[0].at_eof():
             return
         site = split_url(url)
         host = site.host.strip("[]")
         try:
-            async with guest.places:
+            async with sender.connections:
                 upstream = await self._dialer.dial(host, site.port, tunnel=is_tunnel)
                 try:
                     if is_tunnel:
                         client[1].write(_TUNNEL_ESTABLISHED)
-                        await _relay(guest, (client[0], upstream[1]), (upstream[0], client[1]))
+                        await _relay(sender, (client[0], upstream[1]), (upstream[0], client[1]))
                     else:
-                        await self._one_request(guest, head, url, client, upstream)
+                        await self._forward_request(sender, head, url, client, upstream)
                 finally:
                     upstream[1].transport.abort()
-        except ConnectionFailure as fault:
-            guest.note(host_key(url), fault)
+        except ConnectionFailure as failure:
+            sender.record_failure(host_key(url), failure)
 
-    async def _one_request(self, guest: ProxyClient, head: MessageHead, url: str, client: Stream, upstream: Stream) -> None:
-        """Send the request on as the only one of its connection, and its answer back as the only one of the other."""
-        method, asked, _ = head.start.split(" ", 2)
-        place = host_key(url)
+    async def _forward_request(self, sender: ProxyClient, head: MessageHead, url: str, client: Stream, upstream: Stream) -> None:
+        """Forward one request over a new connection and return its response; both connections are closed afterwards."""
+        method, requested, _ = head.start.split(" ", 2)
+        host = host_key(url)
         proxy = self._dialer.upstream
-        # As the browser wrote it: a URL may be signed.
-        target = asked if proxy is not None else "/" + asked.split("/", 3)[3] if asked.count("/") > 2 else "/"
+        # Exactly as the browser wrote it: a URL may be signed.
+        target = requested if proxy is not None else "/" + requested.split("/", 3)[3] if requested.count("/") > 2 else "/"
         fields = head.without(frozenset({"proxy-authorization", "proxy-connection", "host"}))
         login = (("Proxy-Authorization", proxy.authorization),) if proxy is not None and proxy.authorization else ()
         upstream[1].write(
-            MessageHead(f"{method} {target} HTTP/1.1", (("Host", place), *fields, *login, ("Connection", "close"))).encoded()
+            MessageHead(f"{method} {target} HTTP/1.1", (("Host", host), *fields, *login, ("Connection", "close"))).encoded()
         )
         length = head.get("content-length")
         if head.get("transfer-encoding") or not (length.isdecimal() or not length):
             return
         sending = asyncio.create_task(_send_body(client[0], upstream[1], int(length or 0)))
-        await relay.wait_for_first(sending, asyncio.create_task(_relay_response(guest, place, client[1], upstream[0])))
+        await relay.wait_for_first(sending, asyncio.create_task(_relay_response(sender, host, client[1], upstream[0])))
 
 
 async def _send_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, length: int) -> None:
@@ -185,35 +185,37 @@ async def _send_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
         length -= len(data)
         writer.write(data)
         await writer.drain()
-    # There is nothing more to say: the next thing to come is the end, when the browser has lost interest.
+    # The browser sends nothing more: wait until it closes the connection.
     await reader.read(1)
 
 
-async def _relay_response(guest: ProxyClient, place: str, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> None:
+async def _relay_response(sender: ProxyClient, host: str, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> None:
     try:
         async with asyncio.timeout(IDLE_SECONDS):
-            head = await relay.read_response_head(reader, place)
+            head = await relay.read_response_head(reader, host)
     except TimeoutError:
-        raise ConnectionFailure(FailureKind.RESPONSE_TIMEOUT, f"No answer from {place} within {IDLE_SECONDS:g} s.") from None
+        raise ConnectionFailure(FailureKind.RESPONSE_TIMEOUT, f"No response from {host} within {IDLE_SECONDS:g} s.") from None
     fields = head.without(frozenset({"proxy-authenticate", "proxy-connection"}))
     data = MessageHead(head.start, (*fields, ("Connection", "close"))).encoded()
-    guest.count(len(data))
+    sender.count_bytes(len(data))
     writer.write(data)
-    await _relay(guest, (reader, writer))
+    await _relay(sender, (reader, writer))
 
 
-async def _relay(guest: ProxyClient, *ways: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
-    """Copy until one of the ways has ended, or nothing has come for long."""
+async def _relay(sender: ProxyClient, *directions: tuple[asyncio.StreamReader, asyncio.StreamWriter]) -> None:
+    """Copy in each direction until one has ended, or nothing arrives for `IDLE_SECONDS`."""
     deadline = asyncio.timeout(IDLE_SECONDS)
     loop = asyncio.get_running_loop()
 
     def count(size: int) -> None:
         deadline.reschedule(loop.time() + IDLE_SECONDS)
-        guest.count(size)
+        sender.count_bytes(size)
 
     with suppress(TimeoutError):
         async with deadline:
-            await relay.wait_for_first(*(asyncio.create_task(relay.copy_stream(source, sink, count)) for source, sink in ways))
+            await relay.wait_for_first(
+                *(asyncio.create_task(relay.copy_stream(source, sink, count)) for source, sink in directions)
+            )
 
 
 async def _cancel_all(tasks: set[asyncio.Task[None]]) -> None:
