@@ -68,7 +68,7 @@ def test_changes_are_listed_by_title() -> None:
         removed=(DocChange("https://x.example/b", "", "f"),),
     )
     assert site_files.render_changes(found, pages=True) == (
-        "# Changes\n\n1 added, 0 changed, 1 removed since the crawl before.\n"
+        "# Changes\n\n1 added, 0 changed, 1 removed since the previous crawl.\n"
         "\n## Added\n\n- [A \\[b\\](c) d](https://x.example/%28a%29) · pages/page-001-a.md\n"
         "\n## Removed\n\n- [https://x.example/b](https://x.example/b)\n"
     )

@@ -175,7 +175,7 @@ def test_a_change_rewrites_its_page_and_says_so(tmp_path: Path) -> None:
     assert same == {"pages/page-002-guide-settings.md", "chunks/chunk-002.md"}
     assert not (tmp_path / "pages/page-003-ja-設定.md").exists()
     assert (tmp_path / "changes.md").read_text("utf-8") == (
-        "# Changes\n\n1 added, 1 changed, 1 removed since the crawl before.\n\n"
+        "# Changes\n\n1 added, 1 changed, 1 removed since the previous crawl.\n\n"
         f"## Added\n\n- [New]({BASE}new.html) · pages/page-004-new.md\n\n"
         f"## Changed\n\n- [Install]({BASE}guide/install.html) · pages/page-001-guide-install.md\n\n"
         f"## Removed\n\n- [設定]({BASE}ja/設定/)\n"

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from tadoru.jobs.docs.content import MainContent, find_main_content
 from tadoru.jobs.docs.content.generators import GENERATORS
-from tadoru.parse.html import Document, is_selector
+from tadoru.parse.html import HtmlDocument, is_selector
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
 
 
 def found(page: str) -> MainContent:
-    return find_main_content(Document.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/guide/")
+    return find_main_content(HtmlDocument.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/guide/")
 
 
 @pytest.mark.parametrize("generator", GENERATORS, ids=lambda generator: generator.name)

@@ -6,14 +6,14 @@ import pytest
 
 from tadoru.jobs.docs.content import find_main_content
 from tadoru.jobs.docs.content.class_names import NameRating, rate_names
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
 
 
 def text_of_main(inside: str) -> str:
     page = f"<title>T</title><main><h1>Boil</h1><p>{TEXT}</p>{inside}<p>{TEXT}</p></main>"
-    main = find_main_content(Document.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/")
+    main = find_main_content(HtmlDocument.parse(page.encode(), "text/html; charset=utf-8"), "https://a.test/")
     text = " ".join(main.root.text(separator=" ").split())
     assert text.startswith(f"Boil {TEXT}")
     assert text.endswith(TEXT)
@@ -179,25 +179,25 @@ def test_text_stays(markup: str, text: str) -> None:
 
 def test_a_heading_that_links_to_itself_becomes_plain_and_keeps_what_is_in_it() -> None:
     page = f"<main><h2 id=on><!--1--> <a class=heading-anchor href='#on'>The <code>on</code> switch</a></h2><p>{TEXT}</p></main>"
-    heading = find_main_content(Document.parse(page.encode()), "https://a.test/").root.css_first("h2")
+    heading = find_main_content(HtmlDocument.parse(page.encode()), "https://a.test/").root.css_first("h2")
     assert heading is not None
     assert heading.html == '<h2 id="on"><!--1--> The <code>on</code> switch</h2>'
 
 
 def test_a_heading_keeps_a_link_to_another_page() -> None:
     page = f"<main><h2><a href='/tea#green'>Green tea</a></h2><p>{TEXT}</p></main>"
-    assert find_main_content(Document.parse(page.encode()), "https://a.test/").root.css_first("h2 a") is not None
+    assert find_main_content(HtmlDocument.parse(page.encode()), "https://a.test/").root.css_first("h2 a") is not None
 
 
 def test_an_anchor_that_other_pages_link_to_stays() -> None:
-    main = find_main_content(Document.parse(f"<main><a id=old></a><p>{TEXT}</p></main>".encode()), "https://a.test/")
+    main = find_main_content(HtmlDocument.parse(f"<main><a id=old></a><p>{TEXT}</p></main>".encode()), "https://a.test/")
     assert main.root.css_first("a#old") is not None
 
 
 @pytest.mark.parametrize("name", ["search", "cookie-banner", "toc", "nav", "feedback"])
 def test_a_part_that_holds_most_of_the_text_stays_whatever_its_name(name: str) -> None:
     page = f"<main><h1>Boil</h1><div class={name}><p>{TEXT}</p><p>{TEXT}</p></div></main>"
-    main = find_main_content(Document.parse(page.encode()), "https://a.test/")
+    main = find_main_content(HtmlDocument.parse(page.encode()), "https://a.test/")
     assert main.root.text().count("litre") == 2
 
 
@@ -206,7 +206,7 @@ def test_of_two_pictures_the_one_for_dark_screens_goes_and_icons_too() -> None:
     <img alt="Tea icon" src="i.png"><img alt="A cup of tea" src="c.png"><img alt="Dot" src=d.png width=16 height=16>
     <img alt="build passing" src="https://img.shields.io/b.svg"><img alt="[T logo]" src=l.png>
     <a href=/up><img alt="[Up]" src=u.png></a></main>"""
-    main = find_main_content(Document.parse(page.encode()), "https://a.test/")
+    main = find_main_content(HtmlDocument.parse(page.encode()), "https://a.test/")
     assert [image.attributes["src"] for image in main.root.css("img")] == ["a.png", "c.png"]
 
 
@@ -215,7 +215,7 @@ def test_the_picture_of_a_figure_stays_with_its_title() -> None:
         f"<main><p>{TEXT}</p><div class=figure><div class=figure-contents><div class=mediaobject><img alt='A kettle on a stove' "
         f"src=k.png></div></div><p class=title>Figure 1. A kettle</p></div><p>{TEXT}</p></main>"
     )
-    main = find_main_content(Document.parse(page.encode()), "https://a.test/")
+    main = find_main_content(HtmlDocument.parse(page.encode()), "https://a.test/")
 
     assert [image.attributes["src"] for image in main.root.css("img")] == ["k.png"]
 
@@ -260,15 +260,15 @@ def test_a_link_in_a_sentence_is_a_word_of_it(line: str, words: str) -> None:
         ("page-toc", NameRating.STRONG),
         ("tableOfContents_bqdL", NameRating.STRONG),
         ("pagination-nav__link", NameRating.STRONG),
-        ("has-toc", NameRating.SILENT),
-        ("page-has-toc", NameRating.SILENT),
-        ("lg:grid-cols-[sidebar]", NameRating.SILENT),
+        ("has-toc", NameRating.NEUTRAL),
+        ("page-has-toc", NameRating.NEUTRAL),
+        ("lg:grid-cols-[sidebar]", NameRating.NEUTRAL),
         ("admonition sidebar", NameRating.KEEP),
         ("sidebar", NameRating.WEAK),
         ("figure-contents", NameRating.KEEP),
-        ("prose", NameRating.SILENT),
-        ("", NameRating.SILENT),
-        ("nav" * 1000, NameRating.SILENT),
+        ("prose", NameRating.NEUTRAL),
+        ("", NameRating.NEUTRAL),
+        ("nav" * 1000, NameRating.NEUTRAL),
     ],
 )
 def test_names_are_judged(names: str, verdict: NameRating) -> None:

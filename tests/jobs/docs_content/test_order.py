@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tadoru.jobs.docs.content import MainContent, find_main_content
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 
 TEXT = "A kettle boils one litre of water in three minutes, and it switches itself off when the water boils over the edge."
 URL = "https://a.test/guide/boil.html"
@@ -13,7 +13,7 @@ URL = "https://a.test/guide/boil.html"
 
 def found(markup: str) -> MainContent:
     page = f"<title>Boil | Kettle</title>{markup}<main><h1>Boil</h1><p>{TEXT}</p></main>"
-    return find_main_content(Document.parse(page.encode(), "text/html; charset=utf-8"), URL)
+    return find_main_content(HtmlDocument.parse(page.encode(), "text/html; charset=utf-8"), URL)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_addresses_are_relative_to_the_base_of_the_page() -> None:
     ],
 )
 def test_a_page_has_the_title_of_its_text(page: str, title: str) -> None:
-    assert find_main_content(Document.parse(page.format(TEXT).encode()), URL).title == title
+    assert find_main_content(HtmlDocument.parse(page.format(TEXT).encode()), URL).title == title

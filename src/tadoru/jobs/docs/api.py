@@ -1,4 +1,4 @@
-"""The Python API: `tadoru.docs(url, …) -> DocsResult`, and its twin for a running event loop."""
+"""The Python API: `tadoru.docs(url, …) -> DocsResult`, and `docs_async` for a running event loop."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tadoru.jobs.docs.run import finish, prepare
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsResult:
-    """A documentation site on disk. Everything is in its folder; this reads the most asked for."""
+    """A documentation site on disk: its folder and the most important figures."""
 
     folder: Path
     pages: int
     tokens: int
     changes: DocChanges
-    """What is different from the run before."""
+    """The changes since the previous run."""
     stopped: bool
-    """Whether the crawl ended before its work was done: by its time limit, say."""
+    """Whether the crawl stopped before it was complete, for example at its time limit."""
 
     def markdown(self) -> Iterator[tuple[str, str]]:
         """URL and Markdown of each page, in reading order, from the files of its pages."""
@@ -39,19 +39,19 @@ class DocsResult:
 
 
 def docs(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
-    """Read a documentation site into a folder as Markdown. Options are those of `tadoru docs` (`output="site", depth=3, …`).
+    """Crawl a documentation site into a folder as Markdown. Options are those of `tadoru docs` (`output="site", depth=3, …`).
 
-    Raises `tadoru.errors.UsageError` when the call itself is wrong, `SeedUnreachable` or `NothingToCrawl` when there is nothing.
+    Raises `tadoru.errors.UsageError` for invalid arguments, `SeedUnreachable` or `NothingToCrawl` if no page can be crawled.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return launch.run_loop(docs_async(url, notify=notify, **options))
-    raise UsageError("docs() was called where an event loop is running: await docs_async() there.")
+    raise UsageError("docs() cannot be called in a running event loop. Await docs_async() instead.")
 
 
 async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) -> DocsResult:
-    """The same, awaited. Cancelling it stops the crawl; calling it again goes on with it."""
+    """As `docs`, awaited. Cancelling it stops the crawl; calling it again resumes the crawl."""
     chosen = parse_options("docs", DocsOptions, options)
     if "depth" in options and "sitemap" not in options:
         chosen = replace(chosen, sitemap="off")
@@ -60,7 +60,7 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
     finished = await finish(chosen, prepared, ended)
     if finished.start is not None:
         kind = SeedUnreachable if finished.start.status == "error" else NothingToCrawl
-        raise kind(f"Nothing could be crawled from {finished.start.url}: {finished.start.reason}.")
+        raise kind("Nothing could be crawled from {url}: {reason}.", url=finished.start.url, reason=finished.start.reason)
     written = finished.written
     return DocsResult(
         folder=prepared.root,
@@ -72,4 +72,4 @@ async def docs_async(url: str, *, notify: Notify | None = None, **options: Any) 
 
 
 def _silent(notice: CrawlNotification) -> None:
-    """Nobody is watching."""
+    """Ignore notifications."""

@@ -1,4 +1,4 @@
-"""The job itself: a page of documentation as Markdown, the site's own where that is complete. Pure, like every job's `handle`."""
+"""The docs job: reads pages as Markdown, and prefers Markdown that the site publishes if it is complete. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tadoru.jobs.docs.page import DocPage, read_doc_page
 from tadoru.jobs.docs.site_probe import ACCEPT_MARKDOWN, LLMS_FILES, ProbeFlow, edition_from_probe, probe_site
 from tadoru.jobs.reporting.formatting import format_count
 from tadoru.model.web import Answer, Link, LinkKind, Response
-from tadoru.parse.bounds import PageTooComplex
+from tadoru.parse.complexity import PageTooComplex
 from tadoru.parse.decode import decode
 from tadoru.parse.html import looks_like_html
 from tadoru.rules.scope import Scope
@@ -30,27 +30,27 @@ SPEC_TYPES = (
     "application/schema+json", "application/graphql", "text/plain",
 )  # fmt: skip
 MAX_MARKDOWN_LENGTH = 1_000_000
-"""Characters of a page that is Markdown itself."""
+"""Characters of a page that is published as Markdown."""
 MIN_INDEX_LINKS = 3_000
-"""Links that make a page a list of everything, when there is hardly a word beside them."""
+"""Links; a page with this many links and hardly any other text is an index."""
 MIN_RENDERED_WORDS = 25
-"""Words below which a page is an empty shell, when scripts may fill it."""
+"""Words; a page with scripts and fewer words may be an empty shell that needs rendering."""
 MIN_SENTENCE_WORDS = 3
-"""Words beside the heading that make a short page a whole one."""
+"""Words beside the heading that make a short page complete."""
 MIN_MENU_LINKS = 5
-"""Links: so many are on no page that waits for a script."""
+"""Links; a page with this many does not wait for a script."""
 _PLACEHOLDER = re.compile(r"\bloading\b|java\s?script|please wait", re.IGNORECASE)
-"""What a shell says until scripts fill it."""
+"""Text that a page shows until scripts have filled it."""
 _LINKED = re.compile(r"(?:[-*+] *+)?(?<!\\)\[(?:[^\[\]\\]|\\.)*+\]\([^)]{0,2000}+\)")
 NO_VALIDATORS = PageRecords(indexable=False, indexability="not judged")
 DROP_DOCUMENT = PageRecords(indexable=False, indexability="not judged", drops_document=True)
 GONE_STATUSES = frozenset({301, 308, 404, 410})
-"""Answers after which a page is not where it was. With any other it may be back tomorrow: what was kept of it stays."""
+"""Status codes after which the stored document of a page is dropped. Other errors may be temporary."""
 
 
 @dataclass(frozen=True)
 class DocsJob:
-    """Read a documentation site."""
+    """Crawls a documentation site."""
 
     scope: Scope
     start: str
@@ -59,40 +59,40 @@ class DocsJob:
     render: str = "auto"
     own_markdown: bool = True
     variants: frozenset[str] = frozenset()
-    """Kinds of pages that are read although they say again what others say."""
+    """Kinds of duplicate pages that are read all the same."""
     language: str | None = None
     cleaning: UrlCleaner = UrlCleaner()
     body_types: tuple[str, ...] = HTML_TYPES + site_markdown.MARKDOWN_TYPES + SPEC_TYPES
-    gives: str = ""
-    """How the site gives its own Markdown, as the survey found it."""
-    wanted: DocsEdition = DocsEdition()
+    markdown_access: str = ""
+    """How the site publishes Markdown, as the probe found it: "accept", "alternate", "twin" or ""."""
+    edition: DocsEdition = DocsEdition()
     files: tuple[str, ...] = ()
 
     @cached_property
     def _resolver(self) -> UrlResolver:
         return UrlResolver(self.cleaning)
 
-    def survey(self) -> ProbeFlow:
+    def probe(self) -> ProbeFlow:
         return probe_site(self.start, self.scope, self._resolver, own_markdown=self.own_markdown)
 
-    def surveyed(self, found: Mapping[str, object]) -> DocsJob:
-        wanted = edition_from_probe(dict(found))
+    def with_probe_result(self, found: Mapping[str, object]) -> DocsJob:
+        edition = edition_from_probe(dict(found))
         files: Any = found.get("files") or ()
         return replace(
             self,
-            gives=str(found.get("own") or "") if self.own_markdown else "",
-            wanted=replace(wanted, language=self.language or wanted.language),
+            markdown_access=str(found.get("own") or "") if self.own_markdown else "",
+            edition=replace(edition, language=self.language or edition.language),
             files=tuple(files) if self.follow else (),
         )
 
-    def refusal(self, url: str) -> str | None:
-        variant = variant_of(url, self.wanted, self.start)
+    def skip_reason(self, url: str) -> str | None:
+        variant = variant_of(url, self.edition, self.start)
         return variant.reason if variant is not None and not self._takes(variant.kind) else None
 
     def _takes(self, kind: str) -> bool:
         return kind in self.variants or "all" in self.variants
 
-    def extra(self) -> Sequence[str]:
+    def extra_urls(self) -> Sequence[str]:
         return self.files
 
     def handle(self, page: FetchedPage) -> PageResult:
@@ -113,39 +113,39 @@ class DocsJob:
             records = replace(records, specification=Specification(response.media_type, response.body))
         return PageResult(records=records)
 
-    def remark(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
+    def handle_non_page(self, url: str, answer: Answer | None, refusal: str | None) -> PageRecords | None:
         return DROP_DOCUMENT if isinstance(answer, Response) and answer.status in GONE_STATUSES else None
 
     def _html(self, page: FetchedPage) -> PageResult:
-        if self.gives in ("accept", "twin") and page.twin is None and page.rendered is None:
-            ask = self._twin(page.url)
-            if ask is not None:
-                return PageResult(twin=ask)
+        if self.markdown_access in ("accept", "twin") and page.alternate_answer is None and page.rendered is None:
+            request = self._markdown_request(page.url)
+            if request is not None:
+                return PageResult(alternate_request=request)
         doc = self._read(page)
-        if self.gives == "alternate" and page.twin is None and page.rendered is None and doc.alternate:
-            return PageResult(twin=ExtraRequest(doc.alternate))
+        if self.markdown_access == "alternate" and page.alternate_answer is None and page.rendered is None and doc.alternate:
+            return PageResult(alternate_request=ExtraRequest(doc.alternate))
         found = PageResult(
             links=doc.links,
             title=doc.main.title or doc.metadata["title"],
             meta_description=doc.metadata["description"],
             left_out=doc.left_out,
         )
-        # What a browser shows may change though the page itself does not: it is asked for anew each time.
+        # What a browser renders may change even if the response does not, so validators are not kept.
         records = _records(page.response) if page.rendered is None else NO_VALIDATORS
         source = "html" if page.rendered is None else "rendered"
         why = self._render_reason(doc) if page.rendered is None else ""
         document = self._best(page, _document(doc, source, listings=self._takes("index")))
         is_own = document is not None and document.source == "markdown"
         if why and not is_own and (document is None or self.render == "auto"):
-            # "Loading …" is no documentation; and what an earlier run saw may still be true.
+            # "Loading …" is not documentation, and the document of an earlier run may still be valid.
             return replace(found, records=NO_VALIDATORS, render=why)
         return replace(found, records=replace(records, document=document, drops_document=document is None), render=why)
 
-    def _twin(self, url: str) -> ExtraRequest | None:
-        if self.gives == "accept":
+    def _markdown_request(self, url: str) -> ExtraRequest | None:
+        if self.markdown_access == "accept":
             return ExtraRequest(url, ACCEPT_MARKDOWN)
-        twin = site_markdown.markdown_url(url)
-        return ExtraRequest(twin) if twin is not None else None
+        alternate = site_markdown.markdown_url(url)
+        return ExtraRequest(alternate) if alternate is not None else None
 
     def _read(self, page: FetchedPage) -> DocPage:
         if page.rendered is not None:
@@ -154,17 +154,13 @@ class DocsJob:
         return read_doc_page(response.body, response.header("content-type"), page.url, self._resolver)
 
     def _best(self, page: FetchedPage, made: DocumentRecord | None) -> DocumentRecord | None:
-        """The site's Markdown when there is some that lacks nothing, else ours."""
-        answer = page.twin
+        """The Markdown that the site publishes if it is complete, else the Markdown made of the page."""
+        answer = page.alternate_answer
         if not isinstance(answer, Response) or answer.status != 200:
             return made
         text = decode(answer.body, answer.header("content-type")).text
-        types = site_markdown.MARKDOWN_TYPES if self.gives == "accept" else (*site_markdown.MARKDOWN_TYPES, "text/plain")
-        if (
-            len(text) > MAX_MARKDOWN_LENGTH
-            or answer.media_type not in types
-            or not site_markdown.is_markdown(answer.media_type, text)
-        ):
+        is_allowed = answer.media_type in site_markdown.MARKDOWN_TYPES or self.markdown_access != "accept"
+        if len(text) > MAX_MARKDOWN_LENGTH or not is_allowed or not site_markdown.is_markdown(answer.media_type, text):
             return made
         if made is None:
             return _site_document(text, page.url, answer.url)
@@ -176,7 +172,7 @@ class DocsJob:
         if self.render == "always":
             return "every page is rendered"
         if self.render != "auto" or not doc.has_scripts or doc.specifications or doc.main.is_tool:
-            return ""  # A page that shows a specification is had by having that.
+            return ""  # The specification itself is stored.
         words = len(doc.markdown.text.split())
         if words >= MIN_RENDERED_WORDS or doc.markdown.code_blocks or _is_complete(doc, words):
             return ""
@@ -197,7 +193,7 @@ class DocsJob:
         )
 
     def _listing(self, page: FetchedPage, name: str) -> PageResult:
-        """llms.txt leads to pages; llms-full.txt holds them."""
+        """Read llms.txt, which links to pages, or llms-full.txt, which contains them."""
         response = page.response
         text = decode(response.body, response.header("content-type")).text
         links, left_out = site_markdown.links_of(text, page.url, self._resolver)
@@ -211,7 +207,7 @@ class DocsJob:
 
 
 def _is_complete(doc: DocPage, words: int) -> bool:
-    """Whether a page says little and is whole: a heading and a sentence in their place or by a menu; there a sentence alone."""
+    """Whether a short page is complete: it has a sentence and a heading in the content area, or a sentence and a menu."""
     if _PLACEHOLDER.search(doc.markdown.text) or words - len(f"# {doc.main.title}".split()) < MIN_SENTENCE_WORDS:
         return False
     has_menu = sum(link.kind is LinkKind.A for link in doc.links) >= MIN_MENU_LINKS
@@ -221,7 +217,7 @@ def _is_complete(doc: DocPage, words: int) -> bool:
 
 
 def _document(doc: DocPage, source: str, *, listings: bool) -> DocumentRecord | None:
-    """None for a page without any text, for a tool, and for one that only lists the others."""
+    """The document of a page; None for a page without text, a search page or an index."""
     main, markdown = doc.main, doc.markdown
     if not markdown.text.strip() or main.is_tool or (not listings and _is_link_list(doc)):
         return None
@@ -258,7 +254,7 @@ def _site_document(text: str, url: str, base: str) -> DocumentRecord | None:
 
 
 def _records(response: Response) -> PageRecords:
-    """The validators, to ask the next time whether the page changed."""
+    """Records with the validators of a response, for conditional requests of the next run."""
     return PageRecords(
         indexable=False,
         indexability="not judged",

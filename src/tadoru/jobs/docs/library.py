@@ -1,7 +1,7 @@
-"""Crawled sites as a library to ask: which there are, what they say about something, one page or a part of it.
+"""The library of crawled documentation sites: lists them, searches them, and returns pages or sections of pages.
 
-Every answer is text of a bounded size, and says where the words of a web page begin and end: they are information for whoever
-asked, not instructions. How a program asks is `mcp.py`.
+Every result is text of limited size in which text from web pages is marked as such: it is information for the reader, not
+instructions. The MCP server (`mcp.py`) offers these functions as tools.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tadoru.store.docs_search import IndexedPage, IndexedSection, opened
 DEFAULT_TOKENS = 4_000
 MIN_TOKENS, MAX_TOKENS = 300, 50_000
 _OVERHEAD_TOKENS = 150
-"""Tokens kept for the words around what a page says."""
+"""Tokens reserved for the text around the content of a page."""
 _MAX_HITS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SiteSummary:
-    """What there is to know of a site without opening a page."""
+    """URL, title, size and times of a site."""
 
     name: str
     folder: Path
@@ -44,7 +44,7 @@ class SiteSummary:
     last_checked: str
 
     def as_json(self) -> dict[str, object]:
-        """What programs are told."""
+        """The summary for JSON output."""
         return {
             "site": self.name, "url": self.url, "title": self.title, "pages": self.pages, "tokens": self.tokens,
             "crawledAt": self.crawled_at, "lastChecked": self.last_checked,
@@ -52,15 +52,17 @@ class SiteSummary:
 
 
 class DocsLibrary:
-    """The sites in some folders: each folder is a site, or holds sites."""
+    """The sites in some folders; each folder is a site or contains sites."""
 
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = tuple(roots)
         if not self.sites():
-            raise UsageError(f"There is no crawled site in {', '.join(map(str, roots))}: make one with `tadoru docs URL`.")
+            raise UsageError(
+                "No crawled site in {folders}. Crawl one with `tadoru docs URL`.", folders=", ".join(map(str, roots))
+            )
 
     def sites(self) -> list[SiteSummary]:
-        """The sites that are there now, by name."""
+        """The sites that exist now, by name."""
         folders = {folder.resolve(): folder for root in self._roots for folder in _folders(root)}
         cards: dict[str, SiteSummary] = {}
         for folder in sorted(folders, key=lambda path: (path.name, str(path))):
@@ -71,38 +73,44 @@ class DocsLibrary:
         return list(cards.values())
 
     def site(self, name: str) -> SiteSummary:
-        """A site by its name or address. Raises UsageError."""
+        """A site by its name or URL. Raises UsageError."""
         cards = self.sites()
         for card in cards:
             if name.rstrip("/") in (card.name, card.url.rstrip("/")):
                 return card
-        raise UsageError(f"There is no site {one_line(name, 80)}; there are: {', '.join(card.name for card in cards)}.")
+        raise UsageError(
+            "Site {name} not found. Available sites: {sites}.",
+            name=one_line(name, 80),
+            sites=", ".join(card.name for card in cards),
+        )
 
     def search(self, query: str, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
-        """The sections that answer a query, best first, as many as fit."""
+        """The sections that match a query, best first, as many as fit."""
         cards = [self.site(site)] if site else self.sites()
         ranked: list[tuple[int, float, str, SearchHit]] = []
         for card in cards:
             hits = search_site(card.folder, query, _MAX_HITS).hits
             ranked += [(at, -hit.score, card.name, hit) for at, hit in enumerate(hits)]
-        ranked.sort(key=lambda row: row[:3])  # ranks of two indexes do not compare, so each site's best come first
+        ranked.sort(key=lambda row: row[:3])  # Ranks of two indexes are not comparable, so the best hits of each site come first.
         if not ranked:
             return f"Nothing found for {json.dumps(one_line(query, 200), ensure_ascii=False)}. Try fewer or other words."
         return _format_hits([(name, hit) for _, _, name, hit in ranked[:_MAX_HITS]], _clamp_tokens(max_tokens))
 
     def page(self, page: str, section: str | None = None, site: str | None = None, max_tokens: int = DEFAULT_TOKENS) -> str:
-        """A page, or the part of it below a heading. Raises UsageError."""
+        """A page, or one section of it. Raises UsageError."""
         row, parts, wanted = self._find(page, site)
         section = section or wanted
         chosen = _section_with_children(parts, section) if section else parts
         if section and not chosen:
-            raise UsageError(f"The page has no section {one_line(section, 80)}; list_headings names them.")
+            raise UsageError(
+                "Section {section} not found in the page. List its sections with list_headings.", section=one_line(section, 80)
+            )
         text, is_cut = truncate_markdown("".join(part.text for part in chosen), _clamp_tokens(max_tokens) - _OVERHEAD_TOKENS)
-        note = f"\n\n(cut: the page has {row.tokens} tokens; ask for one section of it, or raise max_tokens)" if is_cut else ""
+        note = f"\n\n(cut: the page has {row.tokens} tokens; request one section of it, or raise max_tokens)" if is_cut else ""
         return quote_untrusted(f"{one_line(row.title, 200)}\n{row.url} · {row.file} · {row.tokens} tokens\n\n{text}") + note
 
     def headings(self, page: str, site: str | None = None) -> str:
-        """The headings of a page, with how many tokens stand below each. Raises UsageError."""
+        """The headings of a page with the size of each section in tokens. Raises UsageError."""
         row, parts, _ = self._find(page, site)
         lines = [
             f"{'  ' * max(0, len(part.path) - 1)}- {one_line(part.path[-1], 200)}{f' #{part.anchor}' if part.anchor else ''}"
@@ -122,7 +130,9 @@ class DocsLibrary:
                 for name in names:
                     if row := index.page(name):
                         return row, index.sections(row.url), fragment
-        raise UsageError(f"There is no page {one_line(page, 200)}: give the URL or the file of one; search_docs finds them.")
+        raise UsageError(
+            "Page {page} not found. Pass the URL or the file of a page; find pages with search_docs.", page=one_line(page, 200)
+        )
 
 
 def _folders(root: Path) -> Iterator[Path]:
@@ -137,7 +147,7 @@ def _is_site(folder: Path) -> bool:
 
 
 def read_site_summary(folder: Path, name: str) -> SiteSummary:
-    """From the first lines of index.json: the rest of it may be large."""
+    """The summary of the site in a folder, from the first lines of index.json: the rest of it may be large."""
     head: dict[str, object] = {}
     with suppress(OSError, ValueError), (folder / "index.json").open(encoding="utf-8") as lines:
         text = "".join(takewhile(lambda line: not line.startswith('  "pages": ['), lines))
@@ -148,7 +158,7 @@ def read_site_summary(folder: Path, name: str) -> SiteSummary:
 
 
 def _section_with_children(parts: Sequence[IndexedSection], section: str) -> list[IndexedSection]:
-    """The section of that heading, fragment or path of headings, with all sections below it."""
+    """The section with that heading, fragment or path of headings, and its subsections."""
     wanted = [step.strip().casefold() for step in section.removeprefix("#").split(">")]
     for at, part in enumerate(parts):
         path = [step.casefold() for step in part.path]
@@ -163,15 +173,15 @@ def _clamp_tokens(max_tokens: int) -> int:
 
 
 def _format_hits(found: list[tuple[str, SearchHit]], budget: int) -> str:
-    """Each section up to a third of the room, so that one long one does not crowd out the others."""
+    """The hits as text. Each section gets at most a third of the budget, so that a long one leaves space for others."""
     parts: list[str] = []
     left = float(budget - _OVERHEAD_TOKENS)
     for name, hit in found:
         head = f"## {' > '.join(one_line(step, 100) for step in hit.path)}\n{name} · {hit.url} · {hit.file}\n\n"
-        room = min(left, budget / 3) - estimate_tokens(head) - 20
-        if room < 40:
+        available = min(left, budget / 3) - estimate_tokens(head) - 20
+        if available < 40:
             break
-        text, is_cut = truncate_markdown(hit.text, room)
+        text, is_cut = truncate_markdown(hit.text, available)
         part = head + text.rstrip() + ("\n\n(cut: get_page has the rest)" if is_cut else "") + "\n"
         parts.append(part)
         left -= estimate_tokens(part)
@@ -179,7 +189,7 @@ def _format_hits(found: list[tuple[str, SearchHit]], budget: int) -> str:
 
 
 def quote_untrusted(text: str) -> str:
-    """What a website says, its titles and URLs too, between marks that do not occur in it."""
+    """Text from a website, including titles and URLs, between markers that do not occur in it."""
     mark = ""
     while not mark or mark in text:
         mark = hashlib.sha256(f"{mark}{text}".encode("utf-8", "replace")).hexdigest()[:16]
@@ -190,7 +200,7 @@ def quote_untrusted(text: str) -> str:
 
 
 def truncate_markdown(markdown: str, budget: float) -> tuple[str, bool]:
-    """As much of a text as fits, in whole blocks where that is possible, and whether anything is missing."""
+    """As much of a text as fits into a budget of tokens, in whole blocks if possible, and whether it was cut."""
     kept: list[str] = []
     left = budget
     for block in split_blocks(markdown):
@@ -205,7 +215,7 @@ def truncate_markdown(markdown: str, budget: float) -> tuple[str, bool]:
 
 
 def _truncate_block(block: MarkdownBlock, budget: float) -> str:
-    """The lines of one block that fit; code that is cut is closed."""
+    """The lines of a block that fit; a cut code fence is closed."""
     lines = block.text.splitlines(keepends=True)
     bare = lines[0].strip(" >\t")
     sign = bare[: len(bare) - len(bare.lstrip(bare[:1]))] if bare[:1] in ("`", "~") and block.kind == "code" else ""
@@ -223,9 +233,9 @@ def _truncate_block(block: MarkdownBlock, budget: float) -> str:
     return "".join(kept) + (f"{sign}\n" if is_open else "")
 
 
-def format_refresh(card: SiteSummary, said: str) -> str:
-    """The answer after a refresh."""
-    return f"{card.name}: {said}"
+def format_refresh(card: SiteSummary, result: str) -> str:
+    """The result of a refresh as text."""
+    return f"{card.name}: {result}"
 
 
 def format_sites(cards: Sequence[SiteSummary]) -> str:

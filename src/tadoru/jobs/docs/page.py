@@ -1,4 +1,4 @@
-"""One page of documentation, read: what of it is the text, that text as Markdown, and what the page says about itself. Pure."""
+"""Reads one page of documentation: its main content as Markdown, its metadata, links and API descriptions. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tadoru.jobs.docs.markdown import ConvertOptions, MarkdownDocument, convert
 from tadoru.jobs.docs.titles import apply_title
 from tadoru.model.web import Link, LinkKind
 from tadoru.parse import links as link_parser
-from tadoru.parse.html import Document, Element
+from tadoru.parse.html import Element, HtmlDocument
 from tadoru.parse.page_limits import markdown_limit
 from tadoru.rules.url import UrlResolver
 
@@ -31,22 +31,22 @@ class DocPage:
     main: MainContent
     markdown: MarkdownDocument
     metadata: dict[str, str | None]
-    """The seed's fields: title, description, keywords, author, ogTitle, ogType."""
+    """title, description, keywords, author, ogTitle and ogType."""
     links: list[Link]
     alternate: str | None
-    """Where the page says its own Markdown is."""
+    """The URL of the page's Markdown version (`<link rel=alternate>`)."""
     has_scripts: bool
     has_heading: bool
-    """Whether the text has a heading of its own."""
+    """Whether the main content has a heading."""
     specifications: list[str]
-    """Where the description of an API is that the page shows, or says is its own."""
+    """URLs of API descriptions that the page displays or declares."""
     left_out: tuple[str, ...]
     """As `Document.left_out`."""
 
 
 def read_doc_page(body: bytes, content_type: str | None, url: str, resolver: UrlResolver) -> DocPage:
-    """Read a page. Links and metadata first: finding the text takes everything else out of the tree."""
-    document = Document.parse(body, content_type)
+    """Read a page. Links and metadata are read first, because finding the main content removes everything else from the tree."""
+    document = HtmlDocument.parse(body, content_type)
     links = link_parser.extract(document, url, resolver)
     metadata = _metadata(document)
     alternate = alternate_url(document, url, resolver)
@@ -87,7 +87,7 @@ def _is_mathjax(script: Element) -> bool:
     return any("mathjax" in (attributes.get(name) or "").lower() for name in ("src", "type", "id"))
 
 
-def _metadata(document: Document) -> dict[str, str | None]:
+def _metadata(document: HtmlDocument) -> dict[str, str | None]:
     found: dict[str, str | None] = {"title": document.title(), **dict.fromkeys(_META_NAMES.values())}
     for element in document.select("meta[content]"):
         attributes = element.attributes
@@ -97,8 +97,8 @@ def _metadata(document: Document) -> dict[str, str | None]:
     return found
 
 
-def alternate_url(document: Document, url: str, resolver: UrlResolver) -> str | None:
-    """Where a page says that it can be had as Markdown."""
+def alternate_url(document: HtmlDocument, url: str, resolver: UrlResolver) -> str | None:
+    """The URL of the Markdown version that a page declares."""
     base = document.base_url(url)
     for element in document.select("link[rel]"):
         attributes = element.attributes
@@ -125,8 +125,11 @@ _MAX_SPEC_URLS = 1_000
 _MAX_SCRIPT_LENGTH = 200_000
 
 
-def find_specifications(document: Document, url: str, resolver: UrlResolver) -> list[str]:
-    """Their addresses, each once, in the order of the page."""
+def find_specifications(document: HtmlDocument, url: str, resolver: UrlResolver) -> list[str]:
+    """URLs of API descriptions that a page displays or declares without a link, each once, in document order.
+
+    They are in the attributes of elements that a script replaces, in the settings of such a script, or in the head.
+    """
     base = document.base_url(url)
     named = [
         element.attributes.get(attribute) or ""

@@ -1,6 +1,6 @@
-"""In which order the pages of a site are read: as its menus and its links to the next page have it. Pure.
+"""The reading order of a site's pages, from its menus and its links to the next page. Pure.
 
-Each of them orders a part of the site; put together, a page that is new stands after the one it follows where it was met first.
+Each of them orders a part of the site. A new page is placed after the page that it follows where it occurs first.
 """
 
 from __future__ import annotations
@@ -8,19 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 MIN_CHAIN_LENGTH = 3
-"""Pages: fewer are a remark, not an order."""
+"""Pages; shorter chains and menus do not define an order."""
 
 
 def reading_order(urls: Sequence[str], onward: Mapping[str, str], menus: Iterable[Sequence[str]]) -> list[str]:
-    """The URLs in reading order. They come with the start first and the shallow before the deep, which decides where nothing else
-    does; `onward` has the next page of each page that names one."""
+    """The URLs in reading order.
+
+    `urls` has the start URL first and is sorted by depth, which decides where nothing else does; `onward` maps pages to their
+    next page.
+    """
     wanted = set(urls)
     order = _LinkedOrder(urls[:1])
     for chain in _chains(urls, onward):
         order.add(url for url in chain if url in wanted)
     for menu in menus:
         known = [url for url in menu if url in wanted]
-        if len(known) >= MIN_CHAIN_LENGTH:  # "the start, this page" on every page would put the last page first
+        if len(known) >= MIN_CHAIN_LENGTH:  # A menu of "start, this page" on every page would put the last page first.
             order.add(known)
     for url in urls:
         order.add([url])
@@ -28,11 +31,11 @@ def reading_order(urls: Sequence[str], onward: Mapping[str, str], menus: Iterabl
 
 
 def _chains(urls: Sequence[str], onward: Mapping[str, str]) -> list[list[str]]:
-    """What the links to the next page string together, the start's first, then the longest; each page in one of them."""
+    """The chains of links to the next page: that of the start URL first, then the longest; each page is in one of them."""
     led_to = set(onward.values())
     seen: set[str] = set()
     chains = []
-    # Where nothing leads to first; what is left then are rings.
+    # Pages without a previous page first; what is left are cycles.
     for url in [*urls[:1], *(url for url in urls if url not in led_to), *urls]:
         chain = []
         step: str | None = url
@@ -47,7 +50,7 @@ def _chains(urls: Sequence[str], onward: Mapping[str, str]) -> list[list[str]]:
 
 
 class _LinkedOrder:
-    """A list into which sequences are woven."""
+    """A linked list into which sequences are merged."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._after: dict[str, str | None] = {}
@@ -56,7 +59,7 @@ class _LinkedOrder:
         self.add(urls)
 
     def add(self, sequence: Iterable[str]) -> None:
-        """What is new goes behind what it follows; at the end, when it follows nothing that is known."""
+        """Insert new URLs after the URL that they follow, or at the end."""
         before: str | None = None
         for url in sequence:
             if url not in self._after:

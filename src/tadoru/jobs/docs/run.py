@@ -1,5 +1,7 @@
-"""Running the docs job: from options to a plan, from a crawl that ended to the files of the site. Command and Python API come
-here."""
+"""Runs the docs job: prepares a crawl from its options, and writes the files of the site when the crawl ends.
+
+The command, the Python API, the service and the MCP server all use these functions.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ DEFAULT_FOLDER = ".context"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsCrawl:
-    """A docs crawl that is set up in its folder."""
+    """A docs crawl that is prepared in its folder."""
 
     plan: CrawlPlan
     root: Path
@@ -79,22 +81,23 @@ class DocsCrawl:
 
 
 def site_folder_name(url: str) -> str:
-    """The name of a site's folder: its host, a port it names, and the start's path, lower case, everything else a hyphen."""
+    """The name of a site's folder: host, port and path of the start URL in lower case, with hyphens for everything else."""
     path = re.sub(r"(?:^|/)index\.html?$", "", split_url(url).path)
     return re.sub(r"[^a-z0-9]+", "-", f"{origin(url).partition('//')[2]}{path}".lower()).strip("-") or "site"
 
 
 def site_folder(options: DocsOptions, url: str) -> Path:
-    """Where the site's files go."""
+    """The folder that the site's files are written to."""
     return Path(options.output) if options.output else Path(DEFAULT_FOLDER) / site_folder_name(url)
 
 
 def crawl_database_path(root: Path) -> Path:
-    """Where a site's folder keeps its crawl."""
+    """The path of the crawl database in a site's folder."""
     return root / STATE_FOLDER / "crawl.db"
 
 
 def build_scope(options: DocsOptions, start: str) -> Scope:
+    """The scope that the options describe."""
     mode = options.scope if options.same_domain else "all"
     return Scope(mode=mode, sites=(start,), include=options.include, exclude=options.exclude)  # type: ignore[arg-type]
 
@@ -114,7 +117,7 @@ def build_job(options: DocsOptions, scope: Scope, start: str) -> DocsJob:
 
 
 async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowed: Exemptions | None = None) -> DocsCrawl:
-    """Begin, resume or repeat the crawl of a site in its folder. `allowed`: see `resolve_exemptions`. Raises UsageError."""
+    """Start, resume or repeat the crawl of a site in its folder. `allowed`: see `resolve_exemptions`. Raises UsageError."""
     start = parse_typed_url(url)
     root = site_folder(options, start)
     store = _open_store(root)
@@ -131,7 +134,7 @@ async def prepare(options: DocsOptions, url: str, config: dict[str, Any], allowe
             await store.set_meta(PROBE_META, "")
             await store.repeat_task(PROBE_TASK)
         job = build_job(options, scope, start)
-        gate = await _gate(store, job, options)
+        gate = await _url_filter(store, job, options)
         await apply_rules(store, gate, options.depth)
         await queue_start_urls(store, gate, (start,), new)
         await add_start_urls(store, new)
@@ -169,23 +172,27 @@ def _open_store(root: Path) -> SqliteStore:
         (root / STATE_FOLDER).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"The folder {error.filename or root} can not be used ({error.strerror}): give another with -o."
+            "Cannot use the folder {folder}: {reason}. Choose another folder with -o.",
+            folder=error.filename or root,
+            reason=error.strerror,
         ) from None
     return open_audit(str(crawl_database_path(root)), SystemClock())
 
 
 async def _has_crawl(store: SqliteStore, root: Path, start: str) -> bool:
-    """Whether the folder has a crawl of this site already. Raises UsageError when it has one of another."""
+    """Whether the folder holds a crawl of this site. Raises UsageError if it holds a crawl of another site."""
     known = await store.get_meta("starts")
     starts = json.loads(known) if known else []
     if starts and starts[0] != start:
-        raise UsageError(f"{root} holds the site {starts[0]}: give another folder with -o, or that URL.")
+        raise UsageError(
+            "{folder} already holds the site {url}. Choose another folder with -o, or crawl that URL.", folder=root, url=starts[0]
+        )
     await store.set_meta("job", "docs")
     return bool(starts)
 
 
 async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any], *, resumed: bool) -> tuple[int, bool]:
-    """The number of this run, and whether it asks for everything again. One that was not finished is finished first."""
+    """The number of this run, and whether it is a recrawl. An unfinished run is resumed first."""
     await store.set_meta("config", json.dumps(config, ensure_ascii=False, default=str))
     await store.set_meta("version", VERSION)
     if resumed:
@@ -196,59 +203,59 @@ async def _begin(store: SqliteStore, options: DocsOptions, config: dict[str, Any
 
 
 async def _probe_failed(store: SqliteStore) -> bool:
-    """Whether the start was asked what the site is like, and did not answer."""
+    """Whether the site was probed before and its start URL did not respond."""
     known = await store.get_meta(PROBE_META)
     return known is not None and known != "" and not json.loads(known).get("answered", True)
 
 
 async def _is_same_reading(store: SqliteStore, options: DocsOptions, *, anew: bool) -> bool:
-    """Whether pages were read as they would be now: if not, also those that did not change have to be read again."""
-    words = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
-    fingerprint = sha256("\n".join(words).encode()).hexdigest()
+    """Whether stored pages were read by the same version and options; if not, unchanged pages are fetched and read again."""
+    settings = [VERSION, options.render, str(options.own_markdown), str(options.spa_wait)]
+    fingerprint = sha256("\n".join(settings).encode()).hexdigest()
     if anew:
         await store.set_meta("revalidate", "yes" if await store.get_meta("read_by") == fingerprint else "no")
         await store.set_meta("read_by", fingerprint)
     return await store.get_meta("revalidate") == "yes"
 
 
-async def _gate(store: SqliteStore, job: DocsJob, options: DocsOptions) -> UrlFilter:
-    """The gate of a site that was surveyed before, or that will be."""
+async def _url_filter(store: SqliteStore, job: DocsJob, options: DocsOptions) -> UrlFilter:
+    """The URL filter of a site, with the result of its probe if there is one."""
     known = await store.get_meta(PROBE_META)
-    surveyed = job.surveyed(json.loads(known)) if known else job
+    probed = job.with_probe_result(json.loads(known)) if known else job
     return UrlFilter(
         job.scope,
         check_external=False,
         follow=job.follow,
         trap_cap=options.trap_limit,
-        refuse=surveyed.refusal,
+        refuse=probed.skip_reason,
         refuse_by=[sorted(options.variants), options.language],
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocsOutcome:
-    """What a run left."""
+    """What a docs run produced."""
 
     written: BundleSummary | None
-    """None when nothing was written: it was stopped, or others are still at work."""
+    """None if nothing was written: the run was interrupted, or other workers are still active."""
     start: StartFailure | None
-    """Why there is nothing, when there is nothing."""
+    """Why no page was crawled, if none was."""
     missing: str = ""
-    """What to say about pages that needed a browser which is not there."""
+    """Why pages are incomplete: they need a browser and none is available."""
 
 
 async def finish(options: DocsOptions, prepared: DocsCrawl, ended: CrawlOutcome) -> DocsOutcome:
-    """Write the files of what was crawled, unless it was interrupted or others are still at it."""
+    """Write the files of the crawled site, unless the run was interrupted or other workers are still active."""
     clock = SystemClock()
     store = open_audit(str(crawl_database_path(prepared.root)), clock)
     try:
         outcome = run_outcome(ended)
         if outcome is RunOutcome.INTERRUPTED or await store.has_workers():
-            # Not ended: also a run that was stopped at its last page is gone on with, and not begun anew.
+            # The run is not marked as ended, so that it is resumed and not started anew, even if it was stopped at its last page.
             return DocsOutcome(written=None, start=None)
         state = await start_failure(store)
         urls, reason = store.unrendered(10)
-        missing = f"{reason} Not complete without it: {', '.join(urls)}." if urls else ""
+        missing = f"{reason} Incomplete pages: {', '.join(urls)}." if urls else ""
         if not missing and not (prepared.root / "index.json").exists() and not _has_documents(store):
             await store.end_run(prepared.run, outcome, None)
             return DocsOutcome(written=None, start=state or await _start_without_text(store))
@@ -264,21 +271,21 @@ def _has_documents(store: SqliteStore) -> bool:
 
 
 async def _start_without_text(store: SqliteStore) -> StartFailure | None:
-    """What a start is that was answered, and is no page of documentation."""
+    """Why a start URL that responded gives no page of documentation."""
     last: StartFailure | None = None
     async for row in store.pages():
         if row.depth > 0:
             break
         if row.redirect_url is None:
-            kind = (row.content_type or "of no named type").partition(";")[0].strip()
+            kind = (row.content_type or "no content type").partition(";")[0].strip()
             is_page = row.status_code == 200
-            reason = f"it is {kind}, with no text to read" if is_page else f"it answered {row.status_code}"
+            reason = f"the response ({kind}) has no text" if is_page else f"the status code is {row.status_code}"
             last = StartFailure(url=row.url, status=row.status, reason=reason, error_type=None)
     return last
 
 
 async def write_site(store: SqliteStore, root: Path, options: DocsOptions, start: str, now: float, run: int) -> BundleSummary:
-    """The files of a stored site, and what this run changed about them."""
+    """Write the files of a stored site, and record what this run changed in them."""
     places = _drop_duplicates(store.document_places())
     numbers = {place.url: place.page_id for place in places}
     onward = {place.url: place.next_url for place in places if place.next_url}
@@ -312,14 +319,14 @@ async def write_site(store: SqliteStore, root: Path, options: DocsOptions, start
 
 
 def _drop_duplicates(places: list[DocumentPlace]) -> list[DocumentPlace]:
-    """Not the Markdown of a page beside the page itself, and not `/index.html` beside `/`: both are the same page."""
-    twins = {site_markdown.markdown_url(place.url) for place in places if not place.url.endswith(".md")}
+    """Drop the Markdown version of a page that is there as HTML, and `/index.html` if it equals `/`."""
+    markdown_urls = {site_markdown.markdown_url(place.url) for place in places if not place.url.endswith(".md")}
     folders = {place.url: place.hash for place in places if place.url.endswith("/")}
-    return [place for place in places if place.url not in twins and folders.get(_index_folder(place.url)) != place.hash]
+    return [place for place in places if place.url not in markdown_urls and folders.get(_index_folder(place.url)) != place.hash]
 
 
 def _index_folder(url: str) -> str:
-    """The folder whose page a URL is by its name; nothing for one that has another name."""
+    """The URL of the folder that an `index.html` belongs to; empty for any other URL."""
     return re.sub(r"/index\.html?$", "/", url) if re.search(r"/index\.html?$", url) else ""
 
 
@@ -368,20 +375,26 @@ def _bundle_options(options: DocsOptions) -> BundleOptions:
 
 
 def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
-    """Start, options and configuration of the crawl in a site's folder. Raises UsageError."""
+    """Start URL, options and configuration of the crawl in a site's folder. Raises UsageError."""
     database = crawl_database_path(folder)
     if not database.is_file():
-        raise UsageError(f"{folder} has no crawl to update (no {database}): crawl the site again with -o {folder}.")
+        raise UsageError(
+            "{folder} has no crawl to update: {database} does not exist. Crawl the site again with -o {folder}.",
+            folder=folder,
+            database=database,
+        )
     store = open_existing(str(database), SystemClock())
     with closing(store.sql):
         kept = store.all_meta()
     starts, config = json.loads(kept.get("starts") or "[]"), json.loads(kept.get("config") or "{}")
     if not starts:
-        raise UsageError(f"{folder} has no crawl to update: crawl the site again with -o {folder}.")
+        raise UsageError("{folder} has no crawl to update. Crawl the site again with -o {folder}.", folder=folder)
     secret = {setting.name for setting in JOB_SETTINGS["docs"] if setting.secret}
     if any(config.get(name) for name in secret):
         raise UsageError(
-            f"{folder} was crawled with credentials, which are not kept: give them to tadoru docs {starts[0]} -o {folder} --diff."
+            "{folder} was crawled with credentials, which are not stored. Run tadoru docs {url} -o {folder} --diff with them.",
+            folder=folder,
+            url=starts[0],
         )
     known = {setting.name for setting in JOB_SETTINGS["docs"]}
     values = {name: value for name, value in config.items() if name in known and value not in (None, [], "")}
@@ -390,16 +403,14 @@ def stored_options(folder: Path) -> tuple[str, DocsOptions, dict[str, Any]]:
 
 
 async def refresh_site(folder: Path) -> str:
-    """Update one site; what that changed, in a sentence."""
+    """Update one site and return a sentence about what changed."""
     url, options, config = stored_options(folder)
     prepared = await prepare(options, url, config)
     ended = await launch.crawl(prepared.plan, lambda notice: None)
     finished = await finish(options, prepared, ended)
     if finished.written is None:
-        reason = finished.start.reason if finished.start else "another process is at it"
-        return (
-            f"Not updated. {quote_untrusted(one_line(reason, 500))}"  # Where it was sent, and what it was told, the site chose.
-        )
+        reason = finished.start.reason if finished.start else "another process is crawling it"
+        return f"Not updated. {quote_untrusted(one_line(reason, 500))}"  # The site controls parts of the reason.
     changes = finished.written.changes
     if not changes:
         return "Nothing changed."

@@ -1,7 +1,7 @@
-"""Searching a crawled site: its sections put into the index page by page, and found again with the words around them.
+"""Searches a crawled site: indexes its sections page by page, and returns hits with snippets.
 
-The index is part of the folder's state and follows the pages; a folder that came without it gets one from its page files.
-The words and the ranking are `store/docs_search.py`.
+The index is part of the folder's state and is updated with the pages; if a folder has none, it is built from the page files.
+Terms and ranking are in `store/docs_search.py`.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _SNIPPET_RADIUS = 120
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A section that answers a query."""
+    """A section that matches a query."""
 
     url: str
-    """With the fragment of its heading, where it has one."""
+    """With the fragment of its heading, if it has one."""
     title: str
     path: tuple[str, ...]
     file: str
     snippet: str
     score: float
-    """The higher the better; comparable within one search only."""
+    """Higher is better; comparable only within one search."""
     text: str
     number: int = 0
-    """The page's."""
+    """The number of the page."""
 
     def as_json(self) -> dict[str, object]:
-        """What programs are told: everything but the whole text."""
+        """The hit for JSON output, without the whole text."""
         return {
             "url": self.url, "title": self.title, "path": list(self.path), "file": self.file, "snippet": self.snippet,
             "score": round(self.score, 4),
@@ -52,16 +52,16 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The answer to a query."""
+    """The hits of a query."""
 
     query: str
     how: str
-    """`all`: every word is in each section; `any`: no section has them all; `text`: looked for as written, without the index."""
+    """`all`: each section has every term; `any`: no section has all of them; `text`: found by text search, without the index."""
     hits: tuple[SearchHit, ...]
 
 
 class SectionIndexer:
-    """Bringing the index up to date with a run over all pages: what did not change is left, what is gone is dropped."""
+    """Updates the index in one pass over all pages: unchanged pages are kept, missing ones are dropped."""
 
     def __init__(self, root: Path) -> None:
         self._path = index_path(root)
@@ -84,7 +84,7 @@ class SectionIndexer:
         self._stack.__exit__(kind, error, trace)
 
     def add(self, page: IndexedPage, markdown: str, headings: Sequence[DocHeading] = ()) -> None:
-        """A page in its turn of the reading order."""
+        """Add the next page in reading order."""
         self._place += 1
         if self._left.pop(page.url, None) == page.key:
             self._index.move(page.url, self._place)
@@ -93,7 +93,7 @@ class SectionIndexer:
 
 
 def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> IndexedPage:
-    """A page as the index knows it: cleaned, and with its key."""
+    """The index row of a page: with cleaned text and with its key."""
     depends_on = (page.title, page.file, page.tokens, page.hash, headings, page.number, page.crawled_at, page.crumbs)
     key = hashlib.sha256(repr(depends_on).encode("utf-8", "replace")).hexdigest()
     crumbs = tuple(_clean_text(crumb) for crumb in page.crumbs)
@@ -103,30 +103,32 @@ def index_row(page: IndexedPage, headings: Sequence[DocHeading] = ()) -> Indexed
 def _section_rows(title: str, markdown: str, headings: Sequence[DocHeading]) -> Iterator[IndexedSection]:
     found = list(split_sections(_clean_text(markdown), title))
     with_heading = [section.level for section in found if section.level]
-    # Only when the page's own list of headings is the one that is seen here can their fragments be told apart.
+    # Fragments can be assigned only if the headings of the page are exactly those of the sections.
     anchors = iter([heading.anchor for heading in headings] if with_heading == [heading.level for heading in headings] else ())
     for section in found:
         yield IndexedSection(section.level, section.path, next(anchors, None) if section.level else None, section.text)
 
 
 def _clean_text(text: str) -> str:
-    """Text that SQLite takes: no half surrogate pairs, and nothing that ends a string early."""
+    """Text that SQLite accepts: without lone surrogates and NUL."""
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")
 
 
 def index_path(root: Path) -> Path:
-    """Where a site's index is."""
+    """The path of a site's search index."""
     return root / STATE_FOLDER / "search.db"
 
 
 def ensure_index(root: Path) -> Path:
-    """The index of a folder, made from its page files when there is none. Raises UsageError when there are none either."""
+    """The index of a folder, built from its page files if it is missing. Raises UsageError if there are no page files."""
     path = index_path(root)
     if is_current(path):
         return path
     files = sorted((root / "pages").glob("page-*.md"), key=lambda file: (len(file.name.split("-")[1]), file.name))
     if not files:
-        raise UsageError(f"There is no crawled site in {root}: give the folder that `tadoru docs URL` wrote, or crawl it first.")
+        raise UsageError(
+            "No crawled site in {folder}. Pass a folder that `tadoru docs URL` has written, or crawl the site first.", folder=root
+        )
     path.parent.mkdir(exist_ok=True)
     with SectionIndexer(root) as index:
         for file in files:
@@ -146,13 +148,13 @@ def ensure_index(root: Path) -> Path:
 
 
 def _page_number(file: str) -> int:
-    """Of a page, by the name of its file."""
+    """The number of a page, from the name of its file."""
     number = file.split("-")[1]
     return int(number) if number.isdecimal() and number.isascii() and len(number) < 18 else 0
 
 
 def _frontmatter(text: str) -> dict[str, object]:
-    """The fields a page's file begins with, as `bundle/pages.py` writes them: a JSON value a line."""
+    """The frontmatter of a page file as `bundle/page_files.py` writes it: one JSON value per line."""
     fields: dict[str, object] = {}
     head = text[4 : text.find("\n---\n", 3)] if text.startswith("---\n") else ""
     for line in head.splitlines():
@@ -163,26 +165,26 @@ def _frontmatter(text: str) -> dict[str, object]:
 
 
 def search_site(root: Path, query: str, limit: int = 10) -> SearchResult:
-    """The sections of a site that answer a query best. Raises UsageError for a folder without pages; never for a query."""
-    asks = asked(_clean_text(query))
+    """The best sections of a site for a query. Raises UsageError for a folder without pages, never for a query."""
+    terms = asked(_clean_text(query))
     with opened(ensure_index(root)) as index:
-        how, rows = index.find(asks, limit * _MAX_HITS_PER_PAGE * 2)
+        how, rows = index.find(terms, limit * _MAX_HITS_PER_PAGE * 2)
     hits: list[SearchHit] = []
     of_page: dict[str, int] = {}
     for row in rows:
         of_page[row.url] = of_page.get(row.url, 0) + 1
         if of_page[row.url] <= _MAX_HITS_PER_PAGE and len(hits) < limit:
-            hits.append(_hit(row, asks))
+            hits.append(_hit(row, terms))
     return SearchResult(query, how, tuple(hits))
 
 
-def _hit(row: SearchHitRow, asks: SearchTerms) -> SearchHit:
+def _hit(row: SearchHitRow, terms: SearchTerms) -> SearchHit:
     url = f"{row.url}#{row.anchor}" if row.anchor else row.url
-    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, asks.literal), -row.rank, row.text, row.number)
+    return SearchHit(url, row.title, row.path, row.file, make_snippet(row.text, terms.literal), -row.rank, row.text, row.number)
 
 
 def make_snippet(text: str, words: Sequence[str]) -> str:
-    """The words around the first place where one of the words is; the beginning when none is there as written."""
+    """The text around the first occurrence of one of the words, or the start of the text if none occurs literally."""
     body = text.partition("\n")[2] if text.startswith("#") else text
     flat = " ".join(body.split()) or " ".join(text.split())
     low = flat.lower()

@@ -1,8 +1,8 @@
-"""The site's own Markdown: where it may be, what is in it, and whether it holds what the page holds. Pure.
+"""Markdown that a site publishes itself: its URL, its title, headings and links, and whether it is complete. Pure.
 
-Sites that offer their pages as Markdown (a `.md` beside each page, `<link rel=alternate>`, `Accept: text/markdown`,
-llms-full.txt) have written it themselves, which no extraction matches; but some of them make it from HTML, and lose code and
-tables on the way.
+Sites that publish their pages as Markdown (a `.md` beside each page, `<link rel=alternate>`, `Accept: text/markdown`,
+llms-full.txt) usually have the original text, which no extraction matches; but some generate it from HTML and lose code and
+tables.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _LINK = re.compile(
 _TARGET = re.compile(rf"(\]\(\s*+<?)({_URL})(?=>?[\s)])|^( {{0,3}}\[[^\]\n]++\]:[ \t]++<?)([^\s<>]++)", re.MULTILINE)
 _SOURCE = re.compile(r"^(?:>\s*)?(?:source|url)\s*:\s*<?(https?://[^\s<>]+)>?\s*$", re.IGNORECASE)
 MIN_WORD_SHARE = 0.6
-"""Of the words that the page has."""
+"""The share of the page's words that published Markdown must have."""
 MARKDOWN_TYPES = ("text/markdown", "text/x-markdown")
 
 
 def markdown_url(url: str) -> str | None:
-    """Where a page's Markdown usually is: `/guide.md` of `/guide`, `/guide.html` and `/guide/`; None for anything else."""
+    """The usual URL of a page's Markdown: `/guide.md` for `/guide`, `/guide.html` and `/guide/`; None for other files."""
     parts = urlsplit(url)
     path = parts.path
     if path.endswith("/"):
@@ -55,13 +55,13 @@ def markdown_url(url: str) -> str | None:
 
 
 def is_markdown(media_type: str, text: str) -> bool:
-    """Whether an answer is Markdown, and not the site's page for everything it does not know."""
+    """Whether a response is Markdown, and not the HTML that a site sends for unknown URLs."""
     return media_type in (*MARKDOWN_TYPES, "text/plain") and bool(text.strip()) and not _HTML.match(text)
 
 
-def missing_content(own: str, made: str) -> str | None:
-    """Why the site's Markdown is not taken: what it lacks of the page as we read it. None when it lacks nothing."""
-    theirs, ours = _ContentCounts(strip_frontmatter(own)), _ContentCounts(made)
+def missing_content(source: str, made: str) -> str | None:
+    """What published Markdown lacks compared with the Markdown made of the page; None if it is complete."""
+    theirs, ours = _ContentCounts(strip_frontmatter(source)), _ContentCounts(made)
     if theirs.code < ours.code:
         return f"it has {theirs.code} of {format_count(ours.code, 'block')} of code"
     if theirs.tables < ours.tables:
@@ -72,7 +72,7 @@ def missing_content(own: str, made: str) -> str | None:
 
 
 class _ContentCounts:
-    """What a Markdown text holds, counted."""
+    """The number of words, code blocks and tables of a Markdown text."""
 
     def __init__(self, text: str) -> None:
         self.words = len(_WORD.findall(text))
@@ -85,52 +85,52 @@ class _ContentCounts:
                 self.tables += sum(len(find.findall(block.text)) for find in (_TABLE, _ONE_COLUMN, _HTML_TABLE))
 
 
-def strip_frontmatter(own: str) -> str:
-    """As it is kept: without frontmatter, ending in one line break."""
-    text = _FRONTMATTER.sub("", own.replace("\r\n", "\n").removeprefix("\ufeff")).strip("\n")
+def strip_frontmatter(source: str) -> str:
+    """The Markdown without frontmatter, ending in one line break."""
+    text = _FRONTMATTER.sub("", source.replace("\r\n", "\n").removeprefix("\ufeff")).strip("\n")
     return f"{text}\n" if text else ""
 
 
-def normalise_markdown(own: str, base: str) -> str:
-    """As it is kept, with links and pictures that lead somewhere from anywhere; `base` is where it was. Code is left alone."""
+def normalise_markdown(source: str, base: str) -> str:
+    """The Markdown as it is stored: without frontmatter and with absolute URLs, but for those in code; `base` is its URL."""
 
-    room = markdown_limit(len(own))
+    remaining = markdown_limit(len(source))
 
     def replaced(match: re.Match[str]) -> str:
-        nonlocal room
+        nonlocal remaining
         before, target = (match[1], match[2]) if match[1] else (match[3], match[4])
-        room -= len(base)
-        # Each link grows by the base: where that is too much, the others stay as they are.
-        return match[0] if target.startswith("#") or room < 0 else f"{before}{_absolute_url(base, target)}"
+        remaining -= len(base)
+        # Each link grows by the length of the base URL. Beyond the limit, links stay relative.
+        return match[0] if target.startswith("#") or remaining < 0 else f"{before}{_absolute_url(base, target)}"
 
-    return replace_outside_code(strip_frontmatter(own), _TARGET, replaced)
+    return replace_outside_code(strip_frontmatter(source), _TARGET, replaced)
 
 
 def _absolute_url(base: str, target: str) -> str:
     try:
         return urljoin(base, target) if len(target) <= LONGEST_URL else target
     except ValueError:
-        return target  # It is no URL at all.
+        return target  # Not a URL.
 
 
-def title_of(own: str) -> str | None:
-    """What a Markdown file calls itself: in its first heading of level 1, or in its frontmatter."""
-    for block in split_blocks(strip_frontmatter(own)):
+def title_of(source: str) -> str | None:
+    """The title of a Markdown file: its first heading of level 1, or the title in its frontmatter."""
+    for block in split_blocks(strip_frontmatter(source)):
         if block.kind == "heading" and block.level == 1:
             return block.title or None
-    return _frontmatter_fields(own).get("title") or None
+    return _frontmatter_fields(source).get("title") or None
 
 
-def headings_of(own: str) -> list[tuple[int, str, None]]:
-    """Its headings, as a reader sees them."""
-    return [(block.level, block.title, None) for block in split_blocks(own) if block.kind == "heading"]
+def headings_of(source: str) -> list[tuple[int, str, None]]:
+    """The headings of a Markdown file as plain text."""
+    return [(block.level, block.title, None) for block in split_blocks(source) if block.kind == "heading"]
 
 
-def links_of(own: str, base: str, resolver: UrlResolver) -> tuple[list[Link], tuple[str, ...]]:
-    """Its links, but not those in code; and what of them is over a limit (`Document.left_out`)."""
+def links_of(source: str, base: str, resolver: UrlResolver) -> tuple[list[Link], tuple[str, ...]]:
+    """The links of a Markdown file, but for those in code, and which limits they exceed (`Document.left_out`)."""
     found: list[Link] = []
     characters, too_long = MAX_LINK_CHARACTERS, resolver.too_long
-    for block in split_blocks(strip_frontmatter(own)):
+    for block in split_blocks(strip_frontmatter(source)):
         if block.kind == "code":
             continue
         for match in _LINK.finditer(block.text):
@@ -144,22 +144,22 @@ def links_of(own: str, base: str, resolver: UrlResolver) -> tuple[list[Link], tu
 
 
 def split_llms_full(text: str, base: str, resolver: UrlResolver) -> list[OfferedPage]:
-    """The pages of an llms-full.txt that say where they are: by `Source:` under their title, or in a frontmatter of their own."""
+    """The pages of an llms-full.txt whose URL is given, by `Source:` below their title or in a frontmatter."""
     found: dict[str, str] = {}
     for part in _llms_full_pages(list(split_blocks(text.replace("\r\n", "\n").removeprefix("\ufeff")))):
-        address, markdown = part
-        resolved = resolver.resolve(address, base)
+        url, markdown = part
+        resolved = resolver.resolve(url, base)
         if resolved is not None and markdown.strip() and resolved[0] not in found:
             found[resolved[0]] = markdown.strip("\n") + "\n"
     return [OfferedPage(url, markdown) for url, markdown in found.items()]
 
 
 def _llms_full_pages(text: list[MarkdownBlock]) -> Iterator[tuple[str, str]]:
-    """Address and Markdown of each page. A page begins at a title that a `Source:` follows, and ends where the next begins."""
-    starts = [(at, address) for at in range(len(text)) if (address := _source_url(text, at))]
-    for number, (at, address) in enumerate(starts):
+    """URL and Markdown of each page. A page starts at a title that is followed by `Source:`, and ends where the next starts."""
+    starts = [(at, url) for at in range(len(text)) if (url := _source_url(text, at))]
+    for number, (at, url) in enumerate(starts):
         end = starts[number + 1][0] if number + 1 < len(starts) else len(text)
-        yield address, _strip_source_line("".join(block.text for block in text[at:end]))
+        yield url, _strip_source_line("".join(block.text for block in text[at:end]))
 
 
 def _source_url(text: list[MarkdownBlock], at: int) -> str | None:

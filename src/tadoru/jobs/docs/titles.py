@@ -1,8 +1,8 @@
-"""The title of a page as the first heading of its Markdown, and the only one above all others, however its maker wrote it.
+"""Makes the title of a page the first heading of its Markdown, and the only one of level 1. Pure.
 
-Manuals in many files begin with a heading of their chapter's level, some have a line of plain text for a title, some a small
-heading or a table above it, some have it outside the text. Pages are put together and cut by headings of level 1, so each has to
-begin with one. Pure.
+Manuals in many files start with a heading of their chapter's level; some pages have a line of plain text as title, some a small
+heading or a table above it, some have it outside the main content. Pages are merged and split at headings of level 1, so each has
+to start with one.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tadoru.jobs.docs.markdown import MarkdownDocument, MarkdownHeading, escape
 _HEADING = re.compile("#{1,6} ")
 _DEEPEST = 6
 _MAX_TEXT_ABOVE = 1_000
-"""Characters that may stand above a title: what package it is in, a table of who wrote it."""
+"""Characters of text above a title that it is moved past: a package name, a table of authors."""
 
 
 def apply_title(markdown: MarkdownDocument, title: str, *, begins_with_it: bool, has_it: bool) -> MarkdownDocument:
-    """A page with its title on top. `begins_with_it`: its first heading is the title; `has_it`: one of level 1 is."""
+    """A page with its title first. `begins_with_it`: its first heading is the title; `has_it`: a heading of level 1 is."""
     page = _raise_first_heading(markdown) if begins_with_it else _line_to_heading(_move_above_kicker(markdown, title), title)
     if title and page.text:
         page = _begin_with_title(page, title)
@@ -30,7 +30,7 @@ def apply_title(markdown: MarkdownDocument, title: str, *, begins_with_it: bool,
 
 
 def _begin_with_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
-    """A page that begins with its title: moved up past what stands above it, or put there where the text does not have it."""
+    """A page that starts with its title: moved up past the text above it, or inserted if the text does not have it."""
     levels = [heading.level for heading in markdown.headings]
     has_it = any(heading.text == title for heading in markdown.headings)
     if markdown.headings and _HEADING.match(markdown.text):
@@ -44,12 +44,12 @@ def _begin_with_title(markdown: MarkdownDocument, title: str) -> MarkdownDocumen
         above.append(block.text)
         if block.kind == "heading" or sum(map(len, above)) > _MAX_TEXT_ABOVE:
             break
-    is_below = levels[:1] == [1] and markdown.headings[0].text == title  # below a long text: it stays there
+    is_below = levels[:1] == [1] and markdown.headings[0].text == title  # Below a long text; it stays there.
     return markdown if is_below else _prepend_title(markdown, title)
 
 
 def _is_similar(heading: str, title: str) -> bool:
-    """Whether a heading says the title, or one of them says what is only for the eye or the ear."""
+    """Whether a heading contains the title or the title contains the heading, letters and digits compared."""
     one, other = ("".join(char for char in text.casefold() if char.isalnum()) for text in (heading, title))
     return one in other or other in one
 
@@ -73,23 +73,23 @@ def _prepend_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
 
 
 def _raise_first_heading(markdown: MarkdownDocument) -> MarkdownDocument:
-    """A page that begins with its title, as the heading of level 1 that titles are. Manuals in many files begin lower down.
+    """A page that starts with its title, with that heading raised to level 1.
 
-    Its sections come along when there is none of level 2, which would be missing between.
+    Its sections are raised too if none is of level 2, so that no level is missing.
     """
     level = min((heading.level for heading in markdown.headings), default=1)
     first = markdown.headings[0] if markdown.headings else None
     if level == 1 or first is None or not markdown.text.startswith("#" * first.level + " "):
         return markdown
     line, _, rest = markdown.text[first.level + 1 :].partition("\n")
-    words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # a title links to nothing
+    words = escape.heading_end(escape.text(first.text)) if "](" in line else line  # A title has no links.
     raised = replace(markdown, text=f"# {words}\n{rest}", headings=(replace(first, level=1), *markdown.headings[1:]))
     highest = min((heading.level for heading in markdown.headings[1:]), default=2)
     return _shift_headings(raised, 2 - highest) if highest > 2 else raised
 
 
 def _shift_headings(markdown: MarkdownDocument, down: int) -> MarkdownDocument:
-    """A page whose headings below the first are moved by so many levels."""
+    """A page whose headings after the first are lowered by `down` levels."""
     first, *others = split_blocks(markdown.text)
     text = "".join(
         _shifted_heading(block, down) if block.kind == "heading" and block.text.startswith("#") else block.text
@@ -108,7 +108,7 @@ def _shifted_level(level: int, down: int) -> int:
 
 
 def _move_above_kicker(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
-    """A page with a small heading above its title, which says what kind of thing the page is about: that below it, as text."""
+    """A page with a small heading above its title (a kicker): the title first, then the kicker as text."""
     if len(markdown.headings) < 2 or markdown.headings[0].level == 1 or markdown.headings[1].level != 1:
         return markdown
     above, found, rest = markdown.text.partition("\n\n# ")
@@ -120,7 +120,7 @@ def _move_above_kicker(markdown: MarkdownDocument, title: str) -> MarkdownDocume
 
 
 def _line_to_heading(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
-    """A page whose title is a line of its text above headings that are all of level 1: that line as the heading it is."""
+    """A page whose first line is its title as plain text: that line as a heading."""
     first, _, rest = markdown.text.partition("\n")
     if not title or plain_text(first) != title or not rest.startswith("\n"):
         return markdown
@@ -131,7 +131,7 @@ def _line_to_heading(markdown: MarkdownDocument, title: str) -> MarkdownDocument
 
 
 def _drop_repeated_title(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
-    """A page that says its title again right below it, as a line of text or as a heading: without that line."""
+    """A page without a line or heading right below the title that repeats it."""
     head, _, rest = markdown.text.partition("\n\n")
     again, found, text = rest.partition("\n\n")
     if not found or not head.startswith("# ") or "\n" in again or "](" in again:
@@ -143,9 +143,9 @@ def _drop_repeated_title(markdown: MarkdownDocument, title: str) -> MarkdownDocu
 
 
 def _lower_sections(markdown: MarkdownDocument, title: str) -> MarkdownDocument:
-    """A page whose title is no heading, and whose sections are as high as one (Doxygen): those one level lower.
+    """A page whose title is not a heading and whose sections are of level 1 (Doxygen), with the sections one level lower.
 
-    A page that has several headings of level 1 of its own keeps them: there it is cut.
+    A page with a title heading keeps its other headings of level 1: it is split there.
     """
     levels = [heading.level for heading in markdown.headings]
     if levels.count(1) < 2 or levels[0] != 1 or markdown.headings[0].text != title:

@@ -1,5 +1,5 @@
-"""Documentation sites of the service, read: which there are (`sites`), their pages and what is found in them (`reading`), their
-contents (`contents`), what changed (`history`, `differences`), their files (`downloads`), and Markdown as HTML (`markup`).
+"""Documentation sites of the service: list, files and refresh (`sites`), pages, contents and search (`pages`), changes of a page
+(`page_diff`), and Markdown as HTML (`markdown_html`).
 
-The crawls that make them are `serve.crawl_runner`; REST and pages both read through here.
+The crawls that make them are in `serve.crawl_runner`. The REST API, GraphQL and the web pages use these functions.
 """

@@ -1,7 +1,7 @@
-"""The Markdown of a stranger as HTML that is safe to show: the one room that knows how either is written. Pure.
+"""Renders untrusted Markdown as safe HTML. Pure.
 
-Markdown may hold HTML of its own, so nothing is trusted until the end: what comes out is only what `nh3` lets through, which is
-text with a little structure. Nothing is loaded: a picture becomes a link to it. Every link is asked for where it leads.
+Markdown may contain HTML, so the result is sanitised at the end: only what `nh3` allows remains, which is text with a little
+structure. Nothing is loaded: an image becomes a link to it. Every link passes a `LinkResolver`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from markdown_it.token import Token
 from tadoru.jobs.docs.bundle.markdown_blocks import split_blocks
 
 ANCHOR_PREFIX = "at-"
-"""What the fragment of every heading begins with, so that no page can take the place of a part of ours."""
+"""Prefix of the id of every heading, so that no page can use an id of the site's own pages."""
 MAX_CHARACTERS = 250_000
-"""Characters that are shown of a page; what is longer is no text for a reader, and would take seconds."""
+"""Characters of a page that are rendered; more would take seconds."""
 CALLOUTS = ("note", "tip", "important", "warning", "caution")
 LINK_REL = "noopener noreferrer nofollow"
 _TAGS = frozenset(
@@ -49,12 +49,12 @@ _MAX_HTML_DEPTH = 300
 _SMALL = re.compile(r"\d{1,4}$", re.ASCII)
 
 LinkResolver = Callable[[str], str | None]
-"""Where a link of a page leads when it is shown here; None for one that leads nowhere."""
+"""Returns the target of a page's link in the rendered page; None to drop the target."""
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlHeading:
-    """A heading of a page, and the fragment of it."""
+    """A heading of a rendered page and its id."""
 
     level: int
     text: str
@@ -63,20 +63,23 @@ class HtmlHeading:
 
 @dataclass(frozen=True, slots=True)
 class HtmlPage:
-    """A page as HTML, without the title it began with."""
+    """A page as HTML, without its title."""
 
     html: str
-    """Safe where HTML is expected."""
+    """Sanitised HTML."""
     headings: tuple[HtmlHeading, ...]
     is_cut: bool
 
 
 def render_markdown(
-    markdown: str, lead: LinkResolver, *, anchors: Sequence[str | None] = (), words: Mapping[str, str] | None = None
+    markdown: str, resolve_link: LinkResolver, *, anchors: Sequence[str | None] = (), words: Mapping[str, str] | None = None
 ) -> HtmlPage:
-    """A page. `anchors` are the fragments that the site gives its headings, in order; `words` are the names of callouts, of
-    `image` and of `table` in the reader's language."""
-    said = words or {}
+    """Render a page.
+
+    `anchors` are the fragments of its headings on the original site, in order; `words` are the names of callouts, `image` and
+    `table` in the reader's language.
+    """
+    labels = words or {}
     text, is_cut = _truncate(markdown.replace("\x00", "\ufffd"))
     tokens = _parser().parse(text)
     if _html_depth(tokens) > _MAX_HTML_DEPTH:
@@ -85,20 +88,20 @@ def render_markdown(
     if headings and headings[0].level == 1 and tokens[0].type == "heading_open":
         del tokens[:3]
         headings = headings[1:]
-    _replace_images(tokens, said)
-    tokens = list(_adapt_tokens(tokens, said))
+    _replace_images(tokens, labels)
+    tokens = list(_adapt_tokens(tokens, labels))
     written: str = _parser().renderer.render(tokens, _parser().options, {})
-    return HtmlPage(_sanitise(written, lead, frozenset(heading.id for heading in headings)), tuple(headings), is_cut)
+    return HtmlPage(_sanitise(written, resolve_link, frozenset(heading.id for heading in headings)), tuple(headings), is_cut)
 
 
 @cache
 def _parser(*, html: bool = True) -> MarkdownIt:
-    """`html`: whether markup in it is markup; else it is shown as it is written."""
+    """The parser; without `html`, HTML in Markdown is shown as text."""
     return MarkdownIt("commonmark", {"html": html}).enable(["table", "strikethrough"])
 
 
 def _html_depth(tokens: Sequence[Token]) -> int:
-    """How deep the elements of the HTML in a text are inside each other: a sanitiser takes its time for thousands."""
+    """The nesting depth of the HTML in a text: the sanitiser is slow for thousands of levels."""
     found = (one for token in tokens for one in (token, *(token.children or ())) if one.type in ("html_block", "html_inline"))
     still_open: Counter[str] = Counter()
     depth = deepest = 0
@@ -115,7 +118,7 @@ def _html_depth(tokens: Sequence[Token]) -> int:
 
 
 def _truncate(markdown: str) -> tuple[str, bool]:
-    """As many whole blocks as are shown."""
+    """As many whole blocks as are rendered, and whether the text was cut."""
     if len(markdown) <= MAX_CHARACTERS:
         return markdown, False
     kept, length = [], 0
@@ -128,7 +131,7 @@ def _truncate(markdown: str) -> tuple[str, bool]:
 
 
 def _headings(tokens: Sequence[Token], anchors: Sequence[str | None]) -> Iterator[HtmlHeading]:
-    """The headings that are not inside something else, each given its fragment: the site's own where it is known."""
+    """The top-level headings, each with an id: the fragment of the original site if it is known."""
     found = [(token, tokens[at + 1]) for at, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
     own: Sequence[str | None] = anchors if len(anchors) == len(found) else ()
     taken: set[str] = set()
@@ -150,7 +153,7 @@ def _fragment(name: str) -> str:
 
 
 def local_fragment(name: str) -> str:
-    """The fragment here of one that the site names."""
+    """The id in the rendered page for a fragment of the original site."""
     return f"{ANCHOR_PREFIX}{_fragment(name)}" if _fragment(name) else ""
 
 
@@ -163,7 +166,7 @@ def _plain(inline: Token) -> str:
 
 
 def _adapt_tokens(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
-    """The tokens as this page wants them: callouts, pictures as links, tables and code that scroll."""
+    """The tokens with callouts, images as links, and tables and code that scroll."""
     for at, token in enumerate(tokens):
         match token.type:
             case "blockquote_open":
@@ -187,20 +190,20 @@ def _adapt_tokens(tokens: Sequence[Token], words: Mapping[str, str]) -> Iterator
 
 
 def _replace_images(tokens: Sequence[Token], words: Mapping[str, str]) -> None:
-    """Pictures of HTML as their words: a link around one would else have none."""
+    """Replace HTML images by their alternative texts: a link around an image would otherwise be empty."""
 
-    def said(found: re.Match[str]) -> str:
+    def alternative_text(found: re.Match[str]) -> str:
         alt = _ALT.search(found[0])
         return escape(unescape(alt[1] or alt[2] or "").strip() if alt else "") or escape(words.get("image", "Image"))
 
     for token in tokens:
         for one in (token, *(token.children or ())):
             if one.type in ("html_block", "html_inline"):
-                one.content = _IMAGE.sub(said, one.content)
+                one.content = _IMAGE.sub(alternative_text, one.content)
 
 
 def _callout(quote: Token, after: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
-    """`> [!NOTE]` as a box that says what it is."""
+    """A blockquote that starts with `[!NOTE]` as a box with a label."""
     if len(after) < 2 or after[1].type != "inline" or not (children := after[1].children):
         return
     if (found := _CALLOUT.match(children[0].content)) is None or (len(children) > 1 and children[1].type != "softbreak"):
@@ -214,7 +217,7 @@ def _callout(quote: Token, after: Sequence[Token], words: Mapping[str, str]) -> 
 
 
 def _inline(children: Sequence[Token], words: Mapping[str, str]) -> Iterator[Token]:
-    """Pictures as links to them; inside a link as their words, for there are no links in links."""
+    """Images as links to them; inside a link as their alternative text, because links cannot be nested."""
     depth = 0
     for child in children:
         depth += child.nesting if child.type in ("link_open", "link_close") else 0
@@ -232,7 +235,7 @@ def _inline(children: Sequence[Token], words: Mapping[str, str]) -> Iterator[Tok
 
 
 def _break_after_term(children: list[Token]) -> None:
-    """A list of terms is written as items that begin with the term in bold: what it means then begins on a line of its own."""
+    """Add a line break after the term of a definition list, which is written as items that start with a bold term."""
     seen = [child for child in children if child.type != "text" or child.content.strip()]
     ends = next((at for at, child in enumerate(seen) if child.type == "strong_close"), None)
     if ends is None or seen[0].type != "strong_open" or ends + 1 >= len(seen):
@@ -248,13 +251,13 @@ def _text(content: str) -> Token:
     return token
 
 
-def _sanitise(html: str, lead: LinkResolver, ids: frozenset[str]) -> str:
-    """Only what the lists above name, whatever was written."""
+def _sanitise(html: str, resolve_link: LinkResolver, ids: frozenset[str]) -> str:
+    """The HTML with only the tags, attributes and classes listed above."""
 
     def allowed(tag: str, name: str, value: str) -> str | None:
         match name:
             case "href":
-                return lead(value)
+                return resolve_link(value)
             case "id":
                 return value if value in ids else None
             case "tabindex":
@@ -275,4 +278,4 @@ def _sanitise(html: str, lead: LinkResolver, ids: frozenset[str]) -> str:
         url_schemes={"http", "https", "mailto"},
         link_rel=LINK_REL,
     )
-    return _EMPTY_LINK.sub("", safe)  # A link without words can not be read aloud, or followed.
+    return _EMPTY_LINK.sub("", safe)  # A link without text cannot be read aloud or followed.

@@ -1,4 +1,4 @@
-"""What is different between two versions of a page, line by line, with the words of a line that changed. Pure."""
+"""Compares two versions of a page line by line, with the changed words of each line."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tadoru.store.crawl.documents import DocumentVersion
 from tadoru.store.docs_search import IndexedPage
 
 CONTEXT_LINES = 3
-"""Lines that are shown around what changed."""
+"""Unchanged lines that are shown around a change."""
 MAX_LINES = 2_000
-"""Of each version, between the first line that differs and the last: comparing more would take longer than anybody waits."""
+"""Lines of each version between the first and the last difference that are compared: more would take too long."""
 _MAX_LINE_LENGTH = 20_000
 _MAX_WORDS = 120
-"""Of a line whose words are compared."""
+"""Words of a line; longer lines are not compared word by word."""
 _MAX_PAIRS = 40
-"""Lines whose words are compared."""
+"""Lines that are compared word by word."""
 _WORDS = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
 
 DiffSpan = tuple[str, bool]
-"""A piece of a line, and whether it is what changed."""
+"""A piece of a line, and whether it changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class DiffLine:
     """A line of one version or of both."""
 
     kind: str
-    """` ` in both, `-` only before, `+` only after."""
+    """` ` in both versions, `-` only in the old one, `+` only in the new one."""
     old: int | None
     new: int | None
     spans: tuple[DiffSpan, ...]
@@ -44,7 +44,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class DiffHunk:
-    """Lines that belong together, with some around them."""
+    """Changed lines with the unchanged lines around them."""
 
     old_start: int
     new_start: int
@@ -53,17 +53,17 @@ class DiffHunk:
 
 @dataclass(frozen=True, slots=True)
 class PageDiff:
-    """How one version became the other."""
+    """The differences between two versions."""
 
     hunks: tuple[DiffHunk, ...]
     added: int
     removed: int
     is_cut: bool
-    """Only the first lines were compared."""
+    """Whether only the first lines were compared."""
 
 
 def diff_markdown(before: str, after: str) -> PageDiff:
-    """From one version to the other."""
+    """The differences between two versions of a Markdown text."""
     old, new = before.splitlines(), after.splitlines()
     start = _common_prefix(old, new)
     end = _common_prefix(old[start:][::-1], new[start:][::-1])
@@ -86,14 +86,14 @@ def diff_markdown(before: str, after: str) -> PageDiff:
 
 
 def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines are the same before the first that is not."""
+    """The number of equal lines at the start."""
     return next((at for at, (left, right) in enumerate(zip(old, new, strict=False)) if left != right), min(len(old), len(new)))
 
 
 def _diff_lines(
     code: tuple[str, int, int, int, int], versions: tuple[Sequence[str], Sequence[str]], first: int, marked: int
 ) -> Iterator[DiffLine]:
-    """The lines of one step; of the first so many pairs with the words that changed."""
+    """The lines of one opcode; the first `marked` pairs are compared word by word."""
     kind, old_from, old_to, new_from, new_to = code
     old, new = versions
     if kind == "equal":
@@ -110,7 +110,7 @@ def _diff_lines(
 
 
 def _diff_words(left: str, right: str) -> tuple[tuple[DiffSpan, ...], tuple[DiffSpan, ...]]:
-    """Two lines with the words marked that only one of them has; lines that have little in common are left whole."""
+    """Two lines with the changed words marked; lines that have little in common are not marked."""
     whole = ((left, False),), ((right, False),)
     if max(len(left), len(right)) > _MAX_LINE_LENGTH:
         return whole
@@ -127,22 +127,22 @@ def _diff_words(left: str, right: str) -> tuple[tuple[DiffSpan, ...], tuple[Diff
 
 @dataclass(frozen=True, slots=True)
 class PageComparison:
-    """A page now, and what it said before."""
+    """A page compared with an earlier version."""
 
     number: int
     title: str
     row: IndexedPage | None
-    """The page as it is shown; None when it is gone."""
+    """The current page; None if it was removed."""
     before: DocumentVersion
     after: DocumentVersion | None
-    """What it says now; None when it is gone."""
+    """The current version; None if the page was removed."""
     versions: tuple[DocumentVersion, ...]
-    """All that can be compared with now, the newest first."""
+    """All earlier versions, newest first."""
     difference: PageDiff
 
 
 def compare_page(site: DocsSite, number: int, version: int | None) -> PageComparison:
-    """What became of a page since a version of it; without one, since the newest. Raises Refused when there is none."""
+    """Compare a page with an earlier version, by default the newest. Raises HttpProblem if there is none."""
     with open_site_index(site) as index:
         row = index.numbered(number) if index is not None else None
     with open_site_history(site) as history:
@@ -150,12 +150,12 @@ def compare_page(site: DocsSite, number: int, version: int | None) -> PageCompar
         present = known[0] if row is not None and known and not known[0].id else None
         earlier = tuple(one for one in known if one is not present)
         if not known and row is None:
-            raise HttpProblem(404, f"The site {site.id} never had a page {number}.")
+            raise HttpProblem(404, f"Page {number} not found.")
         if not earlier:
-            raise HttpProblem(404, f"Page {number} has no earlier version: it did not change since versions are kept.")
+            raise HttpProblem(404, f"Page {number} has no earlier version: it has not changed since versions are stored.")
         before = next((one for one in earlier if version in (None, one.id)), None)
         if before is None:
-            raise HttpProblem(404, f"Page {number} has no version {version}: its versions are listed with the page.")
+            raise HttpProblem(404, f"Version {version} of page {number} not found. The page lists its versions.")
         old = history.text(number, before.id) or ""
         new = (history.text(number, 0) or "") if present is not None else ""
     title = row.title if row is not None else before.title

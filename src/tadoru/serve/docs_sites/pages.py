@@ -1,4 +1,4 @@
-"""The pages of a documentation site: in reading order, one of them with what stands beside it, and those that answer a query."""
+"""The pages of a documentation site: list, single page, table of contents and search."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tadoru.store.docs_search import DocsSearchIndex, IndexedPage, IndexedSectio
 from tadoru.store.search_terms import asked
 
 MAX_SEARCHED_SITES = 200
-"""That are searched at once."""
+"""Sites that one search covers."""
 _MAX_SECTION_LENGTH = 200_000
 _LINK = re.compile(r"!?(?<!\\)\[((?:[^\[\]\\]|\\.){0,500})\]\((?:[^()\s]|\([^()\s]{0,300}\)){0,2000}(?:\s+\"[^\"]{0,300}\")?\)")
 _FENCE = r"(?:`{3,}+|~{3,}+)[^\n]{0,200}"
@@ -31,14 +31,14 @@ _SAFE_CHARACTERS = "!#$%&'()*+,/:;=?@[]~"
 
 @dataclass(frozen=True, slots=True)
 class DocsSitePage:
-    """One page, with its neighbours in reading order."""
+    """One page with the previous and next page in reading order."""
 
     row: IndexedPage
     sections: tuple[IndexedSection, ...]
     before: IndexedPage | None
     after: IndexedPage | None
     versions: tuple[DocumentVersion, ...]
-    """What it said before, the newest first."""
+    """Its earlier versions, newest first."""
 
     @property
     def markdown(self) -> str:
@@ -46,22 +46,22 @@ class DocsSitePage:
 
     @property
     def anchors(self) -> list[str | None]:
-        """The site's own fragment of each heading."""
+        """The fragment of each heading on the original site."""
         return [section.anchor for section in self.sections if section.level]
 
 
 def list_pages(site: DocsSite, *, after: int = 0, limit: int = -1) -> list[IndexedPage]:
-    """In reading order, those behind a place."""
+    """The pages in reading order that follow a position."""
     with open_site_index(site) as index:
         return list(index.pages(after=after, limit=limit)) if index is not None else []
 
 
 def get_page(site: DocsSite, number: int) -> DocsSitePage:
-    """A page of the site. Raises Refused."""
+    """A page of the site. Raises HttpProblem if it does not exist."""
     with open_site_index(site) as index:
         row = index.numbered(number) if index is not None else None
         if index is None or row is None:
-            raise HttpProblem(404, f"The site {site.id} has no page {number}.")
+            raise HttpProblem(404, f"Page {number} not found.")
         sections, before, after = tuple(index.sections(row.url)), index.before(row.place), index.after(row.place)
     with open_site_history(site) as history:
         versions = tuple(one for one in history.versions(number) if one.id)
@@ -69,9 +69,9 @@ def get_page(site: DocsSite, number: int) -> DocsSitePage:
 
 
 def link_resolver(index: DocsSearchIndex, site: DocsSite, page_url: str, place: str) -> LinkResolver:
-    """Where the links of a page lead: to our page of it when it is one of the site, else out. `place` is where pages are here."""
+    """Resolves the links of a page: to the copy of the page if the site has one, else to the web. `place`: path of pages."""
 
-    def lead(href: str) -> str | None:
+    def resolve_link(href: str) -> str | None:
         if href.lower().startswith("mailto:"):
             return quote(href, safe=_SAFE_CHARACTERS)
         try:
@@ -87,7 +87,7 @@ def link_resolver(index: DocsSearchIndex, site: DocsSite, page_url: str, place: 
             return f"{place}/{number}{here}"
         return quote(f"{url}#{name}" if name else url, safe=_SAFE_CHARACTERS)
 
-    return lead
+    return resolve_link
 
 
 def _url_variants(url: str) -> Sequence[str]:
@@ -97,36 +97,36 @@ def _url_variants(url: str) -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class DocsSiteHit:
-    """A section of one of the sites that answers a query."""
+    """A section of one of the sites that matches a query."""
 
     site: DocsSite
     hit: SearchHit
     words: tuple[str, ...]
-    """That were looked for."""
+    """The search terms."""
 
     @property
     def snippet(self) -> str:
-        """The words around what was found, as a reader sees them."""
+        """The text around the search terms, without Markdown syntax."""
         return make_snippet(strip_markdown(self.hit.text), self.words)
 
 
 @dataclass(frozen=True, slots=True)
 class DocsSearchResult:
-    """What was found."""
+    """The hits of a query in several sites."""
 
     how: str
-    """`all` words in each section, `any` of them, or looked for as `text`."""
+    """`all`, `any` or `text`, as in `SearchResult`."""
     hits: tuple[DocsSiteHit, ...]
 
 
 def strip_markdown(markdown: str) -> str:
-    """Markdown without its marks: link texts without their targets, no fences, no rules of tables, no emphasis."""
+    """Markdown without its syntax: no link targets, fences, table rules and emphasis marks."""
     text = _LINK.sub(r"\1", _MARKS.sub(" ", markdown[:_MAX_SECTION_LENGTH]))
     return _ESCAPED.sub(r"\1", text.replace("**", "").replace("`", ""))
 
 
 def search_sites(found_in: Sequence[DocsSite], query: str, limit: int) -> DocsSearchResult:
-    """The sections that answer best. The ranks of two sites do not compare, so that the best of each come first."""
+    """The best sections for a query. Ranks of two sites are not comparable, so the best hits of each site come first."""
     ranked: list[tuple[int, int, DocsSiteHit]] = []
     ways: set[str] = set()
     words = asked(query).literal
@@ -144,31 +144,31 @@ def search_sites(found_in: Sequence[DocsSite], query: str, limit: int) -> DocsSe
 
 
 MAX_INDENT = 3
-"""Steps that a line is indented by at most: more is not seen on a phone."""
+"""Maximum indentation level: a phone has no space for more."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsEntry:
-    """A page in the contents."""
+    """A page in the table of contents."""
 
     number: int
     title: str
     depth: int
-    """How deep below its part, from 0."""
+    """The depth below its section, from 0."""
 
 
 @dataclass(slots=True)
 class ContentsSection:
-    """A part of a site; without a name, the pages that are in none."""
+    """A section of a site; the section without a name has the pages that are in none."""
 
     name: str
     lines: list[ContentsEntry] = field(default_factory=list)
 
 
 def build_contents(pages: Iterable[IndexedPage], base_url: str) -> list[ContentsSection]:
-    """The parts of a site in the order in which they are met, and their pages in reading order.
+    """The sections of a site in the order of their first page, and their pages in reading order.
 
-    A part that is only a folder of addresses is called what the page of that folder is called, when there is one.
+    A section that is a folder of URLs is named after the page of that folder, if there is one.
     """
     base = urlsplit(base_url).path.rpartition("/")[0] + "/"
     parts: dict[str, ContentsSection] = {}

@@ -1,4 +1,4 @@
-"""Which documentation sites there are: the service's crawls of that job, each with what its folder says of it."""
+"""The documentation sites of the service: its docs crawls with the summary in their folders, their files, and their refresh."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DocsSite:
     pages: int
     tokens: int
     crawled_at: str
-    """When it last changed, and when it was last looked at: as index.json has it, empty before its first crawl ended."""
+    """When it last changed; like `last_checked` as in index.json, and empty before its first crawl has ended."""
     last_checked: str
 
     @property
@@ -50,18 +50,18 @@ class DocsSite:
 
 
 def list_docs_sites(service: Service, *, limit: int, before: int | None = None) -> list[DocsSite]:
-    """The newest first; `before` is the last that was seen."""
+    """The documentation sites, newest first; `before` is the ID of the last one of the previous page."""
     return [_site(service, crawl) for crawl in service.store.crawls(job=JOB, limit=limit, before=before)]
 
 
 def get_docs_site(service: Service, number: int) -> DocsSite:
-    """One site. Raises Refused when there is none of that number."""
+    """One site. Raises HttpProblem if it does not exist."""
     try:
         crawl = service.store.crawl(number)
     except CrawlNotFound:
         crawl = None
     if crawl is None or crawl.job != JOB:
-        raise HttpProblem(404, f"There is no documentation site {number}.")
+        raise HttpProblem(404, f"Documentation site {number} not found.")
     return _site(service, crawl)
 
 
@@ -82,7 +82,7 @@ def _site(service: Service, crawl: ServedCrawl) -> DocsSite:
 
 @contextmanager
 def open_site_index(site: DocsSite) -> Iterator[DocsSearchIndex | None]:
-    """What can be read of a site; nothing before its first crawl ended."""
+    """The search index of a site; None before its first crawl has ended."""
     try:
         path = ensure_index(site.folder)
     except UsageError:
@@ -94,7 +94,7 @@ def open_site_index(site: DocsSite) -> Iterator[DocsSearchIndex | None]:
 
 @contextmanager
 def open_site_history(site: DocsSite) -> Iterator[DocumentHistory]:
-    """What the site said before."""
+    """The earlier versions of a site's pages."""
     with open_history(crawl_database_path(site.folder)) as found:
         yield found
 
@@ -104,13 +104,13 @@ SITE_FILES = {
     "full.md": MARKDOWN, "llms.txt": PLAIN, "llms-full.txt": PLAIN, "index.json": JSON, "SKILL.md": MARKDOWN,
     "changes.md": MARKDOWN,
 }  # fmt: skip
-"""Each with its type."""
+"""Files that can be downloaded, with their media types. Only these names are accepted, so that no path comes from a request."""
 CHUNKS = "chunks"
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFile:
-    """A file to send."""
+    """A file to download."""
 
     path: Path
     media_type: str
@@ -118,32 +118,32 @@ class SiteFile:
 
 
 def find_file(site: DocsSite, name: str) -> SiteFile:
-    """A file of the site by one of the known names. Raises Refused when it has none."""
+    """A file of the site by one of the known names. Raises HttpProblem if it does not exist."""
     media_type = SITE_FILES.get(name)
     path = site.folder / name if media_type is not None else None
     if media_type is None or path is None or path.is_symlink() or not path.is_file():
         known = ", ".join(SITE_FILES)
-        raise HttpProblem(404, f"The site {site.id} has no such file: there are {known} once it was crawled with them.")
+        raise HttpProblem(404, f"File not found. A crawled site has {known}, depending on its options.")
     return SiteFile(path, media_type, f"docs-{site.id}-{name}")
 
 
 def find_chunk(site: DocsSite, number: int) -> SiteFile:
-    """A piece of the site by its number. Raises Refused."""
+    """A chunk of the site by its number. Raises HttpProblem."""
     name = f"chunk-{number:03}.md"
     path = site.folder / CHUNKS / name
     if path.parent.is_symlink() or path.is_symlink() or not path.is_file():
-        raise HttpProblem(404, f"The site {site.id} has no chunk {number}.")
+        raise HttpProblem(404, f"Chunk {number} not found.")
     return SiteFile(path, MARKDOWN, f"docs-{site.id}-{name}")
 
 
 def list_files(site: DocsSite) -> list[tuple[str, int]]:
-    """Which of the files are there, each with its size in bytes."""
+    """The files that exist, with their sizes in bytes."""
     paths = ((name, site.folder / name) for name in SITE_FILES)
     return [(name, path.stat().st_size) for name, path in paths if path.is_file() and not path.is_symlink()]
 
 
 def start_refresh(request: Request, site: DocsSite) -> DocsSite:
-    """Ask for a new run, only for what changed. Raises Refused when it runs already, or when there is no room for it."""
+    """Start a run that fetches only what changed. Raises HttpProblem if the site is being crawled or the queue is full."""
     service = service_of(request)
     control.run(service, actor_of(request), site.id)
     return get_docs_site(service, site.id)

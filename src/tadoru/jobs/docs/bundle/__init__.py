@@ -1,1 +1,1 @@
-"""The files of a documentation site: everything in its folder, written from a stored crawl. `write.py` is the way in."""
+"""Writes the files of a documentation site from a stored crawl. The entry point is `writer.write_bundle`."""

@@ -1,4 +1,4 @@
-"""Descriptions of APIs met on the way: what a body is, told from what it says, not from what it is called."""
+"""Detects API descriptions (OpenAPI, AsyncAPI, JSON Schema, GraphQL) by their content, not by their names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _SDL_ENDING = re.compile(r"\.(?:graphqls?|gql)$", re.I)
 _SDL_NOISE = re.compile(r'"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*+(?P<end>"?)|#[^\n]*')
 _SDL_WORDS = frozenset("type interface enum input scalar union directive schema extend".split())
 _SDL_ROOT = re.compile(r"\b(?:type\s+(?:Query|Mutation|Subscription)\b|schema\s*[@{])")
-_ALIAS = re.compile(r"\btype\s+\w+\s*=")  # another language has types too
+_ALIAS = re.compile(r"\btype\s+\w+\s*=")  # A type alias of another language.
 _SCHEMA_WORDS = frozenset("properties $defs definitions items allOf anyOf oneOf type enum $ref".split())
 
 
 @dataclass(frozen=True, slots=True)
 class ApiSpec:
-    """A specification with the name of its kind and of its file."""
+    """An API description with its kind and file."""
 
     url: str
     kind: str
@@ -33,7 +33,7 @@ class ApiSpec:
 
 
 def detect_spec(body: bytes, url: str = "", content_type: str = "") -> tuple[str, str] | None:
-    """What specification a body is and the ending its file gets, or nothing."""
+    """The kind of API description that a body is, and the extension of its file; None if it is none."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -69,7 +69,7 @@ def _json_kind(text: str) -> str | None:
 
 
 def _yaml_kind(text: str) -> str | None:
-    """Only the keys at the margin are looked at, which no string or block of a YAML document can fake but at the margin."""
+    """The kind by the unindented keys of a YAML document; strings and blocks inside it are indented."""
     keys = {found[1]: found[2] or "" for found in _YAML_KEY.finditer(text)}
     if kind := _spec_kind(keys, keys.keys()):
         return kind
@@ -85,8 +85,8 @@ def _spec_kind(versions: Mapping[str, str], keys: Collection[str]) -> str | None
 
 
 def _is_sdl(text: str, is_named: bool) -> bool:
-    """Whether every definition is one of GraphQL's; a text that is not called GraphQL must also define a root type."""
-    bare = _SDL_NOISE.sub(lambda found: found[0] if found["end"] == "" else " ", text)  # a string without an end is none
+    """Whether every definition is one of GraphQL; a text that is not named as GraphQL must also define a root type."""
+    bare = _SDL_NOISE.sub(lambda found: found[0] if found["end"] == "" else " ", text)  # An unterminated string is not a string.
     if ";" in bare or _ALIAS.search(bare) or not (is_named or _SDL_ROOT.search(bare)):
         return False
     depth, words = 0, []
@@ -102,7 +102,7 @@ def _is_sdl(text: str, is_named: bool) -> bool:
 
 
 def name_specs(found: Iterable[StoredSpec], earlier: Mapping[str, str]) -> Iterator[ApiSpec]:
-    """The specifications among what was found, in the order given, each with the file it had before or a free name."""
+    """The API descriptions among the stored ones, in order, each with its previous file or a new name."""
     taken = set(earlier.values())
     for each in found:
         if kind := detect_spec(each.body, each.url, each.content_type):

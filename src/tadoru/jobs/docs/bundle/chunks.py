@@ -1,6 +1,6 @@
-"""A site in pieces: one for each heading of level 1 as the seed has it, or as large as a budget of tokens allows.
+"""Splits a site into chunks: one for each heading of level 1, or as large as a token budget allows.
 
-No piece begins or ends inside code or a table: where one of these is larger than the budget, the piece is too.
+No chunk starts or ends inside code or a table: if one of these is larger than the budget, so is its chunk.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from tadoru.jobs.docs.bundle.markdown_blocks import MarkdownBlock, MarkdownSecti
 from tadoru.jobs.docs.bundle.tokens import TokenCounter
 
 _ANOTHER_TITLE = re.compile(r"\n {0,3}(?:#[ \t\r\n]|=)")
-"""What a page with more than one title has somewhere; most pages have not, and need no closer look."""
+"""Matches in a page that may have more than one title; other pages need not be parsed."""
 _MAX_HEADING_LENGTH = 500
-"""Characters of a heading in the path to a piece."""
+"""Characters of a heading in the path of a chunk."""
 
 
 def split_at_titles(section: str) -> Iterator[str]:
-    """One page of full.md, cut before each heading of level 1."""
+    """One page of full.md, split before each heading of level 1."""
     if not _ANOTHER_TITLE.search(section):
         if section.strip():
             yield section.rstrip() + "\n"
@@ -34,12 +34,12 @@ def split_at_titles(section: str) -> Iterator[str]:
 
 
 def split_by_tokens(markdown: str, title: str, url: str, budget: int, weigh: TokenCounter) -> Iterator[str]:
-    """One page in pieces of at most `budget` tokens, each below the headings that lead to it."""
+    """One page in chunks of at most `budget` tokens, each with the path of its headings."""
     held: list[str] = []
     head, weight, lead = "", 0.0, ""
     for section in split_sections(markdown, title):
         if all(block.kind == "heading" for block in section.blocks):
-            lead += section.text  # a heading stays with what comes after it
+            lead += section.text  # A heading stays with what follows it.
             continue
         top = _chunk_header(section.path, url)
         for part in _split_section(section, lead, budget - weigh(top), weigh):
@@ -59,7 +59,7 @@ def split_by_tokens(markdown: str, title: str, url: str, budget: int, weigh: Tok
 
 
 def _chunk_header(path: tuple[str, ...], url: str) -> str:
-    # Each piece has it: a heading of a megabyte would be in all of them.
+    # Headings are cut because each chunk repeats them.
     return f"> Source: {url}\n> Path: {' > '.join(text[:_MAX_HEADING_LENGTH] for text in path)}\n\n"
 
 
@@ -67,29 +67,29 @@ def _join_chunk(head: str, held: list[str]) -> str:
     return head + "".join(held).rstrip() + "\n"
 
 
-def _split_section(section: MarkdownSection, lead: str, room: float, weigh: TokenCounter) -> Iterator[str]:
-    """A section as it is when it fits, else its blocks, with the headings kept beside what follows them."""
-    if weigh(lead + section.text) <= room:
+def _split_section(section: MarkdownSection, lead: str, budget: float, weigh: TokenCounter) -> Iterator[str]:
+    """A section if it fits, else its blocks, with headings kept together with what follows them."""
+    if weigh(lead + section.text) <= budget:
         yield lead + section.text
         return
     for block in section.blocks:
         if block.kind == "heading":
             lead += block.text
             continue
-        for piece in _split_block(block, room - weigh(lead), weigh):
+        for piece in _split_block(block, budget - weigh(lead), weigh):
             yield lead + piece
             lead = ""
 
 
-def _split_block(block: MarkdownBlock, room: float, weigh: TokenCounter) -> Iterator[str]:
-    """A block whole, or, when it is prose larger than a piece, in as many lines as fit."""
-    if block.kind != "text" or weigh(block.text) <= room:
+def _split_block(block: MarkdownBlock, budget: float, weigh: TokenCounter) -> Iterator[str]:
+    """A block as a whole, or in groups of lines if it is prose that does not fit into a chunk."""
+    if block.kind != "text" or weigh(block.text) <= budget:
         yield block.text
         return
     held, weight = "", 0.0
     for line in block.text.splitlines(keepends=True):
         heavy = weigh(line)
-        if held and weight + heavy > room:
+        if held and weight + heavy > budget:
             yield held
             held, weight = "", 0.0
         held += line

@@ -1,7 +1,7 @@
-"""The lines of a Markdown text, told apart: headings, code, tables, prose. Everything that cuts a page cuts it with this.
+"""Splits Markdown into blocks and sections: headings, code, tables and text. Whatever splits a page uses this module.
 
-It knows as much of CommonMark as it takes never to see a heading inside a fence: fences of backticks and tildes, in lists and in
-quotations too, unclosed ones, indented code, both forms of headings. It does not render and does not change a byte.
+It knows as much of CommonMark as is needed never to see a heading inside code: fences of backticks and tildes, also in lists and
+quotes, unclosed fences, indented code, both forms of headings. It does not render and does not change a byte.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ _STRONG = re.compile(r"(\*{1,3}|(?<!\w)_{1,3}(?=\S))(\S(?:.{0,300}?\S)?)\1(?!\w)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BACKTICKS = re.compile(r"`+")
 _CONTAINER_STARTS = ("", *" \t>-*+`~0123456789")
-"""What a line begins with that may be, or be in, a list, a quotation or a fence; most lines do not, and cost nothing."""
+"""First characters of lines that may belong to a list, a quote or a fence; other lines need no further check."""
 _HEADING_STARTS = ("#", " ")
 _MAX_HEADING_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """Lines that belong together, with the empty lines after them: what may be moved or dropped as a whole."""
+    """Lines that belong together, with the empty lines after them; they are moved or dropped as a whole."""
 
     kind: BlockKind
     text: str
-    """With its line ends: joined, the blocks of a text are the text."""
+    """With line ends: the blocks of a text, joined, are the text."""
     level: int = 0
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownSection:
-    """A heading with what stands below it up to the next heading, whatever its level."""
+    """A heading with the text up to the next heading of any level."""
 
     path: tuple[str, ...]
-    """The headings above it and its own, outermost first."""
+    """The parent headings and its own, outermost first."""
     level: int
-    """0 for what stands before the first heading."""
+    """0 for the text before the first heading."""
     blocks: tuple[MarkdownBlock, ...]
 
     @property
@@ -57,7 +57,7 @@ class MarkdownSection:
 
 
 class _FenceState:
-    """The fence that is open, if one is, and the list it may stand in."""
+    """Tracks the open code fence, if any, and whether the text is in a list."""
 
     def __init__(self) -> None:
         self._sign = ""
@@ -66,13 +66,13 @@ class _FenceState:
         self._in_list = False
 
     def feed(self, line: str) -> bool:
-        """Whether a line is code, or one of the marks around it."""
+        """Whether a line is code or a code fence."""
         if self._sign:
             rest = _strip_quotes(line, self._quotes)
             if rest is not None:
                 self._close(rest)
                 return True
-            self._sign = ""  # the quotation the fence stood in is over, and the fence with it
+            self._sign = ""  # The quote that contains the fence has ended, and the fence with it.
         if line[:1] in _CONTAINER_STARTS:
             return self._open(line)
         self._in_list = False
@@ -105,7 +105,7 @@ def _indent(line: str) -> int:
 
 
 def _strip_quotes(line: str, quotes: int) -> str | None:
-    """A line without so many quotation marks, or nothing when it has fewer."""
+    """A line without the given number of quote marks, or None if it has fewer."""
     at = 0
     for _ in range(quotes):
         if (found := _QUOTE.match(line, at)) is None:
@@ -115,7 +115,7 @@ def _strip_quotes(line: str, quotes: int) -> str | None:
 
 
 def split_blocks(text: str) -> Iterator[MarkdownBlock]:
-    """A text in blocks; joined again they are the text, byte for byte."""
+    """The blocks of a text; joined again they are the text, byte for byte."""
     fence = _FenceState()
     kept: list[str] = []
     has_code = gap = is_heading = False
@@ -135,7 +135,7 @@ def split_blocks(text: str) -> Iterator[MarkdownBlock]:
 
 
 def _atx_heading(line: str) -> tuple[int, str] | None:
-    """Level and text of a heading that is marked with number signs."""
+    """Level and text of an ATX heading (`## Title`)."""
     bare = line.lstrip(" ")
     rest = bare.lstrip("#")
     level = len(bare) - len(rest)
@@ -170,7 +170,7 @@ def _block(kept: list[str], has_code: bool) -> MarkdownBlock:
 
 
 def split_sections(text: str, title: str = "") -> Iterator[MarkdownSection]:
-    """A page in sections, each with the headings that lead to it; the page's title is above them all, and is not said twice."""
+    """The sections of a page, each with the path of its headings, which starts with the page's title."""
     path: list[tuple[int, str]] = [(0, title)] if title else []
     held: list[MarkdownBlock] = []
     level = 0
@@ -188,7 +188,7 @@ def split_sections(text: str, title: str = "") -> Iterator[MarkdownSection]:
 
 
 def strip_title(text: str) -> str:
-    """A page without the heading of level 1 it begins with."""
+    """A page without the heading of level 1 that it starts with."""
     at = 0
     for block in split_blocks(text):
         at += len(block.text)
@@ -198,7 +198,7 @@ def strip_title(text: str) -> str:
 
 
 def find_code_spans(text: str) -> Iterator[tuple[int, int, int]]:
-    """Where code in a line begins and ends, and how many backticks are around it: it ends at the next run of as many."""
+    """Start, end and number of backticks of each code span; a span ends at the next run of as many backticks."""
     runs = [found.span() for found in _BACKTICKS.finditer(text)]
     following: dict[int, int] = {}
     closing: list[int | None] = []
@@ -216,7 +216,7 @@ def find_code_spans(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def replace_outside_code(text: str, pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str]) -> str:
-    """A text in which what a pattern finds is replaced, but not where it begins in code, be it a block or in a line."""
+    """A text with the matches of a pattern replaced, except those that start in a code block or code span."""
     return "".join(
         one.text if one.kind == "code" else _replace_outside_spans(one.text, pattern, replaced) for one in split_blocks(text)
     )
@@ -236,7 +236,7 @@ def _replace_outside_spans(text: str, pattern: re.Pattern[str], replaced: Callab
 
 
 def plain_text(text: str) -> str:
-    """A line of Markdown as a reader sees it: link texts without targets, no emphasis marks, no escapes."""
+    """A line of Markdown as plain text: without link targets, emphasis marks and escapes."""
     text = text[:_MAX_HEADING_LENGTH]
     parts: list[str] = []
     at = 0

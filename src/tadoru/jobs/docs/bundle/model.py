@@ -1,4 +1,4 @@
-"""What the files of a site are made from, and what is said about the writing: values only."""
+"""Data classes of a bundle: stored pages, options and results; and text helpers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MarkdownOrigin = Literal["html", "rendered", "markdown", "llms-full"]
 
 @dataclass(frozen=True, slots=True)
 class DocHeading:
-    """A heading of a page as a reader sees it, and the fragment that leads to it."""
+    """A heading of a page as plain text, and its fragment."""
 
     level: int
     text: str
@@ -23,25 +23,25 @@ class DocHeading:
 
 @dataclass(frozen=True, slots=True)
 class PageMetadata:
-    """What the head of a page says of it: the seed's fields."""
+    """The metadata in the head of a page."""
 
     title: str | None = None
     description: str | None = None
     keywords: str | None = None
     author: str | None = None
-    ogTitle: str | None = None  # noqa: N815 - the seed's name, and the name in index.json
+    ogTitle: str | None = None  # noqa: N815 - the name in index.json
     ogType: str | None = None  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDoc:
-    """One page as it is kept: its Markdown before anything that needs the whole site has been done to it."""
+    """One page as it is stored: its Markdown before any change that needs the whole site."""
 
     url: str
     title: str
     markdown: str
     number: int
-    """Given once by the store, never changed, never given to another page."""
+    """Assigned once by the store; never changed and never reused."""
     crawled_at: float
     hash: str
     """SHA-256 of `markdown`."""
@@ -51,7 +51,7 @@ class StoredDoc:
     headings: tuple[DocHeading, ...] = ()
     breadcrumbs: tuple[str, ...] = ()
     order_key: tuple[int | str, ...] = ()
-    """The page's place in reading order; whoever hands the pages over has sorted them by it."""
+    """The page's position in reading order; the pages are sorted by it."""
     language: str | None = None
     generator: str | None = None
     version: str | None = None
@@ -62,7 +62,7 @@ class StoredDoc:
 
 @dataclass(frozen=True, slots=True)
 class StoredSpec:
-    """A machine-readable description of an API that was met on the way."""
+    """A machine-readable description of an API that the crawl found."""
 
     url: str
     body: bytes
@@ -71,43 +71,43 @@ class StoredSpec:
 
 @dataclass(frozen=True, slots=True)
 class BundleSite:
-    """What is said once for the whole site."""
+    """The site that a bundle is written for."""
 
     base_url: str
     checked_at: float
-    """When this run ended."""
+    """The end of this run, in epoch seconds."""
     title: str = ""
     description: str = ""
     config: Mapping[str, object] = field(default_factory=dict)
-    """The seed's `config`: `maxDepth`, `sameDomain`."""
+    """`config` of index.json: `maxDepth`, `sameDomain`."""
 
 
 @dataclass(frozen=True, slots=True)
 class BundleOptions:
-    """Which files are wanted."""
+    """Which files are written."""
 
     pages: bool = True
     merge: bool = True
     chunks: bool = True
     chunk_tokens: int | None = None
     diff: bool = False
-    """Whether `changes.md` is wanted."""
+    """Whether `changes.md` is written."""
     boilerplate: bool = True
-    """Whether text that most pages repeat is taken out."""
+    """Whether text that most pages repeat is removed."""
     tokenizer: str = "estimate"
     local_links: bool = False
-    """Whether links between pages lead to their files, in `pages/`."""
+    """Whether links between pages point to their files in `pages/`."""
 
 
 class StoredDocs(Protocol):
-    """The stored pages of a site in reading order; asked for several times, and never all in memory."""
+    """Returns the stored pages of a site in reading order; called several times, so that they need not be in memory."""
 
     def __call__(self) -> Iterable[StoredDoc]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class DocChange:
-    """A page that came, changed or went."""
+    """A page that was added, changed or removed."""
 
     url: str
     title: str
@@ -116,7 +116,7 @@ class DocChange:
 
 @dataclass(frozen=True, slots=True)
 class DocChanges:
-    """What is different from the files of the run before."""
+    """The changes since the previous run."""
 
     added: tuple[DocChange, ...] = ()
     changed: tuple[DocChange, ...] = ()
@@ -128,25 +128,25 @@ class DocChanges:
 
 @dataclass(frozen=True, slots=True)
 class BundleSummary:
-    """What a run left in the folder."""
+    """The result of writing a bundle."""
 
     pages: int
     tokens: int
     specs: int
     changes: DocChanges
     rewritten: int
-    """Files whose bytes are new; index.json with only a new `lastChecked` is not counted."""
+    """Files whose bytes changed; index.json with only a new `lastChecked` is not counted."""
     repeated: int
-    """Blocks that most pages repeat, and that were taken out of them."""
+    """Blocks that were removed because most pages repeat them."""
 
 
 def format_timestamp(seconds: float) -> str:
-    """Epoch seconds in the seed's form: 2026-02-01T14:00:00.000Z."""
+    """Epoch seconds as a timestamp such as 2026-02-01T14:00:00.000Z."""
     return to_datetime(seconds).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def one_line(text: str, most: int | None = None) -> str:
-    """Text of a stranger on one line: no control characters, no runs of spaces, cut at a length."""
+    """Untrusted text on one line: without control characters and runs of spaces, cut at a length."""
     if not text.isprintable():
         text = "".join(_visible(char) for char in text)
     line = " ".join(text.split())
@@ -154,7 +154,7 @@ def one_line(text: str, most: int | None = None) -> str:
 
 
 def _visible(char: str) -> str:
-    """Controls and odd spaces end a word; marks without width are nothing, but for the two that some scripts are spelled with."""
+    """Controls and unusual spaces become a space; zero-width characters are dropped, but for the two that some scripts need."""
     if char.isprintable() or char in "\u200c\u200d":
         return char
     return "" if unicodedata.category(char) == "Cf" else " "

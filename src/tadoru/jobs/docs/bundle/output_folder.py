@@ -1,7 +1,7 @@
-"""The folder of a site as the place where files are written: whole or not at all, only when their bytes are new, only its own.
+"""The output folder of a site: writes files atomically and only if their bytes changed, and chooses their names.
 
-What was written is listed in `.tadoru/bundle.json`, with what the next run needs to know of it. Only what is listed there is ever
-removed; while a run is at work the names that are new are in a journal, so that a run that was killed leaves nothing unknown.
+Written files are listed in `.tadoru/bundle.json`, with what the next run needs. Only files listed there are ever removed. During
+a run, new names are in a journal, so that the files of a killed run are known too.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tadoru.errors import UsageError
 
 STATE_FOLDER = ".tadoru"
 OWNER_LINE = '  "writtenBy": "tadoru",\n'
-"""A line of index.json by which the folder is known to be ours."""
+"""The line of index.json that marks a folder as written by Tadoru."""
 _OUTPUT_NAMES = ("index.json", "full.md", "llms.txt", "llms-full.txt", "SKILL.md", "changes.md", "pages", "chunks", "specs")
 _COPY_SIZE = 1 << 20
 
 
 @dataclass(slots=True)
 class ManifestPage:
-    """What the run before wrote of a page."""
+    """What the previous run wrote for a page."""
 
     number: int
     hash: str
@@ -42,21 +42,21 @@ class ManifestPage:
 
 @dataclass(slots=True)
 class BundleManifest:
-    """What the run before left in the folder."""
+    """What the previous run wrote into the folder."""
 
     fingerprint: str = ""
     crawled_at: str = ""
     files: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Each file with its size and the time of its last change: whether anybody has touched it since."""
+    """Each file with its size and modification time, to detect changes by others."""
     pages: dict[str, ManifestPage] = field(default_factory=dict)
     specs: dict[str, str] = field(default_factory=dict)
     repeated: int = 0
 
 
 def check_folder(root: Path) -> None:
-    """Raises UsageError when the folder holds files of somebody else under the names of ours."""
+    """Raises UsageError if the folder has files of the same names that Tadoru did not write."""
     if root.exists() and not root.is_dir():
-        raise UsageError(f"{root} is a file: give a folder with -o.")
+        raise UsageError("{path} is a file. Choose a folder with -o.", path=root)
     if (
         (root / STATE_FOLDER / "bundle.json").exists()
         or (root / STATE_FOLDER / "bundle.new").exists()
@@ -65,7 +65,9 @@ def check_folder(root: Path) -> None:
         return
     for name in _OUTPUT_NAMES:
         if os.path.lexists(root / name):
-            raise UsageError(f"{root / name} is not from tadoru and would be overwritten: give another folder with -o.")
+            raise UsageError(
+                "{path} was not written by Tadoru and would be overwritten. Choose another folder with -o.", path=root / name
+            )
 
 
 def _is_ours(index: Path) -> bool:
@@ -75,7 +77,7 @@ def _is_ours(index: Path) -> bool:
 
 
 class OutputFolder:
-    """One run's writing into a folder. Call `finish` at the end; without it nothing old is removed."""
+    """Writes the files of one run into a folder. Call `finish` at the end; otherwise no old file is removed."""
 
     def __init__(self, root: Path) -> None:
         check_folder(root)
@@ -90,13 +92,13 @@ class OutputFolder:
         _remove_leftovers(root / STATE_FOLDER)
 
     def is_intact(self) -> bool:
-        """Whether every file is as the run before left it."""
+        """Whether every file is as the previous run wrote it."""
         return bool(self.earlier.files) and not self._leftover and all(
             _size_and_time(self.root / path) == mark for path, mark in self.earlier.files.items()
         )  # fmt: skip
 
     def write(self, path: str, data: bytes) -> None:
-        """Put a file in its place, unless it is there already."""
+        """Write a file unless it has these bytes already."""
         target = self._target(path)
         size, at = _size_and_time(target)
         if size == len(data) and not target.is_symlink() and target.is_file() and target.read_bytes() == data:
@@ -107,7 +109,7 @@ class OutputFolder:
 
     @contextmanager
     def stream(self, path: str, *, counts: bool = True) -> Iterator[BinaryIO]:
-        """A file to write to, put in its place at the end unless it is there already."""
+        """A file to write to; it replaces the target at the end if its bytes differ."""
         target = self._target(path)
         unfinished = self.root / STATE_FOLDER / f"{target.name}.{os.getpid()}.part"
         try:
@@ -124,13 +126,13 @@ class OutputFolder:
         self._files[path] = _size_and_time(target)
 
     def keep(self, path: str) -> None:
-        """Leave a file of the run before as it is."""
+        """Keep a file of the previous run."""
         if path in self.earlier.files and (self.root / path).is_file():
             self._files[path] = _size_and_time(self.root / path)
 
     @contextmanager
     def scratch(self) -> Iterator[IO[bytes]]:
-        """A file for what does not fit into memory; it is gone afterwards."""
+        """A temporary file for data that does not fit into memory."""
         path = self.root / STATE_FOLDER / f"scratch.{os.getpid()}.part"
         try:
             with path.open("w+b") as out:
@@ -139,19 +141,19 @@ class OutputFolder:
             path.unlink(missing_ok=True)
 
     def finish(self, manifest: BundleManifest) -> None:
-        """Remove what earlier runs wrote and this one did not, and remember what there is."""
+        """Remove files that earlier runs wrote and this one did not, and save the manifest."""
         for path in sorted((self.earlier.files.keys() | self._leftover) - self._files.keys()):
             if is_inside(path) and not self._crosses_a_link(path):
                 (self.root / path).unlink(missing_ok=True)
         for name in ("pages", "chunks", "specs"):
-            with suppress(OSError):  # it is not empty, or not there
+            with suppress(OSError):  # Not empty, or missing.
                 (self.root / name).rmdir()
         manifest.files = self._files
         self._save(manifest)
         self._journal.unlink(missing_ok=True)
 
     def touch(self, old_line_start: str, new_line: str) -> None:
-        """Replace one line of index.json and nothing else."""
+        """Replace one line of index.json."""
         with (
             (self.root / "index.json").open(encoding="utf-8", newline="") as lines,
             self.stream("index.json", counts=False) as out,
@@ -167,7 +169,7 @@ class OutputFolder:
 
     def _save(self, manifest: BundleManifest) -> None:
         unfinished = self.root / STATE_FOLDER / f"bundle.json.{os.getpid()}.part"
-        unfinished.write_text(json.dumps(asdict(manifest)), "utf-8")  # as ASCII: half a surrogate pair survives it
+        unfinished.write_text(json.dumps(asdict(manifest)), "utf-8")  # As ASCII, in which lone surrogates are escaped.
         unfinished.replace(self.root / STATE_FOLDER / "bundle.json")
 
     def _target(self, path: str) -> Path:
@@ -175,13 +177,15 @@ class OutputFolder:
         target = self.root / path
         self._make(target.parent)
         if target.is_dir() and not target.is_symlink():
-            raise UsageError(f"{target} is a folder where a file belongs: remove it, or give another folder with -o.")
+            raise UsageError(
+                "{path} is a folder, but a file is needed there. Remove it or choose another folder with -o.", path=target
+            )
         return target
 
     def _make(self, folder: Path) -> None:
         if folder not in self._safe:
             if folder != self.root and folder.is_symlink():
-                raise UsageError(f"{folder} is a link to another place: remove it, or give another folder with -o.")
+                raise UsageError("{path} is a symbolic link. Remove it or choose another folder with -o.", path=folder)
             folder.mkdir(parents=True, exist_ok=True)
             self._safe.add(folder)
 
@@ -190,7 +194,7 @@ class OutputFolder:
 
 
 def _remove_leftovers(state: Path) -> None:
-    """Remove what runs that were killed had begun to write; where it can not be told who lives, it stays."""
+    """Remove unfinished files of killed processes; without /proc, they stay."""
     if Path("/proc/self").is_dir():
         for unfinished in state.glob("*.part"):
             owner = unfinished.name.split(".")[-2]
@@ -199,7 +203,7 @@ def _remove_leftovers(state: Path) -> None:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a listed path is one a run can have written: below the folder, and not the state."""
+    """Whether a listed path can have been written by a run: inside the folder, outside the state folder."""
     parts = PurePosixPath(path).parts
     return 1 <= len(parts) <= 2 and not path.startswith("/") and not {"..", ".", STATE_FOLDER} & set(parts) and "\\" not in path
 
@@ -223,7 +227,7 @@ def _is_same(new: Path, old: Path) -> bool:
 
 
 def _read_manifest(path: Path) -> BundleManifest:
-    """The list of the run before; one that can not be read is as good as none: files are compared, and nothing is removed."""
+    """The manifest of the previous run; if it cannot be read, an empty one, so that nothing is removed."""
     try:
         raw = json.loads(path.read_text("utf-8"))
         return BundleManifest(
@@ -237,7 +241,7 @@ def _read_manifest(path: Path) -> BundleManifest:
 
 
 def copy_scratch(source: IO[bytes], target: BinaryIO) -> None:
-    """All of a scratch file into another."""
+    """Copy a whole scratch file into another file."""
     source.seek(0)
     shutil.copyfileobj(source, target, _COPY_SIZE)
 
@@ -250,9 +254,9 @@ _RESERVED_NAMES = frozenset("con prn aux nul conin$ conout$".split()) | {
 
 
 def slugify(text: str, most_bytes: int = _MAX_NAME_BYTES) -> str:
-    """Letters and digits of any script, lower case, joined by hyphens; empty when there are none."""
+    """Letters and digits of any script in lower case, joined by hyphens; empty if there are none."""
     kept = "".join(char if _is_letter(char) else "-" for char in unicodedata.normalize("NFKC", text).lower())
-    # Lower case may take a letter apart (İ); composed again, the name is the same on systems that compare it as bytes.
+    # Lower case may decompose a letter (İ); composed again, the name has the same bytes everywhere.
     name = re.sub(r"-{2,}", "-", unicodedata.normalize("NFC", kept)).strip("-")
     return name.encode()[:most_bytes].decode(errors="ignore").strip("-")
 
@@ -262,7 +266,7 @@ def _is_letter(char: str) -> bool:
 
 
 def page_file_name(number: int, url: str) -> str:
-    """Where a page is written: by its number, which makes it unique, and its path, which makes it readable."""
+    """The file of a page, named by its number, which is unique, and its path, which is readable."""
     parts = urlsplit(url)
     path = _PAGE_EXTENSIONS.sub("", unquote(parts.path).rstrip("/")).removesuffix("/index")
     name = slugify(f"{path} {unquote(parts.query)}") or "index"
@@ -270,7 +274,7 @@ def page_file_name(number: int, url: str) -> str:
 
 
 def spec_file_name(url: str, ending: str, taken: Collection[str]) -> str:
-    """Where a specification is written: by its own name, with a short hash of its URL when another has that name."""
+    """The file of a specification, named by its URL, with a short hash of the URL if the name is taken."""
     last = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
     name = slugify(re.sub(r"\.(?:json|ya?ml|graphqls?|gql)$", "", last, flags=re.I)) or "spec"
     if name.split("-")[0] in _RESERVED_NAMES:
@@ -280,6 +284,6 @@ def spec_file_name(url: str, ending: str, taken: Collection[str]) -> str:
 
 
 def skill_name(folder: str) -> str:
-    """The name of a skill: lower-case ASCII, digits and hyphens, at most 64, never empty."""
+    """The name of a skill: lower-case ASCII letters, digits and hyphens, at most 64, never empty."""
     ascii_only = unicodedata.normalize("NFKD", folder).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", ascii_only)[:64].strip("-") or "documentation"

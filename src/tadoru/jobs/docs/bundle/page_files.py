@@ -1,4 +1,4 @@
-"""One file a page: its Markdown under a frontmatter that any YAML reader understands, whatever the page says."""
+"""A page as text: its file with frontmatter, and its sections of full.md and llms-full.txt."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from tadoru.jobs.docs.bundle.markdown_blocks import replace_outside_code, strip_title
 from tadoru.jobs.docs.bundle.model import StoredDoc, one_line
 
-# What JSON leaves as it is and YAML does not allow in a document: controls, odd line ends, the byte order mark, half pairs.
+# Characters that JSON does not escape and YAML does not allow: controls, unusual line ends, the byte order mark, lone surrogates.
 _NOT_PRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def page_frontmatter(doc: StoredDoc, *, digest: str, tokens: int, crawled_at: str) -> dict[str, object]:
-    """What stands above a page. Validators are not among it: a server may change them though the page is the same."""
+    """The frontmatter of a page. It has no validators: a server may change them although the page is the same."""
     fields: dict[str, object | None] = {
         "title": one_line(doc.title) or doc.url,
         "url": doc.url,
@@ -33,18 +33,18 @@ def page_frontmatter(doc: StoredDoc, *, digest: str, tokens: int, crawled_at: st
 
 
 def render_page_file(fields: Mapping[str, object], markdown: str) -> str:
-    """A page's file."""
+    """The file of a page: frontmatter that any YAML parser accepts, and Markdown."""
     head = "".join(f"{key}: {_scalar(value)}\n" for key, value in fields.items())
     return f"---\n{head}---\n\n{markdown}"
 
 
 def _scalar(value: object) -> str:
-    """A value as JSON, which YAML reads as the same value: quoted, so that nothing in it is taken for YAML."""
+    """A value as JSON, which YAML parses as the same value."""
     return _NOT_PRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def page_body(file: str) -> str:
-    """The Markdown of a page's file, without the frontmatter `render_page_file` wrote."""
+    """The Markdown of a page file, without the frontmatter that `render_page_file` wrote."""
     end = file.find("\n---\n\n", 3)
     return file[end + 6 :] if file.startswith("---\n") and end >= 0 else file
 
@@ -54,12 +54,12 @@ _LINE_ENDS = "\r\n"
 
 
 def full_section(title: str, url: str, markdown: str) -> str:
-    """A page of full.md: title, source, text; no line end."""
+    """A page of full.md: title, source URL and text, without a final line break."""
     return f"# {_title(title, url)}\n\n> Source: {url}\n\n{strip_title(markdown).strip(_LINE_ENDS)}".rstrip()
 
 
 def llms_full_section(title: str, url: str, markdown: str) -> str:
-    """A page of llms-full.txt, in the form its readers know."""
+    """A page of llms-full.txt, in its usual format."""
     return f"# {_title(title, url)}\nSource: {url}\n\n{strip_title(markdown).strip(_LINE_ENDS)}".rstrip()
 
 
@@ -71,7 +71,7 @@ _LINK_TARGET = re.compile(r"\]\(<?(https?://[^\s()<>]++(?:\([^\s()<>]*+\)[^\s()<
 
 
 def with_local_links(markdown: str, files: Mapping[str, str]) -> str:
-    """A page of `pages/` whose links to other pages name their files; `files` has the file of each page by its URL."""
+    """A page of `pages/` whose links to other pages point to their files; `files` has the file of each page by its URL."""
 
     def replaced(match: re.Match[str]) -> str:
         url, mark, fragment = match[1].partition("#")

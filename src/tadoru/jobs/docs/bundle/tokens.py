@@ -1,8 +1,8 @@
-"""How many tokens a text is for a language model: an estimate that needs no vocabulary, or exact where one is installed.
+"""Counts the tokens of a text: an estimate that needs no vocabulary, or exactly if a vocabulary is installed.
 
 The estimate counts words, letters, digits, signs, line breaks and the characters of other scripts, each with a weight. Fitted to
-the o200k vocabulary on 440 English and Japanese documentation texts it is off by 4 % for a page on average, by less than 11 %
-for 19 of 20 pages, and by 3 % for a whole site; characters divided by four are off by 5 to 60 %, most for Japanese.
+the o200k vocabulary on 440 English and Japanese documentation texts, its error is 4 % for a page on average, less than 11 % for
+19 of 20 pages, and 3 % for a whole site; characters divided by four are off by 5 to 60 %, most for Japanese.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tadoru.errors import UsageError
 from tadoru.extras import install_command
 
 TokenCounter = Callable[[str], float]
-"""The weight of a text in tokens. That of two texts together is the sum of both when the first ends a line."""
+"""Returns the tokens of a text, possibly fractional. Counts of two texts can be added if the first ends with a line break."""
 
 ESTIMATE = "estimate"
 _VOCABULARIES = ("o200k_base", "cl100k_base")
@@ -41,7 +41,7 @@ _CHAR_CLASSES = bytes(_char_class(code) for code in range(128)) + bytes(128)
 _WORD_STARTS = (b" a", b".a", b"0a", b"\na", b" A", b".A", b"0A", b"\nA", b"aA")
 _SIGN_STARTS = (b" .", b"a.", b"A.", b"0.", b"\n.")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
-# The scripts in the order of how often documentation is written in them; what is none of these weighs as a sign does.
+# Tokens per character of a script, in the order of frequency in documentation; other characters count as signs.
 _SCRIPTS = (
     (re.compile(r"[\u3040-\u30ff]"), 0.62),  # kana
     (re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 0.94),  # kanji, hanzi
@@ -53,7 +53,7 @@ _OTHER = 0.8
 
 
 def estimate_tokens(text: str) -> float:
-    """The estimate before it is rounded."""
+    """The estimated number of tokens, not rounded."""
     kinds = b"\n" + text.encode("ascii", "ignore").translate(_CHAR_CLASSES)
     count = kinds.count
     weight = (
@@ -72,26 +72,33 @@ def _non_ascii_tokens(text: str) -> float:
 
 
 def round_tokens(weight: float) -> int:
-    """A weight as a number of tokens: never less than it."""
+    """A fractional number of tokens, rounded up."""
     return math.ceil(weight - 1e-9)
 
 
 def token_counter(tokenizer: str) -> TokenCounter:
-    """The scales a person asked for. Raises UsageError when their vocabulary is not on this machine: nothing is downloaded."""
+    """The counter of a tokenizer. Raises UsageError if its vocabulary is not on this machine: nothing is downloaded."""
     if tokenizer == ESTIMATE:
         return estimate_tokens
     if tokenizer not in _VOCABULARIES:
-        raise UsageError(f"There is no tokenizer {tokenizer}: use {ESTIMATE}, {' or '.join(_VOCABULARIES)}.")
+        raise UsageError(
+            "Unknown tokenizer {tokenizer}. Choose one of {known}.",
+            tokenizer=tokenizer,
+            known=", ".join((ESTIMATE, *_VOCABULARIES)),
+        )
     try:
         tiktoken = import_module("tiktoken")
     except ImportError:
         raise UsageError(
-            f"Counting with {tokenizer} needs tiktoken: install it with `{install_command('tiktoken')}`, or use --tokenizer estimate."
+            "The tokenizer {tokenizer} needs tiktoken. Install it with `{command}`, or use --tokenizer estimate.",
+            tokenizer=tokenizer,
+            command=install_command("tiktoken"),
         ) from None
     if not _is_cached(tokenizer):
         raise UsageError(
-            f"The vocabulary {tokenizer} is not on this machine: let tiktoken download it once into a folder named by "
-            "TIKTOKEN_CACHE_DIR, or use --tokenizer estimate."
+            "The vocabulary {tokenizer} is not on this machine. Let tiktoken download it into the folder that TIKTOKEN_CACHE_DIR "
+            "names, or use --tokenizer estimate.",
+            tokenizer=tokenizer,
         )
     encoding = tiktoken.get_encoding(tokenizer)
     return lambda text: float(len(encoding.encode_ordinary(text)))

@@ -1,7 +1,7 @@
-"""Writing the files of a site: from its stored pages to everything in its folder, with no more than one page in memory.
+"""Writes all files of a site from its stored pages, with at most one page in memory.
 
-The pages are asked for two or three times: to see whether anything is new at all, to count what they repeat, and to write them.
-When nothing is new, nothing is written but the time of the check.
+The pages are read two or three times: to detect changes, to count repeated text, and to write them. If nothing has changed, only
+the time of the check is written.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tadoru.store.docs_search import IndexedPage, is_current
 StoredSpecs = Callable[[], Iterable[StoredSpec]]
 ChangeCallback = Callable[[DocChanges], None]
 _FORMAT_VERSION = "1"
-"""Counts up when the same pages are to be written differently."""
+"""Incremented when the same pages are to be written differently."""
 
 
 def write_bundle(
@@ -49,9 +49,9 @@ def write_bundle(
     specs: StoredSpecs = tuple,
     note: ChangeCallback | None = None,
 ) -> BundleSummary:
-    """Write the folder of a site. Raises UsageError for a folder that is not ours, StoreError for a disk that fails.
+    """Write the folder of a site. Raises UsageError for a folder with other files, StoreError if writing fails.
 
-    `note` is told what is different from the run before, ahead of that being forgotten: who is killed in between is told again.
+    `note` receives the changes since the previous run before the manifest is saved: after a crash in between, it is called again.
     """
     weigh = token_counter(options.tokenizer)
     try:
@@ -63,7 +63,7 @@ def write_bundle(
     except OSError as error:
         where = error.filename or root
         raise StoreError(
-            f"{where} could not be written ({error.strerror or error}): see to the disk and run the same command again."
+            "Cannot write {path}: {reason}. Check the disk and rerun the command.", path=where, reason=error.strerror or error
         ) from error
 
 
@@ -75,7 +75,7 @@ def _record_check(folder: OutputFolder, site: BundleSite) -> BundleSummary:
 
 
 def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, specs: StoredSpecs) -> tuple[str, int]:
-    """Everything the files depend on but the times, as one hash; and how many pages there are."""
+    """A hash of everything that the files depend on except times, and the number of pages."""
     digest = hashlib.sha256()
 
     def add(value: object) -> None:
@@ -101,7 +101,7 @@ def _fingerprint(site: BundleSite, docs: StoredDocs, options: BundleOptions, spe
 
 
 def find_repeated_blocks(docs: StoredDocs, count: int) -> frozenset[int]:
-    """What most pages say, counted in one pass; a very large site takes a second one."""
+    """The hashes of blocks that most pages repeat, counted in one pass; a very large site needs a second one."""
     if count < MIN_PAGES:
         return frozenset()
     seen = RepeatedBlocks()
@@ -115,7 +115,7 @@ def find_repeated_blocks(docs: StoredDocs, count: int) -> frozenset[int]:
 
 
 class _BundleWriter:
-    """One writing of all files."""
+    """Writes all files once."""
 
     def __init__(self, folder: OutputFolder, site: BundleSite, options: BundleOptions, weigh: TokenCounter) -> None:
         self.folder = folder
@@ -125,7 +125,7 @@ class _BundleWriter:
         self.entries: list[site_files.LlmsEntry] = []
         self.kept: dict[str, ManifestPage] = {}
         self.files: dict[str, str] = {}
-        """Where each page is, when links lead to files."""
+        """The file of each page by its URL, if links point to files."""
         self.languages: dict[str, int] = {}
         self.dropped = 0
         self.chunk = 0
@@ -154,7 +154,7 @@ class _BundleWriter:
                     together.write(b"\n")
             found = self._specs(specs)
             changed = DocChanges(tuple(self.added), tuple(self.changed), self._removed())
-            self._about(found, changed)
+            self._write_descriptions(found, changed)
             crawled_at = self._crawled_at(changed)
             with self.folder.stream("index.json", counts=False) as out:
                 out.write(site_files.index_head(self.site, crawled_at, self._facts(len(repeated))))
@@ -167,7 +167,7 @@ class _BundleWriter:
         return BundleSummary(len(self.entries), tokens, len(found), changed, self.folder.rewritten, self.dropped)
 
     def _page(self, doc: StoredDoc, digest: str, merged: BinaryIO | None, together: BinaryIO | None) -> bytes:
-        """Write everything a page is in, and give its entry in the index."""
+        """Write a page to every file that contains it, and return its entry in the index."""
         file = page_file_name(doc.number, doc.url)
         tokens = round_tokens(self.weigh(doc.markdown))
         crawled_at = self._compare(doc, digest, file)
@@ -195,7 +195,7 @@ class _BundleWriter:
         return site_files.index_entry(doc, file=file, digest=digest, tokens=tokens, crawled_at=crawled_at)
 
     def _compare(self, doc: StoredDoc, digest: str, file: str) -> str:
-        """Note what is new about a page; the time it is said to be crawled at moves only then."""
+        """Record whether a page is new or changed, and return its crawl time, which changes only then."""
         before = self.folder.earlier.pages.get(doc.url)
         if before and (before.hash, before.title) == (digest, doc.title):
             return before.crawled_at
@@ -221,11 +221,11 @@ class _BundleWriter:
             found.append(replace(spec, body=b""))
         return found
 
-    def _about(self, specs: list[ApiSpec], changed: DocChanges) -> None:
-        """The files that speak of the others."""
+    def _write_descriptions(self, specs: list[ApiSpec], changed: DocChanges) -> None:
+        """Write the files that describe the others."""
         self.folder.write("llms.txt", _bytes(site_files.render_llms(self.site, self.entries, pages=self.options.pages)))
-        told = site_files.render_skill(self.site, self.folder.root.resolve().name, self.entries, len(specs), self.options)
-        self.folder.write("SKILL.md", _bytes(told))
+        text = site_files.render_skill(self.site, self.folder.root.resolve().name, self.entries, len(specs), self.options)
+        self.folder.write("SKILL.md", _bytes(text))
         if self.options.diff and changed and self.folder.earlier.pages:
             self.folder.write("changes.md", _bytes(site_files.render_changes(changed, pages=self.options.pages)))
         elif self.options.diff:
@@ -256,4 +256,4 @@ def _hash(markdown: str) -> str:
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # half a surrogate pair is no character in any file
+    return text.encode("utf-8", "replace")  # Lone surrogates cannot be encoded.

@@ -1,8 +1,8 @@
-"""What of a page is the documentation: found by its generator or its shape, freed of menus and other furniture.
+"""Finds the main content of a documentation page and removes menus and other noise from it.
 
-`find_main_content` is the door. `generators` knows the programs that make documentation sites, `score` finds the text where none is
-recognised, `noise` and `words` say what is not text, `order` and `about` read where the page stands in its site, `variants`
-says which addresses are other versions, other languages or doubles. No I/O; the tree of the page is changed in place.
+The entry point is `find_main_content`. `generators` knows the programs that make documentation sites, `score` finds the content
+of other pages, `noise`, `class_names` and `phrases` recognise what is not content, `navigation` and `page_info` read the menu and
+the title of a page, `variants` recognises duplicate pages by their URLs. No I/O; the tree of the page is changed in place.
 """
 
 from tadoru.jobs.docs.content.main_content import MainContent, find_main_content

@@ -1,7 +1,7 @@
-"""What the name of a part says about it: class and id names brought into one form, and judged.
+"""Rates class names and ids: whether an element with that name is content or noise.
 
-Only names are judged here, each distinct one once (a site uses the same few hundred on every page); what is done about an
-element that bears one, and when its size speaks against its name, is decided in `noise` and `score`.
+Names are normalised and each distinct one is rated once (a site uses the same few hundred on every page). What is done with an
+element, also depending on its size, is decided in `noise` and `score`.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import lru_cache
 
 
 class NameRating(IntEnum):
-    """How sure a name is."""
+    """How strongly a name indicates noise."""
 
-    SILENT = 0
+    NEUTRAL = 0
     KEEP = 1
-    """It is content whatever else speaks against it: an admonition, a tab panel."""
+    """Always content: an admonition, a tab panel."""
     WEAK = 2
-    """Often furniture: it goes when it looks like furniture too."""
+    """Often noise: removed if other properties confirm it."""
     STRONG = 3
-    """Furniture."""
+    """Noise."""
 
 
 def _name_pattern(text: str) -> re.Pattern[str]:
-    """Names that are these words, with at most one word before them and one that says "box" after them."""
+    """Matches these names, with at most one word before them and one word for a box after them."""
     return re.compile(rf"(?:(?!no-|has-|with-|is-|not-)[a-z0-9]+-)?(?:{'|'.join(text.split())})(?:-(?:{_BOXES}))?")
 
 
@@ -49,7 +49,7 @@ _NAVIGATION_NAMES = r"""
     prev-page next-article prev-article nextprev read-next next-link prev-link skip-link skip-links skip-to-[a-z-]+
     skip-nav skip-main skiplink back-to-top backtotop scroll-to-top go-to-top jump-to-top
 """
-"""Where you are, and where else you could be."""
+"""Navigation."""
 _REQUEST_NAMES = r"""
     edit-?link edit-?page[a-z-]* edit-this-page edit-on-github edit-page-link edit-section page-edit improve-this-page
     page-actions page-options article-actions doc-actions feedback feedback-[a-z-]+ [a-z]+-feedback
@@ -61,7 +61,7 @@ _REQUEST_NAMES = r"""
     disqus-[a-z-]+ giscus utterances search search-box searchbox search-form searchform search-bar searchbar search-field
     search-input search-modal search-results site-search docsearch[a-z-]* algolia-(?:search|autocomplete)
 """
-"""What the reader is asked for."""
+"""Requests to the reader: edit, rate, subscribe, share, comment, search."""
 _TOOL_NAMES = r"""
     copy-?button copybtn copy-btn btn-copy copy-code[a-z-]* code-copy[a-z-]* copy-to-clipboard[a-z-]* clipboard[a-z-]*
     clipboard-copy copy-link copy-page[a-z-]* headerlink header-?link permalink heading-anchor header-anchor anchor-?link
@@ -72,12 +72,12 @@ _TOOL_NAMES = r"""
     theme-(?:toggle|switch|switcher|picker|selector) dark-mode-toggle color-mode-[a-z]+ console-tabs? modal modal-[a-z]+
     dialog popup popover tooltip tooltips toast dropdown-menu menu menubar megamenu mega-menu offcanvas hamburger toolbar
 """
-"""What works on the page, not in it."""
+"""Controls of the page."""
 _AD_NAMES = r"""
     ad ads adsbygoogle ad-[a-z-]+ ads-[a-z-]+ advert advertisement[a-z-]* sponsor sponsors sponsored sponsor-[a-z-]+ promo
     promo-[a-z-]+ promotion cta call-to-action ethical-[a-z-]+ carbonads? carbon-ads? bsa-[a-z-]+
 """
-"""What others paid for."""
+"""Advertising."""
 _META_NAMES = r"""
     last-?updated last-?modified lastmod page-metadata page-meta article-meta doc-meta post-meta entry-meta contributors
     contributor-list page-contributors byline author-bio author-box reading-time read-time git-revision-date[a-z-]*
@@ -86,12 +86,12 @@ _META_NAMES = r"""
     related-(?:articles|posts|pages|content|links|topics|resources) see-also-links recommended[a-z-]* recommendations
     also-see you-may-also-like more-articles
 """
-"""About the page."""
+"""Metadata of the page."""
 _HIDDEN_NAMES = r"""
     sr-only visually-hidden visuallyhidden screen-reader-text screen-reader-only screenreader show-for-sr a11y-hidden
     print-only d-print-block mobile-?only
 """
-"""Not for the eye."""
+"""Not visible on screen."""
 _WEAK_NAMES = r"""
     sidebar side-bar sidebar-[a-z-]+ aside secondary footer masthead banner announcement[a-z-]*
     tagline slogan
@@ -104,37 +104,37 @@ _CONTENT_PATTERN = _name_pattern(_CONTENT_NAMES)
 _STRONG_PATTERN = _name_pattern(" ".join((_NAVIGATION_NAMES, _REQUEST_NAMES, _TOOL_NAMES, _AD_NAMES, _META_NAMES, _HIDDEN_NAMES)))
 _WEAK_PATTERN = _name_pattern(_WEAK_NAMES)
 _MAX_NAME_LENGTH = 60
-"""Characters: names longer than this were not given by a person, and need not be read."""
+"""Characters; longer names are generated and not rated."""
 _HASH = re.compile(r"(?<!_)_++[A-Za-z0-9]{4,6}$")
-"""What a build puts behind the name that a person gave."""
+"""The suffix that a build tool adds to a class name."""
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _JOINTS = re.compile(r"[_-]+")
 
 
 @lru_cache(maxsize=20_000)
 def rate_names(names: str) -> NameRating:
-    """What a class attribute or an id says. `tableOfContents_bqdL` and `table-of-contents` say the same."""
-    verdict = NameRating.SILENT
+    """The rating of a class attribute or id. `tableOfContents_bqdL` and `table-of-contents` have the same rating."""
+    rating = NameRating.NEUTRAL
     for name in names[:1_000].split():
         found = _rate_name(name)
         if found is NameRating.KEEP:
             return found
-        verdict = max(verdict, found)
-    return verdict
+        rating = max(rating, found)
+    return rating
 
 
 @lru_cache(maxsize=20_000)
 def _rate_name(name: str) -> NameRating:
-    if ":" in name or "[" in name or len(name) > _MAX_NAME_LENGTH:  # a utility class says how a part looks, not what it is
-        return NameRating.SILENT
-    if (unhashed := _HASH.sub("", name)) != name and (found := _rate_name(unhashed)) is not NameRating.SILENT:
+    if ":" in name or "[" in name or len(name) > _MAX_NAME_LENGTH:  # Utility classes describe the appearance, not the meaning.
+        return NameRating.NEUTRAL
+    if (unhashed := _HASH.sub("", name)) != name and (found := _rate_name(unhashed)) is not NameRating.NEUTRAL:
         return found
     plain = _JOINTS.sub("-", _CAMEL.sub("-", name)).lower().strip("-")
-    for pattern, verdict in (
+    for pattern, rating in (
         (_CONTENT_PATTERN, NameRating.KEEP),
         (_STRONG_PATTERN, NameRating.STRONG),
         (_WEAK_PATTERN, NameRating.WEAK),
     ):
         if pattern.fullmatch(plain):
-            return verdict
-    return NameRating.SILENT
+            return rating
+    return NameRating.NEUTRAL

@@ -1,31 +1,35 @@
-"""Which program made a page.
+"""Recognises the program that generated a page, and knows where its content, navigation and noise are.
 
-A page is a generator's when its `<meta name="generator">` begins with one of the notes, or when all names of one of the marks
-are on it. The rows are tried in order, the particular before the general (a theme of Sphinx before Sphinx). Names are
-classes and ids that the generator itself writes, never those of one site. Where none is recognised, `score` decides.
+A page belongs to a generator if its `<meta name="generator">` starts with one of the notes, or if it has all names of one of the
+marks. The rows are tried in order, specific ones first (a theme of Sphinx before Sphinx). Names are classes and ids that the
+generator itself writes, never those of one site. If none is recognised, `score` finds the content.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tadoru.parse.html import Document, Element
+from tadoru.parse.html import Element, HtmlDocument
 
 _NAMED_ELEMENTS = ":not(span)"
-"""Spans are most of a page with code, and no generator is known by one."""
+"""Spans are most elements of a page with code, and no generator is recognised by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElementNames:
-    """The names on a page, each with the first element that bears it; and what its `<meta>` elements say, by lower-case name."""
+    """The ids and classes on a page, each with the first element that has it, and the `<meta>` contents by lower-case name.
+
+    They are collected in one walk, because recognising a generator looks up some hundred names. The elements must not be used
+    after `noise` has changed the tree.
+    """
 
     ids: dict[str, Element]
     classes: dict[str, Element]
     metas: dict[str, str]
 
     @classmethod
-    def take(cls, document: Document) -> ElementNames:
-        """Walk over a page once."""
+    def collect(cls, document: HtmlDocument) -> ElementNames:
+        """Collect the names of a page."""
         ids: dict[str, Element] = {}
         groups: dict[str, Element] = {}
         metas: dict[str, str] = {}
@@ -53,20 +57,20 @@ class ElementNames:
 
 @dataclass(frozen=True, slots=True)
 class DocsGenerator:
-    """A program or theme: how it is known, and where it puts what. Selectors are lists of simple ones."""
+    """A generator or theme: how it is recognised, and selectors of its parts."""
 
     name: str
     marks: tuple[str, ...] = ()
     """Each is a set of names (`#id .class`) that together are unmistakable."""
     notes: tuple[str, ...] = ()
-    """How its `<meta name="generator">` begins, in lower case."""
+    """Starts of its `<meta name="generator">`, in lower case."""
     content: tuple[str, ...] = ()
-    """Where the text is, the best place first."""
+    """Selectors of the content area, best first."""
     navigation: str = ""
     noise: str = ""
-    """What in the text is not text, beyond what `noise` takes out everywhere."""
+    """Selectors of noise in the content area, beyond what `noise` removes everywhere."""
     tools: str = ""
-    """What is only on pages that are no documentation: its search, its settings. Scripts fill them."""
+    """Selectors that match only on tool pages without documentation, such as search and settings."""
 
 
 _SPHINX_NOISE = (
@@ -77,7 +81,7 @@ _SPHINX_NOISE = (
 )
 
 _SPHINX_SEARCH = "div#search-results:not(.section)"
-"""Empty, on its page for searching; a section on search results has the same id."""
+"""An empty element of its search page; a section on search results has the same id."""
 
 _SITE_GENERATORS: tuple[DocsGenerator, ...] = (
     DocsGenerator(
@@ -338,7 +342,7 @@ _MANUAL_GENERATORS: tuple[DocsGenerator, ...] = (
         "asciidoctor",
         marks=("#header #content .sectionbody",),
         notes=("asciidoctor",),
-        # On a manual page the sentence that says what the command does stands in the header.
+        # On a manual page, the summary of the command is in the header.
         content=("body.manpage", "#content", ".doc", "body"),
         navigation="#toc",
         noise="#toc,.anchor,#footer",
@@ -494,12 +498,12 @@ _MANUAL_GENERATORS: tuple[DocsGenerator, ...] = (
 GENERATORS = (*_SITE_GENERATORS, *_MANUAL_GENERATORS)
 
 
-def recognise_generator(census: ElementNames) -> DocsGenerator | None:
-    """Which generator made a page; None when nothing on it says so."""
-    note = census.metas.get("generator", "").lower()
+def recognise_generator(element_names: ElementNames) -> DocsGenerator | None:
+    """The generator of a page; None if it is not recognised."""
+    note = element_names.metas.get("generator", "").lower()
     for generator in GENERATORS:
         if note and generator.notes and note.startswith(generator.notes):
             return generator
-        if any(all(census.has(name) for name in mark.split()) for mark in generator.marks):
+        if any(all(element_names.has(name) for name in mark.split()) for mark in generator.marks):
             return generator
     return None

@@ -1,4 +1,4 @@
-"""Finds the documentation on a page: in the generator's own place for it, or where the page's shape says; without furniture."""
+"""Finds the main content of a page: in the content area of its generator, or by the structure of the page."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from tadoru.jobs.docs.content import navigation, noise, page_info, react_streami
 from tadoru.jobs.docs.content.generators import DocsGenerator, ElementNames, recognise_generator
 from tadoru.jobs.docs.content.navigation import NavItem
 from tadoru.jobs.docs.content.score import ContentChoice
-from tadoru.parse.html import Document, Element
+from tadoru.parse.html import Element, HtmlDocument
 from tadoru.rules.url import UrlResolver
 
 _MIN_TEXT_LENGTH = 25
-"""Characters: a place with less has not been filled, or the text of this page is elsewhere."""
+"""Characters; a content area with less is empty, or the text of this page is elsewhere."""
 _ANY_NAVIGATION = "nav,[role=navigation]"
 GENERATOR_CONFIDENCE = 0.95
-"""How sure we are of text that stands where the generator puts it."""
+"""The confidence for text in the content area of a known generator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MainContent:
-    """The documentation on a page. `root` lives as long as the page's tree does; everything else is text."""
+    """The main content of a page. `root` is valid as long as the page's tree exists."""
 
     root: Element
     generator: str | None
     title: str
     breadcrumbs: tuple[str, ...]
     navigation: tuple[NavItem, ...]
-    """The site's reading order as this page's menu has it."""
+    """The pages in the order of this page's menu."""
     next_url: str | None
     prev_url: str | None
     language: str | None
@@ -35,26 +35,26 @@ class MainContent:
     confidence: float
     """From 0 to 1."""
     reason: str
-    """Why this part was taken."""
+    """Why this element was chosen."""
     is_tool: bool = False
-    """Whether the page is one that the generator adds for its own use, such as its search."""
+    """Whether the page is a tool of the generator, such as its search page."""
 
 
-def find_main_content(document: Document, url: str, resolver: UrlResolver | None = None) -> MainContent:
-    """The documentation on a page. The page's tree is changed: what is not text is taken out of the part that is returned.
+def find_main_content(document: HtmlDocument, url: str, resolver: UrlResolver | None = None) -> MainContent:
+    """The main content of a page. The page's tree is changed: everything that is not content is removed from the result.
 
-    `resolver` is one that remembers the links of a site, when there is one.
+    `resolver` may be shared between the pages of a site.
     """
     resolver = resolver or UrlResolver()
     body = document.tree.body or document.tree.root
-    assert body is not None  # the parser always makes one
+    assert body is not None  # The parser always creates one.
     react_streaming.resolve_streamed(body)
     noise.remove_invisible(body)
-    census = ElementNames.take(document)
-    generator = recognise_generator(census)
+    element_names = ElementNames.collect(document)
+    generator = recognise_generator(element_names)
     base = document.base_url(url)
-    breadcrumbs = page_info.read_breadcrumbs(census)
-    version = page_info.read_version(census, document.title() or "")
+    breadcrumbs = page_info.read_breadcrumbs(element_names)
+    version = page_info.read_version(element_names, document.title() or "")
     menu = navigation.read_navigation(document, generator.navigation if generator else _ANY_NAVIGATION, base, resolver)
     next_url, prev_url = navigation.read_next_and_previous(document, url, base, resolver)
     _move_footnotes(document)
@@ -79,24 +79,22 @@ def find_main_content(document: Document, url: str, resolver: UrlResolver | None
     )
 
 
-def _move_footnotes(document: Document) -> None:
-    """Put footnotes that stand right behind the place of the text (Asciidoctor) at its end."""
+def _move_footnotes(document: HtmlDocument) -> None:
+    """Move footnotes that directly follow the content area (Asciidoctor) to its end."""
     places, notes = document.select("#content"), document.select("#content + #footnotes")
     if places and notes:
         places[0].insert_child(notes[0])
         notes[0].decompose()
 
 
-def _generator_content(document: Document, generator: DocsGenerator | None) -> ContentChoice | None:
-    """Where this generator puts the text; None when nothing is there, as on pages that a site has made by hand."""
+def _generator_content(document: HtmlDocument, generator: DocsGenerator | None) -> ContentChoice | None:
+    """The content area of this generator; None if it is missing or empty, as on handwritten pages."""
     if generator is None:
         return None
     for selectors in generator.content:
         found = [element for element in document.select(selectors) if len(element.text()) >= _MIN_TEXT_LENGTH]
         if found:
-            return ContentChoice(
-                max(found, key=_length), GENERATOR_CONFIDENCE, f"the place where {generator.name} puts the text ({selectors})"
-            )
+            return ContentChoice(max(found, key=_length), GENERATOR_CONFIDENCE, f"content area of {generator.name} ({selectors})")
     return None
 
 

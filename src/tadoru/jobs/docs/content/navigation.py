@@ -1,6 +1,6 @@
-"""In which order a site is meant to be read: its menu, and the links to the next and the previous page.
+"""Reads the menu of a page and its links to the next and previous page.
 
-Read before `noise` takes them away. Addresses are absolute and without fragments; links within the page are no steps of an order.
+They are read before `noise` removes them. URLs are absolute and without fragments; links within the page are ignored.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.parse.html import Document, Element, text_of
+from tadoru.parse.html import Element, HtmlDocument, text_of
 from tadoru.rules.url import UrlResolver, origin
 
 _MAX_ITEMS = 5_000
@@ -22,15 +22,15 @@ _DIRECTIONS = {"next": "next", "prev": "prev", "previous": "prev"}
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """One entry of a site's menu. Level 0 is the outermost; entries that only group others have no address and are left out."""
+    """One item of a site's menu. Level 0 is the outermost; items without a URL, which only group others, are left out."""
 
     title: str
     url: str
     level: int
 
 
-def read_navigation(document: Document, selectors: str, base: str, resolver: UrlResolver) -> tuple[NavItem, ...]:
-    """The entries of a menu, each address once, nested as they are on the page. The largest of several menus counts."""
+def read_navigation(document: HtmlDocument, selectors: str, base: str, resolver: UrlResolver) -> tuple[NavItem, ...]:
+    """The items of the largest menu, each URL once, with their nesting levels."""
     candidates = [menu for menu in document.select(selectors) if not _is_breadcrumb(menu)] if selectors else []
     menus = [(menu, links) for menu in candidates if (links := menu.css("a[href]"))]
     if not menus:
@@ -51,17 +51,17 @@ def read_navigation(document: Document, selectors: str, base: str, resolver: Url
 
 
 def _is_breadcrumb(menu: Element) -> bool:
-    """Whether it is the path to the page and no menu."""
+    """Whether a menu consists of breadcrumbs."""
     return any("breadcrumb" in (menu.attributes.get(name) or "").lower() for name in ("class", "aria-label", "id"))
 
 
 def drop_if_only_steps(navigation: tuple[NavItem, ...], *steps: str | None) -> tuple[NavItem, ...]:
-    """A menu that is more than the links to the next and the previous page; nothing when it is not."""
+    """The menu; empty if it has only links to the next and previous page."""
     return navigation if any(item.url not in steps for item in navigation) else ()
 
 
 def _level(link: Element, levels: dict[int, int]) -> int:
-    """How many lists a link is in, within the menu. Each element is climbed out of once."""
+    """The number of lists around a link within the menu. Each element is visited once."""
     path: list[tuple[int, bool]] = []
     element = link.parent
     level = -1
@@ -83,8 +83,8 @@ def _from_zero(items: tuple[NavItem, ...]) -> tuple[NavItem, ...]:
     return tuple(NavItem(item.title, item.url, item.level - lowest) for item in items) if lowest else items
 
 
-def read_next_and_previous(document: Document, url: str, base: str, resolver: UrlResolver) -> tuple[str | None, str | None]:
-    """The next page and the previous one. What the page says by `rel` counts before what a class or an access key suggests."""
+def read_next_and_previous(document: HtmlDocument, url: str, base: str, resolver: UrlResolver) -> tuple[str | None, str | None]:
+    """The URLs of the next and previous page. `rel` takes precedence over classes and access keys."""
     found: dict[tuple[str, int], str] = {}
     for element in document.select(_STEPS):
         attributes = element.attributes

@@ -1,7 +1,8 @@
-"""What on a page is not its text: menus, tables of contents, edit links, banners, copy buttons; found, and taken out of the tree.
+"""Removes from a page what is not content: menus, tables of contents, edit links, banners, copy buttons, icons.
 
-Judged by tag, role and name (`words`), and by size: a part that holds a good deal of the text is text, whatever it is called.
-Hidden tab panels stay, hidden doubles go. The parts that only one generator makes are named in its row in `generators`.
+Elements are rated by tag, role and name (`class_names`), and by size: an element with a large part of the text is content,
+whatever its name. Hidden tab panels stay, other hidden elements are removed. Noise of a single generator is listed in
+`generators`.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ _NOISE_ROLES = frozenset(
     "navigation search banner contentinfo dialog alertdialog menu menubar toolbar tooltip doc-toc doc-pagefooter".split()
 )
 _SUSPECT_SPANS = "span[aria-hidden],span[hidden],span[class*=hidden],span[class*=sr-],span[class*=screen],span[class*=edit]"
-"""Highlighted code is thousands of spans: only those are looked at that can be furniture."""
+"""Highlighted code has thousands of spans: only those that can be noise are checked."""
 _BLOCKS = "pre,table,h1,h2,h3,p,img,dl"
 _MAX_TAB_ROWS = 100
-"""Rows of tabs that are looked at: they may stand in each other."""
+"""Rows of tabs that are checked; they may be nested."""
 _BOXES = frozenset({"div", "section", "header", "footer", "aside", "ul", "ol"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt"})
 _CONTENT_TAGS = _HEADINGS | frozenset("body html main article pre code table tr td th tbody span".split())
-"""Tags that are content whatever their class says."""
+"""Tags that are content whatever their class."""
 _TITLES = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _CONTENTS = "[class*=toc]"
 _MAX_ANCESTORS = 60
-"""How far up an element looks: pages written for readers are not nested deeper."""
+"""Ancestors that are checked; real pages are not nested deeper."""
 _MIN_LETTERS = 30
-"""Letters beside headings and furniture: a page with fewer has nothing to say."""
+"""Letters besides headings and noise; a page with fewer has no content of its own."""
 _LINES = frozenset({"p", "li", "dt", "dd", "td"})
 _MIN_SENTENCE_LETTERS = 20
-"""Letters beside the links of a line that make it more than a row of links."""
+"""Letters besides the links of a line that make it more than a row of links."""
 _SECTIONS = frozenset({"h2", "h3", "h4", "h5", "h6"})
 _CONTENTS_HEADINGS = (
     "content",
@@ -62,30 +63,30 @@ _CONTENTS_HEADINGS = (
     "menu",
     "目次",
 )
-"""How the headings of tables of contents begin."""
+"""Starts of the headings of tables of contents."""
 _MAX_CONTENTS_WORDS = 3
-"""A line with so few words is the title of a table of contents."""
+"""Words; a line with at most as many is the title of a table of contents."""
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "", "link", "permalink", "⚓", "anchor", "¶¶", "\uf0c1", "[¶]", "copy link"})
 _HANDLES = " ¶#§🔗⚓\uf0c1"
-"""Signs that stand behind the wording of a heading."""
+"""Signs of permalinks after the text of a heading."""
 _TOP_TARGETS = frozenset({"#", "#top", "#_top"})
 _CHECKED_TAGS = frozenset(tag_ids([*_NOISE_TAGS, "button", "a", "footer", "form", "aside"]))
-"""Tags that are judged even without a telling attribute."""
+"""Tags that are checked even without attributes."""
 _LARGE_SHARE = 0.4
-"""Of the text: so much is not furniture, whatever its name."""
+"""The share of the text from which an element is content, whatever its name."""
 _SHORT = 300
 _LAYOUT = frozenset({"td", "tr", "tbody", "table"})
 _MIN_SENTENCE_WORDS = 4
-"""Words: "Contents:" and the like are fewer."""
+"""Words; titles such as "Contents:" have fewer."""
 _DISPLAY_VALUES = frozenset({"block", "flex", "grid", "inline", "table", "contents", "inline-block", "inline-flex"})
 _LONG = 800
-"""Characters: no menu, banner or footer has so many that are not links."""
+"""Characters; no menu, banner or footer has more outside its links."""
 
 
 def remove_invisible(body: Element) -> None:
-    """Take out what no reader sees anywhere on the page: scripts, styles, drawings. Formulas written as scripts stay.
+    """Remove scripts, styles and drawings. Formulas in scripts stay.
 
-    What keeps the parts of a name in a title apart and only the style sheet draws (gi-docgen) is written as a point.
+    Separators in titles that only the style sheet draws (gi-docgen) are replaced by a point.
     """
     for element in reversed(body.css("script,style,template,noscript,svg")):
         if not (element.attributes.get("type") or "").startswith("math/"):
@@ -96,7 +97,7 @@ def remove_invisible(body: Element) -> None:
 
 
 def remove_noise(root: Element, extra: str = "") -> None:
-    """Take the furniture out of a part of a page. `extra`: selectors of what else is furniture there."""
+    """Remove the noise from a part of a page. `extra`: selectors of further noise."""
     measure = TextMeasure(root)
     found = [element for element in root.css(":not(span)") if not _is_plain(element) and _is_noise(element, measure)]
     found += [element for element in root.css(_SUSPECT_SPANS) if _is_noise(element, measure)]
@@ -109,7 +110,7 @@ def remove_noise(root: Element, extra: str = "") -> None:
     found += find_decorative_images(root)
     doomed = {element.mem_id for element in found} - {root.mem_id, *_tab_labels(root)}
     doomed -= _only_contents(root, doomed)
-    # From the end: what stands in a part must not be touched once that is gone.
+    # From the end: descendants of a removed element must not be accessed.
     for element in reversed([element for element in root.css("*") if element.mem_id in doomed] if doomed else []):
         element.decompose()
     for heading in root.css("h1,h2,h3,h4,h5,h6"):
@@ -117,7 +118,7 @@ def remove_noise(root: Element, extra: str = "") -> None:
 
 
 def _only_contents(root: Element, doomed: set[int]) -> set[int]:
-    """The tables of contents of a page that has nothing else: the page of a chapter which names its sections."""
+    """The tables of contents of a page without other content: the page of a chapter that lists its sections."""
     listings = [element for element in root.css(_CONTENTS) if element.mem_id in doomed]
     if not any(_leads_on(listing) for listing in listings):
         return set()
@@ -130,12 +131,12 @@ def _only_contents(root: Element, doomed: set[int]) -> set[int]:
 
 
 def _leads_on(listing: Element) -> bool:
-    """Whether a list of links leads to other pages."""
+    """Whether a list has links to other pages."""
     return sum(not (link.attributes.get("href") or "#").startswith("#") for link in listing.css("a")) > 1
 
 
 def _is_inside(element: Element, doomed: set[int]) -> bool:
-    """Whether an element is in one that goes, or in a heading: counted with that."""
+    """Whether an element is in a removed element or in a heading, and is counted with it."""
     above = element.parent
     for _ in range(_MAX_ANCESTORS):
         if above is None:
@@ -151,14 +152,14 @@ def _letters(element: Element) -> int:
 
 
 def _tab_labels(root: Element) -> list[int]:
-    """The names of the panels of tabs. Some have the classes and the targets of a menu (Bootstrap)."""
+    """The labels of tabs. Some have the classes and targets of a menu (Bootstrap)."""
     rows = root.css(".nav-tabs,[role=tablist]")[:_MAX_TAB_ROWS]
     labels = [element for row in rows for element in row.css("li,a")]
     return [element.mem_id for element in (*labels, *root.css(".nav-tabs"))]
 
 
 def _unwrap_self_link(heading: Element) -> None:
-    """Make plain text of a heading that is nothing but a link to itself."""
+    """Unwrap the link of a heading that consists of a link to itself."""
     link = heading.css_first("a")
     if link is None or not _is_whole_heading(link):
         return
@@ -172,14 +173,14 @@ def _is_large(element: Element, measure: TextMeasure) -> bool:
 
 
 def _is_plain(element: Element) -> bool:
-    """A glance that lets most elements pass: nothing but a class that says nothing."""
+    """A quick check that passes most elements: no attributes, or only a class with a neutral name."""
     if element.tag_id in _CHECKED_TAGS:
         return False
     attributes = element.attributes
     if not attributes:
         return True
     names = attributes.get("class")
-    return len(attributes) == 1 and names is not None and rate_names(names) is NameRating.SILENT and "hidden" not in names
+    return len(attributes) == 1 and names is not None and rate_names(names) is NameRating.NEUTRAL and "hidden" not in names
 
 
 def _is_noise(element: Element, measure: TextMeasure) -> bool:
@@ -203,7 +204,7 @@ def _is_noise(element: Element, measure: TextMeasure) -> bool:
 
 
 def _is_label(element: Element, attributes: Attributes, role: str | None) -> bool:
-    """Whether a button is the caption of something: of a tab, or of a part that unfolds."""
+    """Whether a button is the label of a tab or of an expandable part."""
     if role == "tab" or "aria-controls" in attributes or "tab" in (attributes.get("class") or "").lower():
         return True
     parent = element.parent
@@ -211,13 +212,13 @@ def _is_label(element: Element, attributes: Attributes, role: str | None) -> boo
 
 
 def _is_permalink(element: Element, attributes: Attributes) -> bool:
-    """Whether a link is only a handle of the heading it stands in, or another tool with a telling name."""
+    """Whether a link is a permalink of its heading or another tool of the page."""
     href = attributes.get("href")
     text = element.text().strip()
     if href in _TOP_TARGETS and text.lower().strip("[]()↑ ") in {"", "top"} and _has_no_blocks(element):
         return True
     if len(text) <= 12 and text.lower() in _SIGNS and (text or href is not None) and _has_no_blocks(element):
-        # An empty anchor with a name is where links of other pages land: it stays.
+        # An empty anchor with a name is a target of links and stays.
         return (not href or "#" in href) and not (text.isalpha() and has_words(element.next))
     if leads_to_source(text, href or ""):
         return True
@@ -230,7 +231,7 @@ def _is_permalink(element: Element, attributes: Attributes) -> bool:
 
 
 def _is_word_of_a_line(link: Element) -> bool:
-    """Whether a link is a word of a line that says more: `COPY` in a list of commands is not a button."""
+    """Whether a link is a word of a longer line: `COPY` in a list of commands is not a button."""
     line = link.parent
     if line is None or line.tag not in _LINES:
         return False
@@ -238,7 +239,7 @@ def _is_word_of_a_line(link: Element) -> bool:
 
 
 def _is_whole_heading(element: Element) -> bool:
-    """Whether a part is all the text of the heading it stands in: a heading that links to itself."""
+    """Whether an element has all the text of its heading: a heading that links to itself."""
     parent = element.parent
     if parent is None or parent.tag not in _HEADINGS:
         return False
@@ -260,14 +261,14 @@ def _is_hidden(element: Element, attributes: Attributes, role: str | None, measu
 
 
 def _is_hidden_by_class(names: str | None) -> bool:
-    """`hidden`, when nothing shows the part again on a wider screen (`hidden lg:block`)."""
+    """Whether an element has the class `hidden` and none that shows it on wider screens (`hidden lg:block`)."""
     if names is None or "hidden" not in names or "hidden" not in (parts := names.split()):
         return False
     return not any(":" in part and part.rpartition(":")[2] in _DISPLAY_VALUES for part in parts)
 
 
 def _is_panel(element: Element, attributes: Attributes) -> bool:
-    """Whether a hidden part is one of several of which the reader chooses: a tab panel that does not say so."""
+    """Whether a hidden element is a tab panel without a role: one of several similar siblings."""
     if "tab" in (attributes.get("id") or "") or "tab" in (attributes.get("class") or ""):
         return True
     if "aria-labelledby" in attributes or "aria-hidden" in attributes or element.tag in {"span", "a", "p"}:
@@ -280,7 +281,7 @@ def _is_panel(element: Element, attributes: Attributes) -> bool:
 
 
 def _neighbour(node: Element | None, *, forward: bool) -> Element | None:
-    """The first element from here on, past text and comments."""
+    """The first element from here on, skipping text and comments."""
     while node is not None and not node.is_element_node:
         node = node.next if forward else node.prev
     return node
@@ -288,30 +289,30 @@ def _neighbour(node: Element | None, *, forward: bool) -> Element | None:
 
 def _is_named_noise(element: Element, attributes: Attributes, tag: str, measure: TextMeasure) -> bool:
     names, own_id = attributes.get("class"), attributes.get("id")
-    by_class = rate_names(names) if names else NameRating.SILENT
+    by_class = rate_names(names) if names else NameRating.NEUTRAL
     if by_class is NameRating.KEEP or tag in _CONTENT_TAGS:
         return tag == "span" and by_class is NameRating.STRONG and measure.length(element) < 60
-    verdict = max(by_class, _rate_id(element, own_id) if own_id else NameRating.SILENT)
-    if verdict is NameRating.STRONG:
+    rating = max(by_class, _rate_id(element, own_id) if own_id else NameRating.NEUTRAL)
+    if rating is NameRating.STRONG:
         length = measure.length(element)
         if length > _LARGE_SHARE * measure.whole or (length > _LONG and measure.linked(element) < 0.25 * length):
             return False
         return element.css_first("h1,pre") is None
-    if verdict is NameRating.WEAK or tag == "aside":
+    if rating is NameRating.WEAK or tag == "aside":
         return _looks_empty(element, measure) or is_closing(measure.text_of(element) or "")
     return False
 
 
 def _rate_id(element: Element, own_id: str) -> NameRating:
-    """What an id says. Those of sections are made from their headings: one on cookies is not a cookie banner."""
-    verdict = rate_names(own_id)
-    if verdict is NameRating.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
+    """The rating of an id. Ids of sections are made from their headings: a section on cookies is not a cookie banner."""
+    rating = rate_names(own_id)
+    if rating is NameRating.STRONG and element.css_first("h1,h2,h3,h4,h5,h6") is not None:
         return NameRating.WEAK
-    return verdict if element.tag in _BOXES else NameRating.SILENT
+    return rating if element.tag in _BOXES else NameRating.NEUTRAL
 
 
 def _looks_empty(element: Element, measure: TextMeasure) -> bool:
-    """Whether a part is short, or made of links, and holds nothing that a reader came for."""
+    """Whether an element is short or consists of links, and has no content."""
     length = measure.length(element)
     if length > _LARGE_SHARE * measure.whole or element.css_first("h1,pre") is not None:
         return False
@@ -319,7 +320,7 @@ def _looks_empty(element: Element, measure: TextMeasure) -> bool:
 
 
 def _lists_of_fragments(root: Element) -> list[Element]:
-    """The lists that hold a link to a place of the same page. Each element above such a link is looked at once."""
+    """The lists with a link to a fragment of the same page. Each ancestor of such a link is visited once."""
     found: list[Element] = []
     seen = {root.mem_id}
     for link in root.css('a[href^="#"]'):
@@ -333,7 +334,7 @@ def _lists_of_fragments(root: Element) -> list[Element]:
 
 
 def _is_table_of_contents(listing: Element, measure: TextMeasure) -> bool:
-    """Whether a list is nothing but links to places of the same page, and no sentence leads to it."""
+    """Whether a list has only links to fragments of the same page and does not continue a sentence."""
     text = None if _continues_sentence(listing) else measure.text_of(listing)
     if text is None or measure.linked(listing) < 0.85 * len("".join(text.split())):
         return False
@@ -342,7 +343,7 @@ def _is_table_of_contents(listing: Element, measure: TextMeasure) -> bool:
 
 
 def _is_announced(listing: Element) -> bool:
-    """Whether a sentence or a heading before a list says what it lists: then that needs it, wherever its links lead."""
+    """Whether a sentence or heading before a list introduces it: then the list is content, whatever its links."""
     before = _neighbour(listing.prev, forward=False)
     if before is None or is_phrase(text := " ".join(before.text().split())):
         return False
@@ -352,7 +353,7 @@ def _is_announced(listing: Element) -> bool:
 
 
 def _continues_sentence(listing: Element) -> bool:
-    """Whether a list goes on with the sentence before it or before the table that lays it out, which has no end."""
+    """Whether a list continues an unfinished sentence before it, or before the layout table that contains it."""
     while (around := listing.parent) is not None and around.tag in _LAYOUT:
         listing = around
     before = _neighbour(listing.prev, forward=False)
@@ -368,17 +369,17 @@ _ICON = re.compile(r"(?:.*\b)?(?:icon|logo|avatar|emoji|badge|spinner)s?", re.IG
 _ICON_CLASS = re.compile(r"(?:^|[\s_-])(?:icon|avatar|emoji|logo)s?(?:$|[\s_-])", re.IGNORECASE)
 _ICON_SOURCE = re.compile(r"gravatar\.com/|/avatars?[/.]|//avatars\.|//img\.shields\.io/|/badge\.svg|/emoji/", re.IGNORECASE)
 _FOLD_SIGNS = frozenset({"+", "-"})
-"""What signs are called that a click unfolds something with."""
+"""Alternative texts of icons that expand something."""
 _ARROW_NAMES = frozenset("up top home prev previous next back contents index toc".split())
-"""What arrows are called that lead to other pages."""
+"""Alternative texts of arrows that link to other pages."""
 _MAX_ICON_SIZE = 32
-"""Pixels on each side."""
+"""Pixels."""
 _MIN_ALT_LENGTH = 8
-"""Characters: shorter descriptions repeat by chance."""
+"""Characters; shorter alternative texts repeat by chance."""
 
 
 def find_decorative_images(root: Element) -> list[Element]:
-    """The images to leave out."""
+    """Images without information: icons, avatars, badges, and the dark one of two variants."""
     idle: list[Element] = []
     last: Element | None = None
     last_alt = ""
@@ -415,7 +416,7 @@ def _is_small(side: str | None) -> bool:
 
 
 def _is_dark(image: Element) -> bool:
-    """Whether an image, or the element it stands in, is marked as the one for a dark screen."""
+    """Whether an image or its parent is marked as the variant for dark mode."""
     parent = image.parent
     own = image.attributes
     marks = (own.get("class"), own.get("src"), own.get("srcset"), parent.attributes.get("class") if parent else None)

@@ -1,7 +1,4 @@
-"""What a page says about its place: its title, the path to it, its language, the version it documents.
-
-Only what the rest of the docs job needs to file a page; description and the like are metadata and read in `page`.
-"""
+"""Reads the title, breadcrumbs, language and version of a page. Description and other metadata are read in `page`."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 
 from tadoru.jobs.docs.content.generators import ElementNames
 from tadoru.jobs.docs.content.phrases import is_phrase
-from tadoru.parse.html import Document, Element, collapsed, text_of
+from tadoru.parse.html import Element, HtmlDocument, collapsed, text_of
 
 _SIGNS = " ¶#§🔗⚓\uf0c1\u200b"
 _NUMBER = re.compile(r"(?:[A-Z]\.|(?<![\d.]))[\d.]++\s++|[A-Z]\s++(?=[A-Z])")
@@ -28,16 +25,16 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?[\w.+-]{0,20}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
-def read_title(document: Document, root: Element) -> str:
-    """The heading of the text; else, of the page's title and its headings, what names the page rather than the site."""
+def read_title(document: HtmlDocument, root: Element) -> str:
+    """The heading of the main content; else the part of the page's title or headings that names the page, not the site."""
     title = document.title() or ""
-    # Doxygen's and Haddock's, above sections that may have headings of level 1.
+    # Doxygen and Haddock have the title above sections that may have headings of level 1.
     module = root.css_first("#module-header")
-    stated = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
-    if stated is not None and (text := _heading_text(stated)):
+    heading_box = root.css_first("div.headertitle") if module is None else module.css_first(".caption")
+    if heading_box is not None and (text := _heading_text(heading_box)):
         return text
-    own = [text for heading in root.css("h1") if (text := _heading_text(heading))]
-    said = next(
+    headings = [text for heading in root.css("h1") if (text := _heading_text(heading))]
+    stated = next(
         (
             text
             for heading in document.select("h1.title")
@@ -45,22 +42,22 @@ def read_title(document: Document, root: Element) -> str:
         ),
         "",
     )
-    if len(own) == 1:
-        return said or own[0]
-    if own:  # every section has one, or the site has one above
-        return _named_in_title(title, own) or said or _page_part(title) or own[0]
+    if len(headings) == 1:
+        return stated or headings[0]
+    if headings:  # Every section has one, or the site name is one.
+        return _named_in_title(title, headings) or stated or _page_part(title) or headings[0]
     outside = [
         text for heading in document.select("h1") or document.select("h2.title,div.title") if (text := _heading_text(heading))
     ]
     first = next((text for heading in root.css("h2,h3,h4")[:1] if (text := _heading_text(heading))), "")
     named = _named_in_title(title, [first, *outside] if first else outside)
     if named in outside and _is_site_name(named, title) and first and collapsed(root.text()[:_MOST_BEFORE]).startswith(first):
-        return first  # the text begins with a heading of its own, below the site's
+        return first  # The text starts with its own heading, below that of the site.
     return named or (outside[0] if outside else _opening_heading(root)) or _page_part(title) or first
 
 
 def _opening_heading(root: Element) -> str:
-    """The heading that the text begins with, when no other is as high: that of a chapter which is a page (Texinfo)."""
+    """The heading that the text starts with if no other has its level: a chapter that is a page (Texinfo)."""
     headings = root.css("h2,h3,h4,h5")
     if not headings or any((other.tag or "") <= (headings[0].tag or "") for other in headings[1:]):
         return ""
@@ -69,15 +66,15 @@ def _opening_heading(root: Element) -> str:
 
 
 def _is_site_name(name: str, title: str) -> bool:
-    """Whether a name is what a page's title ends with, after the page's own."""
+    """Whether a name is the last part of a page's title, after the name of the page."""
     parts = _PARTS.split(title)
     return len(parts) > 1 and _letters_and_digits(parts[-1]) == _letters_and_digits(name)
 
 
 def _named_in_title(title: str, headings: list[str]) -> str:
-    """The heading that the page's title begins with, or that is a part of it: first comes the page, then the site.
+    """The heading that the page's title starts with or contains as a part: the page comes before the site.
 
-    Numbers of chapters do not count; but below a numbered heading another is a section, though it may be called as the page is.
+    Chapter numbers are ignored; but a numbered heading below another one is a section, even if it has the name of the page.
     """
     bare, parts = (
         _letters_and_digits(_NUMBER.sub("", title)),
@@ -94,12 +91,12 @@ def _named_in_title(title: str, headings: list[str]) -> str:
 
 
 def _letters_and_digits(text: str) -> str:
-    """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are one thing."""
+    """The letters and digits of a name: `Kettle.Lid` and `KettleLid` are equal."""
     return "".join(char for char in text.casefold() if char.isalnum())
 
 
-def drop_site_name(document: Document, root: Element, title: str) -> None:
-    """Take out the headings above the page's own that only name the site and lead to its first page."""
+def drop_site_name(document: HtmlDocument, root: Element, title: str) -> None:
+    """Remove the headings above the title that only name the site and link to its first page."""
     names = (document.title() or "").casefold()
     for heading in root.css("h1"):
         text = _heading_text(heading)
@@ -116,7 +113,7 @@ def _heading_text(heading: Element) -> str:
 
 def _page_part(title: str) -> str:
     first, found, rest = title.partition(": ")
-    if found and first == rest:  # the page that a manual begins with, named after the manual
+    if found and first == rest:  # The first page of a manual, named after the manual.
         return first
     for separator in _SEPARATORS:
         first, found, rest = title.partition(separator)
@@ -125,9 +122,9 @@ def _page_part(title: str) -> str:
     return title
 
 
-def read_breadcrumbs(census: ElementNames) -> tuple[str, ...]:
-    """The path to the page, outermost first, as the page shows it."""
-    for name, place in (*census.classes.items(), *census.ids.items()):
+def read_breadcrumbs(element_names: ElementNames) -> tuple[str, ...]:
+    """The breadcrumbs of the page, outermost first."""
+    for name, place in (*element_names.classes.items(), *element_names.ids.items()):
         if "breadcrumb" not in name.lower() or place.tag in {"body", "html", "main"}:
             continue
         crumbs = [_CRUMB_SIGNS.sub("", text_of(crumb, 200)) for crumb in (place.css("li") or place.css("a,span[aria-current]"))]
@@ -137,8 +134,8 @@ def read_breadcrumbs(census: ElementNames) -> tuple[str, ...]:
     return ()
 
 
-def read_language(document: Document) -> str | None:
-    """The language as the page states it, such as `en` or `pt-BR`."""
+def read_language(document: HtmlDocument) -> str | None:
+    """The declared language of the page, such as `en` or `pt-BR`."""
     for element in (document.tree.root, document.tree.body):
         stated = (element.attributes.get("lang") or "").strip() if element is not None else ""
         if _LANGUAGE.fullmatch(stated):
@@ -146,13 +143,13 @@ def read_language(document: Document) -> str | None:
     return None
 
 
-def read_version(census: ElementNames, title: str) -> str | None:
-    """The version of what is documented, where the page states it; not guessed from the address."""
+def read_version(element_names: ElementNames, title: str) -> str | None:
+    """The documented version, if the page states it; it is not guessed from the URL."""
     for name in _VERSION_NAMES:
-        if version := census.metas.get(name):
+        if version := element_names.metas.get(name):
             return version.split(",")[0][:40]
     for name in _VERSION_BADGES:
-        if (badge := census.classes.get(name)) is not None:
+        if (badge := element_names.classes.get(name)) is not None:
             text = text_of(badge, 60).removeprefix("Version:").strip()
             if _VERSION.fullmatch(text):
                 return text

@@ -1,7 +1,7 @@
-"""Furniture that gives itself away by its words: "Edit this page", "Was this helpful?", "On this page".
+"""Recognises noise by its text: "Edit this page", "Was this helpful?", "On this page".
 
-For sites whose names say nothing (`css-1a2b3c`). Only whole texts of small parts are judged, so a sentence that contains such
-words is safe.
+For sites with meaningless class names (`css-1a2b3c`). Only the whole text of a small element is compared, so a sentence that
+contains such words is not affected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tadoru.jobs.docs.content.text_measure import TextMeasure
 from tadoru.parse.html import Element, collapsed, has_words
 
 MAX_PHRASE_LENGTH = 80
-"""Characters of the text of a part that can be a phrase."""
+"""Characters; longer texts are not phrases."""
 
 _PAGE = "(?:this|the) (?:page|article|document|docs?|section|topic|guide|content|tutorial|file|chapter|information)"
 _PHRASES = re.compile(
@@ -61,28 +61,28 @@ _HINTS = tuple(
         "ieser seite|ette page|esta página|uesta pagina|этой|このページ|この記事|目次|戻る|最終更新|本页|编辑|上次更新"
     ).split("|")
 )
-"""Bits of the phrases, lower case: a text without any of them has no phrase."""
+"""Substrings of the phrases in lower case: a text without any of them has no phrase."""
 _CLOSING = re.compile(r"(?:copyright\b|©|\(c\)).{0,150}", re.IGNORECASE)
 _SOURCES = frozenset({"source", "src", "edit", "view source", "view on github"})
 _REPOSITORY = re.compile(r"/(?:edit|blob|tree|raw|src)/.+|#L\d+$")
 _CODE_TAGS = frozenset({"pre", "code", "samp", "kbd", "tt"})
 _CODE_NAMES = frozenset("code-header member-signature type-signature methodSignature memproto sig src signature".split())
-"""Names of lines of code that are not marked up as such: signatures of rustdoc, Javadoc, Doxygen, Sphinx, Haddock, Scaladoc."""
+"""Classes of code that has no code element: signatures of rustdoc, Javadoc, Doxygen, Sphinx, Haddock, Scaladoc."""
 _TERMS = frozenset({"h2", "h3", "h4", "h5", "h6", "dt"})
 _MAX_ANCESTORS = 12
-"""Elements above a piece of code, up to its block."""
+"""Ancestors of an element that are checked for code."""
 _PARTS = "p,h2,h3,h4,h5,h6,div,span,summary,strong,b,label,li,dt"
 _TRIM = " \t\n.:!?…¶#→←»«↑>?？：。！✏📝🔗"
 
 
 @lru_cache(maxsize=8_192)
 def is_phrase(text: str) -> bool:
-    """Whether a text is one of the phrases, whole."""
+    """Whether a whole text is one of the phrases."""
     return _PHRASES.fullmatch(" ".join(text.split()).strip(_TRIM).lower()) is not None
 
 
 def is_step(link: Element, text: str) -> bool:
-    """Whether a link begins with the word for the next or the previous page, as a caption of its own."""
+    """Whether a link starts with a word for the next or previous page as a separate caption."""
     if not text.lower().startswith(_STARTS):
         return False
     if text.lower().strip(_TRIM) in {"next", "previous", "prev"} or text.strip() in {"←", "→", "«", "»"}:
@@ -94,7 +94,7 @@ def is_step(link: Element, text: str) -> bool:
         if node.is_text_node:
             own = (node.text_content or "").strip()
             if own:
-                # Alone in its node, with more to follow: a caption above the name of the page.
+                # Alone in its node, followed by more text: a caption above the title of the page.
                 return own.lower().strip(" :") in _STEPS and len(text.strip()) > len(own)
             node = node.next
         else:
@@ -103,7 +103,7 @@ def is_step(link: Element, text: str) -> bool:
 
 
 def find_phrases(root: Element, measure: TextMeasure) -> list[Element]:
-    """The parts that are nothing but a phrase, other than links. Few pages have any, and most are let go after a glance."""
+    """The elements, except links, whose text is a phrase. Most pages have none and are skipped by a quick check."""
     text = measure.text.lower()
     if not any(hint in text for hint in _HINTS):
         return []
@@ -114,27 +114,27 @@ def find_phrases(root: Element, measure: TextMeasure) -> list[Element]:
 
 
 def is_one_word(text: str) -> bool:
-    """Whether a text is one word, such as `copy` or `next`: alone it is a button, in a heading or a sentence it is a name."""
+    """Whether a text is one word, such as `copy` or `next`: alone it is a button, in a heading or sentence it is a name."""
     return len(text.split()) == 1
 
 
 def leads_to_source(text: str, href: str) -> bool:
-    """Whether a link leads to the lines of a repository that a part of the page was made from."""
+    """Whether a link points to the source of a part of the page in a repository."""
     return text.lower().strip("[]() ") in _SOURCES and _REPOSITORY.search(href) is not None
 
 
 def is_in_a_sentence(link: Element) -> bool:
-    """Whether words stand right beside a link, before it or after it."""
+    """Whether there is text right before or after a link."""
     return has_words(link.prev) or has_words(link.next)
 
 
 def is_closing(text: str) -> bool:
-    """Whether a text is nothing but a line about copyright."""
+    """Whether a text is only a copyright notice."""
     return len(text) <= 4 * MAX_PHRASE_LENGTH and _CLOSING.fullmatch(collapsed(text)) is not None
 
 
 def is_code(part: Element) -> bool:
-    """Whether a part is in code or has code in it: a command or a method called `copy` is not a button."""
+    """Whether an element is in code or contains code: a command or method called `copy` is not a button."""
     above: Element | None = part
     for _ in range(_MAX_ANCESTORS):
         if above is None:

@@ -1,8 +1,7 @@
-"""Puts together pages that React sent in pieces.
+"""Assembles pages that React streamed in pieces.
 
-A server that streams sends `<template id="B:1">` with a placeholder where a slow part belongs, and the part itself at the end
-of the page in `<div hidden id="S:1">`; a script moves it into its place. Without this, code blocks of many sites would be
-missing from a page that has them.
+A streaming server sends `<template id="B:1">` with a placeholder for a slow part, and the part itself at the end of the page in
+`<div hidden id="S:1">`; a script moves it into place. Without this, code blocks of many sites would be missing.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _MAX_DEPTH = 300
 
 
 def resolve_streamed(body: Element) -> None:
-    """Move every part that came late into its place. Pages that were sent whole are left as they are."""
+    """Move every streamed part into its place. Other pages are not changed."""
     late = [(piece.attributes.get("id") or "")[2:] for piece in body.css('div[hidden][id^="S:"]')]
     for name in late[:_MAX_PIECES]:
-        # Looked up each time: moving one part may have taken another away with its placeholder.
+        # Looked up each time: moving one part may have removed another one with its placeholder.
         piece = body.css_first(f'div[id="S:{name}"]') if _NAME.fullmatch(name) else None
         place = body.css_first(f'template[id="B:{name}"]') if piece is not None else None
         if piece is not None and place is not None and not _is_within(place, piece):
@@ -30,7 +29,7 @@ def resolve_streamed(body: Element) -> None:
 
 
 def _is_within(place: Element, piece: Element) -> bool:
-    """Whether a place is in the very part that belongs there, or too deep to tell."""
+    """Whether a placeholder is inside its own part, or nested too deeply to check."""
     above: Element | None = place
     for _ in range(_MAX_DEPTH):
         if above is None:
@@ -50,7 +49,7 @@ def _move_piece(piece: Element, place: Element) -> None:
 
 
 def _drop_placeholder(place: Element, piece: Element) -> None:
-    """Take away what was shown while waiting: everything up to the end mark; nothing when there is none, or the part is in it."""
+    """Remove the placeholder content up to the end comment; nothing if there is no comment or the part is in between."""
     shown: list[Element] = []
     node = place.next
     while node is not None and not (node.is_comment_node and (node.comment_content or "").strip() == _END_COMMENT):

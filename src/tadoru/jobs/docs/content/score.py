@@ -1,8 +1,8 @@
-"""Where the text of a page is when its generator is not known.
+"""Finds the main content of a page whose generator is not known.
 
-Two opinions. What the page says of itself: `<main>`, `role=main`, `<article>`, and the names authors give to the place of the
-text, each scored by how much of the running text it holds and how little else. And what its shape says: from the body down,
-always into the child that holds nearly all of the running text. When what is named holds less than half of that, the shape wins.
+There are two candidates. By markup: `<main>`, `role=main`, `<article>` and usual names of content areas, each scored by its share
+of the running text and its text density. By structure: from the body down, always into the child that has nearly all of the
+running text. If the first has less than half of the running text, the second is chosen.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tadoru.jobs.docs.content.class_names import NameRating, rate_names
-from tadoru.parse.html import Document, Element
+from tadoru.parse.html import Element, HtmlDocument
 
 _CONTENT_NAMES = (
     "[itemprop=articleBody],.markdown-body,.markdown,.prose,.doc-content,.docs-content,.documentation-content,.page-content,.article-content,"
@@ -21,21 +21,21 @@ _PROSE = frozenset(
 )
 _INLINE = frozenset("abbr b cite code em font i kbd mark q s samp small span strong sub sup time tt u var".split())
 _LEAF_TAGS = (_PROSE | {"ul", "ol", "dl"}) - {"td", "th"}
-"""Where the way down ends. Tables are walked through: old pages are laid out in them."""
+"""Tags at which the descent ends. It continues through tables, because old pages use them for layout."""
 _BETWEEN_CELLS = frozenset({"table", "thead", "tbody", "tfoot", "tr"})
 _MIN_SHARE = 0.85
-"""Of the running text above: a child with so much of it is where the text is."""
+"""The share of its parent's running text from which a child is descended into."""
 _MIN_PARAGRAPH = 60
-"""Characters: a box with so many beside its parts and links holds a paragraph."""
+"""Characters; a `<div>` with as many directly in it is a paragraph."""
 _OUTSIDE_TAGS = frozenset({"nav", "footer", "aside", "button", "select"})
 _OUTSIDE_ROLES = frozenset({"navigation", "contentinfo", "banner", "search", "dialog", "menu", "complementary"})
 _MAX_LOOKUPS = 300
-"""How many parts with the name of a menu are searched for the text all the same."""
+"""Elements with the name of a menu that are still searched for content."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentChoice:
-    """A container, how sure the choice is from 0 to 1, and why."""
+    """The chosen element, a confidence from 0 to 1, and the reason."""
 
     element: Element
     confidence: float
@@ -43,12 +43,12 @@ class ContentChoice:
 
 
 class TextWeights:
-    """How much running text each element of a page holds: text in paragraphs and their like, links left out."""
+    """The amount of running text in each element of a page: text in paragraphs and similar elements, without links."""
 
     def __init__(self, body: Element) -> None:
         self.of: dict[int, int] = {}
         outside = _NonContent()
-        # From the end, each element hands what it holds to its parent: one step an element, however deep they are nested.
+        # From the end, each element adds its amount to its parent: one step per element, however deep they are nested.
         for element in reversed(body.css("*")):
             key = element.mem_id
             if (own := _own_weight(element)) and not outside.holds(element):
@@ -60,19 +60,19 @@ class TextWeights:
         self.whole = self.of.get(body.mem_id, 0)
 
     def share(self, element: Element) -> float:
-        """How much of the page's running text an element holds, from 0 to 1."""
+        """The share of the page's running text in an element, from 0 to 1."""
         return self.of.get(element.mem_id, 0) / self.whole if self.whole else 0.0
 
 
 def _own_weight(element: Element) -> int:
-    """What an element itself holds of the running text. Some makers write paragraphs as `<div>`, and all use it for boxes."""
+    """The running text directly in an element. Some generators write paragraphs as `<div>`, and all use it for boxes."""
     if element.tag in _PROSE:
         return _weight(element)
     return own if element.tag == "div" and (own := _weight(element)) >= _MIN_PARAGRAPH else 0
 
 
 def _weight(block: Element) -> int:
-    """What stands in a block itself or in a line of it: blocks within it speak for themselves."""
+    """The text directly in a block or in inline elements of it; nested blocks are counted separately."""
     if block.tag == "pre":
         return len(block.text())
     length = 0
@@ -87,7 +87,7 @@ def _weight(block: Element) -> int:
 
 
 class _NonContent:
-    """Which elements are in a menu, a footer or another part that says it is not the text."""
+    """Knows which elements are in a menu, a footer or another part that is not content."""
 
     def __init__(self) -> None:
         self._known: dict[int, bool] = {}
@@ -125,21 +125,21 @@ class _NonContent:
         return self._looks < 0 or element.css_first("main,article,h1") is None
 
 
-def choose_content(document: Document, body: Element) -> ContentChoice:
-    """The container of the text."""
+def choose_content(document: HtmlDocument, body: Element) -> ContentChoice:
+    """The element with the main content."""
     weights = TextWeights(body)
     if not weights.whole:
         return ContentChoice(body, 0.1, "the page has no running text")
-    said = _named_content(document, weights)
-    shaped = _descend(body, weights)
-    if said is None:
-        return ContentChoice(shaped, 0.5, "by where the text is dense")
-    if weights.share(said) >= 0.5:
-        return ContentChoice(said, 0.5 + weights.share(said) / 2, "named as the content")
-    return ContentChoice(shaped, 0.4, "what is named as the content holds little of the text")
+    named = _named_content(document, weights)
+    structural = _descend(body, weights)
+    if named is None:
+        return ContentChoice(structural, 0.5, "by where the text is dense")
+    if weights.share(named) >= 0.5:
+        return ContentChoice(named, 0.5 + weights.share(named) / 2, "named as the content")
+    return ContentChoice(structural, 0.4, "what is named as the content holds little of the text")
 
 
-def _named_content(document: Document, weights: TextWeights) -> Element | None:
+def _named_content(document: HtmlDocument, weights: TextWeights) -> Element | None:
     best: Element | None = None
     best_score = 0.0
     for bonus, selectors in ((0.12, "article,[role=article]"), (0.1, "main,[role=main]"), (0.05, _CONTENT_NAMES)):
@@ -168,7 +168,7 @@ def _descend(body: Element, weights: TextWeights) -> Element:
         if nearly_all is None or nearly_all.tag in _LEAF_TAGS:
             break
         here = nearly_all
-    # A way that ends between the cells of a table has come into one that is text.
+    # A descent that ends between the cells of a table has entered a table that is content.
     while here.tag in _BETWEEN_CELLS and here.parent is not None:
         here = here.parent
     return here

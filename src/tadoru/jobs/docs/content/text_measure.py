@@ -1,7 +1,7 @@
-"""How long the parts of a page are, within a budget.
+"""Measures the text of elements within a budget.
 
-Parts nest, and measuring each of them reads what is in it again: on a page made of boxes in boxes that would never end. When the
-budget is used up every part counts as long and without links, which means that it stays.
+Elements are nested, and measuring each of them reads its text again, which is quadratic on deeply nested pages. When the budget
+is used up, every element counts as long and without links, so that it stays.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from tadoru.parse.html import Element
 
 _MAX_READS = 60
-"""How often the text of a page may be read again, in all."""
+"""How many times the text of a page may be read in total."""
 _MIN_BUDGET = 2_000_000
 _LINK_COST = 50
 _ELEMENT_COST = 20
 
 
 class TextMeasure:
-    """Measures parts of one page."""
+    """Measures elements of one page."""
 
     def __init__(self, root: Element) -> None:
         self.text = root.text()
@@ -24,7 +24,7 @@ class TextMeasure:
         self._left = _MAX_READS * self.whole + _MIN_BUDGET
 
     def text_of(self, part: Element) -> str | None:
-        """The text of a part; None when the budget is used up."""
+        """The text of an element; None if the budget is used up."""
         if self._left < 0:
             return None
         text = part.text()
@@ -32,12 +32,12 @@ class TextMeasure:
         return text
 
     def length(self, part: Element) -> int:
-        """Characters in a part."""
+        """The number of characters in an element."""
         text = self.text_of(part)
         return self.whole if text is None else len(text)
 
     def linked(self, part: Element) -> int:
-        """Characters in the links of a part."""
+        """The number of characters in the links of an element."""
         if self._left < 0:
             return 0
         links = part.css("a")

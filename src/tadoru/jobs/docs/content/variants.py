@@ -1,8 +1,7 @@
-"""Which pages of a documentation site say again what another one says: other versions, other languages, the whole book on one
-page, indexes and search pages, listings of source code. They are left out by default, each with a reason for the report.
+"""Recognises duplicate pages of a documentation site by their URLs: other versions, other languages, the whole book on one page,
+indexes, search pages and source listings. They are skipped by default, each with a reason for the report.
 
-Judged from addresses alone, before anything is fetched. What the start address names is what was asked for: a crawl that
-starts in `/v1/` wants version 1.
+Only URLs are used, before anything is fetched. The start URL decides: a crawl that starts in `/v1/` is about version 1.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from tadoru.rules.url import split_url
 
 
 class VariantKind(StrEnum):
-    """Why a page is not wanted; options that bring pages back name these."""
+    """Why a page is skipped; options that include such pages use these names."""
 
     VERSION = "version"
     LANGUAGE = "language"
@@ -27,7 +26,7 @@ class VariantKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PageVariant:
-    """What a page is instead of a page of the documentation."""
+    """The kind of a duplicate page and the reason for skipping it."""
 
     kind: VariantKind
     reason: str
@@ -35,7 +34,7 @@ class PageVariant:
 
 @dataclass(frozen=True, slots=True)
 class DocsEdition:
-    """Which version and which language a crawl is about; None where the site has only one, or its addresses do not tell."""
+    """The version and language that a crawl is about; None if the site has only one or its URLs do not name it."""
 
     version: str | None = None
     language: str | None = None
@@ -48,7 +47,7 @@ _VERSION_NAMES = frozenset(
     "latest stable current master main dev devel develop development next nightly canary edge unstable head trunk preview".split()
 )
 _CURRENT_NAMES = ("stable", "latest", "current", "main", "master")
-"""What a site that has several calls the one to read, the likeliest first."""
+"""Names of the current version on sites with several versions, most likely first."""
 _LANGUAGES = frozenset(
     "ar az bg bn ca cs da de el en eo es et eu fa fi fil fr gl he hi hr hu hy id it ja ka km ko lt lv mk mn ms my nb ne nl nn no "
     "pl pt ro ru si sk sl sq sr sv sw ta te th tr uk ur uz vi zh".split()
@@ -68,17 +67,17 @@ _INDEX = re.compile(
     r"/genindex/?$|/index-files/|/class-use/|/(?:special|user|talk|file|template|category):"
 )
 _TOP_INDEX = re.compile(r"(?:search|search-results|tags|sitemap|404)(?:\.html?)?")
-"""Only at the top of the documentation: further down a page of this name is about searching or tags."""
+"""Only at the top level of the documentation: further down, a page of this name is about searching or tags."""
 _SOURCE = re.compile(
     r"/_(?:modules|sources|downloads|static|images)/|^(?>.*?/src/).+\.rs\.html$|_source\.html?$|/src-html/|\.(?:rst|ipynb|py)\.txt$"
 )
 _TOP = frozenset("docs doc documentation manual book html l intl translations".split())
 _MAX_VERSION_DEPTH = 4
-"""Folders: what looks like a version below them belongs to the subject, as in `/reference/rest/users/v2/`."""
+"""Folders; further down, a version belongs to the subject, as in `/reference/rest/users/v2/`."""
 
 
-def variant_of(url: str, wanted: DocsEdition, start: str = "") -> PageVariant | None:
-    """What a page is, from its address and that of the start; None when it is a page of the documentation that is wanted."""
+def variant_of(url: str, edition: DocsEdition, start: str = "") -> PageVariant | None:
+    """The kind of duplicate that a URL is; None for a page of the edition that is crawled."""
     pieces = split_url(url)
     path = pieces.path.lower()
     if url == start:
@@ -92,20 +91,20 @@ def variant_of(url: str, wanted: DocsEdition, start: str = "") -> PageVariant | 
     if _INDEX.search(path) or _is_top_index(path):
         return PageVariant(VariantKind.INDEX, "an index, a list of tags or a search page")
     version = version_of(url)
-    if version is not None and version != wanted.version:
-        instead = f"version {wanted.version}" if wanted.version else "the current version"
+    if version is not None and version != edition.version:
+        instead = f"version {edition.version}" if edition.version else "the current version"
         return PageVariant(VariantKind.VERSION, f"version {version}; this crawl is about {instead}")
     language = language_of(url)
-    if language is not None and wanted.language is not None and not is_same_language(language, wanted.language):
-        return PageVariant(VariantKind.LANGUAGE, f"in {language}; this crawl is about {wanted.language}")
+    if language is not None and edition.language is not None and not is_same_language(language, edition.language):
+        return PageVariant(VariantKind.LANGUAGE, f"in {language}; this crawl is about {edition.language}")
     return None
 
 
 def detect_edition(start: str, links: Iterable[str], language: str | None = None) -> DocsEdition:
-    """What a crawl is about, from its start address and what the start page links to and says its language is.
+    """The edition that a crawl is about, from its start URL and the links and language of the start page.
 
-    A site without a version in the start address either keeps the current one there and the old ones below, or all of them below:
-    the links of the start page tell.
+    If the start URL has no version, the site has either the current version there and old ones below, or all versions below: the
+    links of the start page decide.
     """
     stated = language_of(start)
     return DocsEdition(version_of(start) or _version_among(links), stated or language)
@@ -130,12 +129,12 @@ def _rank(version: str) -> tuple[int, ...]:
 
 
 def version_of(url: str) -> str | None:
-    """The version an address names: `3.12` of `/3.12/library/`, `latest` of `/en/latest/`; None when it names none."""
+    """The version in a URL: `3.12` of `/3.12/library/`, `latest` of `/en/latest/`; None if it has none."""
     return next((folder for folder in _folders(url)[:_MAX_VERSION_DEPTH] if _is_version(folder)), None)
 
 
 def language_of(url: str) -> str | None:
-    """The language an address names, at its front or beside a version: `ja` of `/ja/guide/` and of `/docs/ja/3.1/`."""
+    """The language in a URL, at the start of its path or beside a version: `ja` of `/ja/guide/` and of `/docs/ja/3.1/`."""
     folders = _folders(url)
     for position, folder in enumerate(folders[:3]):
         match = _LANGUAGE.fullmatch(folder)
@@ -148,13 +147,13 @@ def language_of(url: str) -> str | None:
 
 
 def is_same_language(one: str, other: str) -> bool:
-    """Whether two names are the same language; regions count only when both name one."""
+    """Whether two codes are the same language; regions are compared only if both have one."""
     first, second = (re.split(r"[-_]", name.lower()) for name in (one, other))
     return first[0] == second[0] and (len(first) == 1 or len(second) == 1 or first[1:] == second[1:])
 
 
 def _is_single_page(path: str, start: str) -> bool:
-    """Whether a page beside the start is called so: the whole manual of Node.js, every item of a crate."""
+    """Whether a page beside the start page is `all.html`: the whole manual of Node.js, every item of a crate."""
     above, _, name = path.rpartition("/")
     return name in {"all.html", "all.htm"} and above == start.rpartition("/")[0]
 
@@ -171,7 +170,7 @@ def _is_version(folder: str) -> bool:
 
 
 def _folders(url: str) -> list[str]:
-    """The folders of an address, lower case; its last part only when it ends in a slash or has no dot."""
+    """The folders of a URL in lower case; its last part only if it is not a file of a known type."""
     path = split_url(url).path.lower()
     folders = path.strip("/").split("/")
     if not path.endswith("/") and folders[-1].endswith((".html", ".htm", ".php", ".aspx", ".md")):

@@ -1,10 +1,10 @@
-"""From the part of a page that is its documentation to Markdown: one walk over the tree, written by ourselves.
+"""Converts the main content of a page to Markdown in one walk over its tree.
 
-`convert` is the door. `serialise` walks the blocks and `inline` what stands in a line; every other module knows one kind of
-thing (code, tables, lists, callouts, tabs, math, signatures, footnotes, media). What of a page is documentation is decided
-before, in `content`; files are written after, in `bundle`.
+The entry point is `convert`. `converter` walks over the blocks and `inline` over inline content; the other modules each convert
+one kind of element (code, tables, lists, callouts, tabs, math, signatures, footnotes). The main content is found in `content`;
+files are written in `bundle`.
 
-Code is written into its fence once. There is no pass over finished text, so nothing can change what stands in a fence.
+Code is written into its fence once. There is no pass over finished text that could change it.
 """
 
 from tadoru.jobs.docs.markdown.conversion import ConvertOptions, MarkdownDocument, MarkdownHeading

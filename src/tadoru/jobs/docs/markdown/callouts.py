@@ -1,4 +1,4 @@
-"""Notes, tips and warnings of every generator as quotes of the form `> [!NOTE]`, and details that fold."""
+"""Converts notes, tips and warnings of every generator to `> [!NOTE]` blockquotes, and `<details>` elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMMON_TITLES = frozenset(element_kinds.CALLOUTS) | {
 
 
 def callout(context: ConversionContext, node: Element) -> list[str]:
-    """The box of a callout."""
+    """A callout as a blockquote."""
     mark = element_kinds.callout_mark(classes_of(node)) or element_kinds.CALLOUTS.get(classes_of(node), "NOTE")
     title = _title(context, node)
     content = node.css_first("td.content") if "admonitionblock" in classes_of(node).split() else _beside_icon(node)
@@ -36,7 +36,7 @@ def callout(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _title(context: ConversionContext, node: Element) -> str:
-    """The words of the title, which is taken out of the box."""
+    """The title of a callout, which is removed from it."""
     if node.tag == "dl":
         found = node.css_first("dt")
     elif _beside_icon(node) is not None and (above := node.css_first("th")) is not None:
@@ -54,7 +54,7 @@ def _title(context: ConversionContext, node: Element) -> str:
 
 
 def _beside_icon(node: Element) -> Element | None:
-    """The text of a box that is laid out as a table, as that of DocBook: a picture beside it, perhaps its title above it."""
+    """The text of a callout that is laid out as a table with an icon and perhaps a title (DocBook)."""
     inside = child_elements(node)
     if len(inside) != 1 or inside[0].tag != "table":
         return None
@@ -64,7 +64,7 @@ def _beside_icon(node: Element) -> Element | None:
 
 
 def _is_near(element: Element, box: Element) -> bool:
-    """Whether a title belongs to this box and not to one inside it."""
+    """Whether a title belongs to this callout and not to a nested one."""
     around = element.parent
     for _ in range(6):
         if around is None or around.mem_id == box.mem_id:
@@ -76,7 +76,7 @@ def _is_near(element: Element, box: Element) -> bool:
 
 
 def details(context: ConversionContext, node: Element) -> list[str]:
-    """What folds: its summary in bold, then what it holds, open."""
+    """A `<details>` element: its summary in bold, then its content."""
     blocks: list[str] = []
     summary = next((child for child in child_elements(node) if child.tag == "summary"), None)
     if summary is not None and element_kinds.element_kind("summary", classes_of(summary)) is element_kinds.DROP:

@@ -1,7 +1,10 @@
-"""Blocks of code: the text of a block as its author wrote it, in a fence that nothing in it can close.
+"""Converts code blocks: the exact text of a block in a fence that nothing in it can close, with its language.
 
-Tabs, spaces at the ends of lines, empty lines and odd spaces stay. What the page added is left out: line numbers, buttons,
-anchors, lines a theme hides. Most blocks are taken in one go; only those with more in them than coloured text are walked through.
+Tabs, trailing spaces, empty lines and unusual spaces stay. What the page added is left out: line numbers, buttons, anchors, lines
+that a theme hides. Most blocks are read at once; only those with more than highlighted text are walked through.
+
+The language is read from the classes and attributes of the various highlighters. It is the page's own name, except that names for
+"none" are dropped and names of versions or sessions are mapped to usual ones. A language is never guessed from the code.
 """
 
 from __future__ import annotations
@@ -45,8 +48,8 @@ KNOWN_LANGUAGES = frozenset(
 
 
 def language_of(block: Element) -> str:
-    """The language of a block, from itself, the code right below it and the elements around it; empty when none is told."""
-    # A table of code has the numbers of its lines in the first `code`.
+    """The language of a block, from itself, its `<code>` element and its ancestors; empty if none is stated."""
+    # A table of code has the line numbers in the first `code`.
     codes = block.css("code") if block.tag == "table" else ()
     code = codes[-1] if codes else block.css_first("code")
     if code is not None and code.mem_id != block.mem_id and (found := _stated_language(code, bare=True)):
@@ -81,7 +84,7 @@ def _language_of_classes(classes: str, bare: bool) -> str:
         if found := language_name(match.group(1)):
             return found
     words = classes.split()
-    if "doctest" in words:  # Sphinx: a session of Python in the text, which has no language in its source
+    if "doctest" in words:  # Sphinx: a Python session in the text, which has no language in the source.
         return "pycon"
     if bare or "sourceCode" in words or "src" in words or "listing" in words:
         return next((language_name(word) for word in words if word.lower() in KNOWN_LANGUAGES), "")
@@ -89,7 +92,7 @@ def _language_of_classes(classes: str, bare: bool) -> str:
 
 
 def language_name(word: str) -> str:
-    """A language as it is written after a fence; empty for words that are none."""
+    """The name of a language as it is written after a fence; empty for other words."""
     name = word.strip().lower().split(",")[0].removeprefix("source-").strip()
     if name in _NOT_LANGUAGES or not _LANGUAGE_NAME.match(name):
         return ""
@@ -118,7 +121,7 @@ _LONG_TICKS = re.compile("`{3,}")
 
 
 def fence(code: str, language: str = "") -> str:
-    """The code in a fence longer than any run of backticks in it."""
+    """Code in a fence that is longer than any run of backticks in it."""
     ticks = 3
     if "```" in code:
         ticks = 1 + max(map(len, _LONG_TICKS.findall(code)))
@@ -128,7 +131,7 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_block(context: ConversionContext, node: Element) -> list[str]:
-    """A block of code, the name of its file before it; nothing for an empty one."""
+    """A code block with its file name before it; nothing if it is empty."""
     title = _file_name(node) if node.tag == "table" else ""
     code = code_text(node)
     if not code.strip():
@@ -140,7 +143,7 @@ def code_block(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _diff_text(node: Element) -> str:
-    """A block whose lines the page marks as added and removed, with the signs it draws before them; empty for any other."""
+    """A block with lines that the page marks as added or removed, with `+` and `-`; empty for any other block."""
     if _CHANGED.search(node.inner_html or "") is None:
         return ""
     lines = []
@@ -152,7 +155,7 @@ def _diff_text(node: Element) -> str:
 
 
 def _file_name(table: Element) -> str:
-    """The name of the file in the first row of a table of code, which is taken out of it."""
+    """The file name in the first row of a table of code, which is removed from it."""
     cell = table.css_first("th.filename")
     if cell is None:
         return ""
@@ -168,11 +171,11 @@ def code_text(node: Element) -> str:
     markup = node.inner_html or ""
     raw = _collect_text(node) if _NEEDS_WALK.search(markup) else node.text() or ""
     if raw[:1] == "\n" and 'class="boring"' in markup:
-        # What mdBook hides begins on the line after the tag.
+        # Lines that mdBook hides start on the line after the tag.
         raw = raw[1:]
     if "\xa0" in raw:
-        raw = _EMPTY_LINE.sub("", raw)  # Doxygen puts one into each
-        if _INDENTED.search(raw):  # rustdoc lays its lines out with them: a compiler would stumble over every one
+        raw = _EMPTY_LINE.sub("", raw)  # Doxygen has one in each empty line.
+        if _INDENTED.search(raw):  # rustdoc indents with them, which compilers do not accept.
             raw = raw.replace("\xa0", " ")
     if "\r" in raw:
         raw = raw.replace("\r\n", "\n").replace("\r", "\n")
@@ -180,13 +183,13 @@ def code_text(node: Element) -> str:
 
 
 def _innermost(node: Element) -> Element:
-    """Of a block that is nothing but another one (gi-docgen) that one: what stands around it are empty lines."""
+    """The inner block of a block that contains only another one and empty lines (gi-docgen)."""
     inner = node.css_first("pre pre") if node.tag == "pre" else None
     return inner if inner is not None and (inner.text() or "").strip() == (node.text() or "").strip() else node
 
 
 class _CodeText:
-    """Text gathered line by line."""
+    """Text that is collected line by line."""
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
@@ -201,7 +204,7 @@ class _CodeText:
 
 
 def _collect_text(top: Element) -> str:
-    """The text below an element, without what the page added to it, with a new line where the page shows one."""
+    """The text of an element without decorations of the page, with a line break where the page shows one."""
     text = _CodeText()
     framed = top.tag != "pre"
     waiting: list[tuple[Element | None, str, bool]] = []
@@ -238,13 +241,13 @@ def _collect_text(top: Element) -> str:
 
 
 def _callout_number(image: Element) -> str:
-    """A number that a page sets into its code as a picture, to explain the line below (DocBook); other pictures say nothing."""
+    """The number of an explanation that the page shows as an image (DocBook); empty for other images."""
     number = (image.attributes.get("alt") or "").strip("() ")
     return f"({number})" if number.isdecimal() else ""
 
 
 def _line_kind(node: Element, tag: str) -> str:
-    """`block` for an element that is a line of its own on screen, `line` for one that only its class makes one, else empty."""
+    """`block` for an element that is displayed as a line, `line` for one that is a line by its class, else empty."""
     if tag in _LINE_TAGS:
         return "block"
     if tag == "span":
@@ -255,14 +258,14 @@ def _line_kind(node: Element, tag: str) -> str:
 
 
 def _end_line(text: _CodeText, line: str) -> None:
-    """The end of a line: a block ends with a line break, an empty one too."""
+    """End a line: a block ends with a line break, also an empty one."""
     kind, _, begun = line.partition(" ")
     if kind == "block" and (len(text.pieces) == int(begun) or not text.pieces[-1].endswith("\n")):
         text.add("\n")
 
 
 def _is_decoration(node: Element) -> bool:
-    """Whether the page added the element to the code: a number, a button, a popup."""
+    """Whether an element is a decoration of the code: a line number, a button, a popup."""
     if node.tag in _SKIPPED:
         return True
     attributes = node.attributes

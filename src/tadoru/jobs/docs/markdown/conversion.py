@@ -1,4 +1,8 @@
-"""What goes into a conversion and what comes out of it: values only."""
+"""Options, result and shared state of a conversion.
+
+The modules that convert one kind of element (lists, tables, callouts …) receive a `ConversionContext` and call back into it; they
+do not import the converter, which imports them.
+"""
 
 from __future__ import annotations
 
@@ -13,25 +17,25 @@ from tadoru.rules.url import LONGEST_URL, canonical
 
 @dataclass(frozen=True, slots=True)
 class ConvertOptions:
-    """How a page is written."""
+    """Options of a conversion."""
 
     title: str | None = None
-    """Written as the first heading when the page has none of level 1."""
+    """Written as the first heading if the page has none of level 1."""
     rewrite: Callable[[str], str | None] | None = None
-    """Given an absolute address, what to link to instead; None leaves the link as it is."""
+    """Returns another target for an absolute URL; None keeps the URL."""
     decorative_images: bool = False
-    """Whether images without a description are kept."""
+    """Whether images without alternative text are kept."""
     has_tex: bool = False
-    """Whether a script of the page makes formulas of what stands between `\\(` and `\\)` in its text."""
+    """Whether a script of the page renders text between `\\(` and `\\)` as formulas."""
     most_table_cells: int = 20_000
-    """A table is cut after so many, with a note."""
+    """Maximum cells of a table; a longer one is cut, with a note."""
     most_characters: int = MAX_MARKDOWN_CHARACTERS
-    """The page is cut after so many, with a note."""
+    """Maximum length of the Markdown; a longer page is cut, with a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownHeading:
-    """A heading as a reader sees it, without Markdown."""
+    """A heading as plain text."""
 
     level: int
     text: str
@@ -40,31 +44,31 @@ class MarkdownHeading:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownDocument:
-    """A page as Markdown, ending in a line break, or empty."""
+    """The Markdown of a page."""
 
     text: str
     headings: tuple[MarkdownHeading, ...]
     code_blocks: int
-    """Blocks of code of the page; signatures written as code are not among them."""
+    """Code blocks of the page, without signatures that are written as code."""
     tables: int
     images: int
     links: tuple[str, ...]
-    """Where it links to: absolute, without fragments, each once, in order."""
+    """URLs that it links to: absolute, without fragments, each once, in order."""
     is_cut: bool = False
-    """Whether it was too long and its end is left out."""
+    """Whether it was too long and its end was left out."""
 
 
 MAX_DEPTH = 40
-"""Lists in quotes in tables… below this, only the text is written: no page is made so for a reader."""
+"""Nesting depth of blocks (lists in quotes in tables…); deeper elements are written as text."""
 _TEXT_ONLY = ("javascript:", "data:", "vbscript:", "about:", "blob:", "file:")
 
 
 class MarkdownTooLong(Exception):
-    """What is being written is over the limit: the block that it is a part of is left out, and all that follows."""
+    """The Markdown exceeds its limit: the current top-level block and all that follows are left out."""
 
 
 class ConversionContext:
-    """One conversion under way."""
+    """The state of a conversion."""
 
     def __init__(self, base: str, options: ConvertOptions, root: Element) -> None:
         self.root = root
@@ -79,44 +83,44 @@ class ConversionContext:
         self.depth = 0
         self.in_link = False
         self.in_heading = 0
-        """The level of the heading that is being written."""
+        """The level of the heading that is being written; 0 if none is."""
         self.emphasis: frozenset[str] = frozenset()
         self.labels: list[tuple[str | None, str]] = []
-        """Labels of tabs whose panels are still to come: their ids and texts."""
+        """Ids and texts of tab labels whose panels have not been reached."""
         self.notes: dict[str, str] = {}
-        """The ids that references to footnotes point at, with the labels the references have."""
+        """The labels of footnote references by the ids that they point to."""
         self.asides: list[str] = []
-        """Notes that stood in the text, written, for its end."""
-        self.room = options.most_characters
-        """How many characters may still be written."""
+        """The Markdown of notes in the text, which is written at its end."""
+        self.remaining = options.most_characters
+        """The number of characters that may still be written."""
         self._targets: dict[str, str | None] = {}
 
     @cached_property
     def citations(self) -> frozenset[str]:
-        """The ids of the citations of the page."""
+        """The ids of the page's citations."""
         return frozenset(found for entry in self.root.css(".citation,dt.label") if (found := entry.id))
 
     def blocks(self, parent: Element) -> list[str]:
-        """The blocks below an element, each as Markdown without the empty lines between them."""
+        """The blocks in an element as Markdown, without the empty lines between them."""
         raise NotImplementedError
 
     def inline(self, nodes: Iterable[Element], breaks: str = "  \n") -> str:
-        """What stands in a line, as Markdown without white space at its ends; `breaks` is what `<br>` becomes."""
+        """Inline content as Markdown without surrounding white space; `breaks` replaces `<br>`."""
         raise NotImplementedError
 
     def take(self, characters: int) -> None:
-        """Take room for so many characters. Raises PageTooLong when there is none left."""
-        self.room -= characters
-        if self.room < 0:
+        """Reserve a number of characters. Raises MarkdownTooLong if the limit is exceeded."""
+        self.remaining -= characters
+        if self.remaining < 0:
             raise MarkdownTooLong
 
     def quoted(self, blocks: str) -> str:
-        """Every line as one of a quote."""
+        """Blocks as a blockquote."""
         self.take(2 * blocks.count("\n"))
         return "\n".join(f"> {line}" if line else ">" for line in blocks.split("\n"))
 
     def indented(self, blocks: str, width: int) -> str:
-        """Every line but the first moved to the right; empty lines stay empty."""
+        """Blocks with every line but the first indented; empty lines stay empty."""
         if "\n" not in blocks:
             return blocks
         self.take(width * blocks.count("\n"))
@@ -125,15 +129,15 @@ class ConversionContext:
         return "\n".join([first, *(space + line if line else line for line in rest)])
 
     def target(self, href: str) -> str | None:
-        """What a link of the page is to point at; None when it leads nowhere that can be written down."""
+        """The target of a link in the Markdown; None if it cannot be written as a link."""
         if href not in self._targets:
             self._targets[href] = self._resolved(href.strip())
         target = self._targets[href]
         self.take(len(target or ""))
         return target
 
-    def address(self, reference: str) -> str | None:
-        """An address of the page (a link, an image) made absolute, with its fragment."""
+    def absolute_url(self, reference: str) -> str | None:
+        """The absolute URL of a link or image, with its fragment."""
         url = canonical(reference, self.base)
         if url is None:
             return None
@@ -144,7 +148,7 @@ class ConversionContext:
     def _resolved(self, href: str) -> str | None:
         if href.lower().startswith(_TEXT_ONLY):
             return None
-        absolute = self.address(href)
+        absolute = self.absolute_url(href)
         if absolute is None:
             scheme = href.partition(":")[0]
             is_short = len(href) <= LONGEST_URL
@@ -160,7 +164,7 @@ class ConversionContext:
 
 
 def _link_target(url: str) -> str:
-    """A URL so that it can stand between the parentheses of a link."""
+    """A URL escaped for use between the parentheses of a link."""
     url = "".join(url.split()).replace("<", "%3C").replace(">", "%3E").replace("\\", "%5C")
     if "(" in url or ")" in url:
         url = url.replace("(", "%28").replace(")", "%29")
@@ -168,10 +172,10 @@ def _link_target(url: str) -> str:
 
 
 def child_elements(parent: Element) -> list[Element]:
-    """The elements right below an element."""
+    """The child elements of an element."""
     return [child for child in parent.iter() if child.is_element_node]
 
 
 def classes_of(element: Element) -> str:
-    """The class attribute, empty when there is none."""
+    """The class attribute; empty if there is none."""
     return element.attributes.get("class") or ""

@@ -1,7 +1,7 @@
-"""The walk over the blocks of a page, and the door of this package.
+"""Converts the blocks of a page to Markdown; `convert` is the entry point of the package.
 
-Elements that only group others are walked through with a stack, however deep they are nested. What has a form of its own is
-handed to the module that knows it, which calls back for what is inside. What stands between blocks is gathered for a paragraph.
+Elements that only group others are traversed with a stack, however deep they are nested. Special elements are passed to the
+module for them, which calls back for their content. Inline content between blocks becomes a paragraph.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ _SPECIAL_TAGS = (
     frozenset(_HEADINGS) | _PREFORMATTED | _LISTS | {"blockquote", "hr", "dl", "table", "details", "form", "figcaption"}
 )
 _INLINE_TAGS = frozenset("em strong code b i img br kbd sub sup var cite samp small q abbr time u s".split())
-"""Elements of a line that hold no blocks on any page worth a look."""
+"""Inline elements that contain no blocks on real pages."""
 _NO_TEXT = "script,style,noscript,template,textarea,select,object,iframe,video,audio"
 _RULE = "---"
 _NO_PART = (_RULE, "#")
 _NOTE = "[^"
 _NO_PROSE = ("```", "|", "#", "> ", "- ", "$$", "![")
 _PARAGRAPH = 20
-"""Characters: shorter ones may be said twice on purpose."""
+"""Characters; shorter paragraphs may be repeated on purpose."""
 _WORTH_KEEPING = "h1,h2,h3,pre,p,article"
 
 
 def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDocument:
-    """The Markdown of what is below an element. The tree is used up: parts of it are taken out on the way."""
+    """The Markdown of an element. The tree is changed: parts of it are removed on the way."""
     _remove_non_text(root)
     page = BlockConverter(base, options, root)
-    blocks = _drop_idle_rules(_drop_repeated(page.own(root)))
+    blocks = _drop_idle_rules(_drop_repeated(page.root_blocks(root)))
     blocks += page.asides
-    if is_cut := page.room < 0:
+    if is_cut := page.remaining < 0:
         blocks.append("*The page goes on: the rest is left out here, because it is too long.*")
     if options.title and not any(found.level == 1 for found in page.headings):
         blocks.insert(0, headings.title(page, options.title))
@@ -61,7 +61,7 @@ def convert(root: Element, *, base: str, options: ConvertOptions) -> MarkdownDoc
 
 
 def _drop_repeated(blocks: list[str]) -> list[str]:
-    """The blocks without paragraphs that the next one begins with: a summary, and below it the text that it sums up."""
+    """The blocks without paragraphs that are repeated at the start of the next block, such as summaries."""
     repeated = {at for at, (block, after) in enumerate(pairwise(blocks)) if after.startswith(block) and _is_prose(block)}
     return [block for at, block in enumerate(blocks) if at not in repeated]
 
@@ -71,7 +71,7 @@ def _is_prose(block: str) -> bool:
 
 
 def _drop_idle_rules(blocks: list[str]) -> list[str]:
-    """The blocks without the lines across the page that part nothing: at its ends, in a row, below a heading, above notes."""
+    """The blocks without rules that separate nothing: at the ends, in a row, below a heading, above notes."""
     kept = [
         block
         for block, before, after in zip(blocks, ["#", *blocks], [*blocks[1:], _RULE], strict=False)
@@ -81,7 +81,7 @@ def _drop_idle_rules(blocks: list[str]) -> list[str]:
 
 
 def _remove_non_text(root: Element) -> None:
-    """Once for the whole page, so that the text of any element below can be taken as it is."""
+    """Remove scripts, styles and the like once, so that the text of any element can be used as it is."""
     for element in root.css(_NO_TEXT):
         if element.tag in {"iframe", "video", "audio"}:
             while (inside := element.first_child) is not None and inside.is_text_node:
@@ -91,10 +91,10 @@ def _remove_non_text(root: Element) -> None:
 
 
 class BlockConverter(ConversionContext):
-    """The walk itself."""
+    """Converts blocks, with the shared state of the conversion."""
 
-    def own(self, root: Element) -> list[str]:
-        """The blocks of the root: of what is below it, or of itself when it has a form of its own."""
+    def root_blocks(self, root: Element) -> list[str]:
+        """The blocks of the root: its content, or itself if it is a special element."""
         try:
             written = self._special(root, root.tag or "") if root.tag in _SPECIAL_TAGS else _WALK_THROUGH
         except MarkdownTooLong:
@@ -114,7 +114,7 @@ class BlockConverter(ConversionContext):
         try:
             self._walk(parent, out)
         except MarkdownTooLong:
-            # Blocks are left out whole: a part of one could open a fence, or a list, that nothing closes.
+            # Blocks are left out whole: a part could open a fence or a list that is not closed.
             if self.depth > 1:
                 raise
         finally:
@@ -122,7 +122,7 @@ class BlockConverter(ConversionContext):
         return out
 
     def _walk(self, parent: Element, out: list[str]) -> None:
-        """Put the blocks below an element into `out`."""
+        """Append the blocks in an element to `out`."""
         if self.depth > MAX_DEPTH + 1:
             if text := escape.line_starts(escape.text(escape.visible_text(parent.text() or "").strip())):
                 out.append(text)
@@ -156,7 +156,7 @@ class BlockConverter(ConversionContext):
             node = following
 
     def _paragraph(self, run: list[Element], out: list[str]) -> None:
-        """Write what was gathered as a paragraph."""
+        """Write the collected inline nodes as a paragraph."""
         if not run:
             return
         if len(run) == 1 and run[0].is_text_node and not self.options.has_tex:
@@ -174,7 +174,7 @@ class BlockConverter(ConversionContext):
             out.append(escape.line_starts(text))
 
     def _element(self, node: Element) -> list[str]:
-        """The blocks of an element, or one of the three marks for what else is to be done with it."""
+        """The blocks of an element, or one of the three markers for other treatment."""
         tag = node.tag or ""
         attributes = node.attributes
         if tag in element_kinds.SKIPPED_TAGS:
@@ -199,13 +199,13 @@ class BlockConverter(ConversionContext):
             return _INLINE
         if tag == "a":
             return self._card(node)
-        if tag == "dt":  # one that stands in no list, as in glossaries of DocBook
+        if tag == "dt":  # Outside a list, as in glossaries of DocBook.
             term = " ".join(self.blocks(node))
             return [_bold(term)] if term and "\n" not in term else _WALK_THROUGH
         return _WALK_THROUGH if tag in element_kinds.BLOCK_TAGS or _holds_blocks(node) else _INLINE
 
     def _of_role(self, node: Element, role: str) -> list[str] | None:
-        """What an ARIA role makes of an element; None when it is left to its tag."""
+        """Convert an element by its ARIA role; None if it is converted by its tag."""
         if role == "tablist":
             tabs.keep_labels(self, node)
             return _NOTHING
@@ -216,7 +216,7 @@ class BlockConverter(ConversionContext):
         return None
 
     def _of_kind(self, node: Element, tag: str, kind: str) -> list[str] | None:
-        """What a kind makes of an element; None when it is left to its tag."""
+        """Convert an element by its kind; None if it is converted by its tag."""
         if kind is element_kinds.DROP or kind is element_kinds.PERMALINK:
             return _INLINE if kind is element_kinds.PERMALINK else _NOTHING
         if kind is element_kinds.CALLOUT:
@@ -254,7 +254,7 @@ class BlockConverter(ConversionContext):
         return None
 
     def _special(self, node: Element, tag: str) -> list[str]:
-        """An element whose tag gives it a form of its own."""
+        """Convert an element whose tag has its own Markdown form."""
         if tag in _HEADINGS:
             return headings.heading(self, node, _HEADINGS[tag])
         if tag in _PREFORMATTED:
@@ -283,11 +283,11 @@ class BlockConverter(ConversionContext):
         return signatures.signature_entries(self, node) if signatures.is_signature_list(node) else lists.definitions(self, node)
 
     def _card(self, node: Element) -> list[str]:
-        """A link around blocks: the first of them is the link, the others follow."""
+        """A link around blocks: the first of them becomes the link, the others follow."""
         if not _holds_blocks(node) or self.in_link:
             return _INLINE
         href = node.attributes.get("href")
-        if not href:  # an anchor that was not closed where it should, as in XHTML that is read as HTML
+        if not href:  # An unclosed anchor, as in XHTML that is parsed as HTML.
             return _WALK_THROUGH
         target = self.target(href)
         self.in_link = True
@@ -296,7 +296,7 @@ class BlockConverter(ConversionContext):
         if target is None or not blocks:
             return blocks
         if blocks[0].startswith("#") and target.partition("#")[0] == self.here:
-            return blocks  # a heading that leads to itself (Haddock)
+            return blocks  # A heading that links to itself (Haddock).
         marks, _, words = blocks[0].partition(" ") if blocks[0].startswith("#") else ("", "", blocks[0])
         if "\n" in words or words.startswith(("- ", "> ", "|", "```")):
             return blocks
@@ -310,11 +310,11 @@ _KIND_CONVERTERS: dict[str, Callable[[ConversionContext, Element], list[str] | N
     element_kinds.METHOD: headings.method,
     element_kinds.FOOTNOTE: footnotes.notes,
 }
-"""Kinds whose module makes all of them; None leaves an element to its tag."""
+"""Functions for kinds that need nothing else; a result of None leaves an element to its tag."""
 _INLINE: list[str] = ["inline"]
 _WALK_THROUGH: list[str] = ["open"]
 _NOTHING: list[str] = ["nothing"]
-"""Marks, told apart by identity: gather it for a paragraph, walk through it, leave it out."""
+"""Markers, compared by identity: collect the element for a paragraph, traverse it, leave it out."""
 
 
 def _bold(text: str) -> str:
@@ -322,7 +322,7 @@ def _bold(text: str) -> str:
 
 
 def _code_alone(run: list[Element]) -> Element | None:
-    """Code of several lines that has no `<pre>` around it."""
+    """A `<code>` element of several lines without `<pre>`."""
     elements = [node for node in run if not node.is_text_node or (node.text_content or "").strip()]
     if len(elements) == 1 and elements[0].tag == "code" and elements[0].css_first("br") is not None:
         return elements[0]
@@ -330,7 +330,7 @@ def _code_alone(run: list[Element]) -> Element | None:
 
 
 def _holds_blocks(node: Element) -> bool:
-    """Whether an element of a line has blocks in it after all: looked for a few levels and elements deep."""
+    """Whether an inline element contains blocks; only a few levels and elements are checked."""
     only = node.first_child
     if only is None or (only.is_text_node and only.next is None):
         return False
@@ -345,7 +345,7 @@ def _holds_blocks(node: Element) -> bool:
 
 
 def _is_hidden(attributes: dict[str, str | None]) -> bool:
-    """Whether the page shows an element to nobody. What a click shows, such as a panel of tabs, is not hidden in this sense."""
+    """Whether an element is never shown. What a click shows, such as a tab panel, is not hidden in this sense."""
     hidden = ("hidden" in attributes and attributes["hidden"] != "until-found") or "display:none" in "".join(
         (attributes.get("style") or "").split()
     )

@@ -1,7 +1,6 @@
-"""What an element is, judged by its tag and classes: the one table of the markup of documentation generators.
+"""The kind of an element by its tag and classes: the table of the markup of documentation generators.
 
-A kind is a short word that the walks act upon. Classes are looked up word by word; the answer for each string of classes is kept,
-for a page repeats the same few. How a kind is written is not here.
+Classes are looked up word by word; the result for each class attribute is cached, because a page repeats the same few.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _KIND_TAGS: dict[str, frozenset[str]] = {
     METHOD: frozenset({"div"}),
     CODE_SPAN: frozenset({"span"}),
 }
-"""The tags that a kind is found on; on others its words mean nothing."""
+"""The tags that a kind occurs on; on others its classes have no meaning."""
 
 CALLOUTS: dict[str, str] = {
     word: mark
@@ -87,7 +86,7 @@ _CALLOUT_MARKS = frozenset(
 )
 _BARE_CALLOUTS = frozenset("note tip important warning caution danger attention hint info".split())
 _MAX_CLASS_LENGTH = 500
-"""Answers are kept for strings of classes of ordinary length only: what is kept must stay small."""
+"""Characters of a class attribute that are used, so that the cache stays small."""
 _CALLOUT_PARTS = frozenset("title heading content icon body header container list wrapper".split())
 _CALLOUT_TAGS = frozenset({"div", "aside", "section", "blockquote", "details", "p", "dl"})
 
@@ -106,7 +105,7 @@ SKIPPED_TAGS = frozenset(
 
 
 def element_kind(tag: str, classes: str) -> str:
-    """The kind of an element with these classes; empty for an ordinary one."""
+    """The kind of an element with these classes; empty if it has none."""
     return _kind(tag, classes if len(classes) < _MAX_CLASS_LENGTH else classes[:_MAX_CLASS_LENGTH])
 
 
@@ -115,13 +114,13 @@ def _kind(tag: str, classes: str) -> str:
     words = classes.split()
     if tag in _CALLOUT_TAGS and (callout_mark(classes) is not None or (tag == "details" and classes in CALLOUTS)):
         return CALLOUT
-    if tag in {"div", "aside"} and classes == "sidebar":  # what DocBook and Docutils set beside the text, in a box
+    if tag in {"div", "aside"} and classes == "sidebar":  # A box beside the text in DocBook and Docutils.
         return CALLOUT
     if tag == "mjx-container":
         return MATH
     for word in words:
-        if (kind := _CLASS_KINDS.get(word)) and (told := _refined_kind(kind, tag, words)):
-            return told
+        if (kind := _CLASS_KINDS.get(word)) and (refined := _refined_kind(kind, tag, words)):
+            return refined
         for beginning, found in _CLASS_PREFIXES:
             if word.startswith(beginning):
                 return found
@@ -137,7 +136,7 @@ def _kind(tag: str, classes: str) -> str:
 
 
 def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
-    """Words that mean something only on some elements."""
+    """The kind, or another one, depending on the tag; empty if the class has no meaning there."""
     if kind is MATH and (tag == "div" or "display" in words):
         return BLOCK_MATH
     if kind in _KIND_TAGS and tag not in _KIND_TAGS[kind]:
@@ -150,7 +149,7 @@ def _refined_kind(kind: str, tag: str, words: list[str]) -> str:
 
 
 def callout_mark(classes: str) -> str | None:
-    """NOTE, TIP, IMPORTANT, WARNING or CAUTION for the box of a callout, else None."""
+    """NOTE, TIP, IMPORTANT, WARNING or CAUTION for a callout, else None."""
     words = classes.split()
     marked = False
     mark = None

@@ -1,7 +1,7 @@
-"""Text that must stay text: a backslash before a sign where Markdown would read it, and nowhere else.
+"""Escapes text for Markdown: a backslash before characters that Markdown would interpret, and nowhere else.
 
-Two things are escaped: signs with a meaning inside a line (`text`) and beginnings of lines that would open a block
-(`line_starts`). Characters that no reader sees are removed here too, for it happens to the same text at the same moment.
+Escaped are characters with a meaning inside a line (`text`) and starts of lines that would open a block (`line_starts`).
+Invisible characters are removed from the same text (`visible_text`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LONG = 10_000
 
 
 def _slices(plain: str) -> Iterator[str]:
-    """A long text in parts, each ending after a space where it has one: a word or sign by itself takes fifty bytes."""
+    """A long text in slices that end after a space if possible: a list of single words or signs takes fifty bytes for each."""
     start = 0
     while len(plain) - start > _SLICE:
         end = plain.rfind(" ", start, start + _SLICE) + 1 or start + _SLICE
@@ -44,7 +44,7 @@ def _slices(plain: str) -> Iterator[str]:
 
 
 def visible_text(raw: str) -> str:
-    """Text of a page with white space collapsed to single spaces, kept at its ends, and without what no reader sees."""
+    """Text of a page with white space collapsed to single spaces, also at its ends, and without invisible characters."""
     if len(raw) > _SLICE:
         pieces: list[str] = []
         for piece in map(visible_text, _slices(raw)):
@@ -65,16 +65,16 @@ def visible_text(raw: str) -> str:
 
 
 def text(plain: str, *, in_link: bool = False) -> str:
-    """`plain` so that Markdown reads it back as it is, apart from the beginning of its lines."""
+    """`plain` escaped so that Markdown renders it as it is, except for the starts of its lines."""
     if _ANY_SPECIAL.search(plain) is None:
         return plain
     if len(plain) > _SLICE:
         return "".join(text(piece, in_link=in_link) for piece in _slices(plain))
     if len(plain) > _LONG and sum(map(plain.count, _SPECIAL)) > len(plain) // 5:
-        # No prose: looking at the neighbours of millions of signs takes seconds, and escaping all of them is right too.
+        # Not prose: checking the neighbours of millions of signs takes seconds, and escaping all of them is correct too.
         return plain.translate(_ALL_ESCAPED)
     if in_link:
-        # Inside the brackets of a link every bracket counts, so that pairs need not be followed.
+        # In the text of a link every bracket is escaped, so that pairs need not be matched.
         pieces = _BRACKETS.split(plain)
         return "".join("\\" + piece if piece in {"[", "]"} else _SIGNS.sub(_escaped, piece) for piece in pieces)
     return _SIGNS.sub(_escaped, plain)
@@ -93,7 +93,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def line_starts(paragraph: str) -> str:
-    """A finished paragraph with a backslash where one of its lines would begin something else."""
+    """A paragraph with a backslash before each line start that would open another block."""
     if "\n" not in paragraph:
         return _line_start(paragraph)
     return "\n".join(map(_line_start, paragraph.split("\n")))
@@ -108,6 +108,6 @@ def _line_start(line: str) -> str:
 
 
 def heading_end(line: str) -> str:
-    """The text of a heading whose last `#` would be taken for its closing."""
+    """The text of a heading, escaped if its last `#` would be taken for a closing sequence."""
     bare = line.rstrip("#")
     return f"{bare}\\{line[len(bare) :]}" if bare != line and bare[-1:] in {" ", ""} else line

@@ -1,6 +1,6 @@
-"""Footnotes and citations: `[^1]` where the text refers to one, `[^1]: …` where it is written.
+"""Converts footnotes and citations: `[^1]` for a reference, `[^1]: …` for the note.
 
-A reference has the label that the page shows; the note it points at is found by its id, so that both sides agree.
+A reference has the label that the page shows; its note is found by its id and gets the same label.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _NUMBER = re.compile(r"#{1,6} \(?([\w.*-]+)\)?")
 
 
 def reference(context: ConversionContext, node: Element, href: str) -> str | None:
-    """`[^1]` for a link to a footnote; None for any other."""
+    """`[^1]` for a link to a footnote; None for any other link."""
     attributes = node.attributes
     known = not _REFERENCES.isdisjoint(classes_of(node).split()) or "data-footnote-ref" in attributes
     known = known or attributes.get("role") == "doc-noteref"
     page, _, note = href.partition("#")
-    if not note or (page and not (known and (context.address(href) or "").partition("#")[0] == context.here)):
+    if not note or (page and not (known and (context.absolute_url(href) or "").partition("#")[0] == context.here)):
         return None
     if not known and not (_is_raised(node) and _NOTE_ID.match(note)) and not _is_citation(context, node, note):
         return None
@@ -41,7 +41,7 @@ def _is_raised(node: Element) -> bool:
 
 
 def inline_note(context: ConversionContext, node: Element) -> str | None:
-    """`[^1]` for a note that stands in brackets in the text itself, or one that refers to such a note (AsciiDoc)."""
+    """`[^1]` for a note in brackets in the text, or for a reference to such a note (AsciiDoc)."""
     words = classes_of(node)
     if words == "footnoteref":
         link = node.css_first("a[href]")
@@ -59,13 +59,13 @@ def inline_note(context: ConversionContext, node: Element) -> str | None:
 
 
 def _is_citation(context: ConversionContext, node: Element, target: str) -> bool:
-    """Whether a link `[Tea]` leads to a citation of the page, which is written as a note."""
+    """Whether a link `[Tea]` points to a citation of the page, which is written as a note."""
     words = node.text(strip=True) or ""
     return words[:1] == "[" and words[-1:] == "]" and target in context.citations
 
 
 def notes(context: ConversionContext, node: Element) -> list[str] | None:
-    """The notes below an element that holds footnotes; None when it holds none that can be told apart."""
+    """The notes in an element with footnotes; None if they cannot be separated."""
     items = [item for item in node.css("li[id]") if item.parent is not None and item.parent.tag == "ol"]
     if items:
         return [_note(context, item, context.notes.get(item.id or "", str(at))) for at, item in enumerate(items, 1)]
@@ -85,20 +85,20 @@ def notes(context: ConversionContext, node: Element) -> list[str] | None:
 
 
 def _remove_separators(node: Element) -> None:
-    """What parts the notes from the text: Markdown has its own way to show them."""
+    """Remove separators and headings of the footnotes, which Markdown shows in its own way."""
     for child in child_elements(node):
         if child.tag in {"hr", "br"} or "footnotes-heading" in classes_of(child).split():
             child.decompose()
 
 
 def _back_link(node: Element) -> Element | None:
-    """The number of a note of DocBook or Asciidoctor: the link back to the text, sometimes within raised brackets."""
+    """The number of a note of DocBook or Asciidoctor: the link back to the text, sometimes in superscript brackets."""
     link = node.css_first("a.para,a[href^='#_footnoteref']")
     return link.parent if link is not None and link.parent is not None and link.parent.tag == "sup" else link
 
 
 def _notes_under_headings(context: ConversionContext, node: Element) -> list[str]:
-    """The form of Texinfo: each note below a small heading that is its number."""
+    """Notes of Texinfo: each below a small heading with its number."""
     before = len(context.headings)
     written: list[tuple[str, list[str]]] = []
     for block in context.blocks(node):
@@ -111,7 +111,7 @@ def _notes_under_headings(context: ConversionContext, node: Element) -> list[str
 
 
 def _definitions(context: ConversionContext, node: Element) -> list[str] | None:
-    """The form of older Sphinx: a list of definitions, the label as its term."""
+    """Notes of older Sphinx: a definition list with the labels as terms."""
     written: list[str] = []
     label = ""
     for child in child_elements(node):

@@ -1,4 +1,4 @@
-"""Headings: their level and words without the signs that lead to them, and the anchor those signs know."""
+"""Converts headings: their level, their text without permalink signs, and their anchor."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _METHOD = 4
 
 
 def heading(context: ConversionContext, node: Element, level: int) -> list[str]:
-    """A heading; nothing for an empty one."""
-    if "memtitle" in classes_of(node).split():  # Doxygen gives a member the level of the group it belongs to
+    """A heading; nothing if it is empty."""
+    if "memtitle" in classes_of(node).split():  # Doxygen gives a member the level of its group.
         level = min(level + 1, _DEEPEST)
     anchor = _anchor(node)
     signature = signatures.heading_code(node)
@@ -30,7 +30,7 @@ def heading(context: ConversionContext, node: Element, level: int) -> list[str]:
 
 
 def method(context: ConversionContext, node: Element) -> list[str]:
-    """The line that names a method, which only a style sheet makes a heading (RDoc): one below those of its kind."""
+    """The name of a method, which only a style sheet makes a heading (RDoc), as a heading of level 4."""
     name = collapsed(node.text() or "")
     if not name:
         return []
@@ -40,18 +40,18 @@ def method(context: ConversionContext, node: Element) -> list[str]:
 
 
 def title(context: ConversionContext, words: str) -> str:
-    """The title of a page that has no heading of its own."""
+    """The title of a page without a heading of level 1."""
     context.headings.insert(0, MarkdownHeading(1, collapsed(words), None))
     return "# " + escape.heading_end(escape.text(escape.visible_text(words).strip()))
 
 
 def level_of(text: str | None) -> int:
-    """A level as ARIA tells it; 2 when it does not."""
+    """The value of `aria-level`; 2 if it is missing or invalid."""
     return int(text) if text in {"1", "2", "3", "4", "5", "6"} else 2
 
 
 def _anchor(node: Element) -> str | None:
-    """The fragment that leads to a heading: its own id, that of the section it opens, or where its permalink points."""
+    """The fragment of a heading: its id, that of its section, or the target of its permalink."""
     if node.id:
         return node.id
     for link in node.css("a[href],a[name],[id]"):
@@ -68,7 +68,7 @@ def _anchor(node: Element) -> str | None:
 
 
 def _plain(node: Element) -> str:
-    """The words of a heading. What is not shown is taken out of it, for it has been written already."""
+    """The plain text of a heading. Permalinks are removed from the tree, because the heading has been written already."""
     length = len(collapsed(node.text() or ""))
     for element in node.css("a,span,button,br"):
         if element.tag == "br":

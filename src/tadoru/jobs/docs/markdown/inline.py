@@ -1,6 +1,8 @@
-"""What stands in a line: text, emphasis, code, links, images.
+"""Converts inline content: text, emphasis, code, links, images and other media.
 
-This is the walk over the elements of a line. It gathers pieces, which `pieces` joins to one string of Markdown.
+`InlineBuilder` walks over the elements of a line and collects pieces. They are joined at the end, when the neighbours of each
+piece are known: adjacent code spans become one, and emphasis that touches a word in a way that Markdown would not recognise loses
+its outer punctuation or its marks.
 """
 
 from __future__ import annotations
@@ -14,18 +16,18 @@ from tadoru.parse.html import Element, collapsed, has_words
 
 TEXT, CODE, MARKUP, BREAK = "text", "code", "markup", "break"
 InlinePiece = tuple[str, str]
-"""A kind and its content. Emphasis has its marks as the kind (`**`) and Markdown as the content."""
+"""A kind and its content. For emphasis, the kind is its mark (`**`) and the content is Markdown."""
 
 _TICKS = re.compile("`+")
 _SPACES = re.compile("[ \t\r\n\f]+")
 _DISCARDED = re.compile("[\x00-\x08\x0b\x0e-\x1f\u00ad\u200b]")
-"""Controls, and where a page says that a long name may be broken: whoever copies the name must not copy them."""
+"""Control characters and invisible break opportunities in long names, which must not be copied with them."""
 _PUNCTUATION = ".,:;!?、。，．：；！？「」『』（）()【】〈〉《》“”‘’…・％%"
-"""What means nothing to Markdown, and may leave the emphasis it stands at the edge of."""
+"""Punctuation without a meaning in Markdown, which may be moved out of emphasis."""
 
 
 def code_span(raw: str) -> str:
-    """Inline code in as many backticks as it takes; empty for empty code."""
+    """Inline code in as many backticks as needed; empty for empty code."""
     code = _DISCARDED.sub("", _SPACES.sub(" ", raw)).strip(" ")
     if not code:
         return ""
@@ -38,7 +40,7 @@ def code_span(raw: str) -> str:
 
 
 def exact_span(line: str) -> str:
-    """A line of a block of code as inline code, its spaces kept: they are columns and indents. Empty for an empty line."""
+    """A line of a code block as inline code with all spaces; empty for an empty line."""
     code = _DISCARDED.sub("", line).rstrip()
     if not code:
         return ""
@@ -48,7 +50,7 @@ def exact_span(line: str) -> str:
 
 
 def join_pieces(pieces: list[InlinePiece], breaks: str, *, bare: bool, in_link: bool) -> str:
-    """The pieces as Markdown; `bare` without white space at the ends."""
+    """The pieces as Markdown; with `bare`, without surrounding white space."""
     merged = _merge_pieces(pieces)
     out: list[str] = []
     spaced = bare
@@ -73,7 +75,7 @@ def join_pieces(pieces: list[InlinePiece], breaks: str, *, bare: bool, in_link: 
 
 
 def _text(pieces: list[InlinePiece], index: int, *, spaced: bool, in_link: bool) -> str:
-    """A piece of text, escaped; `spaced` when there is white space before it already."""
+    """A piece of text, escaped; `spaced`: white space precedes it."""
     words = escape.visible_text(pieces[index][1])
     if spaced and words[:1] == " ":
         words = words[1:]
@@ -84,7 +86,7 @@ def _text(pieces: list[InlinePiece], index: int, *, spaced: bool, in_link: bool)
 
 
 def _merge_pieces(pieces: list[InlinePiece]) -> list[InlinePiece]:
-    """Neighbours of one kind as one piece: only then can text be escaped, and code be told from a longer fence."""
+    """Adjacent pieces of one kind as one piece, so that text is escaped and code is delimited as a whole."""
     merged: list[tuple[str, list[str]]] = []
     for kind, content in pieces:
         if merged and kind == merged[-1][0] and kind not in {MARKUP, BREAK}:
@@ -95,7 +97,7 @@ def _merge_pieces(pieces: list[InlinePiece]) -> list[InlinePiece]:
 
 
 def _next_sign(pieces: list[InlinePiece], index: int) -> str:
-    """The character that follows a piece, as far as it matters to emphasis."""
+    """The character that follows a piece, as far as emphasis depends on it."""
     if index + 1 >= len(pieces):
         return ""
     kind, content = pieces[index + 1]
@@ -105,7 +107,7 @@ def _next_sign(pieces: list[InlinePiece], index: int) -> str:
 
 
 def _emphasise(mark: str, core: str, before: str, after: str) -> str:
-    """Emphasis with its marks where Markdown sees them: not between a word and punctuation, nor right after other emphasis."""
+    """Emphasis with its marks where Markdown recognises them: not between a word and punctuation or after other emphasis."""
     head = tail = ""
     previous = before[-1:]
     if _is_word(previous):
@@ -125,7 +127,7 @@ def _is_word(sign: str) -> bool:
 
 
 def _strip_punctuation(core: str, *, at_end: bool) -> tuple[str, str]:
-    """What is left of emphasised text when punctuation without a meaning in Markdown is taken off one of its ends."""
+    """Emphasised text without the punctuation at one of its ends, and that punctuation."""
     if "](" in core or "`" in core or ">" in core:
         return core, ""
     stripped = core.rstrip(_PUNCTUATION) if at_end else core.lstrip(_PUNCTUATION)
@@ -135,7 +137,7 @@ def _strip_punctuation(core: str, *, at_end: bool) -> tuple[str, str]:
 
 
 def convert_media(context: ConversionContext, node: Element, tag: str) -> str:
-    """The Markdown of an image or an embedded thing; empty when there is nothing to say about it."""
+    """The Markdown of an image or embedded media; empty if it has no alternative text or source."""
     if tag == "picture":
         image = node.css_first("img")
         return _image(context, image) if image is not None else ""
@@ -152,7 +154,7 @@ def _image(context: ConversionContext, node: Element) -> str:
     source = attributes.get("src") or ""
     if not source or source.startswith("data:"):
         source = attributes.get("data-src") or attributes.get("data-original") or ""
-    url = context.address(source) if source else None
+    url = context.absolute_url(source) if source else None
     if url is None:
         return alt
     context.images += 1
@@ -191,7 +193,7 @@ _PERMALINK_SIGNS = frozenset({"¶", "#", "🔗", "§", "", "◆", "◆\u00a0", "
 
 
 def render_inline(context: ConversionContext, nodes: Iterable[Element], breaks: str) -> str:
-    """The nodes, one after the other, as one string without white space at its ends."""
+    """The nodes as one string of Markdown without surrounding white space."""
     line = InlineBuilder(context)
     for node in nodes:
         line.add(node)
@@ -199,7 +201,7 @@ def render_inline(context: ConversionContext, nodes: Iterable[Element], breaks: 
 
 
 def is_permalink(node: Element, href: str) -> bool:
-    """Whether a link is only the sign that leads to the place where it stands."""
+    """Whether a link is only a permalink sign."""
     words = node.text(strip=True) or ""
     if "#" not in href or words not in _PERMALINK_SIGNS or node.css_first("img") is not None:
         return False
@@ -207,14 +209,14 @@ def is_permalink(node: Element, href: str) -> bool:
 
 
 class InlineBuilder:
-    """The pieces of one line, in order: their kind, and text, code, Markdown, or emphasis with its marks as the kind."""
+    """Collects the pieces of a line."""
 
     def __init__(self, context: ConversionContext) -> None:
         self.context = context
         self.pieces: list[InlinePiece] = []
 
     def add(self, top: Element) -> None:
-        """A node and what is below it. Elements without a meaning are walked through without a call, however deep they are."""
+        """Add a node and its descendants. Elements without a meaning are traversed without recursion, however deep they are."""
         node: Element | None = top
         waiting: list[Element | None] = []
         while True:
@@ -241,7 +243,7 @@ class InlineBuilder:
             self.pieces.append((TEXT, raw))
 
     def _opened(self, node: Element) -> bool:
-        """Write an element; True when it is to be walked through instead."""
+        """Write an element; True if it is to be traversed instead."""
         tag = node.tag or ""
         attributes = node.attributes
         if tag in element_kinds.SKIPPED_TAGS and not math.is_math_script(node, tag) and not self._is_folding(node, tag):
@@ -267,11 +269,11 @@ class InlineBuilder:
         return self._meant(node, tag)
 
     def _is_folding(self, node: Element, tag: str) -> bool:
-        """A button that is the heading of what it unfolds, and not one that copies it."""
+        """Whether a button is the heading of what it expands, and not a copy button."""
         return tag == "button" and self.context.in_heading > 0 and "copy" not in (node.html or "")[:300].lower()
 
     def _ordinary(self, node: Element, tag: str, kind: str) -> bool:
-        """Whether the kind leaves the element to its tag; what it does not leave is written here."""
+        """Whether an element of this kind is converted by its tag; otherwise it is written here."""
         if kind is element_kinds.DROP or (kind is element_kinds.PERMALINK and not (tag == "a" and self._is_wording(node))):
             return False
         if kind is element_kinds.CODE_SPAN and node.css_first("a[href]") is None:
@@ -287,7 +289,7 @@ class InlineBuilder:
 
     @staticmethod
     def _is_wording(node: Element) -> bool:
-        """A link that has the class of a permalink but holds the wording: some themes wrap the heading in it."""
+        """Whether a link with the class of a permalink contains the text of the heading, as in some themes."""
         alone = all(near is None or (near.is_text_node and near.is_empty_text_node) for near in (node.prev, node.next))
         return alone and len(node.text(strip=True) or "") > 2
 
@@ -313,7 +315,7 @@ class InlineBuilder:
         elif tag == "svg":
             return False
         elif tag in element_kinds.BLOCK_TAGS:
-            # A block inside a line: its words must not run into their neighbours.
+            # A block in a line: its words are separated from their neighbours.
             self._around(node, " ", " ")
         return False
 
@@ -323,7 +325,7 @@ class InlineBuilder:
         self.pieces.append((TEXT, after))
 
     def _inside(self, node: Element) -> InlineBuilder:
-        """The pieces below an element; too deep down, only its text."""
+        """The pieces in an element; beyond the maximum depth, only its text."""
         context = self.context
         inside = InlineBuilder(context)
         if context.depth > MAX_DEPTH:
@@ -349,7 +351,7 @@ class InlineBuilder:
         self._spaced(mark, inside)
 
     def _spaced(self, mark: str, inside: InlineBuilder) -> None:
-        """Emphasis whose white space at the ends is moved outside, where Markdown wants it."""
+        """Add emphasis with its surrounding white space moved outside, as Markdown requires."""
         while inside.pieces and inside.pieces[-1][0] == BREAK:
             inside.pieces.pop()
         written = inside.joined("  \n", bare=False)
@@ -382,11 +384,11 @@ class InlineBuilder:
         target = context.target(href)
         if context.in_heading and (target or "").partition("#")[0] == context.here:
             return None
-        # The title of a page is one thing: links to the parts of its path (rustdoc) only blur it.
+        # Titles have no links: those to parts of the path (rustdoc) are dropped.
         return None if context.in_heading == 1 else target
 
     def _link(self, node: Element) -> bool:
-        """A link; True when it is to be walked through as text."""
+        """Write a link; True if it is to be traversed as text."""
         context = self.context
         href = node.attributes.get("href")
         if href is None:
@@ -427,12 +429,12 @@ class InlineBuilder:
             self.pieces.append((MARKUP, f"<{tag}>{written}</{tag}>"))
 
     def joined(self, breaks: str, *, bare: bool = True) -> str:
-        """The line as Markdown; `bare` without white space at its ends."""
+        """The line as Markdown; with `bare`, without surrounding white space."""
         return join_pieces(self.pieces, breaks, bare=bare, in_link=self.context.in_link)
 
 
 def _are_adjacent_labels(before: Element | None, node: Element, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Whether two spans are words that only the style sheet keeps apart, such as a name and its type."""
+    """Whether two spans are words that only the style sheet separates, such as a name and its type."""
     if before is None or tag != "span" or before.tag != "span":
         return False
     own, other = attributes.get("class"), before.attributes.get("class")

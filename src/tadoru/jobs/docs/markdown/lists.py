@@ -1,7 +1,7 @@
-"""Lists: bullets, numbers, tasks, and lists of definitions.
+"""Converts lists: bullets, numbers, tasks, and definition lists.
 
-A list is written tight when each of its items is a line with at most lists below it, and loose, with empty lines, otherwise.
-A definition is an item that begins with its term in bold.
+A list is tight if each item is one line, possibly with lists below it, and otherwise loose, with empty lines between the items.
+A definition is an item that starts with its term in bold.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ def item_list(context: ConversionContext, node: Element) -> list[str]:
     for child in _items(node):
         blocks = _item(context, child)
         if blocks and items and child.tag in {"ul", "ol"}:
-            items[-1][1].extend(blocks)  # a list right below a list is shown below the item before it
+            items[-1][1].extend(blocks)  # A list directly in a list is shown below the previous item.
         elif blocks:
             items.append((child, blocks))
     if not items:
         return []
     if all(_is_section(blocks) for _, blocks in items):
-        return [block for _, blocks in items for block in blocks]  # sections that are a list only to the style sheet
+        return [block for _, blocks in items for block in blocks]  # Sections that are a list only for the style sheet.
     numbers = _numbers(node, [child for child, _ in items]) if node.tag == "ol" else None
     written: list[str] = []
     loose = False
     for at, (child, blocks) in enumerate(items):
         if numbers is None and len(blocks) == 1 and blocks[0].startswith("- ") and _is_definition(child):
-            written.append(blocks[0])  # an item that is a definition: the term is the item
+            written.append(blocks[0])  # An item that is a definition: the term is the item.
             loose = loose or "\n\n" in blocks[0]
             continue
         marker = f"{numbers[at]}. " if numbers else "- "
@@ -45,7 +45,7 @@ def item_list(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _items(node: Element) -> list[Element]:
-    """What is right below a list; of anchors that are around several items, since none closed them (XHTML), those items."""
+    """The children of a list; for unclosed anchors around several items (XHTML), those items."""
     found: list[Element] = []
     for child in node.iter():
         if child.tag == "a" and child.css_first("li,dt,dd") is not None:
@@ -56,12 +56,12 @@ def _items(node: Element) -> list[Element]:
 
 
 def _is_section(blocks: list[str]) -> bool:
-    """Whether an item is headed, or a table with its name above it."""
+    """Whether an item starts with a heading, or is a table with its title."""
     return _HEADING.match(blocks[0]) is not None or (blocks[0].startswith("**") and blocks[-1].startswith("| "))
 
 
 def _item(context: ConversionContext, child: Element) -> list[str]:
-    """The blocks of an item, with its tick box."""
+    """The blocks of an item, with its checkbox."""
     if child.tag in {"ul", "ol"}:
         return item_list(context, child)
     if child.tag in {"script", "template", "style"}:
@@ -74,7 +74,7 @@ def _item(context: ConversionContext, child: Element) -> list[str]:
 
 
 def _is_definition(item: Element) -> bool:
-    """Whether an item holds nothing but a list of definitions, in which case it would be a list in a list."""
+    """Whether an item contains only a definition list, which would become a nested list."""
     inside = child_elements(item)
     if len(inside) != 1 or inside[0].tag != "dl":
         return False
@@ -82,7 +82,7 @@ def _is_definition(item: Element) -> bool:
 
 
 def _tick_box(item: Element) -> str:
-    """`[x]` or `[ ]` when an item begins with a box to tick."""
+    """`[x]` or `[ ]` if an item starts with a checkbox."""
     node = item.first_child
     for _ in range(6):
         if node is None:
@@ -100,12 +100,12 @@ def _tick_box(item: Element) -> str:
 
 
 def _is_tight(blocks: list[str]) -> bool:
-    """Whether an item is one paragraph, perhaps with lists below it."""
+    """Whether an item is one paragraph, possibly with lists below it."""
     return all(block.startswith(("- ", "1. ")) and "\n\n" not in block for block in blocks[1:]) and "\n\n" not in blocks[0]
 
 
 def _numbers(node: Element, items: list[Element]) -> list[int]:
-    """The numbers of the items; a list that counts down begins where it says, or with their count."""
+    """The numbers of the items; a reversed list starts with its `start` value or the number of items."""
     attributes = node.attributes
     down = "reversed" in attributes
     number = _number(attributes.get("start"), len(items) if down else 1)
@@ -125,7 +125,7 @@ def _number(text: str | None, otherwise: int) -> int:
 
 
 def definitions(context: ConversionContext, node: Element) -> list[str]:
-    """A `<dl>` as a list: each term in bold, what it means below it, indented."""
+    """A `<dl>` as a list: each term in bold, its description below it, indented."""
     pairs = _pairs(node)
     if _is_outline(pairs):
         return _outline(context, pairs)
@@ -153,7 +153,7 @@ def definitions(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _is_outline(pairs: list[Element]) -> bool:
-    """Whether a list of definitions defines nothing: a table of contents or an index, whose entries have entries below them."""
+    """Whether a definition list is an outline: a table of contents or an index with nested entries."""
     below = [child for child in pairs if child.tag == "dd"]
     return all(map(_holds_only_lists, below)) and any(child.css_first("a[href]") is not None for child in pairs)
 
@@ -170,7 +170,7 @@ def _holds_only_lists(child: Element) -> bool:
 
 
 def _outline(context: ConversionContext, pairs: list[Element]) -> list[str]:
-    """Entries as items, those below an entry as a list below it."""
+    """Entries as items, with nested entries as nested lists."""
     items: list[list[str]] = []
     for child in pairs:
         blocks = context.blocks(child)
@@ -184,12 +184,12 @@ def _outline(context: ConversionContext, pairs: list[Element]) -> list[str]:
 
 
 def has_pairs(node: Element) -> bool:
-    """Whether a `<dl>` has a term or a description: some hold neither, and are only boxes."""
+    """Whether a `<dl>` has a term or a description: some have neither and are only boxes."""
     return bool(_pairs(node))
 
 
 def items(context: ConversionContext, node: Element) -> list[str]:
-    """The items of a module as rustdoc lists them, a row for each: its name, then what it is."""
+    """The items of a module in rustdoc, one row each: name and description."""
     written: list[str] = []
     for row in child_elements(node):
         cells = child_elements(row)
@@ -202,7 +202,7 @@ def items(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _entry(context: ConversionContext, terms: list[str], blocks: list[str]) -> list[str]:
-    """Terms that share a description are one item. Without one, or when each is a link, each is an item of its own."""
+    """Terms that share a description are one item. Without a description, or if each is a link, each is an item."""
     if len(terms) < 2 or (blocks and not all(map(_is_link, terms))):
         return [_definition(context, ", ".join(terms), blocks)]
     return [*(f"- {context.indented(term, 2)}" for term in terms[:-1]), _definition(context, terms[-1], blocks)]
@@ -213,7 +213,7 @@ def _is_link(term: str) -> bool:
 
 
 def _pairs(node: Element) -> list[Element]:
-    """The terms and descriptions, also those that are grouped in a `<div>`."""
+    """The terms and descriptions, including those grouped in a `<div>`."""
     found: list[Element] = []
     for child in _items(node):
         if child.tag in {"dt", "dd"}:
@@ -224,7 +224,7 @@ def _pairs(node: Element) -> list[Element]:
 
 
 def _is_marked(term: str) -> bool:
-    """Whether a term stands out already, or holds what bold marks could not enclose."""
+    """Whether a term is emphasised already, or has content that bold marks cannot enclose."""
     return term.startswith(("**", "`", "```", "- ", "> ", "|")) or "**" in term or "\n" in term
 
 

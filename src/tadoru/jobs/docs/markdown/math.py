@@ -1,7 +1,7 @@
-"""Formulas: `$…$` and `$$…$$` from what MathJax, KaTeX, MathML, Sphinx and pandoc leave in a page, once, and not escaped.
+"""Converts formulas of MathJax, KaTeX, MathML, Sphinx and pandoc to `$…$` and `$$…$$`.
 
-The source is taken where the page has it (an annotation, a script, delimiters in the text); it is written anew where the page has
-MathML alone (`mathml`).
+The TeX source is used if the page has it (an annotation, a script, delimiters in the text). From MathML alone it is reconstructed
+with its structure (scripts, fractions, roots, tables), because the mere text would be another formula ("P=Et", "x2").
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _plain(node: Element) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    """Parts of a row, a command kept apart from the letters that follow it."""
+    """Parts of a row, with a space between a command and letters that follow it."""
     out = ""
     for part in parts:
         apart = bool(out and part[:1].isalpha() and _COMMAND.search(out))
@@ -83,7 +83,7 @@ def _operator(text: str) -> str:
 
 
 def _grouped(part: str) -> str:
-    """What a script or a root takes: one sign as it is, more in braces."""
+    """The argument of a script or root: one character as it is, more in braces."""
     return part if len(part) == 1 else f"{{{part}}}"
 
 
@@ -156,10 +156,10 @@ _DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"))
 
 
 def split_formulas(raw: str) -> list[tuple[bool, str]]:
-    """Text whose formulas a script would set, in pieces: whether one is a formula, and the text or the formula as Markdown."""
+    """Text with formulas that a script would render, in pieces: whether it is a formula, and the text or the Markdown."""
     pieces: list[tuple[bool, str]] = []
     at = 0
-    unclosed: set[str] = set()  # what has no end now has none later
+    unclosed: set[str] = set()  # Opening delimiters without a closing one in the rest.
     for found in _OPENING.finditer(raw):
         if found.start() < at or found[0] in unclosed:
             continue
@@ -174,12 +174,12 @@ def split_formulas(raw: str) -> list[tuple[bool, str]]:
 
 
 def is_math_script(node: Element, tag: str) -> bool:
-    """Whether a `<script>` is MathJax's way to keep the source of a formula."""
+    """Whether a `<script>` has the source of a formula (MathJax)."""
     return tag == "script" and (node.attributes.get("type") or "").startswith("math/tex")
 
 
 def inline_math(node: Element, *, display: bool = False) -> str | None:
-    """A formula within a line; None when the element is none after all."""
+    """An inline formula; None if the element has none."""
     source = _source(node)
     if not source:
         return None
@@ -190,7 +190,7 @@ def inline_math(node: Element, *, display: bool = False) -> str | None:
 
 
 def block_math(node: Element) -> str | None:
-    """A formula on lines of its own."""
+    """A display formula; None if the element has none."""
     for number in node.css(".eqno"):
         number.decompose()
     source = _source(node, lines=True)
@@ -198,7 +198,7 @@ def block_math(node: Element) -> str | None:
 
 
 def _source(node: Element, *, lines: bool = False) -> str:
-    """The TeX of a formula, without delimiters and white space around it."""
+    """The TeX of a formula, without delimiters and surrounding white space."""
     for element in (node, *node.css("annotation,math,img,script")):
         if tex := _stated_source(element):
             return _strip_delimiters(tex, lines=lines)
@@ -209,7 +209,7 @@ def _source(node: Element, *, lines: bool = False) -> str:
 
 
 def _stated_source(element: Element) -> str | None:
-    """The source that one element tells, if it is of the kind that does."""
+    """The TeX source in an element, if it has one."""
     tag, attributes = element.tag, element.attributes
     if tag == "annotation":
         return element.text() if "tex" in (attributes.get("encoding") or "").lower() else None

@@ -1,7 +1,7 @@
-"""Signatures of an API: the line of code that a reference begins an entry with, its words apart as the page shows them.
+"""Converts signatures of an API reference to code.
 
-Sphinx and Texinfo write them as terms of a list, Doxygen as a table, Javadoc as a row of spans, rustdoc as headings. They come
-out as code; what is said about them follows as ordinary text.
+Sphinx and Texinfo write them as terms of a list, Doxygen as a table, Javadoc as spans, rustdoc as headings. Their descriptions
+follow as ordinary text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DROPPED = (
     ".copiable-anchor,.copiable-link"
 )
 _TEXINFO = "span.category,span.category-def"
-"""What kind of thing a definition of Texinfo is about, before its name."""
+"""The category of a Texinfo definition, before its name."""
 _DOXYGEN = frozenset({"memproto", "compoundTemplParams"})
 _HEADINGS = frozenset({"code-header", "signature"})
 _BEFORE = re.compile(r"(?<! ) ++(?=[,;)\]])|(?<=[(\[]) ++")
@@ -40,13 +40,13 @@ def is_signature_list(node: Element) -> bool:
 
 
 def signature_entries(context: ConversionContext, node: Element) -> list[str]:
-    """The entries of such a list: signatures that share a description in one block of code, then the description."""
+    """The entries of a signature list: signatures that share a description in one code block, then the description."""
     language = _DOMAINS.get((classes_of(node).split() or [""])[0], "")
     blocks: list[str] = []
     lines: list[str] = []
     for child in child_elements(node):
         if child.tag == "dt":
-            # Where the kind is not told, Texinfo leaves its colon.
+            # Without a category, Texinfo leaves its colon.
             lines.append(_python_arrow(_sphinx_line(child).removeprefix(": "), language))
         elif child.tag == "dd":
             blocks.extend(_signature_code(lines, language))
@@ -56,7 +56,7 @@ def signature_entries(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _python_arrow(line: str, language: str) -> str:
-    """Sphinx draws the arrow of Python; as code it is written as Python has it."""
+    """A line with the arrow that Sphinx displays replaced by that of Python."""
     return line.replace(" → ", " -> ") if language == "python" else line
 
 
@@ -66,7 +66,7 @@ def _signature_code(lines: list[str], language: str) -> list[str]:
 
 
 def _sphinx_line(term: Element) -> str:
-    """The text of a term; parameters that stand on lines of their own keep them."""
+    """The text of a term; parameters on separate lines stay there."""
     for added in term.css(_DROPPED):
         added.decompose()
     for line_break in term.css("br"):
@@ -82,7 +82,7 @@ def _sphinx_line(term: Element) -> str:
 
 
 def signature_block(node: Element) -> list[str]:
-    """A signature that an element of its own holds (Doxygen, Javadoc)."""
+    """A signature in a separate element (Doxygen, Javadoc)."""
     for added in node.css(_DROPPED):
         added.decompose()
     words = classes_of(node).split()
@@ -97,7 +97,7 @@ def signature_block(node: Element) -> list[str]:
 
 
 def heading_code(node: Element) -> str | None:
-    """The code of a heading that is a signature (rustdoc, Scaladoc); None for any other."""
+    """The code of a heading that is a signature (rustdoc, Scaladoc); None for any other heading."""
     if _HEADINGS.isdisjoint(classes_of(node).split()):
         return None
     for added in node.css(_DROPPED + ",.anchor"):

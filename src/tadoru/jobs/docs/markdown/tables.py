@@ -1,8 +1,8 @@
-"""Tables: every row with as many cells as the widest, one line each.
+"""Converts tables: every row with as many cells as the widest, one line each.
 
-Markdown knows one row of headings and no blocks in cells: heading rows are joined, a cell over several rows is repeated in each,
-one over several columns leaves the others empty, and lines, lists and code within a cell are put on one line with `<br>`.
-What is a table only to lay out a page is written as what it holds, and so is an example with its output beside it.
+Markdown has one header row and no blocks in cells: header rows are joined, a cell over several rows is repeated in each, one over
+several columns leaves the others empty, and lines, lists and code in a cell are put on one line with `<br>`. Layout tables are
+written as their content, and so are examples with their output beside them.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ _LAYOUT = "table,pre,h1,h2,h3,h4,ul,ol,dl"
 _BREAK = "<br>"
 _CODE = "pre,div.fragment"
 _NOT_IN_COLUMN_NAMES = "a[href],code,tt,samp,kbd,pre,div.fragment,img,ul,ol,dl,table"
-"""What the name of a column does not hold."""
+"""Elements that do not occur in column names."""
 _MAX_COLUMN_NAME = 60
 _MAX_EXAMPLE_ROWS = 3
-"""Rows of examples side by side. A longer table is one that is read down its columns."""
+"""Rows of code beside code that are written as examples; a longer table is a table."""
 
 
 @dataclass(slots=True)
 class _Rows:
-    """The cells of a table, as elements, by row."""
+    """The cells of a table by row."""
 
     header: list[list[Element]] = field(default_factory=list)
     body: list[list[Element]] = field(default_factory=list)
     caption: Element | None = None
     left_out: int = 0
-    """Rows beyond the bound."""
+    """Rows beyond the limit."""
     heading: Element | None = None
-    """A cell above all columns that is a heading (Doxygen), which stands above the table."""
+    """A cell over all columns with a heading (Doxygen), which is written above the table."""
     notes: list[Element] = field(default_factory=list)
-    """Cells with the footnotes of the table (DocBook), which stand below it."""
+    """Cells with the footnotes of the table (DocBook), which are written below it."""
 
 
 def table(context: ConversionContext, node: Element) -> list[str]:
-    """A table as one block, its caption before it; or what it holds, when it only lays things out."""
+    """A table as one block with its caption before it, or the content of a layout table."""
     rows = _rows(node, context.options.most_table_cells)
     above = context.blocks(rows.heading) if rows.heading is not None else []
     if not rows.header and not rows.body:
@@ -71,12 +71,12 @@ def table(context: ConversionContext, node: Element) -> list[str]:
 
 
 def _cells(row: list[str], kept: list[int]) -> list[str]:
-    """The cells of a row in the columns that are kept. Columns without a word in any row only keep others apart."""
+    """The cells of a row in the columns that are kept; columns without any text are dropped."""
     return [row[at] if at < len(row) else "" for at in kept]
 
 
 def grid(context: ConversionContext, node: Element) -> list[str] | None:
-    """A table made of boxes, as Javadoc has it: the names of its columns, then cell after cell; None when it is none."""
+    """A table made of `<div>` cells (Javadoc): column names, then cell after cell; None if it is not one."""
     cells = child_elements(node)
     names = [cell for cell in cells if "table-header" in classes_of(cell).split()]
     rest = cells[len(names) :]
@@ -122,7 +122,7 @@ def _rows(node: Element, most_cells: int) -> _Rows:
 
 
 def _is_heading(row: list[Element]) -> bool:
-    """Whether a row is one cell over several columns that holds a heading and nothing else."""
+    """Whether a row is one cell over several columns with a heading and nothing else."""
     if len(row) != 1 or _span(row[0].attributes.get("colspan")) < 2:
         return False
     inside = row[0].css_first("h1,h2,h3,h4,h5,h6")
@@ -130,7 +130,7 @@ def _is_heading(row: list[Element]) -> bool:
 
 
 def _is_header(body: list[list[Element]]) -> bool:
-    """Whether the first row names the columns: not when its first cell names the row, as that of the others does."""
+    """Whether the first row has the column names; not if its first cell is a row header like those of the other rows."""
     first = body[0]
     if all(cell.tag == "th" for cell in first):
         return len(first) > 1 or len(body) == 1 or any(cell.tag == "td" for cell in body[1])
@@ -138,7 +138,7 @@ def _is_header(body: list[list[Element]]) -> bool:
 
 
 def _is_like_next(row: list[Element], following: list[Element]) -> bool:
-    """Whether a row of ordinary cells is no header: it holds what no name of a column does, or is made as the next one is."""
+    """Whether a row of ordinary cells is not a header: it has what no column name has, or the markup of the next row."""
     if any(
         cell.css_first(_NOT_IN_COLUMN_NAMES) is not None or len((cell.text() or "").strip()) > _MAX_COLUMN_NAME for cell in row
     ):
@@ -148,7 +148,7 @@ def _is_like_next(row: list[Element], following: list[Element]) -> bool:
 
 
 def _cell_markup(cell: Element) -> str:
-    """How a cell is made, apart from what it holds."""
+    """The markup of a cell without its content."""
     return f"{classes_of(cell)} {cell.attributes.get('width') or ''} {'*' * _is_emphasised(cell)}".strip()
 
 
@@ -163,7 +163,7 @@ def _is_layout(node: Element, rows: _Rows) -> bool:
         return True
     widest = max(map(len, everything))
     if node.css_first("th") is None and all(sum(map(_is_filled, row)) <= 1 for row in everything):
-        return True  # whatever the cells are for, they are lines
+        return True  # At most one filled cell in each row: lines, not a table.
     if widest == 1:
         return len(everything) == 1 or not any(cell.tag == "th" for row in everything for cell in row)
     return (
@@ -178,7 +178,7 @@ def _is_filled(cell: Element) -> bool:
 
 
 def _is_example(rows: _Rows) -> bool:
-    """Whether every row is code beside code, as that of an example and what it prints: in cells it would not be what it was."""
+    """Whether every row is code beside code, such as an example and its output, which cells would distort."""
     return 0 < len(rows.body) <= _MAX_EXAMPLE_ROWS and all(map(_is_code_beside_code, rows.body))
 
 
@@ -188,7 +188,7 @@ def _is_code_beside_code(row: list[Element]) -> bool:
 
 
 def _side_by_side(context: ConversionContext, rows: _Rows) -> list[str]:
-    """The cells one after the other, each below the name of its column."""
+    """The cells one after another, each below its column name."""
     names = _one_header(_grid(context, rows.header))
     blocks: list[str] = []
     for row in rows.body:
@@ -201,14 +201,14 @@ def _side_by_side(context: ConversionContext, rows: _Rows) -> list[str]:
 
 
 def _numbers(rows: _Rows) -> list[str]:
-    """The numbers of the rows of a list of explanations, which a picture begins each with (DocBook); none for any other table."""
+    """The row numbers of a list of explanations, each an image (DocBook); empty for any other table."""
     pictures = [row[0].css_first("img") if len(row) == 2 and not (row[0].text() or "").strip() else None for row in rows.body]
     numbers = [(picture.attributes.get("alt") or "").strip("() ") if picture is not None else "" for picture in pictures]
     return numbers if not rows.header and all(number.isdecimal() and len(number) < 4 for number in numbers) else []
 
 
 def _numbered(context: ConversionContext, rows: _Rows, numbers: list[str]) -> list[str]:
-    """The explanations as a list that goes on with the numbers in the code."""
+    """The explanations as a list with the numbers in the code."""
     return [
         "\n\n".join(
             f"{number}. " + context.indented("\n\n".join(context.blocks(row[1])), len(number) + 2)
@@ -218,7 +218,7 @@ def _numbered(context: ConversionContext, rows: _Rows, numbers: list[str]) -> li
 
 
 def _grid(context: ConversionContext, rows: list[list[Element]]) -> list[list[str]]:
-    """The cells as text, spans filled."""
+    """The cells as text, with row and column spans filled."""
     grid: list[list[str]] = []
     down: dict[int, tuple[int, str]] = {}
     for row in rows:
@@ -240,12 +240,12 @@ def _grid(context: ConversionContext, rows: list[list[Element]]) -> list[list[st
 
 
 def _fill_rowspans(context: ConversionContext, written: list[str], down: dict[int, tuple[int, str]]) -> None:
-    """Put in the cells that reach down from rows above."""
+    """Add the cells that span down from the rows above."""
     while (at := len(written)) in down:
         left, content = down.pop(at)
         if left > 1:
             down[at] = (left - 1, content)
-        # Taken out first and put back below, so that this row sees each of them once.
+        # Removed first and added again, so that this row gets each of them once.
         context.take(len(content))
         written.append(content)
 
@@ -293,7 +293,7 @@ def cell_text(context: ConversionContext, cell: Element) -> str:
 
 
 def _cell_lines(context: ConversionContext, parent: Element, depth: int) -> list[str]:
-    """The lines that a cell, or a block in it, shows."""
+    """The lines of a cell or of a block in it."""
     pieces: list[str] = []
     run: list[Element] = []
 

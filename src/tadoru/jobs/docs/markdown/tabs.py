@@ -1,7 +1,7 @@
-"""Tabs: each panel below its label, also those that the page hides.
+"""Converts tabs: each panel below its label, including hidden panels.
 
-Labels come before their panels, so they are kept until the panels come by, and matched by id where the page says so, in order
-otherwise. That holds for every generator, for one label before each panel as well as for a row of labels before all of them.
+Labels precede their panels, so they are stored until the panels are reached, and matched by id if the page has ids, otherwise in
+order. This works for all generators, with one label before each panel or a row of labels before all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LABELS = "[role=tab],label,.nav-link,.tab-label,.sphinx-tabs-tab,.tab"
 
 
 def keep_labels(context: ConversionContext, row: Element) -> None:
-    """Remember the labels of a row of tabs."""
+    """Store the labels of a row of tabs."""
     found = [label for label in row.css(_LABELS) if label.mem_id != row.mem_id] or [
         item for item in child_elements(row) if item.tag in {"li", "button", "a"}
     ]
@@ -24,24 +24,24 @@ def keep_labels(context: ConversionContext, row: Element) -> None:
 
 
 def keep_label(context: ConversionContext, label: Element) -> None:
-    """Remember one label."""
+    """Store one label."""
     context.labels.append(_label(label))
 
 
 def _label(element: Element) -> tuple[str | None, str]:
     text = collapsed(element.text() or "")
-    # Signs of an icon font say nothing as text; what they stand for is in the title.
+    # Signs of an icon font have no meaning as text; the title has it.
     is_words = any(char.isalnum() for char in text)
     return element.id, text if is_words else element.attributes.get("title") or text
 
 
 def _contains_label(element: Element, found: frozenset[int]) -> bool:
-    """`<li class="tab"><a role="tab">`: the inner one is the label."""
+    """Whether an item contains the actual label, as in `<li class="tab"><a role="tab">`."""
     return element.tag == "li" and any(child.mem_id in found for child in child_elements(element))
 
 
 def panel(context: ConversionContext, node: Element) -> list[str]:
-    """A panel, after its label in bold."""
+    """A panel with its label in bold before it."""
     label = _take_label(context, node.attributes.get("aria-labelledby"))
     others, context.labels = context.labels, []
     blocks = context.blocks(node)
@@ -58,9 +58,9 @@ def _take_label(context: ConversionContext, labelled_by: str | None) -> str:
 
 
 def group(context: ConversionContext, node: Element) -> list[str] | None:
-    """A group that tells its labels and panels by where they stand; None when it does not.
+    """A group of tabs whose labels and panels are matched by position; None if it is not one.
 
-    VitePress, sphinx-inline-tabs, Django's own and MkDocs before 2022 are so.
+    VitePress, sphinx-inline-tabs, Django's documentation and MkDocs before 2022 use such groups.
     """
     rows = [child for child in child_elements(node) if child.tag == "div" and "tabs" in classes_of(child).split()]
     panels = [child for child in child_elements(node) if "blocks" in classes_of(child).split()]
