@@ -1,5 +1,6 @@
-"""`tadoru serve`: one ASGI service over the events database.
+"""`tadoru serve`: one ASGI service over the calendar database.
 
-`roles` has the table of every route and who may call it; `access` finds out who calls, and holds every request to that table;
-`service` is what the routes work with; `app` puts the rooms together: `rest` (JSON), `feeds` (calendars), `pages` (HTML).
+`roles` has the table of every route and the role it needs, `auth` identifies callers and enforces the table, `service` is what
+routes work with, `app` assembles the application: `api` (REST and feeds), `graphql`, `live` (WebSocket) and `web` (pages).
+`crawl_runner` runs crawls.
 """

@@ -1,4 +1,4 @@
-"""The application: the rooms put together, and every route held to the table of `roles`."""
+"""The ASGI application: routers, middleware and error handlers, with every route bound to the table of `roles`."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from tadoru.version import VERSION
 ROUTERS = (events.list_router, monitoring.router, api.router, feeds.router, web.router, live_room.router, graphql.router)
 
 
-def build_app(service: Service, rooms: Iterable[APIRouter] = ROUTERS, routes: Iterable[Route] = ROUTES) -> FastAPI:
-    """The ASGI application of a service. It closes the service when it ends. Tests bring rooms and a table of their own."""
+def build_app(service: Service, routers: Iterable[APIRouter] = ROUTERS, routes: Iterable[Route] = ROUTES) -> FastAPI:
+    """The ASGI application of a service. It closes the service at shutdown. Tests pass their own routers and table."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -45,13 +45,13 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROUTERS, routes: It
     live = live_room.LiveHub(service)
     limits = RateLimits(service.clock, per_address=options.rate_limit, per_key=options.key_rate_limit, table=service.limits_table)
     app.state.service, app.state.limits, app.state.live = service, limits, live
-    app.router.routes.extend(_own_routes() if rooms is ROUTERS else _routes(rooms))
+    app.router.routes.extend(_product_routes() if routers is ROUTERS else _guarded_routes(routers))
     problems.install_error_handlers(app)
     openapi.install_openapi(app)
     bind_routes(app, routes)
     app.add_middleware(RequestMiddleware, service=service, limits=limits)
     if options.cors:
-        # Without credentials: a script of another site sees what everybody sees, or brings a key of its own.
+        # Without credentials: a script of another site sees public data only, unless it sends an API key.
         app.add_middleware(
             CORSMiddleware, allow_origins=options.cors, allow_methods=["*"], allow_headers=["Authorization", "Content-Type"],
             expose_headers=["ETag", "Link", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"],
@@ -59,15 +59,15 @@ def build_app(service: Service, rooms: Iterable[APIRouter] = ROUTERS, routes: It
     return app
 
 
-def _routes(rooms: Iterable[APIRouter]) -> list[BaseRoute]:
-    """What the rooms offer, each route behind the guard."""
+def _guarded_routes(routers: Iterable[APIRouter]) -> list[BaseRoute]:
+    """The routes of these routers, each behind the guard."""
     guarded = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[Depends(guard)])
-    for room in rooms:
-        guarded.include_router(room)
+    for router in routers:
+        guarded.include_router(router)
     return guarded.router.routes
 
 
 @cache
-def _own_routes() -> list[BaseRoute]:
-    """Those of the product, made once for a process: a route knows no service but that of the request's application."""
-    return _routes(ROUTERS)
+def _product_routes() -> list[BaseRoute]:
+    """The routes of the product, built once per process: a route takes the service from the request."""
+    return _guarded_routes(ROUTERS)

@@ -1,6 +1,6 @@
-"""What the service does now and then by itself: it takes away what is over (`store.accounts.users`).
+"""Periodic removal of expired sessions, unused sign-in links and old audit log entries (`store.accounts.users`).
 
-Each process of a service does it; whoever comes second finds nothing to do.
+Each process of a service does it; the second one finds nothing to do.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from tadoru.errors import TadoruError
 from tadoru.serve.service import Service
 
 CLEANUP_INTERVAL = 6 * 3600.0
-"""Seconds between two times."""
+"""Seconds between two cleanups."""
 
 
 def clean_up(service: Service) -> None:
-    """Once. That it fails is told, and tried again the next time."""
+    """Clean up once. A failure is logged and retried the next time."""
     days = service.options.audit_days
     try:
         pruned = service.store.prune_access(timedelta(days=days) if days else None)
     except TadoruError as error:
-        service.log.write("warning", "What is over could not be taken away", why=str(error))
+        service.log.write("warning", "cleanup failed", why=str(error))
         return
     if pruned.lines or pruned.sessions or pruned.links:
         service.log.write("info", "tidied", lines=pruned.lines, sessions=pruned.sessions, links=pruned.links)
@@ -33,16 +33,16 @@ def clean_up(service: Service) -> None:
 
 @asynccontextmanager
 async def periodic_cleanup(service: Service, period: float = CLEANUP_INTERVAL) -> AsyncIterator[None]:
-    """While the service runs."""
+    """Clean up periodically while the service runs."""
     ended = asyncio.Event()
 
-    async def now_and_then() -> None:
+    async def repeat() -> None:
         while not ended.is_set():
             await run_in_threadpool(clean_up, service)
             with suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), period)
 
-    task = asyncio.create_task(now_and_then())
+    task = asyncio.create_task(repeat())
     try:
         yield
     finally:

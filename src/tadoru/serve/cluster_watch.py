@@ -1,7 +1,7 @@
-"""The cluster in the service's own database, looked at for the pages and the interface.
+"""The state of the cluster in the service's database, for the pages and the API.
 
-Only a service on PostgreSQL can have one. A look is kept for a moment and taken by one thread at a time, so that any number of
-open pages cost the database no more than one.
+Only a service on PostgreSQL can have a cluster. A snapshot is cached and read by one thread at a time, so that many open pages
+cost the database no more than one.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from tadoru.store.cluster.status import ClusterStatus
 
 CACHE_SECONDS = 2.0
-"""Seconds for which a look is good enough."""
+"""Seconds for which a snapshot is reused, at least."""
 PAUSE_FACTOR = 20
-"""How many times as long as a look took the next one is put off: the database spends a twentieth of its time on it at most."""
+"""The pause after a snapshot, as a multiple of the time it took: reading takes at most a twentieth of the database's time."""
 _making = threading.Lock()
 
 
 class ClusterWatch:
-    """Looks at a cluster when it is asked, and not too often."""
+    """Reads the state of a cluster on request, with a cache."""
 
     def __init__(self, database: str, clock: Clock) -> None:
         self._database, self._clock = database, clock
@@ -34,7 +34,7 @@ class ClusterWatch:
         self._until = -1.0
 
     def look(self) -> ClusterStatus | None:
-        """The cluster, a moment ago at most; None when the database has none. Raises StoreError."""
+        """The current or a cached snapshot; None if the database has no cluster. Raises StoreError."""
         with self._turn:
             began = self._clock.monotonic()
             if began >= self._until:
@@ -54,12 +54,12 @@ class ClusterWatch:
 
 
 def can_have_cluster(service: Service) -> bool:
-    """Whether the database is one that a cluster can be in."""
+    """Whether the database can hold a cluster."""
     return is_postgresql(service.store.database)
 
 
 def cluster_status(service: Service) -> ClusterStatus | None:
-    """The cluster in the service's database, if there is one. Raises StoreError."""
+    """The cluster in the service's database, or None. Raises StoreError."""
     if not can_have_cluster(service):
         return None
     with _making:
@@ -69,7 +69,7 @@ def cluster_status(service: Service) -> ClusterStatus | None:
 
 
 def cluster_status_or_none(service: Service) -> ClusterStatus | None:
-    """The same for a page that is about more: what cannot be seen is left out, and the log says why."""
+    """The cluster for a page that shows other things too: None after an error, which is logged."""
     try:
         return cluster_status(service)
     except StoreError as error:

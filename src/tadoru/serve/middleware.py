@@ -1,7 +1,8 @@
 """Middleware around the application.
 
-For each request, in this order: check the Host header, identify the principal, apply the rate limit, run the route with a limit on
-the body, record changes in the audit log, add security headers, write a log line. Unexpected exceptions become 500 without details.
+For each request, in this order: check the Host header, identify the principal, apply the rate limit, run the route with a limit
+on the body, record changes in the audit log, add security headers, write a log line. Unexpected exceptions become 500 without
+details.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class _HttpExchange:
         self._service.log.write("error", f"request failed: {type(error).__name__}", **fields)
 
     def _log_request(self) -> None:
-        if self._scope["path"] in _QUIET or not self._service.log.hears("info"):
+        if self._scope["path"] in _QUIET or not self._service.log.is_enabled("info"):
             return
         took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
         who = {"who": self._caller.name} if self._caller is not ANONYMOUS else {}

@@ -1,4 +1,4 @@
-"""For those who keep the service running: does it live, can it work, and how does collecting go."""
+"""Endpoints for monitoring: liveness, readiness, Prometheus metrics, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
-    """The process runs and answers."""
+    """Liveness: the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 def readyz(service: Annotated[Service, Depends(service_of)]) -> Response:
-    """The database answers too."""
+    """Readiness: the database responds too."""
     try:
         service.store.has_users()
     except StoreError as error:
@@ -36,14 +36,14 @@ def readyz(service: Annotated[Service, Depends(service_of)]) -> Response:
 
 @router.get("/openapi.json")
 async def description(request: Request) -> Response:
-    """The description of the REST interface."""
+    """The OpenAPI description of the REST API."""
     document: dict[str, Any] = request.app.openapi()
     return JSONResponse(document)
 
 
 @router.get("/metrics")
 def metrics(service: Annotated[Service, Depends(service_of)]) -> Response:
-    """Numbers, in the text format of Prometheus."""
+    """Metrics in the text format of Prometheus."""
     lines = [*_of_all(service.store.totals()), *_of_sources(service.store.health())]
     return PlainTextResponse("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
 
@@ -51,11 +51,11 @@ def metrics(service: Annotated[Service, Depends(service_of)]) -> Response:
 def _of_all(totals: CalendarTotals) -> Iterator[str]:
     yield from format_metric("tadoru_events", "Events by status.", [({"status": name}, n) for name, n in totals.events.items()])
     for name, words, value in (
-        ("tadoru_events_archived", "Events that are long over.", totals.archived),
-        ("tadoru_events_vanished", "Events that their sources no longer name.", totals.vanished),
-        ("tadoru_rows", "Rows that sources said.", totals.rows),
-        ("tadoru_rows_merged", "Rows about an event that another row is about too.", totals.merged_rows),
-        ("tadoru_reviews_open", "Questions that wait for a person.", totals.open_reviews),
+        ("tadoru_events_archived", "Archived events.", totals.archived),
+        ("tadoru_events_vanished", "Events that their sources no longer list.", totals.vanished),
+        ("tadoru_rows", "Rows from sources.", totals.rows),
+        ("tadoru_rows_merged", "Rows that share an event with another row.", totals.merged_rows),
+        ("tadoru_reviews_open", "Open reviews.", totals.open_reviews),
         ("tadoru_sources", "Sources.", totals.sources),
     ):
         yield from format_metric(name, words, [({}, value)])
@@ -66,14 +66,14 @@ def _of_sources(health: tuple[SourceHealthStats, ...]) -> Iterator[str]:
         rows = [({"source": str(one.source_id), "name": one.name}, value(one)) for one in health]
         yield from format_metric(name, words, [(labels, number) for labels, number in rows if number is not None])
 
-    yield from each("tadoru_source_enabled", "Is it collected?", lambda one: int(one.enabled))
-    yield from each("tadoru_source_rows", "What it says at present.", lambda one: one.rows)
+    yield from each("tadoru_source_enabled", "1 if the source is enabled.", lambda one: int(one.enabled))
+    yield from each("tadoru_source_rows", "Current rows of the source.", lambda one: one.rows)
     yield from each("tadoru_source_runs", "Runs in the last 30 days.", lambda one: one.runs)
     yield from each("tadoru_source_failed_runs", "Failed runs in the last 30 days.", lambda one: one.failed_runs)
-    yield from each("tadoru_source_failures", "Failures in a row, until now.", lambda one: one.failures)
-    yield from each("tadoru_source_late_seconds", "How long ago it should have been collected.", lambda one: round(one.late))
-    yield from each("tadoru_source_incidents_open", "Incidents that are not over.", lambda one: one.open_incidents)
+    yield from each("tadoru_source_failures", "Consecutive failures.", lambda one: one.failures)
+    yield from each("tadoru_source_late_seconds", "Seconds since the source was due.", lambda one: round(one.late))
+    yield from each("tadoru_source_incidents_open", "Open incidents.", lambda one: one.open_incidents)
     yield from each(
-        "tadoru_source_last_success_timestamp_seconds", "When it was last collected.",
+        "tadoru_source_last_success_timestamp_seconds", "Time of the last successful run.",
         lambda one: None if one.last_success is None else round(one.last_success.timestamp()),
     )  # fmt: skip

@@ -1,7 +1,7 @@
-"""Running the service until it is stopped: the socket, the processes, what they say, and how they end.
+"""Runs the service under uvicorn until it is stopped: socket, processes, log and signals.
 
-The socket is opened before anything else, so that a port that is taken is one sentence. SIGTERM and Ctrl-C let the requests that
-are under way end; a second one does not wait.
+The socket is opened first, so that a port in use is reported in one message. SIGTERM and Ctrl-C let requests in flight finish; a
+second signal does not wait.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from tadoru.store.service import open_service
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerConfig:
-    """All that a process needs to know to answer. It is handed to the workers, so that it holds plain values only."""
+    """The configuration of a server process. It is pickled for the workers, so it holds plain values only."""
 
     options: ServeOptions
     events: EventsOptions
     crawl_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the operator's configuration says of crawls, by job."""
+    """The operator's defaults for crawls, by job."""
     limits_table: str | None = None
-    """Where several processes count requests together."""
+    """The file in which several processes share their rate limits."""
     log_format: str = "text"
     log_level: str = "info"
 
 
 def open_socket(options: ServeOptions) -> socket.socket:
-    """The socket of the service."""
+    """The listening socket of the service. Raises UsageError."""
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     try:
         return socket.create_server((options.host, options.port), family=family, backlog=1024)
     except OSError as error:
-        # A name that does not resolve has a number below 0, and words with the number and the address around them.
+        # A host name that does not resolve has a negative number, and a text that repeats the number and the address.
         number = error.errno or 0
         why = os.strerror(number) if number > 0 else str(error).partition("] ")[2].partition(" (while")[0]
         raise UsageError(
@@ -73,7 +73,7 @@ def create_app(start: ServerConfig) -> FastAPI:
     limit_malloc_arenas()
     clock = SystemClock()
     log = Log(sys.stderr, clock, form=start.log_format, level=start.log_level)
-    _hear_uvicorn(log)
+    _log_uvicorn(log)
     store = open_service(start.options.database, clock)
     service = Service(
         store=store, options=start.options, events=start.events, clock=clock, log=log, crawl_defaults=start.crawl_defaults,
@@ -83,8 +83,8 @@ def create_app(start: ServerConfig) -> FastAPI:
 
 
 def create_worker_app(start: ServerConfig) -> FastAPI:
-    """The application of one process of several. What hinders it hinders the others too: the service ends."""
-    threading.Thread(target=_outlive_nobody, name="service", daemon=True).start()
+    """The application of one of several processes. If it cannot start, neither can the others: the service ends."""
+    threading.Thread(target=_exit_with_parent, name="service", daemon=True).start()
     try:
         return create_app(start)
     except TadoruError as error:
@@ -92,8 +92,8 @@ def create_worker_app(start: ServerConfig) -> FastAPI:
         raise SystemExit(STARTUP_FAILURE) from None
 
 
-def _outlive_nobody() -> None:
-    """When the process that started this one is gone, killed even, this one ends too: nobody else would ever end it."""
+def _exit_with_parent() -> None:
+    """End this process when its parent ends, even if the parent was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -101,7 +101,7 @@ def _outlive_nobody() -> None:
 
 
 def run_server(start: ServerConfig, listening: socket.socket) -> None:
-    """Answer until stopped."""
+    """Serve until stopped."""
     if start.options.workers == 1:
         _run(start, listening)
         return
@@ -117,7 +117,7 @@ def _run(start: ServerConfig, listening: socket.socket) -> None:
         log_config=None, access_log=False, server_header=False, proxy_headers=bool(options.trusted_proxy),
         forwarded_allow_ips=list(options.trusted_proxy), timeout_graceful_shutdown=max(1, round(options.shutdown_timeout)),
         **connection.WEBSOCKET_OPTIONS,
-        timeout_worker_healthcheck=60,  # A slow machine needs a while to start one; a short patience would kill it each time.
+        timeout_worker_healthcheck=60,  # A slow machine needs time to start a process; a short timeout would kill it each time.
     )  # fmt: skip
     if several:
         _run_several(start, config, listening)
@@ -127,13 +127,13 @@ def _run(start: ServerConfig, listening: socket.socket) -> None:
     def stop() -> None:
         server.should_exit = True
 
-    with _quietly(stop):
+    with _stop_signals_handled(stop):
         server.run(sockets=[listening])
 
 
 def _run_several(start: ServerConfig, config: uvicorn.Config, listening: socket.socket) -> None:
-    _hear_uvicorn(Log(sys.stderr, SystemClock(), form=start.log_format))
-    with _quietly(lambda: None):
+    _log_uvicorn(Log(sys.stderr, SystemClock(), form=start.log_format))
+    with _stop_signals_handled(lambda: None):
         workers = _Workers(config, sockets=[listening])
         workers.run()
     if any(one.exitcode == STARTUP_FAILURE for one in workers.processes):
@@ -141,19 +141,19 @@ def _run_several(start: ServerConfig, config: uvicorn.Config, listening: socket.
 
 
 class _Workers(Multiprocess):
-    """Processes of the service, of which one that was killed is missed at once."""
+    """The processes of the service. A process that was killed is replaced at once."""
 
     def keep_subprocess_alive(self) -> None:
         for one in self.processes:
-            # While our copy of its end is open, one that dies while it is asked how it is would be waited for all the time.
+            # While our copy of the pipe is open, the health check of a dead process would wait for its full timeout.
             one.child_conn.close()
         super().keep_subprocess_alive()
 
 
 @contextmanager
-def _quietly(stop: Callable[[], None]) -> Iterator[None]:
-    """uvicorn repeats the signal that stopped it when it has ended; nobody needs to hear it again. A terminal that is gone stops
-    the service as well."""
+def _stop_signals_handled(stop: Callable[[], None]) -> Iterator[None]:
+    """Handle stop signals here: uvicorn raises the signal that stopped it again at its end. A closed terminal stops the service
+    too."""
     numbers = (signal.SIGINT, *stop_signals())
     before = {number: signal.signal(number, lambda _number, _frame: stop()) for number in numbers}
     try:
@@ -163,8 +163,8 @@ def _quietly(stop: Callable[[], None]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-class _ToLog(logging.Handler):
-    """What uvicorn has to say, in the form of our own lines. Not its tracebacks: they may show what somebody typed."""
+class _LogHandler(logging.Handler):
+    """Writes uvicorn's warnings in the format of our log, without tracebacks, which may contain user input."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -176,9 +176,9 @@ class _ToLog(logging.Handler):
         self._log.write(level, " ".join(record.getMessage().split()).rstrip("."), **fields)
 
 
-def _hear_uvicorn(log: Log) -> None:
+def _log_uvicorn(log: Log) -> None:
     logger = logging.getLogger("uvicorn")
-    logger.handlers = [_ToLog(log)]
+    logger.handlers = [_LogHandler(log)]
     logger.setLevel(logging.WARNING)
     logger.propagate = False
 
@@ -189,7 +189,11 @@ MALLOC_ARENAS = 2
 
 
 def limit_malloc_arenas() -> bool:
-    """Ask the allocator for few stores; before the threads begin. False where it has no such setting."""
+    """Limit the arenas of the allocator; call it before threads start. False on systems without this setting.
+
+    glibc gives each thread its own arena, up to eight per core. Requests run on many threads, each leaves holes in another arena,
+    and a service under load grows for hours. Two arenas are as fast here, since Python runs one thread at a time.
+    """
     try:
         set_option = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):

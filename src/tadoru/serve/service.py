@@ -1,4 +1,4 @@
-"""What every route works with: the database, the options, the clock and the log. Made by the command, or by a test."""
+"""The context of every route: database, options, clock and log."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Service:
     store: ServiceStore
     options: ServeOptions = field(default_factory=ServeOptions)
     events: EventsOptions = field(default_factory=EventsOptions)
-    """How sources are collected when somebody starts a run here."""
+    """Options of the runs that are started in this service."""
     clock: Clock = field(default_factory=SystemClock)
     log: Log = field(default_factory=lambda: Log(sys.stderr, SystemClock()))
     crawl_defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the operator's configuration says of crawls, by job (`jobs.service_crawl.OPERATORS`)."""
+    """The operator's defaults for crawls, by job (`jobs.service_crawl.OPERATORS`)."""
     crawling: Dispatcher | None = None
-    """Runs crawls, where the application does (`serve.crawl_runner`)."""
+    """Runs crawls, if the application does so (`serve.crawl_runner`)."""
     collecting: SourceCollector | None = None
     """Collections that were started here; made with the first (`rest.running`)."""
     cluster: ClusterWatch | None = None
@@ -41,7 +41,7 @@ class Service:
     limits_table: str | None = None
     """Where the processes of one service count requests together (`access.shared_buckets`)."""
     at_end: list[Callable[[], None]] = field(default_factory=list)
-    """Called when the service ends, before its database is closed."""
+    """Called at shutdown, before the database is closed."""
 
     def close(self) -> None:
         for call in self.at_end:
@@ -50,12 +50,12 @@ class Service:
 
 
 def service_of(request: Request) -> Service:
-    """The service that a request is for; a FastAPI dependency."""
+    """The service of a request; a FastAPI dependency."""
     service: Service = request.app.state.service
     return service
 
 
 def request_origin(request: Request) -> str:
-    """The address of the service as the world sees it, without a slash at its end: for links in feeds and pages."""
+    """The public base URL of the service without a trailing slash, for links in feeds and pages."""
     configured = service_of(request).options.base_url
     return (configured or str(request.base_url)).rstrip("/")

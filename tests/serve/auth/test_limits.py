@@ -51,11 +51,11 @@ def test_what_is_given_back_can_be_taken_again_and_no_more() -> None:
         for buckets in (MemoryBuckets(), shared):
             limit = RateLimit(2, 60, FakeClock(), buckets=buckets, kind="guess")
             assert [limit.take("a").allowed for _ in range(3)] == [True, True, False]
-            limit.give_back("a")
+            limit.refund("a")
             assert [limit.take("a").allowed for _ in range(2)] == [True, False]
             for _ in range(9):
-                limit.give_back("a")
-            limit.give_back("nobody")
+                limit.refund("a")
+            limit.refund("nobody")
             assert [limit.take("a").allowed for _ in range(3)] == [True, True, False]
         shared.close()
 

@@ -124,4 +124,4 @@ def test_an_errand_comes_across_as_it_is() -> None:
     errand = CrawlRequest(
         database="postgresql://u:p@h/d", crawl_id=7, operators={"delay": 1.0}, private=("a:1",), log_level="debug"
     )
-    assert CrawlRequest.loaded(errand.dumped()) == errand
+    assert CrawlRequest.from_json(errand.to_json()) == errand

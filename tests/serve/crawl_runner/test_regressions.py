@@ -49,9 +49,9 @@ def hooks() -> Iterator[Site]:
 
 def told(house: House) -> None:
     """Tell what there is to tell, and wait until that is done."""
-    teller = WebhookNotifier(house.service, backoff=(0.0, 0.0))
-    teller.look()
-    teller._threads.shutdown()
+    notifier = WebhookNotifier(house.service, backoff=(0.0, 0.0))
+    notifier.poll()
+    notifier._threads.shutdown()
 
 
 def shop(site: Site) -> None:
@@ -154,10 +154,10 @@ def test_what_waits_to_be_tried_again_is_left_to_the_next_start(tmp_path: Path, 
     hook.statuses = [503]
     try:
         run_of(house, WORSE, hook.url)
-        teller = WebhookNotifier(house.service, backoff=(3600.0,))
-        teller.look()
+        notifier = WebhookNotifier(house.service, backoff=(3600.0,))
+        notifier.poll()
         hooks.wait_for(lambda site: site.hits("/hook") == 1)
-        teller.stop()
+        notifier.stop()
         assert len(house.store.unnotified_runs()) == 1
         told(house)
         assert (hook.calls, house.store.unnotified_runs()) == (2, ())

@@ -51,21 +51,21 @@ def test_progress_is_what_was_counted_and_how_fast() -> None:
 @pytest.mark.parametrize(
     "notice, words",
     [
-        (HostSlowed(host="a.example", gap=1, pause=60), "a.example asks to be left alone for 60 seconds: waiting."),
+        (HostSlowed(host="a.example", gap=1, pause=60), "a.example requests a pause of 60 seconds. Waiting."),
         (HostSlowed(host="a.example", gap=2, pause=0), "Slowing down for a.example."),
-        (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/: crawling that site."),
+        (SiteMoved(old="http://a.example/", new="http://b.example/"), "redirects to http://b.example/. Crawling that site."),
         (SitemapRead(url="http://a.example/s.xml", urls=0, problem="It is no XML."), "has a problem: It is no XML."),
-        (LeasesRecovered(count=1200), "Went on with 1,200 URLs of a process that ended early."),
+        (LeasesRecovered(count=1200), "Resumed 1,200 URLs of a process that ended early."),
         (PageTruncated(url="http://a.example/", reasons=("it has too many links",)), "left out: it has too many links."),
         (PageNotRendered(url="http://a.example/", reason="There is no browser.", browser_missing=True), "There is no browser."),
-        (PageHandlerFailed(url="http://a.example/", trace="secret trace"), "Tadoru failed on http://a.example/: please report this"),
+        (PageHandlerFailed(url="http://a.example/", trace="secret trace"), "Bug in Tadoru on http://a.example/. Please report it"),
     ],
 )  # fmt: skip
 def test_what_a_person_should_hear_is_a_sentence(strict: House, notice: CrawlNotification, words: str) -> None:
     notices = NoticeSender(strict.store, 1)
-    notices.hear(notice)
-    notices.hear(PageDone(url="http://a.example/", status=200, depth=0, links=0, seconds=0.1))
-    notices.hand_on()
+    notices.add(notice)
+    notices.add(PageDone(url="http://a.example/", status=200, depth=0, links=0, seconds=0.1))
+    notices.send_pending()
     (said,) = strict.notices(1)
     assert words in said
     assert "secret" not in said
@@ -75,9 +75,9 @@ def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: House) ->
     notices = NoticeSender(strict.store, 1)
     for beat in range(MAX_NOTICES):
         for number in range(100):
-            notices.hear(SitemapRead(url=f"http://a.example/{beat}/{number}\x1b[31m{'x' * 5000}", urls=0, problem="bad"))
+            notices.add(SitemapRead(url=f"http://a.example/{beat}/{number}\x1b[31m{'x' * 5000}", urls=0, problem="bad"))
         before = len(strict.notices(1))
-        notices.hand_on()
+        notices.send_pending()
         assert len(strict.notices(1)) - before <= NOTICES_PER_HEARTBEAT
         if before > MAX_NOTICES:
             break
@@ -90,8 +90,8 @@ def test_a_hostile_site_can_not_fill_the_database_with_notices(strict: House) ->
 def test_a_host_that_is_slowed_down_for_again_and_again_is_told_of_once(strict: House) -> None:
     notices = NoticeSender(strict.store, 1)
     for _ in range(5):
-        notices.hear(HostSlowed(host="a.example", gap=2, pause=0))
-    notices.hand_on()
+        notices.add(HostSlowed(host="a.example", gap=2, pause=0))
+    notices.send_pending()
     assert strict.notices(1) == ["Slowing down for a.example."]
 
 

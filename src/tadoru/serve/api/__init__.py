@@ -1,8 +1,8 @@
 """The REST API: JSON under `/api/v1`, and the calendar feeds.
 
 `events`, `sources`, `runs`, `reviews`, `crawls`, `crawl_results`, `docs_sites`, `cluster` and `feeds` hold the routes. The models
-(`models`, `source_models`, `crawl_models`, `docs_models`) describe requests and responses, `responses` writes JSON with entity tags
-and pages, `openapi` publishes the description. Permissions are in `serve.roles`, errors in `serve.problems`.
+(`models`, `source_models`, `crawl_models`, `docs_models`) describe requests and responses, `responses` writes JSON with entity
+tags and pages, `openapi` publishes the description. Permissions are in `serve.roles`, errors in `serve.problems`.
 """
 
 from __future__ import annotations

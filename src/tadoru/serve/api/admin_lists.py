@@ -50,7 +50,7 @@ def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: in
 
 
 def get_run(service: Service, run_id: int) -> records.RunLog:
-    """A run that is there. Raises Refused."""
+    """A run that is there. Raises HttpProblem."""
     try:
         return service.store.run(run_id)
     except UsageError:
@@ -64,7 +64,7 @@ def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason |
 
 
 def get_review(service: Service, review_id: int) -> records.ReviewItem:
-    """A question that is there. Raises Refused."""
+    """A question that is there. Raises HttpProblem."""
     try:
         return service.store.review(review_id)
     except UsageError:

@@ -53,7 +53,7 @@ def list_options(request: Request, who: CurrentPrincipal) -> Response:
     """What may be chosen for a crawl of each job: names, kinds, bounds and defaults."""
     names = ("name", "kind", "default", "least", "most", "values", "admin")
     body = {
-        job: [{name: getattr(one, name) for name in names} | {"what": one.words} for one in choices]
+        job: [{name: getattr(one, name) for name in names} | {"what": one.description} for one in choices]
         for job, choices in CRAWL_OPTIONS.items()
     }
     return json_response(request, who, body)
@@ -158,7 +158,7 @@ def list_notices(
 
 
 def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
-    """A crawl that is there. Raises Refused."""
+    """A crawl that is there. Raises HttpProblem."""
     try:
         return service.store.crawl(crawl_id)
     except CrawlNotFound as error:

@@ -148,7 +148,7 @@ def _event_response(request: Request, event_id: int, who: Principal, service: Se
 
 
 def visible_event(event_id: int, who: Principal, service: Service) -> EventRecord:
-    """An event that the caller may see; of one that was merged, the event it is a part of. Raises Refused."""
+    """An event that the caller may see; of one that was merged, the event it is a part of. Raises HttpProblem."""
     found, seen = find_event_record(service.store, event_id), set[int]()
     while found is not None and found.event.merged_into is not None and found.event.id not in seen:
         seen.add(found.event.id)
@@ -272,7 +272,7 @@ def _written(value: Any) -> str:
 
 
 def _existing_event(service: Service, event_id: int) -> EventRecord:
-    """An event that is there, whatever became of it. Raises Refused."""
+    """An event that is there, whatever became of it. Raises HttpProblem."""
     found = find_event_record(service.store, event_id)
     if found is None:
         raise HttpProblem(404, "Event {id} not found.", id=event_id)
@@ -280,7 +280,7 @@ def _existing_event(service: Service, event_id: int) -> EventRecord:
 
 
 def _unmerged_event(service: Service, event_id: int) -> EventRecord:
-    """An event that is there and was not merged. Raises Refused."""
+    """An event that is there and was not merged. Raises HttpProblem."""
     found = _existing_event(service, event_id)
     if found.event.merged_into is not None:
         raise HttpProblem(

@@ -171,7 +171,7 @@ def _open_review(service: Service, review_id: int) -> records.ReviewItem:
 
 
 def _review_row(service: Service, review_id: int) -> RawEvent:
-    """The row that a question is about. Raises Refused."""
+    """The row that a question is about. Raises HttpProblem."""
     _open_review(service, review_id)
     raw = service.store.review_raw(review_id)
     if raw is None:

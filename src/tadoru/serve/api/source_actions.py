@@ -58,7 +58,7 @@ def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
 
 
 def get_source(service: Service, source_id: int) -> EventSource:
-    """A source that is there. Raises Refused."""
+    """A source that is there. Raises HttpProblem."""
     try:
         return service.store.source(source_id)
     except UsageError:
@@ -71,12 +71,12 @@ def allowed_addresses(service: Service) -> Exemptions:
 
 
 def add_source(service: Service, values: Mapping[str, Any], by: str) -> EventSource:
-    """Save a new source. Raises Refused."""
+    """Save a new source. Raises HttpProblem."""
     return _saved(service, _with_hidden(values, {}), partial(source_registry.add_source, service.store, by=by))
 
 
 def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by: str) -> EventSource:
-    """Change a source. Raises Refused."""
+    """Change a source. Raises HttpProblem."""
     before = get_source(service, source_id)
     values = _with_hidden(values, before.settings)
     changed = {name for name, value in values.items() if getattr(before, name, None) != value}
@@ -92,7 +92,7 @@ def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by:
 
 
 def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with the headers that came back hidden as they were. Raises Refused."""
+    """The values with the headers that came back hidden as they were. Raises HttpProblem."""
     given = dict(values)
     headers = given["settings"].get("headers") if isinstance(given.get("settings"), Mapping) else None
     if isinstance(headers, Mapping) and HIDDEN in headers.values():
@@ -108,7 +108,7 @@ def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
 
 
 def remove_source(service: Service, source_id: int, by: str) -> None:
-    """Forget a source and its snapshots; its events stay. Raises Refused."""
+    """Forget a source and its snapshots; its events stay. Raises HttpProblem."""
     get_source(service, source_id)
     paths = service.store.remove_source(source_id, by)
     source_files(service).delete(paths)
@@ -145,7 +145,7 @@ class SourceCollector:
         self._is_stopping = False
 
     def start(self, source: EventSource) -> None:
-        """Begin to collect a source. Raises Refused when it is under way, or too many are."""
+        """Begin to collect a source. Raises HttpProblem when it is under way, or too many are."""
         newest = self._service.store.runs(source_id=source.id, limit=1)
         with self._lock:
             if self._is_stopping:
@@ -210,7 +210,7 @@ _making = threading.Lock()
 
 
 def start_run(service: Service, source_id: int) -> None:
-    """Begin to collect a source, enabled or not, and do not wait for it. Raises Refused."""
+    """Begin to collect a source, enabled or not, and do not wait for it. Raises HttpProblem."""
     with _making:
         if service.collecting is None:
             service.collecting = SourceCollector(service)
@@ -219,6 +219,6 @@ def start_run(service: Service, source_id: int) -> None:
 
 
 def preview_source(service: Service, source_id: int) -> SourceTrial:
-    """Fetch a source once and say what would be read. Raises Refused."""
+    """Fetch a source once and say what would be read. Raises HttpProblem."""
     get_source(service, source_id)
     return run_loop(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))

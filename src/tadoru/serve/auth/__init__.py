@@ -1,14 +1,13 @@
-"""Who calls, and whether they may.
+"""Authentication and authorisation.
 
-For a route: `caller: Annotated[Caller, Depends(caller)]` (`who`) says who it is; that they may call it was checked before, for
-the whole application. A page gets the token of its forms from `csrf_token(request)` (`cookies`); a form sends it as the field
-`csrf`, a script as the header X-CSRF-Token. The guard has read a form by then: `request.state.form` has its fields. To tell the
-audit log more than the path of a change, call `note(request, subject, **detail)` (`audit`).
+- `principal`: who makes a request (`principal: Annotated[Principal, Depends(current_principal)]`), and its audit log entry
+  (`note_change(request, subject, **detail)` adds detail; `actor_of(request)` is the actor for the store).
+- `authentication`: identifies the principal by API key or session; signing in and out, one-time links, session cookies, CSRF
+  tokens. A form sends `csrf_token(request)` as the field `csrf`, a script as the header X-CSRF-Token.
+- `guard`: enforces the table of `serve.roles` before every route. It has read a form by then: `request.state.form` has its
+  fields.
+- `rate_limits`, `security_headers`, `hosts` (allowed Host headers) and `api_keys`.
 
-For the pages around signing in (`sign_in`), all of them plain functions for a thread:
-`sign_in(request, name, password) -> SignedIn | None`, `open_link(request, token) -> User | None` (does the one-time link hold?),
-`use_link(request, token, password) -> SignedIn | None`, `sign_out(request)`; `start(response, request, signed_in)` and
-`forget(response, request)` (`cookies`) put the session into the browser and take it out; `safe_next(target)` is where to go
-afterwards. `sign_in` and `use_link` raise `Refused` with 429 when somebody tries too often. The address of a one-time link is
-`/welcome?token=…`; who must sign in first is led to `/sign-in?next=…`. Changes of users and keys take `by(request)` (`audit`).
+The functions of signing in run in a thread. `sign_in` and `use_link` raise `HttpProblem` with 429 after too many attempts. A
+one-time link is `/welcome?token=…`; anonymous visitors of a protected page are redirected to `/sign-in?next=…`.
 """

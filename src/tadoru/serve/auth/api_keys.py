@@ -1,4 +1,4 @@
-"""Making a key: only scopes that there are, and none that its owner has not."""
+"""Creation of API keys: only known scopes, and none beyond the role of the owner. Free of FastAPI, for the command line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def create_api_key(
     user: str | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key, and the one time that the whole of it is seen."""
+    """A new API key, and its full text, which is shown only once. Raises UsageError."""
     wanted = tuple(scopes)
     for scope in wanted:
         if scope not in SCOPES:

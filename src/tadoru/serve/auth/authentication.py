@@ -1,4 +1,8 @@
-"""The cookie of a session, the token of its forms, and where to go after signing in."""
+"""Authentication: session cookies and CSRF tokens, identification by API key or session, signing in and out.
+
+Signing in always starts a new session, and the session that the browser had before ends. An attempt is counted before the
+password is checked, so that parallel attempts are limited like sequential ones; a successful attempt is refunded.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +25,30 @@ from tadoru.store.accounts.users import SESSION_LIFETIME, normalize_user_name, v
 from tadoru.store.service import ServiceStore
 
 SECURE_COOKIE, PLAIN_COOKIE = "__Host-tadoru", "tadoru"
-"""A browser takes the first only over https, for this very host, and from nobody else."""
+"""A browser accepts the first only over https, for exactly this host."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInResult:
-    """A session that was just started: who, and what the cookie says."""
+    """A new session: its user, and the token for the cookie."""
 
     user: User
     token: str
 
 
 def is_secure(request: Request) -> bool:
-    """Does the browser speak https, to us or to what stands in front of us?"""
+    """Whether the browser uses https, to this service or to a proxy in front of it."""
     configured = service_of(request).options.base_url
     return urlsplit(configured).scheme == "https" if configured else request.scope["scheme"] == "https"
 
 
 def session_token(request: Request) -> str | None:
-    """What the browser's cookie says."""
+    """The token in the session cookie, or None."""
     return request.cookies.get(SECURE_COOKIE if is_secure(request) else PLAIN_COOKIE) or None
 
 
 def set_session_cookie(response: Response, request: Request, signed_in: SignInResult) -> None:
-    """Put a session into the browser."""
+    """Set the session cookie on a response."""
     secure = is_secure(request)
     response.set_cookie(
         SECURE_COOKIE if secure else PLAIN_COOKIE, signed_in.token, max_age=int(SESSION_LIFETIME.total_seconds()), path="/",
@@ -53,15 +57,15 @@ def set_session_cookie(response: Response, request: Request, signed_in: SignInRe
 
 
 def clear_session_cookie(response: Response, request: Request) -> None:
-    """Take the session out of the browser."""
+    """Delete the session cookie on a response."""
     secure = is_secure(request)
     response.delete_cookie(SECURE_COOKIE if secure else PLAIN_COOKIE, path="/", secure=secure, httponly=True, samesite="lax")
 
 
 def csrf_token(request: Request) -> str:
-    """What every form of a signed-in person must send back as `csrf`; nothing for somebody who is not signed in.
+    """The token that every form of a signed-in user must send as `csrf`; empty without a session.
 
-    It is made of the session's own token, so that it ends with it, and tells nothing about it.
+    It is derived from the session token, so it expires with the session and does not reveal it.
     """
     token = session_token(request)
     return hmac.new(token.encode(), b"csrf", hashlib.sha256).hexdigest() if token else ""
@@ -73,7 +77,7 @@ def is_valid_csrf_token(request: Request, given: str) -> bool:
 
 
 def safe_redirect(target: str | None) -> str:
-    """Where to go after signing in: an address on this service, whatever was asked for."""
+    """The target of a redirect after signing in: a path on this service; `/` for anything else."""
     given = target or ""
     if not given.startswith("/") or given.startswith(("//", "/\\")) or "\\" in given or not given.isprintable():
         return "/"
@@ -82,29 +86,29 @@ def safe_redirect(target: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What a request shows. Not to be written down anywhere."""
+    """The credential of a request. It must never be logged or stored."""
 
     key: str | None = field(default=None, repr=False)
     session: str | None = field(default=None, repr=False)
 
 
 def credential_of(request: Request) -> Credential:
-    """A key, or else the cookie of a session."""
+    """The API key of a request, or else its session cookie."""
     scheme, _, shown = request.headers.get("authorization", "").partition(" ")
     return Credential(key=shown.strip()) if scheme.lower() == "bearer" else Credential(session=session_token(request))
 
 
 async def identify(request: Request, limits: RateLimits) -> Principal:
-    """Who it is. A key that is shown must hold; a session that does not is nobody's."""
+    """The principal of a request. An invalid API key raises HttpProblem; an invalid session is anonymous."""
     shown = credential_of(request)
     if shown.key is not None:
-        return await _by_key(request, shown, limits)
+        return await _identify_by_key(request, shown, limits)
     if shown.session is None:
         return ANONYMOUS
     return await run_in_threadpool(principal_of, service_of(request).store, shown)
 
 
-async def _by_key(request: Request, shown: Credential, limits: RateLimits) -> Principal:
+async def _identify_by_key(request: Request, shown: Credential, limits: RateLimits) -> Principal:
     here = client_network(client_address(request))
     before = limits.failures.take(here, 0)
     if not before.allowed:
@@ -129,7 +133,7 @@ async def _by_key(request: Request, shown: Credential, limits: RateLimits) -> Pr
 
 
 def principal_of(store: ServiceStore, shown: Credential) -> Principal:
-    """Whose it is; nobody's when it does not hold, or no longer. For a thread."""
+    """The principal of a credential; anonymous if it is not or no longer valid. Blocking: run it in a thread."""
     if shown.key is None:
         session = store.session(shown.session) if shown.session is not None else None
         if session is None:
@@ -146,11 +150,11 @@ def principal_of(store: ServiceStore, shown: Credential) -> Principal:
 
 
 SignInAttempt = tuple[tuple[RateLimit, str], ...]
-"""The limits that an attempt counts for, and whom it counts for."""
+"""The rate limits that an attempt counts for, each with the name it counts under."""
 
 
 def sign_in(request: Request, name: str, password: str) -> SignInResult | None:
-    """Sign in with a name and a password; nothing when they do not fit."""
+    """Sign in with a name and a password; None if they are wrong."""
     store, limits, here = service_of(request).store, rate_limits_of(request), client_network(client_address(request))
     try:
         name = normalize_user_name(name)
@@ -174,14 +178,14 @@ def sign_in(request: Request, name: str, password: str) -> SignInResult | None:
 
 
 def open_link(request: Request, token: str) -> User | None:
-    """Whose one-time link this is, while it holds. Opening it does not use it up: mail programs open links too."""
-    return _with_link(request, token)
+    """The user of a one-time link while it is valid. Opening does not use it up: mail programs open links too."""
+    return _user_of_link(request, token)
 
 
 def use_link(request: Request, token: str, password: str = "") -> SignInResult | None:
-    """Sign in with a one-time link, and choose a password if one is given; nothing when the link does not hold."""
+    """Sign in with a one-time link and set a password if one is given; None if the link is not valid."""
     store = service_of(request).store
-    if _with_link(request, token) is None:
+    if _user_of_link(request, token) is None:
         return None
     if password:
         validate_password(password)  # Before the link is used up.
@@ -196,7 +200,7 @@ def use_link(request: Request, token: str, password: str = "") -> SignInResult |
 
 
 def sign_out(request: Request) -> None:
-    """End the session of this browser."""
+    """End the session of the request."""
     token = session_token(request)
     if token:
         service_of(request).store.end_session(token, actor_of(request))
@@ -207,7 +211,7 @@ def rate_limits_of(request: Request) -> RateLimits:
     return limits
 
 
-def _with_link(request: Request, token: str) -> User | None:
+def _user_of_link(request: Request, token: str) -> User | None:
     attempt = ((rate_limits_of(request).failures, client_network(client_address(request))),)
     _count_attempt(attempt)
     user = service_of(request).store.user_of_link(token)
@@ -217,18 +221,18 @@ def _with_link(request: Request, token: str) -> User | None:
 
 
 def _count_attempt(attempt: SignInAttempt) -> None:
-    """Take from every limit, or from none of them. Raises Refused."""
-    for place, (limit, whom) in enumerate(attempt):
+    """Count the attempt in every limit, or in none if one is exceeded. Raises HttpProblem."""
+    for index, (limit, whom) in enumerate(attempt):
         taken = limit.take(whom)
         if not taken.allowed:
-            _refund_attempt(attempt[:place])
+            _refund_attempt(attempt[:index])
             headers = {"Retry-After": str(taken.retry)}
             raise HttpProblem(429, "Too many attempts. Retry after {seconds} seconds.", headers, seconds=taken.retry)
 
 
 def _refund_attempt(attempt: SignInAttempt) -> None:
     for limit, whom in attempt:
-        limit.give_back(whom)
+        limit.refund(whom)
 
 
 def _agent(request: Request) -> str:

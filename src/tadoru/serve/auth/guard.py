@@ -1,5 +1,7 @@
-"""The guard: before every route, is the caller allowed it? It is a dependency of the whole application, so that no router can
-forget it, and it knows the row of a route by the very function that is about to run.
+"""The guard: checks before every route whether the principal may call it.
+
+It is a dependency of the whole application, so that no router can omit it. It finds the row of a route by the function that is
+about to run.
 """
 
 from __future__ import annotations
@@ -26,18 +28,18 @@ FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def bind_routes(app: FastAPI, routes: Iterable[Route] = ROUTES) -> None:
-    """Give every registered route its row; an application and a table that do not agree are a fault of ours."""
+    """Bind every registered route to its row of the table. Raises RuntimeError if routes and table differ."""
     table: dict[tuple[str, str], Route] = {}
     for route in routes:
         if (route.method, route.path) in table:
-            raise RuntimeError(f"{route.method} {route.path} is twice in the table of routes.")
+            raise RuntimeError(f"{route.method} {route.path} is in the table of routes twice.")
         table[route.method, route.path] = route
     rows: RouteRows = {}
     unknown, seen = [], set()
     for context in iter_route_contexts(app.routes):
-        is_socket = type(context.original_route) is WebSocketRoute  # Guarded by `live.handshake`, which reads the same table.
+        is_socket = type(context.original_route) is WebSocketRoute  # `live.handshake` enforces the same table.
         if not (is_socket or isinstance(context.original_route, APIRoute)) or context.endpoint is None or context.path is None:
-            raise RuntimeError(f"{context.path} is not a route that the guard sees: register it on a router.")
+            raise RuntimeError(f"{context.path} is not covered by the guard. Register it on a router.")
         for method in ("WS",) if is_socket else context.methods or ():
             found = table.get((method, context.path))
             if found is None:
@@ -47,19 +49,19 @@ def bind_routes(app: FastAPI, routes: Iterable[Route] = ROUTES) -> None:
             rows.setdefault((context.endpoint, method), []).append((compile_path(context.path)[0], found))
     missing = [f"{method} {path}" for method, path in table.keys() - seen]
     if unknown or missing:
-        raise RuntimeError(f"The table of routes lacks {sorted(unknown)} and has too much {sorted(missing)}.")
+        raise RuntimeError(f"The table of routes lacks {sorted(unknown)} and has unregistered {sorted(missing)}.")
     app.state.rows = rows
 
 
 def route_of(request: Request) -> Route:
-    """The row of the route that is about to run. A function may stand at several paths."""
+    """The row of the route that is about to run. A function may serve several paths."""
     rows: RouteRows = request.app.state.rows
     found = rows[request.scope["endpoint"], request.method]
     return next(row for pattern, row in found if len(found) == 1 or pattern.match(request.scope["path"]))
 
 
 def allowed_methods(request: Request) -> list[str]:
-    """The methods that the address of a request takes: several routes may stand at one path."""
+    """The methods allowed at the path of a request."""
     rows: RouteRows = request.app.state.rows
     here = {row.method for found in rows.values() for pattern, row in found if pattern.match(request.scope["path"])}
     return sorted(here | ({"HEAD"} if "GET" in here else set()))
@@ -72,21 +74,21 @@ def check_host(request: Request, hosts: frozenset[str]) -> None:
 
 
 async def guard(request: Request) -> None:
-    """Let the request through, or refuse it in a sentence."""
+    """Allow the request or raise HttpProblem; a FastAPI dependency."""
     row = route_of(request)
     request.state.row = row
     caller: Principal = getattr(request.state, "caller", ANONYMOUS)
     unsafe = request.method not in SAFE_METHODS
     if unsafe and not caller.is_key:
         check_same_origin(request)
-    if not caller.may(row.role, row.scope) and not (row.loopback and _is_direct_neighbour(request)):
+    if not caller.may(row.role, row.scope) and not (row.loopback and _is_local_request(request)):
         reject(request, row, caller)
     if unsafe:
         await _check_form(request, caller)
 
 
 def reject(request: Request, row: Route, caller: Principal) -> None:
-    """Say why somebody may not, and what would help."""
+    """Redirect to the sign-in page, or refuse. Raises HttpProblem."""
     if caller is ANONYMOUS and row.page and request.method == "GET" and prefers_html(request):
         here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         raise HttpProblem(303, "Sign in first.", {"Location": f"/sign-in?next={quote(here, safe='')}"})
@@ -94,7 +96,7 @@ def reject(request: Request, row: Route, caller: Principal) -> None:
 
 
 def access_denied(row: Route, caller: Principal) -> HttpProblem:
-    """What a caller is told who may not do what a row is about."""
+    """The problem of a principal without the permission of a row."""
     if caller is ANONYMOUS:
         return HttpProblem(401, "Sign in, or send an API key as “Authorization: Bearer …”.", {"WWW-Authenticate": "Bearer"})
     if caller.is_key and not row.scope:
@@ -109,24 +111,26 @@ def access_denied(row: Route, caller: Principal) -> HttpProblem:
 
 
 def check_same_origin(request: Request) -> None:
-    """A page of somebody else's can make a browser send a form; browsers say where it comes from."""
+    """Refuse a request that a page of another site made a browser send. Raises HttpProblem."""
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
-        raise HttpProblem(
-            403, "The request came from another site. Open the page on this site and try again.", code="cross_site_request"
-        )
+        raise _cross_site_request()
     sent_by = request.headers.get("origin")
     if sent_by is None:
         return
     own = {request.headers.get("host", "").lower(), urlsplit(service_of(request).options.base_url or "").netloc.lower()}
     if urlsplit(sent_by).netloc.lower() not in own - {""}:
-        raise HttpProblem(
-            403, "The request came from another site. Open the page on this site and try again.", code="cross_site_request"
-        )
+        raise _cross_site_request()
+
+
+def _cross_site_request() -> HttpProblem:
+    return HttpProblem(
+        403, "The request came from another site. Open the page on this site and try again.", code="cross_site_request"
+    )
 
 
 async def _check_form(request: Request, caller: Principal) -> None:
-    """Who is known by a cookie must prove that the request was made by one of our own pages."""
+    """Parse a form, and check the CSRF token of a request with a session. Raises HttpProblem."""
     is_form = request.headers.get("content-type", "").partition(";")[0].strip().lower() in FORM_TYPES
     if is_form:
         request.state.form = await request.form(max_files=10, max_fields=500)
@@ -137,8 +141,8 @@ async def _check_form(request: Request, caller: Principal) -> None:
         raise HttpProblem(403, "This form has expired. Reload the page and try again.", code="form_expired")
 
 
-def _is_direct_neighbour(request: Request) -> bool:
-    """Does this machine itself ask, with nothing in between? A proxy on it passes on what the world asks."""
+def _is_local_request(request: Request) -> bool:
+    """Whether the request comes from this machine and not through a proxy on it."""
     if {"forwarded", "x-forwarded-for", "x-real-ip", "via"} & set(request.headers):
         return False
     base = service_of(request).options.base_url

@@ -1,8 +1,7 @@
-"""The buckets of rate limits for a service of several processes: one table of fixed size in a file that all of them map.
+"""Rate limits by token buckets: a bucket fills steadily, and each request takes one token.
 
-A name has one of eight places, found by a keyed hash, so that nobody can choose names that push out another's; when all eight are
-taken, the one that was not seen for longest is given up. A place is read and written under a lock of the file, which the system
-takes back from a process that dies. A place that was half written then reads as one that nobody has.
+A service of one process keeps the buckets in memory; several processes share a file that all of them map, so that a limit applies
+to the whole service. The number of buckets is bounded: those unused for longest are dropped first.
 """
 
 from __future__ import annotations
@@ -27,41 +26,46 @@ from tadoru.clock import Clock
 from tadoru.serve.auth.principal import ANONYMOUS, Principal
 
 SETS, WAYS = 8192, 8
-_PLACE = struct.Struct("<16sdd")
+_SLOT = struct.Struct("<16sdd")
 _SALT = 16
 _EMPTY = bytes(16)
 
 
 @contextmanager
 def shared_bucket_file(sets: int = SETS) -> Iterator[str | None]:
-    """The path of a new table, for as long as the service runs; nothing on a system that cannot share one."""
+    """The path of a new bucket file while the service runs; None on systems without file locks."""
     if importlib.util.find_spec("fcntl") is None:  # pragma: no cover - not on Windows
         yield None
         return
-    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - memory; the file has a name of its own
+    folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 - in memory; the file name is random
     number, path = tempfile.mkstemp(prefix="tadoru-limits-", dir=folder)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(os.urandom(_SALT))
-            file.truncate(_SALT + sets * WAYS * _PLACE.size)
+            file.truncate(_SALT + sets * WAYS * _SLOT.size)
         yield path
     finally:
         Path(path).unlink(missing_ok=True)
 
 
 class SharedBuckets:
-    """One table, in this process."""
+    """Buckets in a file of fixed size that all processes map.
+
+    A name has eight slots, found by a keyed hash, so that nobody can choose names that evict another's; of eight used slots the
+    one unused for longest is evicted. A slot is accessed under a lock of the file, which the system releases if a process dies. A
+    slot that was half written then reads as another name's.
+    """
 
     def __init__(self, path: str) -> None:
         self._file = Path(path).open("r+b")  # noqa: SIM115 - as long as the service
         self._memory = mmap.mmap(self._file.fileno(), 0)
-        self._sets = (len(self._memory) - _SALT) // (WAYS * _PLACE.size)
+        self._sets = (len(self._memory) - _SALT) // (WAYS * _SLOT.size)
         self._salt = self._memory[:_SALT]
-        self._lock = threading.Lock()  # The lock of the file is one for all threads.
+        self._lock = threading.Lock()  # The file lock is per process, not per thread.
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Nobody else reads or writes meanwhile."""
+    def locked(self) -> Iterator[None]:
+        """Exclusive access, across threads and processes."""
         import fcntl
 
         with self._lock:
@@ -72,50 +76,50 @@ class SharedBuckets:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def get(self, name: str) -> tuple[float, float] | None:
-        """What is left in a bucket, and when that was; nothing for one that is not known."""
-        sign, places = self._places(name)
-        for place in places:
-            found, left, at = _PLACE.unpack_from(self._memory, place)
+        """The tokens left in a bucket and the time of that count; None for an unknown name."""
+        sign, slots = self._slots(name)
+        for slot in slots:
+            found, left, at = _SLOT.unpack_from(self._memory, slot)
             if found == sign:
                 return left, at
         return None
 
     def put(self, name: str, left: float, at: float) -> None:
-        """Keep a bucket."""
-        sign, places = self._places(name)
-        oldest, oldest_at = places[0], float("inf")
-        for place in places:
-            found, _, seen = _PLACE.unpack_from(self._memory, place)
+        """Store a bucket."""
+        sign, slots = self._slots(name)
+        oldest, oldest_at = slots[0], float("inf")
+        for slot in slots:
+            found, _, seen = _SLOT.unpack_from(self._memory, slot)
             if found == sign:
-                oldest = place
+                oldest = slot
                 break
             seen = float("-inf") if found == _EMPTY else seen
             if seen < oldest_at:
-                oldest, oldest_at = place, seen
-        _PLACE.pack_into(self._memory, oldest, sign, left, at)
+                oldest, oldest_at = slot, seen
+        _SLOT.pack_into(self._memory, oldest, sign, left, at)
 
     def close(self) -> None:
-        """Let go of it; the file is its maker's."""
+        """Unmap the file; its creator deletes it."""
         self._memory.close()
         self._file.close()
 
-    def _places(self, name: str) -> tuple[bytes, range]:
+    def _slots(self, name: str) -> tuple[bytes, range]:
         sign = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16, key=self._salt).digest()
-        start = _SALT + int.from_bytes(sign[:4], "little") % self._sets * WAYS * _PLACE.size
-        return sign, range(start, start + WAYS * _PLACE.size, _PLACE.size)
+        start = _SALT + int.from_bytes(sign[:4], "little") % self._sets * WAYS * _SLOT.size
+        return sign, range(start, start + WAYS * _SLOT.size, _SLOT.size)
 
 
 MAX_BUCKETS = 50_000
-"""Buckets that are remembered."""
+"""Maximum number of buckets in memory."""
 MAX_PASSWORD_CHECKS = 12
-"""Sign-ins whose password is being hashed, or waits for it: more would take the threads that answer everybody else."""
-_HAIR = 1e-9
-"""What adding up parts of seconds may lose."""
+"""Maximum number of passwords checked at the same time: more would take the threads of all other requests."""
+_EPSILON = 1e-9
+"""Tolerance for floating point sums of seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitResult:
-    """One request counted."""
+    """The result of counting one request."""
 
     allowed: bool
     limit: int
@@ -123,22 +127,22 @@ class RateLimitResult:
     reset: int
     """Seconds until the bucket is full again."""
     retry: int
-    """Seconds until the next request is allowed; 0 when it is."""
+    """Seconds until the next request is allowed; 0 if it is allowed now."""
 
     def headers(self) -> dict[str, str]:
-        """What the caller is told."""
-        told = {
+        """The response headers of the rate limit."""
+        headers = {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(self.remaining),
             "RateLimit-Reset": str(self.reset),
         }
-        return told if self.allowed else told | {"Retry-After": str(self.retry)}
+        return headers if self.allowed else headers | {"Retry-After": str(self.retry)}
 
 
 class BucketStore(Protocol):
-    """Where the buckets are. Between reading and writing one, `held` keeps others out."""
+    """Storage of buckets. Read and write one inside `locked`."""
 
-    def held(self) -> AbstractContextManager[None]: ...
+    def locked(self) -> AbstractContextManager[None]: ...
 
     def get(self, name: str) -> tuple[float, float] | None: ...
 
@@ -146,7 +150,7 @@ class BucketStore(Protocol):
 
 
 class MemoryBuckets:
-    """Those of one process."""
+    """Buckets in the memory of one process."""
 
     def __init__(self, most: int = MAX_BUCKETS) -> None:
         self._most = most
@@ -154,7 +158,7 @@ class MemoryBuckets:
         self._lock = threading.Lock()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         with self._lock:
             yield
 
@@ -172,22 +176,22 @@ class MemoryBuckets:
 
 
 class RateLimit:
-    """So many in so many seconds, for each name. Limits that share buckets are told apart by their `kind`."""
+    """At most `count` requests in `seconds`, per name. Limits that share a bucket store differ in `kind`."""
 
     def __init__(self, count: int, seconds: float, clock: Clock, *, buckets: BucketStore | None = None, kind: str = "") -> None:
         self._count, self._rate, self._clock, self._kind = count, count / seconds, clock, kind
         self._buckets: BucketStore = MemoryBuckets() if buckets is None else buckets
 
     def take(self, name: str, cost: int = 1) -> RateLimitResult:
-        """Count a request; with a cost of 0 only look."""
+        """Count a request; with a cost of 0 only check."""
         name = f"{self._kind} {name}"
-        with self._buckets.held():
+        with self._buckets.locked():
             now, full = self._clock.monotonic(), float(self._count)
             left, at = self._buckets.get(name) or (full, now)
             if not 0 <= left <= full or at > now:
                 left, at = full, now
             left = min(full, left + (now - at) * self._rate)
-            allowed = left >= 1 - _HAIR
+            allowed = left >= 1 - _EPSILON
             if cost:
                 left = max(0.0, left - cost) if allowed else left
                 self._buckets.put(name, left, now)
@@ -195,17 +199,17 @@ class RateLimit:
         retry = 0 if allowed else max(1, math.ceil((1 - left) / self._rate))
         return RateLimitResult(allowed, self._count, max(0, int(left)), reset, retry)
 
-    def give_back(self, name: str) -> None:
-        """Return what was taken: it was not what is counted here."""
+    def refund(self, name: str) -> None:
+        """Return one token to a bucket."""
         name = f"{self._kind} {name}"
-        with self._buckets.held():
+        with self._buckets.locked():
             if (found := self._buckets.get(name)) is not None:
                 left, at = found
                 self._buckets.put(name, min(float(self._count), left + 1), at)
 
 
 def client_network(address: str) -> str:
-    """What counts as one caller: an IPv4 address, or the /64 network that one customer gets of IPv6."""
+    """The network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -218,7 +222,7 @@ def client_network(address: str) -> str:
 
 
 class RateLimits:
-    """The limits of one service; `table` is the path of what its processes share."""
+    """The rate limits of one service; `table` is the path of the bucket file that its processes share."""
 
     def __init__(self, clock: Clock, *, per_address: int, per_key: int, table: str | None = None) -> None:
         self._shared = shared = SharedBuckets(table) if table is not None else None
@@ -229,11 +233,11 @@ class RateLimits:
         self.addresses = limit("address", per_address, 60) if per_address else None
         self.known = limit("known", per_key, 60) if per_key else None
         self.failures = limit("failure", 30, 60)
-        """Of keys, passwords and links from one address. Always there."""
+        """Failed keys, passwords and links per address; always enabled."""
         self.guesses = limit("guess", 20, 900)
-        """Of passwords for one name from one address. Were it for the name alone, a stranger could lock anybody out."""
+        """Passwords per user name and address. Per name alone, a stranger could lock a user out."""
         self.hashing = threading.BoundedSemaphore(MAX_PASSWORD_CHECKS)
-        """Of those whose password is being looked at, in this process."""
+        """Passwords being checked in this process."""
 
     def take(self, principal: Principal, address: str) -> RateLimitResult | None:
         """Count a request: for the address if it is anonymous, else for its key or user. None if that is not limited."""

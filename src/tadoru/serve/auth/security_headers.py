@@ -1,4 +1,4 @@
-"""The headers that every answer carries, so that a browser does only what our pages need. Pure."""
+"""Security headers of every response: browsers may do only what the pages need. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CONTENT_SECURITY_POLICY = "; ".join((
     "default-src 'none'", "img-src 'self' https: data:", "style-src 'self'", "script-src 'self'", "connect-src 'self'",
     "font-src 'self'", "manifest-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
 ))  # fmt: skip
-"""No inline script, no inline style, nothing from elsewhere but the pictures of events."""
+"""No inline scripts or styles, nothing from other sites except event images."""
 
 SECURITY_HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
@@ -24,7 +24,7 @@ _ALWAYS = tuple((name.lower().encode(), value.encode()) for name, value in SECUR
 
 
 def allow_framing(headers: MutableHeaders, sites: tuple[str, ...]) -> None:
-    """Let these sites show an answer in a frame. Without any it stays as strict as the others."""
+    """Allow these sites to embed a response in a frame. Without sites it stays forbidden."""
     if sites:
         headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY.replace(
             "frame-ancestors 'none'", f"frame-ancestors {' '.join(sites)}"
@@ -32,10 +32,10 @@ def allow_framing(headers: MutableHeaders, sites: tuple[str, ...]) -> None:
 
 
 def add_security_headers(headers: MutableHeaders, caller: Principal, *, secure: bool) -> None:
-    """Add what is missing. What somebody sees who signed in is kept by no shared cache."""
+    """Add missing security headers, and keep responses to signed-in principals out of shared caches."""
     there = {name for name, _ in headers.raw}
     if b"frame-ancestors" in dict(headers.raw).get(b"content-security-policy", b""):
-        there.add(b"x-frame-options")  # The policy says who may frame it; this header could only say nobody.
+        there.add(b"x-frame-options")  # The policy has the allowed sites; this header could only forbid all.
     headers.raw.extend(one for one in _ALWAYS if one[0] not in there)
     if secure:
         headers.setdefault("Strict-Transport-Security", "max-age=31536000")

@@ -1,5 +1,6 @@
-"""Crawls that the service runs: who may ask for what, the processes that do the work, and who is told when a site got worse.
+"""Runs the crawls of the service.
 
-A crawl is a row of the service's database (`store.served_crawls`). `control` is what routes and pages call; `dispatcher` is a thread
-of each process of the service that takes what is queued and starts `child`, a process of its own for each crawl.
+A crawl is a row of the service's database (`store.served_crawls`). Routes and pages call `control`, which validates requests with
+`crawl_options`. A thread of each service process (`dispatcher`) claims queued crawls and starts a process for each of them
+(`crawl_process`). `notifier` reports regressions, `operator_commands` imports crawls and makes backups.
 """

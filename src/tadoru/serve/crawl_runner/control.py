@@ -1,7 +1,7 @@
-"""What people do with crawls: add, run, pause, stop, change, remove. REST, GraphQL and pages all call these.
+"""Operations on crawls: add, run, pause, stop, change, remove. The API, GraphQL and the pages call these.
 
-Each refuses in one sentence (`problems.HttpProblem`): 404 for a crawl that is not there, 409 for one in another state, 422 for what
-cannot be used, 429 for one more than a user may have in the queue. Who does it is in the audit log, by the store.
+Each raises `HttpProblem`: 404 for an unknown crawl, 409 if its state does not allow the operation, 422 for invalid values, 429 if
+the user has too many queued crawls. The store records each operation in the audit log.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _errors_as_problems() -> Iterator[None]:
         raise HttpProblem(422, error) from None
 
 
-def add(  # noqa: PLR0913 - a crawl is made of so much
+def add(  # noqa: PLR0913 - the fields of a crawl
     service: Service,
     by: Actor,
     *,
@@ -51,23 +51,23 @@ def add(  # noqa: PLR0913 - a crawl is made of so much
     webhook: str | None = None,
     role: Role = Role.EDITOR,
 ) -> ServedCrawl:
-    """Add a crawl and have it run as soon as there is room. `role`: of whoever asks."""
+    """Add a crawl and queue it. `role` is the role of the principal."""
     with _errors_as_problems():
         chosen = validate_options(job, options, admin=role >= Role.ADMIN)
         given = [starts] if isinstance(starts, str) else starts
         found = validate_start_urls(service, job, given, listed=bool(chosen.get("list")))
-        kept = _name(name or found[0][:MAX_NAME_LENGTH])
-        address, rhythm = validate_webhook(service, webhook), _every(job, every)
+        kept = _validate_name(name or found[0][:MAX_NAME_LENGTH])
+        address, interval = validate_webhook(service, webhook), _validate_interval(job, every)
         _check_quota(service)
         crawl = service.store.add_crawl(
-            kept, job, found, chosen, by, every=rhythm, webhook=address, most_queued=service.options.crawls_queued
+            kept, job, found, chosen, by, every=interval, webhook=address, most_queued=service.options.crawls_queued
         )
     _wake(service)
     return crawl
 
 
 def run(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """Go on with a crawl that was paused, stopped or failed; run one that finished again."""
+    """Resume a crawl that was paused, stopped or failed; run a finished one again."""
     with _errors_as_problems():
         service.store.crawl(crawl_id)
         _check_quota(service)
@@ -77,13 +77,13 @@ def run(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
 
 
 def pause(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """Let a crawl rest; `run` goes on with it."""
+    """Pause a crawl; `run` resumes it."""
     with _errors_as_problems():
         return service.store.pause_crawl(crawl_id, by)
 
 
 def stop(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """End a crawl. What it found stays."""
+    """Stop a crawl and keep its results."""
     with _errors_as_problems():
         return service.store.stop_crawl(crawl_id, by)
 
@@ -98,31 +98,31 @@ def change(
     repeats: bool | None = None,
     webhook: str | None = None,
 ) -> ServedCrawl:
-    """Give a crawl another name, rhythm (`repeats=False`: none) or webhook (empty: none). None leaves a thing as it is."""
+    """Change the name, interval (`repeats=False` for none) or webhook (empty for none) of a crawl. None keeps a value."""
     with _errors_as_problems():
         found = service.store.crawl(crawl_id)
-        kept = None if name is None else _name(name)
+        kept = None if name is None else _validate_name(name)
         address = None if webhook is None else validate_webhook(service, webhook)
-        rhythm = _every(found.job, every)
-        return service.store.change_crawl(crawl_id, by, name=kept, every=rhythm, repeats=repeats, webhook=address)
+        interval = _validate_interval(found.job, every)
+        return service.store.change_crawl(crawl_id, by, name=kept, every=interval, repeats=repeats, webhook=address)
 
 
 def remove(service: Service, by: Actor, crawl_id: int) -> ServedCrawl:
-    """Forget a crawl that does not run, and remove its files; what an operator added by its path stays on the disk."""
+    """Remove a crawl that does not run, and its files; files that an operator added by path stay."""
     with _errors_as_problems():
         found = service.store.remove_crawl(crawl_id, by)
     remove_crawl_files(service.store.database, found)
     return found
 
 
-def _name(text: str) -> str:
+def _validate_name(text: str) -> str:
     kept = " ".join(text.split())
     if not kept or len(kept) > MAX_NAME_LENGTH or not kept.isprintable():
         raise UsageError("The name must have 1 to {limit} characters.", limit=MAX_NAME_LENGTH)
     return kept
 
 
-def _every(job: str, seconds: int | None) -> int | None:
+def _validate_interval(job: str, seconds: int | None) -> int | None:
     if seconds is None:
         return None
     if not MIN_INTERVAL <= seconds <= MAX_INTERVAL:

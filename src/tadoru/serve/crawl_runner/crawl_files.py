@@ -1,7 +1,7 @@
-"""Where the files of a crawl are, how much room all of them take, and how they are removed: only below our own folder.
+"""The files of crawls: where they are, how much space they use, and their removal.
 
-With SQLite `var/tadoru.db` that is `var/crawls/…` and `var/docs/…`, beside the snapshots of events. No path comes from a request:
-a place is made by the store from a crawl's number, or was named by an operator at the machine.
+With the SQLite database `var/tadoru.db` they are in `var/crawls/…` and `var/docs/…`, beside the snapshots of events. No path
+comes from a request: the store derives it from the crawl's ID, or an operator gave it on the command line.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from tadoru.jobs.docs.run import crawl_database_path
 from tadoru.store.files import beside
 from tadoru.store.served_crawls.schema import ServedCrawl
 
-if TYPE_CHECKING:  # A process that crawls needs to know nothing of the web.
+if TYPE_CHECKING:  # The crawl process does not import the web service.
     from tadoru.serve.service import Service
 
 FOLDERS = ("crawls", "docs")
 
 
 def data_folder(database: str) -> Path:
-    """The folder of a service's own files, by the address of its database."""
+    """The data folder of a service, by the URL or path of its database."""
     return Path(beside(database)).absolute() / "var"
 
 
 def crawl_path(service: Service, crawl: ServedCrawl) -> Path:
-    """The database of a crawl, or the folder of a documentation site. It need not be there yet."""
+    """The database of a crawl, or the folder of a documentation site. It may not exist yet."""
     return crawl_path_in(service.store.database, crawl)
 
 
 def crawl_path_in(database: str, crawl: ServedCrawl) -> Path:
-    """The same, by the address of the service's database."""
+    """The same, by the URL or path of the service's database."""
     return data_folder(database) / crawl.place if crawl.is_ours else Path(crawl.place)
 
 
 def crawl_database(service: Service, crawl: ServedCrawl) -> Path:
-    """The database of a crawl of any job: a documentation site keeps it in its folder."""
+    """The database of a crawl of any job; that of a documentation site is in its folder."""
     path = crawl_path(service, crawl)
     return crawl_database_path(path) if crawl.job == "docs" else path
 
 
 def used_bytes(database: str) -> int:
-    """The room that the files of all crawls take."""
+    """The size of the files of all crawls."""
     return sum(_sizes(data_folder(database) / name for name in FOLDERS))
 
 
@@ -58,12 +58,13 @@ def _sizes(folders: Iterator[Path]) -> Iterator[int]:
                         waiting.append(entry.path)
                     else:
                         yield entry.stat(follow_symlinks=False).st_size
-        except OSError:  # Removed while we looked.
+        except OSError:  # Removed in the meantime.
             continue
 
 
 def remove_crawl_files(database: str, crawl: ServedCrawl) -> None:
-    """Remove the files of a crawl that is ours. A link is removed, never followed; what an operator named stays."""
+    """Remove the files of a crawl in the data folder. A symbolic link is removed, not followed; files that an operator added
+    stay."""
     if not crawl.is_ours:
         return
     folder = data_folder(database) / crawl.place.split("/")[0] / str(crawl.id)

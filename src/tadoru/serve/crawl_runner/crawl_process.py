@@ -1,10 +1,10 @@
 """The process of one crawl: `python -m tadoru.serve.crawl_runner.crawl_process`, started by the dispatcher.
 
-What it is to do comes as one line of JSON on its standard input: an address may hold a password, and what is on a command line
-everybody sees. The input stays open for as long as the service lives; when it ends, the service is gone, and so this process ends
-as well: gracefully, with the crawl queued, so that whoever serves the database next goes on with it.
+Its request comes as one line of JSON on standard input, because a database URL may contain a password and command lines are
+visible to all users. The input stays open while the service lives. When it closes, the service is gone, and this process ends
+gracefully and queues its crawl, so that the next service on the database resumes it.
 
-A thread says once a second how it goes and hears what is wanted, also while the site is analysed.
+A thread reports progress and reads the requested action every second, also during the analysis of the site.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from tadoru.store.served_crawls.schema import CrawlState, ServedCrawl
 from tadoru.store.service import ServiceStore, open_service
 
 HEARTBEAT_SECONDS = 1.0
-"""Seconds between two words about how it goes."""
+"""Seconds between two progress reports."""
 COMPARED_RUNS = 50
 STATE_AFTER_STOP = {"pause": CrawlState.PAUSED, "stop": CrawlState.STOPPED, "": CrawlState.QUEUED}
 
@@ -49,42 +49,42 @@ class _Stoppable(Protocol):
 
 
 class StopRequest:
-    """That the crawl should end, said by any thread before or while it runs."""
+    """A request to stop the crawl, from any thread, before or while it runs."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # A signal may say it in the very thread that holds it.
+        self._lock = threading.RLock()  # A signal handler may run in the thread that holds the lock.
         self._crawl: _Stoppable | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.is_said = False
+        self.is_requested = False
         self.is_lost = False
-        """The crawl is somebody else's by now: nothing more is to be written about it."""
+        """Another process holds the crawl now: write nothing more about it."""
 
-    def take(self, crawl: Crawler) -> None:
-        """Here is the crawl."""
+    def attach(self, crawl: Crawler) -> None:
+        """Set the crawl to stop."""
         with self._lock:
             self._crawl, self._loop = crawl, asyncio.get_running_loop()
-            if self.is_said:
+            if self.is_requested:
                 crawl.stop()
 
-    def say(self, *, lost: bool = False) -> None:
+    def request(self, *, lost: bool = False) -> None:
         with self._lock:
-            self.is_said, self.is_lost = True, self.is_lost or lost
+            self.is_requested, self.is_lost = True, self.is_lost or lost
             if self._crawl is not None and self._loop is not None:
-                with suppress(RuntimeError):  # The loop has ended: so has the crawl.
+                with suppress(RuntimeError):  # The loop has ended, and the crawl with it.
                     self._loop.call_soon_threadsafe(self._crawl.stop)
 
 
 class Heartbeat:
-    """Says how it goes, and hears what is wanted."""
+    """Reports progress and reads the requested action, in a thread."""
 
-    def __init__(self, store: ServiceStore, crawl: ServedCrawl, wish: StopRequest, log: Log) -> None:
-        self._store, self._crawl, self._wish, self._log = store, crawl, wish, log
+    def __init__(self, store: ServiceStore, crawl: ServedCrawl, stop: StopRequest, log: Log) -> None:
+        self._store, self._crawl, self._stop, self._log = store, crawl, stop, log
         self._me = current()
         self._began = SystemClock().monotonic()
         self._metrics: CrawlMetrics | None = None
         self._seen: deque[tuple[float, int]] = deque(maxlen=30)
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._go_on, name="beats", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self.wanted = ""
         self.notices = NoticeSender(store, crawl.id)
 
@@ -100,55 +100,55 @@ class Heartbeat:
         """Called by the crawl, several times a second."""
         self._metrics = metrics
 
-    def _go_on(self) -> None:
-        # Signals are the main thread's.
+    def _run(self) -> None:
+        # Only the main thread handles signals.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
         is_last = False
         while True:
-            self._say()
+            self._report()
             if is_last:
                 return
             is_last = self._over.wait(HEARTBEAT_SECONDS)
 
-    def _say(self) -> None:
+    def _report(self) -> None:
         now = SystemClock().monotonic()
         progress = progress_of(self._metrics, now - self._began, self._seen, now)
         try:
             self.wanted = self._store.beat(self._crawl.id, self._me, progress) or self.wanted
-            self.notices.hand_on()
+            self.notices.send_pending()
         except CrawlLost:
-            self._wish.say(lost=True)
+            self._stop.request(lost=True)
         except StoreError as error:
-            # Tried again at the next beat; what is crawled is in a database of its own.
+            # Retried at the next heartbeat; the results are in another database.
             self._log.write("warning", f"crawl {self._crawl.id}: {error}", crawl_id=self._crawl.id)
         if self.wanted:
-            self._wish.say()
+            self._stop.request()
 
 
 def main() -> int:
-    """Do the errand on standard input."""
+    """Run the crawl of the request on standard input."""
     line = _read_request_line()
     if not line:
-        return 0  # Whoever started this died at once.
-    errand = CrawlRequest.loaded(line)
-    wish = StopRequest()
-    signal.signal(signal.SIGTERM, lambda _number, _frame: wish.say())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # A terminal sends it to everybody; the service tells us when to end.
-    threading.Thread(target=_exit_with_parent, args=(wish,), name="service", daemon=True).start()
-    log = Log(sys.stderr, SystemClock(), form=errand.log_format, level=errand.log_level)
+        return 0  # The service ended before it wrote the request.
+    request = CrawlRequest.from_json(line)
+    stop = StopRequest()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: stop.request())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # A terminal sends it to all processes; the service stops this one.
+    threading.Thread(target=_exit_with_parent, args=(stop,), name="service", daemon=True).start()
+    log = Log(sys.stderr, SystemClock(), form=request.log_format, level=request.log_level)
     launch.tune_process()
     try:
-        with closing(open_service(errand.database)) as store:
-            if store.crawl(errand.crawl_id).is_ours:
-                os.umask(0o077)  # What an operator named keeps the rights that it was given.
-            return run_crawl(errand, store, wish, log)
+        with closing(open_service(request.database)) as store:
+            if store.crawl(request.crawl_id).is_ours:
+                os.umask(0o077)  # Files that an operator added keep their permissions.
+            return run_crawl(request, store, stop, log)
     except TadoruError as error:
-        log.write("error", f"crawl {errand.crawl_id}: {error}", crawl_id=errand.crawl_id)
+        log.write("error", f"crawl {request.crawl_id}: {error}", crawl_id=request.crawl_id)
         return 1
 
 
 def _read_request_line() -> bytes:
-    """The first line of the input, read without Python's buffers: a thread is at the input until the very end."""
+    """The first line of standard input, read without buffering: a thread reads the rest until the end."""
     line = b""
     while not line.endswith(b"\n"):
         piece = os.read(0, 65536)
@@ -158,45 +158,45 @@ def _read_request_line() -> bytes:
     return line
 
 
-def _exit_with_parent(wish: StopRequest) -> None:
-    """Nothing is ever written to the input again: it ends when the service does."""
+def _exit_with_parent(stop: StopRequest) -> None:
+    """Stop when standard input closes, which happens when the service ends."""
     with suppress(OSError):
         os.read(0, 1)
-    wish.say()
+    stop.request()
 
 
-def run_crawl(errand: CrawlRequest, store: ServiceStore, wish: StopRequest, log: Log) -> int:
-    """Run the crawl to its end, or to where it is stopped, and write down how that was."""
-    crawl, me = store.crawl(errand.crawl_id), current()
-    path = crawl_path_in(errand.database, crawl)
+def run_crawl(request: CrawlRequest, store: ServiceStore, stop: StopRequest, log: Log) -> int:
+    """Run the crawl until it ends or is stopped, and record the result."""
+    crawl, me = store.crawl(request.crawl_id), current()
+    path = crawl_path_in(request.database, crawl)
     order = CrawlTask(
-        job=crawl.job, starts=crawl.starts, options=options_for(crawl.job, errand.operators, crawl.options), path=path,
-        again=crawl.again, allowed=Exemptions.from_list(errand.private),
+        job=crawl.job, starts=crawl.starts, options=options_for(crawl.job, request.operators, crawl.options), path=path,
+        again=crawl.again, allowed=Exemptions.from_list(request.private),
     )  # fmt: skip
-    log.write("info", f"crawl {crawl.id} runs", crawl_id=crawl.id, job=crawl.job, again=crawl.again)
+    log.write("info", "crawl started", crawl_id=crawl.id, job=crawl.job, again=crawl.again)
     came, error = RunResult(is_over=False), ""
-    with Heartbeat(store, crawl, wish, log) as beats:
+    with Heartbeat(store, crawl, stop, log) as heartbeat:
         hooks = CrawlHooks(
-            notify=_notice_handler(beats.notices, log, crawl.id), watch=beats.watch, steer=wish.take,
-            begun=lambda: store.mark_restarted(crawl.id, me), is_stopped=lambda: wish.is_said,
+            notify=_notice_handler(heartbeat.notices, log, crawl.id), watch=heartbeat.watch, steer=stop.attach,
+            begun=lambda: store.mark_restarted(crawl.id, me), is_stopped=lambda: stop.is_requested,
         )  # fmt: skip
         try:
             came = run_crawl_task(order, hooks)
             error = came.error
         except CrawlLost:
-            wish.say(lost=True)
+            stop.request(lost=True)
         except TadoruError as problem:
             error = str(problem).replace(str(path), f"of crawl {crawl.id}")
         except OSError as problem:
-            error = f"Its files could not be written ({problem.strerror}): free some disk space, and run it again."
+            error = f"Cannot write the crawl files: {problem.strerror}. Free some disk space and run the crawl again."
         except Exception as problem:
-            log.write("error", f"crawl {crawl.id} broke", crawl_id=crawl.id, error=type(problem).__name__, at=_frames(problem))
-            error = f"Tadoru failed on it ({type(problem).__name__}): please report this, with the log of the service."
+            log.write("error", "crawl failed", crawl_id=crawl.id, error=type(problem).__name__, at=_frames(problem))
+            error = f"Bug in Tadoru ({type(problem).__name__}). Please report it with the service log."
         for note in came.notes:
-            beats.notices.say("info", note)
-    if wish.is_lost:
+            heartbeat.notices.send("info", note)
+    if stop.is_lost:
         return 1
-    state = CrawlState.FAILED if error else CrawlState.FINISHED if came.is_over else STATE_AFTER_STOP[beats.wanted]
+    state = CrawlState.FAILED if error else CrawlState.FINISHED if came.is_over else STATE_AFTER_STOP[heartbeat.wanted]
     return _record_end(store, crawl, state, error, came, log)
 
 
@@ -210,7 +210,7 @@ def _record_end(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, erro
 
 
 def _run_changes(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, error: str, came: RunResult) -> dict[str, Any]:
-    """What this run means after those before it: worse, well again, or neither."""
+    """The changes of this run against earlier runs: regression, recovery, or neither."""
     runs = [run for run in store.crawl_runs(crawl.id, limit=COMPARED_RUNS) if run.ended_at is not None]
     finished = next((run for run in runs if run.outcome == "finished"), None)
     changes: Mapping[str, Any] = came.changes
@@ -225,17 +225,15 @@ def _run_changes(store: ServiceStore, crawl: ServedCrawl, state: CrawlState, err
 
 
 def _frames(problem: BaseException) -> str:
-    """Where it went wrong. Only places: values may be what somebody typed."""
+    """The source lines of an exception, without values, which may contain user input."""
     return " < ".join(f"{Path(one.filename).name}:{one.lineno}" for one in reversed(extract_tb(problem.__traceback__)[-8:]))
 
 
 def _notice_handler(notices: NoticeSender, log: Log, number: int) -> Any:
     def notify(notice: CrawlNotification) -> None:
-        notices.hear(notice)
-        if (broke := NoticeSender.is_our_fault(notice)) is not None:
-            log.write(
-                "error", f"crawl {number}: Tadoru failed on {broke[0]}; please report this", crawl_id=number, trace=broke[1]
-            )
+        notices.add(notice)
+        if (broke := NoticeSender.bug_report(notice)) is not None:
+            log.write("error", f"bug in Tadoru on {broke[0]}: please report it", crawl_id=number, trace=broke[1])
 
     return notify
 

@@ -1,8 +1,7 @@
-"""Telling people that a crawl found a site worse than before, or well again: the operator's addresses, and the crawl's webhook.
+"""Notifies of regressions and recoveries of crawled sites: the operator's `--notify` targets and the crawl's webhook.
 
-Each is told once: whoever takes a run upon itself (`mark_told`) tells it. The addresses of `--notify` are the operator's own. A
-webhook was typed by somebody who is not at this machine: it goes through the address guard, follows nothing and is signed when
-there is a secret. Its address may be a secret itself, and is in no message.
+Each run is reported once, by the process that claims it (`mark_notified`). A webhook URL is user input: its request goes through
+the address guard, follows no redirects, and is signed if there is a secret. The URL may be a secret and is in no message.
 """
 
 from __future__ import annotations
@@ -29,19 +28,19 @@ from tadoru.store.served_crawls.register import CrawlNotFound
 from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
 
 BACKOFF = (2.0, 10.0, 60.0)
-"""Seconds before each further try."""
+"""Seconds before each retry."""
 TIMEOUT = 15.0
 SIGNATURE_HEADER, TIMESTAMP_HEADER = "X-Tadoru-Signature", "X-Tadoru-Timestamp"
 MAX_REASONS = 20
 
 
-def validate_webhook(service: Service, address: str | None) -> str:
-    """A webhook in its one spelling; empty for none. Raises UsageError."""
-    if not address or not address.strip():
+def validate_webhook(service: Service, text: str | None) -> str:
+    """A webhook URL in canonical form; empty for none. Raises UsageError."""
+    if not text or not text.strip():
         return ""
-    if len(address) > 2000 or not address.strip().lower().startswith(("http://", "https://")):
+    if len(text) > 2000 or not text.strip().lower().startswith(("http://", "https://")):
         raise UsageError("A webhook URL must start with https:// or http://.")
-    url = parse_typed_url(address)
+    url = parse_typed_url(text)
     try:
         reject_private_url(url, Exemptions.from_list(service.options.crawl_private))
     except UsageError:
@@ -52,7 +51,7 @@ def validate_webhook(service: Service, address: str | None) -> str:
 
 
 def webhook_message(service: Service, crawl: ServedCrawl, run: CrawlRun) -> dict[str, Any]:
-    """What is sent to a webhook."""
+    """The JSON message to a webhook."""
     base = (service.options.base_url or "").rstrip("/")
     return {
         "event": "crawl.recovered" if run.changes.get("recovered") else "crawl.regression",
@@ -68,12 +67,12 @@ def webhook_message(service: Service, crawl: ServedCrawl, run: CrawlRun) -> dict
 
 
 def sign_message(secret: str, moment: str, body: bytes) -> str:
-    """The signature of a message: HMAC-SHA-256 of its moment, a dot, and its bytes."""
+    """The signature of a message: HMAC-SHA-256 of its timestamp, a dot, and its body."""
     return "sha256=" + hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
 
 
 def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tuple[bool, str]:
-    """Send a message to a webhook once: whether trying again cannot help, and why it was not taken (empty when it was)."""
+    """Send a message to a webhook once: whether a retry is pointless, and the error (empty if it succeeded)."""
     body = json.dumps(message, ensure_ascii=False).encode()
     headers: Headers = (("Content-Type", "application/json"),)
     if service.options.webhook_secret:
@@ -95,79 +94,79 @@ def post_webhook(service: Service, address: str, message: dict[str, Any]) -> tup
             await fetcher.close()
         if isinstance(answer, Failure):
             is_final = answer.kind is FailureKind.BLOCKED_ADDRESS
-            return is_final, f"{urlsplit(address).hostname} gave no answer ({answer.kind.replace('_', ' ')})"
+            return is_final, f"no response from {urlsplit(address).hostname} ({answer.kind.replace('_', ' ')})"
         if 200 <= answer.status < 300:
             return True, ""
-        return answer.status < 500 and answer.status not in (408, 429), f"it answered {answer.status}"
+        return answer.status < 500 and answer.status not in (408, 429), f"status {answer.status}"
 
     return run_loop(send())
 
 
 class WebhookNotifier:
-    """Tells what is to be told, in threads of its own."""
+    """Sends notifications of runs, in its own threads."""
 
     def __init__(self, service: Service, backoff: tuple[float, ...] = BACKOFF) -> None:
         self._service, self._backoff = service, backoff
-        self._over = threading.Event()
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="telling")
+        self._stopping = threading.Event()
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="notifier")
         self._send: Send | None = None
         try:
             self._send = create_sender(service.options.notify)
         except UsageError as error:
-            service.log.write("error", "nobody can be notified", error=str(error))
+            service.log.write("error", "notifications are disabled", error=str(error))
 
-    def look(self) -> None:
-        """Take upon us what nobody has told yet."""
+    def poll(self) -> None:
+        """Claim the pending notifications and send them."""
         store = self._service.store
         for run in store.unnotified_runs():
-            if not self._over.is_set() and store.mark_notified(run.id):
-                self._threads.submit(self._tell, run)
+            if not self._stopping.is_set() and store.mark_notified(run.id):
+                self._threads.submit(self._notify_of, run)
 
     def stop(self) -> None:
-        """What is under way is finished; what waits to be tried again is left to the next start."""
-        self._over.set()
+        """Finish what is being sent; pending retries are left to the next start."""
+        self._stopping.set()
         self._threads.shutdown()
 
-    def _tell(self, run: CrawlRun) -> None:
+    def _notify_of(self, run: CrawlRun) -> None:
         service = self._service
         try:
             crawl = service.store.crawl(run.crawl_id)
             if self._send is not None:
-                self._notify(self._send, crawl, run)
+                self._notify_operator(self._send, crawl, run)
             if crawl.webhook:
-                self._post(crawl, run)
+                self._post_webhook(crawl, run)
         except CrawlNotFound:
             return
         except StoreError as error:
-            service.log.write("error", "telling of a crawl failed", crawl_id=run.crawl_id, error=str(error))
+            service.log.write("error", "notification failed", crawl_id=run.crawl_id, error=str(error))
 
-    def _notify(self, send: Send, crawl: ServedCrawl, run: CrawlRun) -> None:
-        is_well = bool(run.changes.get("recovered"))
-        title = f"{crawl.name}: {'well again' if is_well else 'worse than before'}"
+    def _notify_operator(self, send: Send, crawl: ServedCrawl, run: CrawlRun) -> None:
+        is_recovery = bool(run.changes.get("recovered"))
+        title = f"{crawl.name}: {'recovered' if is_recovery else 'regression'}"
         where = crawl.starts[0] if crawl.starts else ""
         text = " ".join([f"Crawl {crawl.id} of {where}.", *map(str, run.changes.get("reasons") or ())][: MAX_REASONS + 1])
         try:
-            is_sent = send(title, text, "success" if is_well else "warning")
-        except Exception as error:  # Whatever a library of many services raises, crawls go on.
-            self._service.log.write("error", "a notice could not be sent", crawl_id=crawl.id, error=type(error).__name__)
+            is_sent = send(title, text, "success" if is_recovery else "warning")
+        except Exception as error:  # The library of many services may raise anything; crawls continue.
+            self._service.log.write("error", "notification not sent", crawl_id=crawl.id, error=type(error).__name__)
             is_sent = False
-        self._say(crawl, is_sent, "People were notified." if is_sent else "The notice to people could not be sent.")
+        self._add_notice(crawl, is_sent, "Notification sent." if is_sent else "The notification could not be sent.")
 
-    def _post(self, crawl: ServedCrawl, run: CrawlRun) -> None:
+    def _post_webhook(self, crawl: ServedCrawl, run: CrawlRun) -> None:
         message = webhook_message(self._service, crawl, run)
         why = ""
         for pause in (*self._backoff, None):
             is_final, why = post_webhook(self._service, crawl.webhook, message)
             if not why:
-                self._say(crawl, True, "The webhook was told.")
+                self._add_notice(crawl, True, "Webhook notified.")
                 return
             if is_final or pause is None:
                 break
-            if self._over.wait(pause):
+            if self._stopping.wait(pause):
                 self._service.store.mark_unnotified(run.id)
                 return
-        self._say(crawl, False, f"The webhook could not be told: {why}.")
+        self._add_notice(crawl, False, f"The webhook could not be notified: {why}.")
 
-    def _say(self, crawl: ServedCrawl, is_well: bool, text: str) -> None:
-        body = {"crawl_id": crawl.id, "level": "info" if is_well else "warning", "text": text}
+    def _add_notice(self, crawl: ServedCrawl, is_recovery: bool, text: str) -> None:
+        body = {"crawl_id": crawl.id, "level": "info" if is_recovery else "warning", "text": text}
         self._service.store.tell("crawl.notice", f"crawl/{crawl.id}", body)

@@ -1,6 +1,8 @@
-"""Crawls that were made on the command line, added to a service by their path: it shows them, and can go on with them.
+"""Commands of the operator on the crawls of a service: import a crawl by its path, and back up everything.
 
-Only somebody at the machine, or an admin, may say a path. The files stay where they are, also when the crawl is removed.
+An imported crawl stays where it is, also when it is removed from the service. A backup has the layout of the data folder, so that
+it can be served as it is. Databases are copied by SQLite's backup; the copy of a documentation site is repeated until it is
+consistent.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def import_crawl(store: ServiceStore, given: str, by: Actor, name: str = "") -> 
 
 
 async def _read_crawl(file: Path) -> tuple[str, list[str], CrawlCounts]:
-    """The job of a crawl, its starts, and how far it came."""
+    """The job of a crawl, its start URLs, and its progress."""
     store = open_existing(str(file), SystemClock())
     try:
         job, starts = await store.get_meta("job"), json.loads(await store.get_meta("starts") or "[]")
@@ -66,17 +68,17 @@ NOTE_FILE = "RESTORE.txt"
 MAX_COPY_ATTEMPTS = 5
 RESTORE_NOTE = """A backup of a Tadoru service, made at {moment}.
 
-To serve it as it is:          tadoru serve -d var/tadoru.db
-To put it back on SQLite:      stop the service, move its var folder away, and copy this var folder to its place.
-To put it back on PostgreSQL:  tadoru events -d postgresql://… restore var/tadoru.db  (into an empty database), and copy
-                               var/crawls, var/docs, var/snapshots and var/runlogs into the var folder where the service runs.
+Serve it as it is:       tadoru serve -d var/tadoru.db
+Restore on SQLite:       stop the service, move its var folder away, and copy this var folder to its place.
+Restore on PostgreSQL:   tadoru events -d postgresql://… restore var/tadoru.db  (into an empty database), and copy
+                         var/crawls, var/docs, var/snapshots and var/runlogs into the var folder of the service.
 
-A crawl that ran when the backup was made is queued, and is gone on with by the service that starts on it.
+A crawl that was running during the backup is queued; the service that starts on the backup resumes it.
 {left_out}"""
 
 
 def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> None:
-    """Write a backup into a new folder. Raises UsageError or StoreError."""
+    """Write a backup into a new folder; `say` reports each part. Raises UsageError or StoreError."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError("{folder} is not empty. Give a new folder.", folder=folder)
     to = folder / "var"
@@ -88,7 +90,7 @@ def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> No
         for name in EVENT_FOLDERS:
             if (source := data_folder(store.database) / name).is_dir():
                 shutil.copytree(source, to / name, symlinks=True)
-        note = f"\nNot in this backup, because they are kept elsewhere:\n{''.join(left_out)}" if left_out else ""
+        note = f"\nNot in this backup, because they are stored elsewhere:\n{''.join(left_out)}" if left_out else ""
         (folder / NOTE_FILE).write_text(
             RESTORE_NOTE.format(moment=store.now().isoformat(timespec="seconds"), left_out=note), "utf-8"
         )
@@ -99,7 +101,7 @@ def back_up(store: ServiceStore, folder: Path, say: Callable[[str], None]) -> No
 
 
 def _all_crawls(store: ServiceStore) -> list[ServedCrawl]:
-    """Every crawl, the newest first."""
+    """Every crawl, newest first."""
     found: list[ServedCrawl] = []
     while page := store.crawls(limit=500, before=found[-1].id if found else None):
         found += page
@@ -107,7 +109,7 @@ def _all_crawls(store: ServiceStore) -> list[ServedCrawl]:
 
 
 def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Callable[[str], None]) -> str:
-    """Copy the files of a crawl; a line about it when they are not ours to copy."""
+    """Copy the files of a crawl; a line for the note if they are outside the data folder."""
     if not crawl.is_ours:
         return f"  crawl {crawl.id}: {crawl.place}\n"
     since, target = crawl_path_in(store.database, crawl), to / crawl.place
@@ -124,13 +126,13 @@ def _copy_crawl_files(store: ServiceStore, crawl: ServedCrawl, to: Path, say: Ca
 
 
 def _copy_site(since: Path, to: Path) -> None:
-    """Its list of pages is written last: when it is the same before and after, everything else belongs to it."""
+    """Copy a documentation site. Its index is written last: if it did not change during the copy, the copy is consistent."""
     for _ in range(MAX_COPY_ATTEMPTS):
         before = _index(since)
         shutil.rmtree(to, ignore_errors=True)
         try:
             shutil.copytree(since, to, symlinks=True, ignore=shutil.ignore_patterns("crawl.db*"))
-        except shutil.Error:  # A file went while it was copied.
+        except shutil.Error:  # A file was removed during the copy.
             continue
         if _index(since) == before:
             break

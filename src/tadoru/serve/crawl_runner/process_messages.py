@@ -1,4 +1,7 @@
-"""What the process of a crawl is started for. Apart from that process: it knows the whole engine, and the service need not."""
+"""What the service and a crawl process exchange: the request to the process, its progress and its notices.
+
+A hostile site can cause any number of notices, so only a limited number is sent; the rest is dropped.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ from tadoru.store.served_crawls.live_messages import LiveMessages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRequest:
-    """What a process is started for. It crosses to it as JSON."""
+    """The request to a crawl process, passed as JSON."""
 
     database: str
     crawl_id: int
@@ -37,26 +40,26 @@ class CrawlRequest:
     log_format: str = "text"
     log_level: str = "info"
 
-    def dumped(self) -> bytes:
+    def to_json(self) -> bytes:
         fields = {name: getattr(self, name) for name in CrawlRequest.__dataclass_fields__}
         return json.dumps(fields).encode() + b"\n"
 
     @classmethod
-    def loaded(cls, line: bytes) -> CrawlRequest:
+    def from_json(cls, line: bytes) -> CrawlRequest:
         fields = json.loads(line)
         return cls(**fields | {"private": tuple(fields["private"])})
 
 
 NOTICES_PER_HEARTBEAT = 5
-"""Notices of one beat."""
+"""Notices sent per heartbeat."""
 MAX_NOTICES = 200
-"""Notices of one run."""
+"""Notices sent per run."""
 MAX_NOTICE_LENGTH = 400
 LONG_PAUSE = 30.0
 
 
 def progress_of(metrics: CrawlMetrics | None, seconds: float, seen: deque[tuple[float, int]], now: float) -> dict[str, Any]:
-    """How a crawl stands. `seen` keeps what was counted at the last beats, for the rate."""
+    """The progress of a crawl. `seen` holds the counts of the last heartbeats, for the rate."""
     if metrics is None:
         return {"seconds": round(seconds, 1)}
     counts = metrics.counts
@@ -67,66 +70,66 @@ def progress_of(metrics: CrawlMetrics | None, seconds: float, seen: deque[tuple[
 
 
 def progress_counts(counts: CrawlCounts) -> dict[str, Any]:
-    """How far a crawl came, in pages and URLs."""
+    """The progress of a crawl in pages and URLs."""
     waiting = counts.queued + counts.processing
     return {"pages": counts.counted, "errors": counts.error, "queued": waiting, "known": counts.known}
 
 
 class NoticeSender:
-    """Collects notices of a crawl, and hands a bounded number of them on."""
+    """Collects the notices of a crawl and sends a limited number of them."""
 
     def __init__(self, store: LiveMessages, crawl_id: int) -> None:
         self._store, self._id = store, crawl_id
         self._lock = threading.Lock()
         self._waiting: deque[tuple[str, str]] = deque(maxlen=NOTICES_PER_HEARTBEAT * 10)
-        self._said = 0
+        self._sent = 0
         self._hosts: set[str] = set()
 
-    def hear(self, notice: CrawlNotification) -> None:
-        """A notice of the engine."""
-        words = self._words(notice)
-        if words is not None:
+    def add(self, notice: CrawlNotification) -> None:
+        """Queue a notification of the engine."""
+        text = self._text(notice)
+        if text is not None:
             with self._lock:
-                self._waiting.append(words)
+                self._waiting.append(text)
 
-    def say(self, level: str, text: str) -> None:
-        """Something else that is worth saying, at once."""
+    def send(self, level: str, text: str) -> None:
+        """Send a notice immediately."""
         body = {"crawl_id": self._id, "level": level, "text": printable(text)[:MAX_NOTICE_LENGTH]}
         self._store.tell("crawl.notice", f"crawl/{self._id}", body)
 
-    def hand_on(self) -> None:
-        """Tell what was heard since the last time."""
+    def send_pending(self) -> None:
+        """Send the notices since the last call."""
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(NOTICES_PER_HEARTBEAT, len(self._waiting)))]
         for level, text in batch:
-            if self._said < MAX_NOTICES:
-                self.say(level, text)
-            elif self._said == MAX_NOTICES:
-                self.say("info", "There is more to say, which is left out: see what the crawl found.")
-            self._said += 1
+            if self._sent < MAX_NOTICES:
+                self.send(level, text)
+            elif self._sent == MAX_NOTICES:
+                self.send("info", "Further notices are omitted. See the results of the crawl.")
+            self._sent += 1
 
     @staticmethod
-    def is_our_fault(notice: CrawlNotification) -> tuple[str, str] | None:
-        """The URL and the trace of a fault of our own, for the log."""
+    def bug_report(notice: CrawlNotification) -> tuple[str, str] | None:
+        """The URL and the trace of a bug in Tadoru, for the log; None for other notices."""
         return (notice.url, notice.trace) if isinstance(notice, PageHandlerFailed) else None
 
-    def _words(self, notice: CrawlNotification) -> tuple[str, str] | None:
+    def _text(self, notice: CrawlNotification) -> tuple[str, str] | None:
         match notice:
             case HostSlowed() if notice.pause >= LONG_PAUSE:
-                return "warning", f"{notice.host} asks to be left alone for {notice.pause:.0f} seconds: waiting."
+                return "warning", f"{notice.host} requests a pause of {notice.pause:.0f} seconds. Waiting."
             case HostSlowed() if notice.host not in self._hosts and len(self._hosts) < MAX_NOTICES:
                 self._hosts.add(notice.host)
                 return "info", f"Slowing down for {notice.host}."
             case SiteMoved():
-                return "info", f"{notice.old} redirects to {notice.new}: crawling that site."
+                return "info", f"{notice.old} redirects to {notice.new}. Crawling that site."
             case SitemapRead() if notice.problem:
                 return "warning", f"The sitemap {notice.url} has a problem: {notice.problem.rstrip('.')}."
             case LeasesRecovered():
-                return "info", f"Went on with {format_count(notice.count, 'URL')} of a process that ended early."
+                return "info", f"Resumed {format_count(notice.count, 'URL')} of a process that ended early."
             case PageTruncated():
-                return "warning", f"A part of {notice.url} is left out: {'; '.join(notice.reasons)}."
+                return "warning", f"Skipped a part of {notice.url}: {'; '.join(notice.reasons)}."
             case PageNotRendered() if notice.browser_missing:
                 return "warning", notice.reason
             case PageHandlerFailed():
-                return "error", f"Tadoru failed on {notice.url}: please report this, with the log of the service."
+                return "error", f"Bug in Tadoru on {notice.url}. Please report it with the service log."
         return None

@@ -68,7 +68,7 @@ class GraphqlContext:
         self.sources, self.events = BatchLoader(self._sources), BatchLoader(self._events)
 
     def need(self, path: str) -> None:
-        """Go on only when the caller may read this path of REST. Raises Refused."""
+        """Go on only when the caller may read this path of REST. Raises HttpProblem."""
         row = route_for(path)
         if not self.caller.may(row.role, row.scope):
             raise access_denied(row, self.caller)
@@ -82,7 +82,7 @@ class GraphqlContext:
 
 
 def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBER) -> int:
-    """A number that somebody gave, also as text. Raises Refused."""
+    """A number that somebody gave, also as text. Raises HttpProblem."""
     text = str(value)
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_NUMBER)) and least <= int(text) <= most):
         raise HttpProblem(422, "{name} must be an integer from {least} to {most}.", name=name, least=least, most=most)
@@ -90,7 +90,7 @@ def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBE
 
 
 def parse_choice(value: str, name: str, allowed: tuple[str, ...]) -> Any:
-    """One of a few words. Raises Refused."""
+    """One of a few words. Raises HttpProblem."""
     if value not in allowed:
         raise HttpProblem(422, "{name} must be one of {values}.", name=name, values=", ".join(allowed))
     return value

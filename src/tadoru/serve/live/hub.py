@@ -80,7 +80,7 @@ class LiveHub:
 
     @contextmanager
     def connection_slot(self, caller: Principal, address: str) -> Iterator[None]:
-        """One more connection. Raises Refused."""
+        """One more connection. Raises HttpProblem."""
         terms = self.terms
         whose = f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}"
         wanted = {"all": terms.in_all, whose: terms.for_each, f"from {address}": terms.from_address}

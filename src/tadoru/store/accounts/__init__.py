@@ -1,5 +1,5 @@
-"""Access to the service: users, their sessions, the keys of programs, and the log of who changed what.
+"""User accounts of the service: users, their sessions, API keys, and the audit log.
 
-It stands in the same database as the events (`store.calendar`), through the same connection. Secrets are kept as hashes only
-(`secrets`); a method is one transaction, and what it changes is in the audit log with it.
+The tables are in the calendar database (`store.calendar`) and use its connection. Secrets are stored as hashes only (`secrets`).
+A method is one transaction, and its changes are in the audit log with it.
 """

@@ -1,4 +1,4 @@
-"""The keys of programs: shown once, kept as a hash, limited to scopes, with an end, and with the time of their last use."""
+"""API keys: shown once, stored as a hash, limited to scopes, with an expiry date and the time of their last use."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tadoru.store.accounts.secrets import hash_token, matches_token, new_key, sp
 from tadoru.store.accounts.users import normalize_user_name
 
 LAST_USE_PRECISION = timedelta(minutes=1)
-"""How exactly the last use is known."""
-_NOBODYS = hash_token("")
+"""Precision of the time of the last use."""
+_UNKNOWN_HASH = hash_token("")
 
 
 class ApiKeys(AuditLog):
-    """Making, checking and revoking."""
+    """Creates, checks and revokes API keys."""
 
     def keys(self) -> tuple[ApiKey, ...]:
-        """Every key, the newest first; also those that are revoked or over."""
+        """Every key, newest first, including revoked and expired ones."""
         with self.read() as sql:
-            return tuple(_key(dict(row)) for row in sql.execute(_with_owner().order_by(api_keys.c.id.desc())).mappings())
+            return tuple(_key_from_row(dict(row)) for row in sql.execute(_with_owner().order_by(api_keys.c.id.desc())).mappings())
 
     def add_key(
         self, name: str, scopes: tuple[str, ...], by: Actor, *, user: str | None = None, expires_at: datetime | None = None
     ) -> tuple[ApiKey, str]:
-        """A new key, and the one time that its secret is seen."""
+        """A new key, and its full text, which is shown only once. Raises UsageError."""
         name = " ".join(name.split())[:100]
         if not name or not name.isprintable():
             raise UsageError("An API key needs a name. Use one that describes its purpose.")
@@ -52,10 +52,10 @@ class ApiKeys(AuditLog):
             detail = {"name": name, "scopes": sorted(set(scopes)), "owner": user, "expires_at": until}
             self.recorded(sql, by, "key.add", f"tdr_{prefix}", **detail)
             row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one()
-            return _key(dict(row)), whole
+            return _key_from_row(dict(row)), whole
 
     def revoke_key(self, key: int | str, by: Actor) -> ApiKey:
-        """End a key, by its id or by what it begins with."""
+        """Revoke a key by its ID or prefix. Raises UsageError."""
         prefix = str(key).removeprefix("tdr_").partition("_")[0]
         is_id = isinstance(key, int) or (key.isascii() and key.isdigit() and len(key) < 19)
         is_it = api_keys.c.id == int(key) if is_id else api_keys.c.prefix == prefix
@@ -66,11 +66,11 @@ class ApiKeys(AuditLog):
             if row["revoked_at"] is None:
                 sql.execute(update(api_keys).where(is_it).values(revoked_at=self.now()))
                 self.recorded(sql, by, "key.revoke", f"tdr_{row['prefix']}", name=row["name"])
-            return _key(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
+            return _key_from_row(dict(sql.execute(_with_owner().where(is_it)).mappings().one()))
 
     def key_of(self, text: str) -> ApiKey | None:
-        """The key that somebody showed, while it holds. Its use is noted."""
-        now, key = self.now(), self._shown(text)
+        """The valid key of this text, or None. Its use is recorded."""
+        now, key = self.now(), self._find(text)
         if key is None or not key.is_valid(now):
             return None
         if key.last_used_at is None or now - key.last_used_at >= LAST_USE_PRECISION:
@@ -79,22 +79,22 @@ class ApiKeys(AuditLog):
         return key
 
     def expiry_of(self, text: str) -> datetime | None:
-        """When a key that somebody showed expired, if that is all that is wrong with it."""
-        key = self._shown(text)
+        """When the key of this text expired, if it is otherwise valid."""
+        key = self._find(text)
         return key.expires_at if key is not None and key.revoked_at is None and not key.is_valid(self.now()) else None
 
-    def _shown(self, text: str) -> ApiKey | None:
-        """The key of this secret, valid or not; none of a revoked user. A wrong secret takes as long as an unknown key."""
+    def _find(self, text: str) -> ApiKey | None:
+        """The key of this text, valid or not; None if its user is revoked. A wrong secret takes as long as an unknown key."""
         parts = split_key(text)
         if parts is None:
             return None
         prefix, secret = parts
         with self.read() as sql:
             row = sql.execute(_with_owner().where(api_keys.c.prefix == prefix)).mappings().one_or_none()
-        fits = matches_token(secret, row["secret_hash"] if row else _NOBODYS)
+        fits = matches_token(secret, row["secret_hash"] if row else _UNKNOWN_HASH)
         if row is None or not fits or (row["user_id"] is not None and row["owner_revoked"] is not None):
             return None
-        return _key(dict(row))
+        return _key_from_row(dict(row))
 
 
 def _with_owner() -> Select[Any]:
@@ -102,9 +102,9 @@ def _with_owner() -> Select[Any]:
     return select(api_keys, *owner).outerjoin(users, users.c.id == api_keys.c.user_id)
 
 
-_OWN = ("id", "name", "prefix", "user_id", "created_at", "created_by", "expires_at", "last_used_at", "revoked_at")
+_KEY_COLUMNS = ("id", "name", "prefix", "user_id", "created_at", "created_by", "expires_at", "last_used_at", "revoked_at")
 
 
-def _key(row: dict[str, Any]) -> ApiKey:
-    kept: dict[str, Any] = {name: row[name] for name in _OWN}
+def _key_from_row(row: dict[str, Any]) -> ApiKey:
+    kept: dict[str, Any] = {name: row[name] for name in _KEY_COLUMNS}
     return ApiKey(**kept, user_name=row["user_name"] or "", user_role=row["user_role"] or "", scopes=tuple(row["scopes"]))

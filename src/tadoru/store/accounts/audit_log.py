@@ -1,4 +1,4 @@
-"""What the rooms of access give and take."""
+"""The audit log: who changed what, and when; and the records of users, sessions and API keys. Entries are never changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.calendar.database import CalendarDatabase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A person who may sign in."""
+    """A user who can sign in."""
 
     id: int
     name: str
@@ -28,7 +28,7 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserSession:
-    """A browser that a person signed in with."""
+    """A browser in which a user is signed in."""
 
     id: int
     user: User
@@ -41,17 +41,17 @@ class UserSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key of a program, without its secret."""
+    """An API key, without its secret."""
 
     id: int
     name: str
     prefix: str
-    """What it begins with: enough to recognise it, and of no use to anybody."""
+    """The first part of the key, which identifies it and is not secret."""
     scopes: tuple[str, ...]
     user_id: int | None
     user_name: str
     user_role: str
-    """Of its owner; nothing for a key that belongs to nobody. It can never do more than its owner."""
+    """The role of its owner, which limits the key; empty for a key without an owner."""
     created_at: datetime
     created_by: str
     expires_at: datetime | None
@@ -64,7 +64,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One line of the audit log."""
+    """One entry of the audit log."""
 
     id: int
     at: datetime
@@ -88,27 +88,27 @@ class Actor:
 
     @property
     def account(self) -> str:
-        """Whom it counts for: a user with all of their keys, a key that no user owns, or the operator (empty)."""
+        """The account that limits apply to: a user with all of their keys, a key without an owner, or the operator (empty)."""
         if self.user_id is not None:
             return f"user {self.user_id}"
         return f"key {self.key_id}" if self.key_id is not None else ""
 
 
 class AuditLog(CalendarDatabase):
-    """Writing and reading."""
+    """Writes and reads the audit log."""
 
     def record(self, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
-        """Add a line."""
+        """Add an entry."""
         with self.write() as sql:
             self.recorded(sql, by, what, subject, **detail)
 
     def recorded(self, sql: Connection, by: Actor, what: str, subject: str = "", **detail: Any) -> None:
-        """Add a line in the transaction of the change itself."""
+        """Add an entry in the transaction of the change itself."""
         row = {"at": self.now(), "who": by.who, "user_id": by.user_id, "key_id": by.key_id, "address": by.address}
         sql.execute(insert(audit_log).values(**row, what=what, subject=subject, detail=detail))
 
     def audit_entries(self, *, limit: int = 100, before: int | None = None, who: str = "") -> tuple[AuditEntry, ...]:
-        """The newest first; `before` is the id of the last one seen."""
+        """Entries, newest first; `before` is the ID of the last one seen."""
         query = select(audit_log).order_by(audit_log.c.id.desc()).limit(limit)
         if before is not None:
             query = query.where(audit_log.c.id < before)

@@ -1,4 +1,4 @@
-"""The tables of access, beside those of the events: copies and backups carry both."""
+"""The tables of accounts. They are in the calendar database, so that copies and backups include them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ audit_log = _table(
     _id(),
     Column("at", UtcDateTime, nullable=False),
     _text("who"),
-    Column("user_id", Int64),  # No foreign keys: what a user did stays known when the user is gone.
+    Column("user_id", Int64),  # No foreign keys: entries stay after the user is removed.
     Column("key_id", Int64),
     _text("address"),
     _text("what"),

@@ -1,7 +1,7 @@
-"""Secrets and their hashes. A secret is shown once, where it is made; what is stored cannot be turned back into it.
+"""Secrets and their hashes. A secret is shown once, when it is created; only its hash is stored.
 
-Tokens and keys are long and random, so that one SHA-256 is enough. Passwords are not, so that they get scrypt, with the cost
-written into the hash: it can be raised later, and old hashes still tell.
+Tokens and keys are long and random, so one SHA-256 is enough. Passwords get scrypt, with the cost in the hash: it can be raised
+later, and old hashes stay valid.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ import secrets
 import threading
 
 COST, BLOCK, PARALLELISM = 2**15, 8, 3
-"""scrypt: 32 MiB for each, and about a fifth of a second."""
+"""Parameters of scrypt: 32 MiB and about 0.2 seconds per password."""
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 10, 1024
 _HASHING = threading.Semaphore(4)
-"""More at once would let a crowd at the sign-in page take all the memory."""
+"""Limits the memory that parallel sign-ins use."""
 _KEY = re.compile(r"tdr_([a-z0-9]{8})_([A-Za-z0-9_-]{43})")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def new_token() -> str:
-    """256 random bits, fit for a cookie or a URL."""
+    """256 random bits, safe in cookies and URLs."""
     return secrets.token_urlsafe(32)
 
 
 def new_key() -> tuple[str, str, str]:
-    """A key's prefix, its secret, and the whole as it is given to its owner."""
+    """The prefix, the secret and the full text of a new API key."""
     prefix = "".join(secrets.choice(_LETTERS) for _ in range(8))
     secret = secrets.token_urlsafe(32)
     return prefix, secret, f"tdr_{prefix}_{secret}"
 
 
 def split_key(text: str) -> tuple[str, str] | None:
-    """The prefix and the secret of a key; nothing when it is none."""
+    """The prefix and the secret of an API key; None if the text is not a key."""
     match = _KEY.fullmatch(text)
     return (match[1], match[2]) if match else None
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token."""
+    """The hash of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def matches_token(token: str, stored: str) -> bool:
-    """Does a token fit what is stored? It takes as long for a wrong one as for the right one."""
+    """Whether a token has this hash; in constant time."""
     return hmac.compare_digest(hash_token(token), stored)
 
 
 def hash_password(password: str, cost: int = COST) -> str:
-    """What is stored of a password."""
+    """The hash of a password."""
     salt = secrets.token_bytes(16)
     return f"scrypt${cost}${BLOCK}${PARALLELISM}${_encode(salt)}${_encode(_scrypt(password, salt, cost, BLOCK, PARALLELISM))}"
 
 
 def matches_password(password: str, stored: str, cost: int = COST) -> bool:
-    """Does a password fit what is stored? Without anything stored it takes as long, and does not."""
+    """Whether a password has this hash. Without a hash the result is False, after the same time."""
     if len(password) > MAX_PASSWORD_LENGTH:
         return False
     paid, block, lanes, salt, digest = (stored or _no_password(cost)).split("$")[1:]
@@ -80,5 +80,5 @@ def _decode(text: str) -> bytes:
 
 
 def _no_password(cost: int) -> str:
-    """What is compared with when nothing is stored: as dear as the rest, and no password fits it."""
+    """A hash that matches no password and takes as long to compare."""
     return f"scrypt${cost}${BLOCK}${PARALLELISM}${_encode(bytes(16))}${_encode(bytes(32))}"

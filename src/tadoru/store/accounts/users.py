@@ -1,4 +1,8 @@
-"""Users: added with a role, signed in by a password or by a link that works once, and revoked."""
+"""Users and their sessions: adding and revoking users, passwords, one-time sign-in links, and removal of expired data.
+
+A session ends at sign-out, after a week without use, after a month in any case, and with its user. The cookie has its token, the
+database the hash.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ MAX_USER_NAME = 64
 
 
 def normalize_user_name(text: str) -> str:
-    """A name as it is stored and compared: Ａnna and anna are one."""
+    """A user name as it is stored and compared (Ａnna is anna). Raises UsageError."""
     name = unicodedata.normalize("NFKC", text).casefold().strip()
     if not name or len(name) > MAX_USER_NAME or not name.isprintable() or any(char.isspace() for char in name):
         raise UsageError("A user name has 1 to {limit} characters and no spaces. Choose another name.", limit=MAX_USER_NAME)
@@ -36,7 +40,7 @@ def normalize_user_name(text: str) -> str:
 
 
 def validate_password(password: str) -> None:
-    """Refuse a password that is too short to be one."""
+    """Check the length of a password. Raises UsageError."""
     if not MIN_PASSWORD_LENGTH <= len(password) <= MAX_PASSWORD_LENGTH:
         raise UsageError(
             "The password must have at least {limit} characters. Four words make a good one.", limit=MIN_PASSWORD_LENGTH
@@ -44,13 +48,13 @@ def validate_password(password: str) -> None:
 
 
 class Users(AuditLog):
-    """The people."""
+    """The users."""
 
     password_cost = COST
-    """Of scrypt, for passwords that are set from now on."""
+    """The scrypt cost of new passwords."""
 
     def users(self) -> tuple[User, ...]:
-        """Everybody, by name; also those whose access was revoked."""
+        """All users by name, including revoked ones."""
         with self.read() as sql:
             return tuple(user_from_row(row) for row in sql.execute(select(users).order_by(users.c.name)).mappings())
 
@@ -60,12 +64,12 @@ class Users(AuditLog):
             return user_from_row(row) if row else None
 
     def has_users(self) -> bool:
-        """Can anybody sign in at all?"""
+        """Whether there is a user who can sign in."""
         with self.read() as sql:
             return bool(sql.execute(select(func.count()).where(users.c.revoked_at.is_(None))).scalar_one())
 
     def add_user(self, name: str, role: str, by: Actor, *, password: str | None = None) -> User:
-        """Somebody new, or somebody who had been revoked, who gets in again with nothing of what was."""
+        """Add a user, or restore a revoked one without their old password and keys. Raises UsageError."""
         name = normalize_user_name(name)
         _check_role(role)
         if password is not None:
@@ -85,7 +89,7 @@ class Users(AuditLog):
             return _by_name(sql, name)
 
     def set_role(self, name: str, role: str, by: Actor) -> User:
-        """Let somebody do more, or less. The last admin stays one."""
+        """Change the role of a user. The last administrator keeps the role. Raises UsageError."""
         _check_role(role)
         with self.write_events() as sql:
             user = _by_name(sql, normalize_user_name(name))
@@ -96,7 +100,7 @@ class Users(AuditLog):
             return _by_name(sql, user.name)
 
     def set_password(self, name: str, password: str, by: Actor) -> None:
-        """A new password; every session of the user ends."""
+        """Set a password; every session of the user ends."""
         validate_password(password)
         secret = hash_password(password, self.password_cost)
         with self.write() as sql:
@@ -106,7 +110,7 @@ class Users(AuditLog):
             self.recorded(sql, by, "user.password", user.name)
 
     def revoke_user(self, name: str, by: Actor) -> User:
-        """Nobody gets in by this name any more: no session, no key, no link, no password. The last admin cannot be revoked."""
+        """Revoke a user with all sessions, keys, links and the password. The last administrator cannot be revoked."""
         with self.write_events() as sql:
             user = _by_name(sql, normalize_user_name(name))
             if user.role == "admin":
@@ -118,13 +122,13 @@ class Users(AuditLog):
             return user
 
     def _revoke_keys(self, sql: Connection, user_id: int) -> list[str]:
-        """End every key of a user; what they begin with."""
+        """Revoke every key of a user; their prefixes."""
         held = (api_keys.c.user_id == user_id) & api_keys.c.revoked_at.is_(None)
         ended = sql.execute(update(api_keys).where(held).values(revoked_at=self.now()).returning(api_keys.c.prefix)).scalars()
         return sorted(f"tdr_{prefix}" for prefix in ended)
 
     def make_link(self, name: str, by: Actor, holds: timedelta = LINK_LIFETIME) -> str:
-        """The token of a link that signs a user in, once; an earlier one is void."""
+        """The token of a one-time sign-in link; it replaces an earlier one."""
         token = new_token()
         with self.write() as sql:
             user = _by_name(sql, normalize_user_name(name))
@@ -134,13 +138,13 @@ class Users(AuditLog):
         return token
 
     def user_of_link(self, token: str) -> User | None:
-        """Whose link this is, while it holds. It is not used up by asking."""
+        """The user of a valid one-time link, or None. This does not use it up."""
         with self.read() as sql:
             row = sql.execute(select(users).where(users.c.link_hash == hash_token(token))).mappings().one_or_none()
             return user_from_row(row) if row and row["link_until"] > self.now() else None
 
     def user_with_password(self, name: str, password: str) -> User | None:
-        """The user whose name and password these are. It takes as long when there is no such user."""
+        """The user with this name and password, or None. An unknown name takes as long."""
         try:
             name = normalize_user_name(name)
         except UsageError:
@@ -157,7 +161,7 @@ def _check_role(role: str) -> None:
 
 
 def _by_name(sql: Connection, name: str) -> User:
-    """A user who is not revoked."""
+    """The user of this name who is not revoked. Raises UsageError."""
     row = sql.execute(select(users).where(users.c.name == name, users.c.revoked_at.is_(None))).mappings().one_or_none()
     if row is None:
         raise UsageError("User {name} not found. List the users with `tadoru serve users list`.", name=name)
@@ -171,7 +175,7 @@ def _keep_one_admin(sql: Connection, user: User) -> None:
 
 
 def user_from_row(row: RowMapping | dict[str, Any]) -> User:
-    """A row of the table as a value, without its secrets."""
+    """The user of a row, without secrets."""
     kept = {name: row[name] for name in ("id", "name", "role", "created_at", "last_sign_in", "revoked_at")}
     return User(**kept, has_password=bool(row["password"]))
 
@@ -179,19 +183,19 @@ def user_from_row(row: RowMapping | dict[str, Any]) -> User:
 SESSION_LIFETIME = timedelta(days=30)
 SESSION_IDLE_LIMIT = timedelta(days=7)
 LAST_SEEN_PRECISION = timedelta(minutes=5)
-"""How exactly the last use is known: a write for every page would be too many."""
+"""Precision of the time of the last use: a write per request would be too many."""
 
 
 class Sessions(Users):
-    """Signing in, being signed in, signing out."""
+    """Sessions: start, look up, end."""
 
     def start_session(self, user: User, by: Actor, *, replaces: str | None = None, agent: str = "") -> str:
-        """Sign a user in; the new session's token. The session that the browser had before ends: its token is worth nothing."""
+        """Start a session; its token. The session `replaces` ends."""
         with self.write() as sql:
             return self._started(sql, user, by, replaces, agent)
 
     def start_by_link(self, token: str, by: Actor, *, replaces: str | None = None, agent: str = "") -> tuple[User, str] | None:
-        """Sign in by a link, and use it up. Of two who use it at once only one gets in."""
+        """Start a session by a one-time link, which is used up: of two parallel uses only one succeeds."""
         now = self.now()
         with self.write() as sql:
             used = update(users).where(
@@ -218,7 +222,7 @@ class Sessions(Users):
         return token
 
     def session(self, token: str) -> UserSession | None:
-        """The session of a cookie, with its user as they are now. Its use is noted."""
+        """The valid session of a token with its current user, or None. Its use is recorded."""
         now = self.now()
         with self.read() as sql:
             found = _valid_session(sql, token, now)
@@ -228,13 +232,13 @@ class Sessions(Users):
         return found
 
     def sessions_of(self, user_id: int) -> tuple[UserSession, ...]:
-        """Where a user is signed in, the newest first."""
+        """The sessions of a user, newest first."""
         with self.read() as sql:
             query = _with_user().where(sessions.c.user_id == user_id).order_by(sessions.c.id.desc())
             return tuple(_session(dict(row)) for row in sql.execute(query).mappings())
 
     def end_session(self, token: str, by: Actor) -> None:
-        """Sign out."""
+        """End a session."""
         with self.write() as sql:
             gone = sql.execute(delete(sessions).where(sessions.c.token_hash == hash_token(token)))
             if gone.rowcount:
@@ -264,7 +268,7 @@ SERVICE_ACTOR = Actor(who="service")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PruneResult:
-    """How much was taken away."""
+    """The number of removed records."""
 
     lines: int = 0
     sessions: int = 0
@@ -272,16 +276,16 @@ class PruneResult:
 
 
 class AccountCleanup(AuditLog):
-    """Taking away."""
+    """Removes expired data."""
 
     def prune_access(self, keep: timedelta | None) -> PruneResult:
-        """Take away what is over; of the audit log what is older than so long, unless it is kept for ever. That lines went is a
-        line itself."""
+        """Remove expired sessions and links, and audit log entries older than `keep` (None keeps all). The removal of entries is
+        recorded as an entry."""
         now = self.now()
         ended = or_(sessions.c.expires_at <= now, sessions.c.last_seen_at <= now - SESSION_IDLE_LIMIT)
         unused = users.c.link_until <= now
         old = audit_log.c.at < now - keep if keep is not None else None
-        with self.read() as sql:  # Mostly there is nothing to do, and nobody has to wait for it.
+        with self.read() as sql:  # Usually there is nothing to do, and no write lock is needed.
             wanted = [select(func.count()).select_from(sessions).where(ended), select(func.count()).where(unused)]
             if old is not None:
                 wanted.append(select(func.count()).select_from(audit_log).where(old))

@@ -1,4 +1,4 @@
-"""The crawls of the service: which there are, how each stands, what its runs found, and what is told of them while they run.
+"""The crawls of the service: their registry, states, run history and live messages.
 
-What a crawl finds is in a database of its own (`tadoru.store.crawl.open`); here is only what the service has to know of it.
+The results of a crawl are in a database of its own (`store.crawl`).
 """

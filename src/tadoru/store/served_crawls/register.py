@@ -1,4 +1,4 @@
-"""The crawls of the service, as people keep them: add, list, ask for a run, a pause or an end, repeat, remove."""
+"""The registry of the service's crawls, as users manage it: add, list, run, pause, stop, edit, remove."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tadoru.store.served_crawls.live_messages import LiveMessages
 from tadoru.store.served_crawls.schema import CrawlRun, CrawlState, ServedCrawl, crawl_runs, crawls
 
 CLAIM_LOCK = 0x7AD0_0006
-"""The advisory lock of those who queue and take crawls, on PostgreSQL."""
+"""The advisory lock for queueing and claiming crawls on PostgreSQL."""
 _COLUMNS = [crawls.c[name] for name in ServedCrawl.__dataclass_fields__]
 
 
@@ -37,9 +37,9 @@ class CrawlQueueFull(UsageError):
 
 
 class CrawlRegister(AuditLog, LiveMessages):
-    """Keeping crawls."""
+    """Manages crawls."""
 
-    def add_crawl(  # noqa: PLR0913 - a crawl is made of so much
+    def add_crawl(  # noqa: PLR0913 - the fields of a crawl
         self,
         name: str,
         job: str,
@@ -55,7 +55,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         most_queued: int | None = None,
     ) -> ServedCrawl:
         """A new crawl. Without a place it gets one below the service's own folder. What is given was checked by the caller.
-        Raises QueueFull."""
+        Raises CrawlQueueFull."""
         now = self.now()
         with self.write() as sql:
             self._check_queue(sql, by, most_queued)
@@ -69,11 +69,11 @@ class CrawlRegister(AuditLog, LiveMessages):
                 own = f"docs/{number}" if job == "docs" else f"crawls/{number}/crawl.db"
                 sql.execute(update(crawls).where(crawls.c.id == number).values(place=own))
             self.recorded(sql, by, "crawl.add", f"crawl/{number}", name=name, job=job, starts=list(starts))
-            self._tell_state(sql, number)
+            self._publish_state(sql, number)
             return self._crawl(sql, number)
 
     def crawls(self, *, job: str | None = None, limit: int = 100, before: int | None = None) -> tuple[ServedCrawl, ...]:
-        """The newest first; `before` is the id of the last one seen."""
+        """Crawls, newest first; `before` is the ID of the last one seen."""
         query = select(*_COLUMNS).order_by(crawls.c.id.desc()).limit(limit)
         if job is not None:
             query = query.where(crawls.c.job == job)
@@ -83,13 +83,13 @@ class CrawlRegister(AuditLog, LiveMessages):
             return tuple(_crawl(row) for row in sql.execute(query).mappings())
 
     def crawl(self, number: int) -> ServedCrawl:
-        """One crawl. Raises NoSuchCrawl."""
+        """One crawl. Raises CrawlNotFound."""
         with self.read() as sql:
             return self._crawl(sql, number)
 
     def run_crawl(self, number: int, by: Actor, *, again: bool | None = None, most_queued: int | None = None) -> ServedCrawl:
-        """Ask for a run: one that was paused or stopped goes on, one that finished or failed begins anew; what was not finished
-        when it failed is finished first, by the job itself. Raises CrawlBusy and QueueFull."""
+        """Queue a run: a paused or stopped crawl resumes, a finished or failed one starts again (the job first completes an
+        unfinished run). Raises CrawlBusy and CrawlQueueFull."""
         with self.write() as sql:
             self._check_queue(sql, by, most_queued)
             found = self._crawl(sql, number, lock=True)
@@ -103,11 +103,11 @@ class CrawlRegister(AuditLog, LiveMessages):
             return self._crawl(sql, number)
 
     def pause_crawl(self, number: int, by: Actor) -> ServedCrawl:
-        """Ask for a pause: what is in flight is finished first. Raises CrawlBusy when it does not run."""
+        """Request a pause; requests in flight finish first. Raises CrawlBusy if it does not run."""
         return self._end(number, by, "pause", CrawlState.PAUSED)
 
     def stop_crawl(self, number: int, by: Actor) -> ServedCrawl:
-        """Ask for an end. What was found stays. Raises CrawlBusy when it does not run and is not paused."""
+        """Request a stop; results are kept. Raises CrawlBusy if it neither runs nor is paused."""
         return self._end(number, by, "stop", CrawlState.STOPPED)
 
     def _end(self, number: int, by: Actor, wanted: str, state: CrawlState) -> ServedCrawl:
@@ -131,7 +131,7 @@ class CrawlRegister(AuditLog, LiveMessages):
         repeats: bool | None = None,
         webhook: str | None = None,
     ) -> ServedCrawl:
-        """Give it another name, another rhythm (`repeats=False`: none) or another webhook (empty: none)."""
+        """Change the name, the interval (`repeats=False` for none) or the webhook (empty for none)."""
         values: dict[str, Any] = {key: value for key, value in (("name", name), ("webhook", webhook)) if value is not None}
         if repeats is False:
             values |= {"every": None, "next_at": None}
@@ -144,7 +144,7 @@ class CrawlRegister(AuditLog, LiveMessages):
             return self._crawl(sql, number)
 
     def remove_crawl(self, number: int, by: Actor) -> ServedCrawl:
-        """Forget a crawl; its files are the caller's to remove. Raises CrawlBusy while it runs."""
+        """Remove a crawl; the caller removes its files. Raises CrawlBusy while it runs."""
         with self.write() as sql:
             found = self._crawl(sql, number, lock=True)
             if found.state is CrawlState.RUNNING:
@@ -155,7 +155,7 @@ class CrawlRegister(AuditLog, LiveMessages):
             return found
 
     def crawl_runs(self, number: int, *, limit: int = 50, before: int | None = None) -> tuple[CrawlRun, ...]:
-        """The runs of a crawl, the newest first."""
+        """The runs of a crawl, newest first."""
         query = select(crawl_runs).where(crawl_runs.c.crawl_id == number).order_by(crawl_runs.c.id.desc()).limit(limit)
         if before is not None:
             query = query.where(crawl_runs.c.id < before)
@@ -163,13 +163,13 @@ class CrawlRegister(AuditLog, LiveMessages):
             return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
 
     def busy_crawls(self, *, limit: int = 20) -> tuple[ServedCrawl, ...]:
-        """Those that run or are to be run, the oldest first."""
+        """Running and queued crawls, oldest first."""
         query = select(*_COLUMNS).where(crawls.c.state.in_(("running", "queued"))).order_by(crawls.c.id).limit(limit)
         with self.read() as sql:
             return tuple(_crawl(row) for row in sql.execute(query).mappings())
 
     def finished_runs(self, numbers: Sequence[int]) -> dict[int, CrawlRun]:
-        """The newest finished run of each of these crawls that has one."""
+        """The latest finished run of each of these crawls."""
         if not numbers:
             return {}
         newest = select(func.max(crawl_runs.c.id)).where(crawl_runs.c.crawl_id.in_(numbers), crawl_runs.c.outcome == "finished")
@@ -178,24 +178,24 @@ class CrawlRegister(AuditLog, LiveMessages):
             return {row["crawl_id"]: CrawlRun(**row) for row in sql.execute(query).mappings()}
 
     def crawl_runs_since(self, since: datetime, *, limit: int = 1000) -> tuple[CrawlRun, ...]:
-        """The runs of all crawls that ended since then, the newest first."""
+        """The runs of all crawls that ended since a time, newest first."""
         query = select(crawl_runs).where(crawl_runs.c.ended_at >= since).order_by(crawl_runs.c.id.desc()).limit(limit)
         with self.read() as sql:
             return tuple(CrawlRun(**row) for row in sql.execute(query).mappings())
 
     def _check_queue(self, sql: Connection, by: Actor, most: int | None) -> None:
-        """Refuse one more crawl of an account that has so many in the queue. Raises QueueFull."""
+        """Check the maximum of queued crawls of an account. Raises CrawlQueueFull."""
         if most is None:
             return
-        self._claiming_alone(sql)  # Or two that ask at the same time would both find room for one.
+        self._lock_claims(sql)  # Two parallel requests must not both take the last slot.
         mine = crawls.c.state == CrawlState.QUEUED.value, crawls.c.queued_by == by.account
         if sql.execute(select(func.count()).where(*mine)).scalar_one() >= most:
             raise CrawlQueueFull(
                 "You have {limit} queued crawls, the maximum per user. Wait until some have run, or stop some.", limit=f"{most:,}"
             )
 
-    def _claiming_alone(self, sql: Connection) -> None:
-        """One at a time decides who runs what."""
+    def _lock_claims(self, sql: Connection) -> None:
+        """Serialise queueing and claiming on PostgreSQL."""
         if not self.is_sqlite:
             sql.execute(select(func.pg_advisory_xact_lock(CLAIM_LOCK)))
 
@@ -209,9 +209,9 @@ class CrawlRegister(AuditLog, LiveMessages):
     def _change(self, sql: Connection, number: int, by: Actor, what: str, **values: Any) -> None:
         sql.execute(update(crawls).where(crawls.c.id == number).values(values))
         self.recorded(sql, by, what, f"crawl/{number}")
-        self._tell_state(sql, number)
+        self._publish_state(sql, number)
 
-    def _tell_state(self, sql: Connection, number: int) -> None:
+    def _publish_state(self, sql: Connection, number: int) -> None:
         found = self._crawl(sql, number)
         body = {"crawl_id": number, "job": found.job, "name": found.name, "state": found.state.value, "wanted": found.wanted}
         self.add_live_message(sql, "crawl.state", f"crawl/{number}", body | {"error": found.error})

@@ -1,4 +1,4 @@
-"""What the rooms of the service's crawls give and take."""
+"""The tables of the service's crawls and their records, in the calendar database so that backups include them."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from tadoru.store.calendar.schema import Int64, JsonValue, SafeText, UtcDateTime
 
 
 class CrawlState(StrEnum):
-    """How a crawl of the service stands."""
+    """The state of a crawl of the service."""
 
     QUEUED = "queued"
-    """It is to be run as soon as there is room."""
+    """It runs as soon as a slot is free."""
     RUNNING = "running"
     PAUSED = "paused"
-    """Somebody paused it; it goes on where it was."""
+    """Paused by a user; it can be resumed."""
     STOPPED = "stopped"
-    """Somebody ended it; what it found is there, and it can be gone on with."""
+    """Stopped by a user; its results are kept, and it can be resumed."""
     FINISHED = "finished"
     FAILED = "failed"
-    """It could not be run; `error` says why."""
+    """It could not run; `error` has the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedCrawl:
-    """A crawl that the service knows."""
+    """A crawl of the service."""
 
     id: int
     name: str
@@ -38,20 +38,20 @@ class ServedCrawl:
     """`audit`, `links` or `docs`."""
     starts: tuple[str, ...]
     options: Mapping[str, Any]
-    """What was chosen, by the names of the job's options."""
+    """The chosen options, by the names of the job's options."""
     place: str
-    """Its database, or its folder for `docs`: below the service's own folder as `crawls/…` or `docs/…`, or a path that an
-    operator named, which is never removed from the disk."""
+    """Its database, or its folder for `docs`: below the service's data folder as `crawls/…` or `docs/…`, or a path that an
+    operator added, which is never deleted."""
     state: CrawlState
     wanted: str
-    """`pause` or `stop`, when somebody asked a running crawl for it."""
+    """`pause` or `stop`, if a user requested it and the crawl still runs."""
     again: bool
-    """Its next run asks for everything again."""
+    """Its next run requests every URL again."""
     error: str
     webhook: str
-    """Where it is told that a run found the site worse than before; empty for nowhere."""
+    """The URL that is notified of regressions; empty for none."""
     every: int | None
-    """Seconds from one run to the next, of a crawl that repeats itself."""
+    """Seconds between runs of a repeating crawl."""
     next_at: datetime | None
     created_at: datetime
     created_by: str
@@ -59,11 +59,11 @@ class ServedCrawl:
     ended_at: datetime | None
     beat_at: datetime | None
     progress: Mapping[str, Any]
-    """The last that was heard of its run: `pages`, `errors`, `queued`, `known`, `rate` (pages a second), `seconds`."""
+    """The last reported progress: `pages`, `errors`, `queued`, `known`, `rate` (pages per second), `seconds`."""
 
     @property
     def is_ours(self) -> bool:
-        """Its files are below the service's own folder."""
+        """Whether its files are in the service's data folder."""
         return self.place.startswith(("crawls/", "docs/"))
 
     @property
@@ -73,7 +73,7 @@ class ServedCrawl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlRun:
-    """One run of a crawl, as trends know it."""
+    """One run of a crawl, for trends."""
 
     id: int
     crawl_id: int
@@ -82,18 +82,18 @@ class CrawlRun:
     outcome: str
     """`finished`, `paused`, `stopped`, `failed`; empty while it runs."""
     figures: Mapping[str, Any]
-    """Numbers to compare runs by, such as `pages`, `errors`, `score`, `findings.error`."""
+    """Figures to compare runs by, such as `pages`, `errors`, `score`, `findings.error`."""
     changes: Mapping[str, Any]
-    """What is different from the run before, and whether that is a regression."""
+    """Differences from the previous run, and whether they are a regression."""
     told_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveMessage:
-    """What is told to those who watch."""
+    """A message to the live connections."""
 
     id: int
-    """Grows with every message: who was away asks for what came after the last one they saw."""
+    """Increases with every message: a client resumes after the last one it received."""
     at: datetime
     kind: str
     """Such as `crawl.progress`; the kinds are in `serve.live`."""
@@ -168,7 +168,7 @@ live_messages = _table(
 
 
 def release_running_crawls(sql: Connection) -> None:
-    """Take every crawl of a copy from the process that runs the original."""
+    """Queue the running crawls of a copied database: no process runs them there, and they resume where they were."""
     heard = select(crawls.c.beat_at).where(crawls.c.id == crawl_runs.c.crawl_id).scalar_subquery()
     ended = func.coalesce(heard, crawl_runs.c.started_at)
     open_runs = update(crawl_runs).where(crawl_runs.c.ended_at.is_(None))
