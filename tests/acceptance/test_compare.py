@@ -107,7 +107,7 @@ def test_a_crawl_that_was_stopped_removes_nothing(tadoru: Tadoru, site: Site) ->
         (("site.db",), "site.db holds no earlier run to compare with"),
         (("site.db", "site.db@4"), "There is no run 4 in site.db: it holds run 1."),
         (("site.db", "text.db"), "text.db is not a SQLite database"),
-        (("site.db", "copy.db", "--fail-on", "brokn"), "did you mean “broken”?"),
+        (("site.db", "copy.db", "--fail-on", "brokn"), "Did you mean “broken”?"),
         (("site.db", "copy.db", "--map", "("), "--map takes REGEX=REPLACEMENT"),
         (("site.db", "copy.db", "-o", "nowhere/x"), "there is no folder nowhere"),
         (("site.db", "copy.db", "--examples", "many"), "--examples must be a whole number from 0 to 10,000."),

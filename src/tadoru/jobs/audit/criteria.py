@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from tadoru.clock import SystemClock
 from tadoru.config.options import AuditOptions
-from tadoru.errors import Message, UsageError
+from tadoru.errors import UsageError
 from tadoru.jobs.audit.baseline import BaselineFindings, is_database
 from tadoru.jobs.audit.compare.comparison import FindingsReader, findings_reader, merge_by_key
 from tadoru.jobs.audit.compare.run_handles import RunHandle, open_run, split_name
@@ -39,8 +39,8 @@ class CheckCount:
 class GateResult:
     """The conditions that are met, and the counted findings."""
 
-    exceeded: list[Message]
-    """A message for each condition of `--fail-on` that is met."""
+    exceeded: list[str]
+    """A `Message` for each condition of `--fail-on` that is met."""
     found: list[CheckCount]
 
 

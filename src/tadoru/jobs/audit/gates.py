@@ -187,8 +187,8 @@ class AuditGates:
     def counter(self) -> GateCounter:
         return GateCounter(self)
 
-    def exceeded(self, counter: GateCounter, figures: SiteFigures) -> list[Message]:
-        """A message for each condition that is met."""
+    def exceeded(self, counter: GateCounter, figures: SiteFigures) -> list[str]:
+        """A `Message` for each condition that is met."""
         messages = [gate.message(count, figures.pages) for gate, count in zip(self.gates, counter.counts, strict=True)]
         messages += [_figure_message(term, figures) for term in self.figures]
         return [message for message in messages if message is not None]
