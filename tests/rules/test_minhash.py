@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadoru.rules.minhash import BINS, FEWEST, MOST_WORDS, similarity, sketch
+from tadoru.rules.minhash import BINS, MIN_SHINGLES, MAX_WORDS, similarity, sketch
 from tadoru.rules.minhash import shingles as shingles_of
 from tests.support.similar_pairs import similar_pairs
 
@@ -95,12 +95,12 @@ def test_a_shingle_depends_on_nothing_around_it() -> None:
 
 
 def test_different_shingles_hardly_ever_have_one_hash() -> None:
-    text = [f"word{n}" for n in range(MOST_WORDS)]
-    assert len(set(shingles_of(" ".join(text).encode()))) > MOST_WORDS - 10
+    text = [f"word{n}" for n in range(MAX_WORDS)]
+    assert len(set(shingles_of(" ".join(text).encode()))) > MAX_WORDS - 10
 
 
 def test_words_beyond_the_first_many_are_not_looked_at() -> None:
-    text = " ".join(words(MOST_WORDS, 3)).encode()
+    text = " ".join(words(MAX_WORDS, 3)).encode()
     assert list(shingles_of(text + b" something more entirely")) == list(shingles_of(text))
 
 
@@ -120,7 +120,7 @@ def test_the_same_text_is_wholly_alike_and_another_is_not() -> None:
 
 
 def test_a_text_of_a_few_words_has_no_sketch_and_is_like_nothing() -> None:
-    short = sketch(range(FEWEST - 1))
+    short = sketch(range(MIN_SHINGLES - 1))
     assert short == b""
     assert similarity(short, short) == 0.0
     assert list(similar_pairs([short, short])) == []
@@ -136,7 +136,7 @@ def test_a_sketch_is_the_same_for_ever() -> None:
     assert sketch(shingles(" ".join(STORIES).split())).hex()[:32] == "641c0230bd074c601c6fcdbd467470f1"
 
 
-@given(st.sets(st.integers(0, 2**32 - 1), min_size=FEWEST, max_size=400), st.randoms(use_true_random=False))
+@given(st.sets(st.integers(0, 2**32 - 1), min_size=MIN_SHINGLES, max_size=400), st.randoms(use_true_random=False))
 def test_order_and_repetition_do_not_matter(values: set[int], shuffled: random.Random) -> None:
     repeated = [*values, *values]
     shuffled.shuffle(repeated)

@@ -72,5 +72,5 @@ def test_long_urls_are_resolved_and_not_remembered() -> None:
 
 
 def test_a_start_url_that_is_too_long_is_named_so() -> None:
-    with pytest.raises(UsageError, match=r"has 8,001 characters: give one of at most 8,000\."):
+    with pytest.raises(UsageError, match=r"has 8,001 characters. The maximum is 8,000\."):
         parse_typed_url(of_length(LONGEST_URL + 1))

@@ -1,1 +1,1 @@
-"""Frozen values the whole product speaks in. No behaviour that needs I/O, no naive datetimes."""
+"""Frozen values that all packages share. No I/O, no naive datetimes."""

@@ -1,7 +1,7 @@
-"""A calendar event on its way: as a source wrote it (`RawEvent`), and as the product keeps it (`EventDraft`).
+"""Calendar events before they are stored: as a source wrote them (`RawEvent`), and normalized (`EventDraft`).
 
-Readers (`parse`) make raw events and decide nothing; the normaliser makes drafts, or says why it can not. What the database adds
-to a draft (id, owner of each field, when it was seen) lives in `store.calendar`.
+Parsers (`parse`) make raw events and decide nothing; the normalizer makes drafts, or returns why it cannot. What the database
+adds to a draft (id, owner of each field, when it was seen) is in `store.calendar`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from enum import StrEnum
 
 
 class SourceType(StrEnum):
-    """What a source is written in."""
+    """The format of a source."""
 
     RSS = "rss"
     """RSS, Atom or JSON Feed."""
@@ -24,7 +24,7 @@ class SourceType(StrEnum):
 
 
 class EventStatus(StrEnum):
-    """Who may see an event."""
+    """The visibility of an event."""
 
     ACTIVE = "active"
     HIDDEN = "hidden"
@@ -32,7 +32,7 @@ class EventStatus(StrEnum):
 
 
 class ReviewReason(StrEnum):
-    """Why a person is asked."""
+    """Why an item needs a review."""
 
     DEDUPE_CONFLICT = "dedupe_conflict"
     MISSING_REQUIRED = "missing_required"
@@ -40,7 +40,7 @@ class ReviewReason(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How a collection run ended."""
+    """The result of a collection run."""
 
     SUCCESS = "success"
     FAIL = "fail"
@@ -49,40 +49,40 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """One time at which something takes place."""
+    """One date and time of an event."""
 
     starts_at: datetime
-    """Aware, in the zone of the place. Midnight when `has_time` is false."""
+    """Aware, in the time zone of the venue. Midnight when `has_time` is false."""
     ends_at: datetime | None = None
-    """Aware; of an event of whole days the midnight after its last day."""
+    """Aware; for an all-day event the midnight after its last day."""
     has_time: bool = True
-    """False: only the day is known, or the event is of whole days."""
+    """False: only the day is known, or it is an all-day event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawEvent:
-    """What a reader found, as it was written. Texts are decoded, and nothing else was done to them."""
+    """An event as the source wrote it. Texts are decoded but not normalized."""
 
     position: str
-    """Where in the source: "row 12", "VEVENT 3", "item 4"."""
+    """The position in the source: "row 12", "VEVENT 3", "item 4"."""
     uid: str | None = None
-    """The source's own name for it: a hint, never the only key."""
+    """The id of the event in the source: a hint, never the only key."""
     title: str | None = None
     description: str | None = None
     """Plain text or HTML."""
     start: str | datetime | date | None = None
-    """As written, or already read; a naive datetime is local time of `timezone`."""
+    """As written or already parsed; a naive datetime is local time of `timezone`."""
     end: str | datetime | date | None = None
-    """A `date` here is the last day, included (readers of formats with exclusive ends take a day off)."""
+    """A `date` is the last day, inclusive (parsers of formats with exclusive ends subtract a day)."""
     start_time: str | None = None
-    """When the source writes it apart from the date."""
+    """If the source writes it separately from the date."""
     end_time: str | None = None
     when_note: str | None = None
-    """Prose about the time: "every second Wednesday of the month"."""
+    """Text about the time: "every second Wednesday of the month"."""
     timezone: str | None = None
-    """IANA name, when the source says it."""
+    """The IANA name, if the source has it."""
     occurrences: tuple[Occurrence, ...] = ()
-    """Of a series, within the reader's window; empty for a single event."""
+    """The dates of a series within the window of the parser; empty for a single event."""
     recurrence: str | None = None
     """The rule of the series, as written."""
     venue: str | None = None
@@ -99,12 +99,12 @@ class RawEvent:
     is_cancelled: bool = False
     updated: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
-    """What the source says besides, by its own names."""
+    """Other fields of the source, by their own names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseProblem:
-    """Something in a source that could not be read; the rest of the source is read all the same."""
+    """A part of a source that could not be parsed; the rest is parsed."""
 
     position: str
     reason: str
@@ -115,29 +115,29 @@ class ParseProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSource:
-    """What a reader made of one body."""
+    """The result of parsing one response body."""
 
     events: tuple[RawEvent, ...] = ()
     problems: tuple[ParseProblem, ...] = ()
     next_url: str | None = None
     """The next page of a paginated source."""
     details: tuple[str, ...] = ()
-    """URLs of pages that describe one event each, to be read as well (a list page)."""
+    """URLs of detail pages with one event each, which are fetched too (of a list page)."""
     ttl: float | None = None
-    """Seconds after which the source asks to be read again."""
+    """Seconds after which the source asks to be fetched again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDraft:
-    """An event in the product's terms, before it is compared with others and kept."""
+    """A normalized event, before it is compared with others and stored."""
 
     title: str
     title_clean: str
     """For comparison only."""
     occurrence: Occurrence
-    """The only one, or the first of the series that is not over when it is read."""
+    """The only one, or the first of the series that has not ended."""
     timezone: str
-    """IANA name: the zone in which its dates are meant."""
+    """The IANA name of the time zone of its dates."""
     occurrences: tuple[Occurrence, ...] = ()
     """All of a series; empty for a single event."""
     description: str = ""
@@ -162,13 +162,13 @@ class EventDraft:
 
     @property
     def local_date(self) -> date:
-        """The day it begins, where it takes place."""
+        """The local start date."""
         return self.occurrence.starts_at.date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuarantinedEvent:
-    """A raw event that lacks what every event must have, with the reason; nothing downstream runs on it."""
+    """A raw event without a required field, with the reason; it is not processed further."""
 
     raw: RawEvent
     reason: ReviewReason

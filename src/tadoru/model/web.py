@@ -1,7 +1,7 @@
-"""Requests, responses, failures, links: what a crawl is made of.
+"""Requests, responses, failures and links.
 
-`Response` and `Failure` are both *answers*: a site that breaks is data, recorded under a stable name. `Link` and `Target`
-are named tuples because a crawl makes hundreds of them for every page.
+`Response` and `Failure` are both *answers*: an error of a site is data, recorded under a stable name. `Link` is a named tuple
+because a crawl creates hundreds of them for every page.
 """
 
 from __future__ import annotations
@@ -14,56 +14,56 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class FailureKind(StrEnum):
-    """Why there is no usable answer. The values are what the database and the reports show."""
+    """Why there is no usable response. The values are shown in the database and in reports."""
 
     DNS = "dns_failure"
     REFUSED = "connection_refused"
     NETWORK = "network_error"
-    """Reset, dropped or unreachable after a connection was tried."""
+    """The connection was reset, dropped or unreachable."""
     TLS = "tls_error"
     CONNECT_TIMEOUT = "connect_timeout"
     RESPONSE_TIMEOUT = "response_timeout"
     """Connected, but no response headers in time."""
     DOWNLOAD_TIMEOUT = "download_timeout"
-    """The body did not arrive in time, however steadily it dripped."""
+    """The whole body did not arrive in time, even if it kept arriving."""
     TOO_LARGE = "response_too_large"
-    """The body, after decompression, passed the cap."""
+    """The decompressed body exceeds the limit."""
     HEADERS_TOO_LARGE = "headers_too_large"
     INCOMPLETE = "incomplete_body"
-    """The connection closed before the announced body was complete."""
+    """The connection was closed before the body was complete."""
     BAD_ENCODING = "bad_content_encoding"
     PROTOCOL = "protocol_error"
-    """What came back is not HTTP."""
+    """The response is not valid HTTP."""
     FORBIDDEN = "forbidden_by_robots"
-    """robots.txt does not let us; only where somebody else than the crawl asks."""
+    """Disallowed by robots.txt; only for requests outside of a crawl."""
     BLOCKED_ADDRESS = "blocked_address"
-    """The address guard refused to connect."""
+    """The address guard blocked the connection."""
     PROXY = "proxy_error"
     BAD_REDIRECT = "bad_redirect"
-    """A redirect without a usable Location."""
+    """A redirect without a valid Location header."""
     TOO_MANY_REDIRECTS = "too_many_redirects"
     REDIRECT_LOOP = "redirect_loop"
     UNPARSABLE = "unparsable_page"
-    """The page could not be read within its bounds."""
+    """The page could not be parsed within its limits."""
     PAGE_LIMIT = "page_limit"
-    """The page was read, but a part of it is over a limit and was left out; the page counts as read."""
+    """The page was read, but a part of it exceeds a limit and was skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timings:
-    """Seconds spent in each phase; None where the phase did not happen (a reused connection has no DNS, connect or TLS)."""
+    """Seconds of each phase; None for a phase that did not happen (a reused connection has no DNS, connect or TLS)."""
 
     dns: float | None = None
     connect: float | None = None
     tls: float | None = None
     ttfb: float | None = None
-    """From the last byte of the request to the response headers: DNS, connect and TLS are not in it."""
+    """From the last byte of the request to the response headers, without DNS, connect and TLS."""
     download: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One HTTP request, complete: the fetcher adds only what belongs to its transport."""
+    """One complete HTTP request: the fetcher adds only headers of the transport."""
 
     url: str
     """Absolute and canonical (`rules.url`)."""
@@ -72,34 +72,34 @@ class Request:
     timeout: float = 30.0
     """Seconds for each of: connecting, the response headers, the whole body."""
     max_bytes: int = 10 * 1024 * 1024
-    """Cap on the body after decompression."""
+    """Maximum size of the decompressed body."""
     truncate: bool = False
     """Keep the first `max_bytes` of a longer body instead of failing."""
     body: bytes | None = None
-    """What is sent with it; it is sent once, whatever becomes of it."""
+    """The body, which is sent once and never retried."""
     body_types: tuple[str, ...] | None = None
-    """Prefixes of media types whose body is wanted; of any other only the headers are read. None: every body."""
+    """Prefixes of media types whose body is read; of others only the headers are. None: every body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """An HTTP answer, whatever its status."""
+    """An HTTP response of any status."""
 
     url: str
     status: int
     headers: Headers
     body: bytes = b""
     body_read: bool = True
-    """False when the body was left unread because its media type was not wanted."""
+    """False when the body was not read because of its media type."""
     timings: Timings = Timings()
     http_version: str = "1.1"
     address: str | None = None
-    """The address that was connected to."""
+    """The IP address that was connected to."""
     transferred: int = 0
-    """Bytes of the body as they came over the wire, before decompression."""
+    """Bytes of the body received over the network, before decompression."""
 
     def header(self, name: str) -> str | None:
-        """The first value of a header, by any case."""
+        """The first value of a header, case-insensitive."""
         wanted = name.lower()
         for key, value in self.headers:
             if key.lower() == wanted:
@@ -113,7 +113,7 @@ class Response:
 
     @property
     def media_type(self) -> str:
-        """`text/html` of `Text/HTML; charset=utf-8`; empty when there is none."""
+        """`text/html` for `Text/HTML; charset=utf-8`; empty when there is none."""
         value = self.header("content-type") or ""
         return value.partition(";")[0].strip().lower()
 
@@ -124,7 +124,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """No usable answer, and why."""
+    """No usable response, and why."""
 
     url: str
     kind: FailureKind
@@ -141,23 +141,23 @@ class RenderedPage:
     """A page as a browser shows it."""
 
     url: str
-    """Where it ended up."""
+    """The final URL."""
     status: int
     html: bytes
-    """The document after the page settled, in UTF-8."""
+    """The document after the page has settled, in UTF-8."""
     console_errors: tuple[str, ...] = ()
     failed_resources: tuple[str, ...] = ()
-    """`404 URL`, or the browser's name of what went wrong and the URL."""
+    """`404 URL`, or the error of the browser and the URL."""
     loaded: float | None = None
-    """Seconds until the document was there."""
+    """Seconds until the document was loaded."""
     settled: float | None = None
-    """Seconds until nothing changed any more; kept apart from the server's times. None when it never came to rest."""
+    """Seconds until nothing changed any more; None when it never settled."""
     headers: Headers = ()
-    """Of the document it ended up with."""
+    """The response headers of the final document."""
     page_errors: tuple[str, ...] = ()
-    """Exceptions that no script caught."""
+    """Uncaught exceptions of scripts."""
     refused_resources: tuple[str, ...] = ()
-    """What was not requested because the crawl may not."""
+    """Resources that the crawl may not request."""
 
 
 class LinkKind(StrEnum):
@@ -175,11 +175,11 @@ class LinkKind(StrEnum):
 
 
 FOLLOWED = frozenset({LinkKind.A, LinkKind.AREA, LinkKind.REFRESH})
-"""The kinds a crawl follows; the others are resources."""
+"""The kinds that a crawl follows; the others are resources."""
 
 
 class Link(NamedTuple):
-    """A link as found on a page, already absolute and canonical."""
+    """A link on a page, absolute and canonical."""
 
     url: str
     """Without its fragment."""
@@ -191,4 +191,4 @@ class Link(NamedTuple):
     position: int
     """Its number on the page, in document order, from 0."""
     fragment: str
-    """What followed `#`, without the `#`; empty when there was none."""
+    """The fragment without `#`; empty when there was none."""

@@ -1,7 +1,7 @@
-"""Which addresses may be connected to, judged after DNS and on every hop. The guard that asks lives in `fetch`.
+"""Which IP addresses may be connected to. The guard that asks, after DNS and on each redirect hop, is in `fetch.guard`.
 
-The networks are listed here by name because `ipaddress.is_global` changes its mind between versions of Python, and because a
-refusal has to say why. Whatever is not known to be public is refused.
+The networks are listed here by name because `ipaddress.is_global` differs between versions of Python, and because a refusal needs
+a reason. Addresses that are not known to be public are blocked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from tadoru.errors import quoted
 
-# In both tables the first network that holds the address names it.
+# In both tables the first network that contains the address decides.
 _V4 = tuple(
     (IPv4Network(network), kind)
     for network, kind in (
@@ -83,37 +83,36 @@ def block_reason(address: str) -> str | None:
         if inner is None and parsed in _NAT64:
             inner = IPv4Address(int(parsed) & 0xFFFFFFFF)
         if inner is None:
-            return _refusal_v6(parsed)
+            return _block_reason_v6(parsed)
         parsed = inner
     for network, kind in _V4:
         if parsed in network:
-            return _because(parsed, kind, network)
+            return _reason(parsed, kind, network)
     return None
 
 
-def _refusal_v6(address: IPv6Address) -> str | None:
+def _block_reason_v6(address: IPv6Address) -> str | None:
     for network, kind in _V6:
         if address in network:
-            return _because(address, kind, network)
+            return _reason(address, kind, network)
     return None if address in _GLOBAL_UNICAST else f"{address} is a reserved address"
 
 
-def _because(address: IPv4Address | IPv6Address, kind: str, network: IPv4Network | IPv6Network) -> str:
+def _reason(address: IPv4Address | IPv6Address, kind: str, network: IPv4Network | IPv6Network) -> str:
     return f"{address} is a {kind} address ({network})"
 
 
 @dataclass(frozen=True, slots=True)
 class Exemptions:
-    """The hosts and ports a person named themselves, which the guard therefore lets through. Stored with the crawl."""
+    """The hosts and ports that the user named, which the guard allows. Stored with the crawl."""
 
     named: frozenset[tuple[str, int]] = frozenset()
     allow_all: bool = False
     unresolved: frozenset[tuple[str, int]] = frozenset()
-    """Named too, without an address when they were: nothing connects to a private address for their sake, but a proxy may be
-    asked for them."""
+    """Named too, but could not be resolved: they may not be private addresses, but a proxy may resolve them."""
 
     def covers(self, host: str, port: int) -> bool:
-        """Exactly that host and port; not its other names, ports or subdomains."""
+        """Whether exactly this host and port is exempt; not its other names, ports or subdomains."""
         return self.allow_all or (_host(host), port) in self.named
 
     def __or__(self, other: Exemptions) -> Exemptions:
@@ -121,7 +120,7 @@ class Exemptions:
         return Exemptions(named, self.allow_all or other.allow_all, (self.unresolved | other.unresolved) - named)
 
     def to_list(self) -> list[str]:
-        """For JSON: `host:port`, IPv6 in brackets, `*` for everything, and `?` before what had no address."""
+        """As JSON: `host:port`, IPv6 in brackets, `*` for everything, and `?` before names that could not be resolved."""
         named = sorted(f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in self.named)
         unresolved = sorted(f"{_UNRESOLVED}{host}:{port}" for host, port in self.unresolved)
         return [*([_EVERYTHING] if self.allow_all else []), *named, *unresolved]

@@ -1,4 +1,7 @@
-"""How much a crawl may do: pages, depth, time. Who counts is the store; who stops is the engine."""
+"""The limits of a crawl: pages, depth and time, and for crawls of many hosts pages per host, hosts per domain and queued URLs.
+
+The store counts, in the transaction that writes, so that any number of workers together stay within the limits. The engine stops.
+"""
 
 from __future__ import annotations
 
@@ -7,59 +10,59 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits a person set."""
+    """The limits that the user set."""
 
     limit: int = 0
-    """Pages in all; 0 is no limit."""
+    """Maximum pages in total; 0 means no limit."""
     max_depth: int | None = None
     max_time: float | None = None
     """Seconds."""
 
     def room(self, counted: int, in_flight: int, wanted: int) -> int:
-        """How many of the `wanted` requests may be leased, so that even if all in flight count the limit is exact."""
+        """How many of the `wanted` requests may be leased, so that the limit is exact even if all requests in flight count."""
         if self.limit == 0:
             return wanted
         return max(0, min(wanted, self.limit - counted - in_flight))
 
     @staticmethod
     def fair_share(queued: int, workers: int) -> int:
-        """A worker's part of what is queued: while that is little, none shall idle because another took it all."""
+        """The share of the queue for one worker, so that none is idle because another took everything."""
         return -(-queued // max(1, workers))
 
     def time_left(self, started: float, now: float) -> float | None:
-        """Seconds until time is up, never negative; None when there is no such limit."""
+        """Seconds until the time limit, never negative; None when there is no limit."""
         return None if self.max_time is None else max(0.0, self.max_time - (now - started))
 
 
 QUEUE_DIVISOR = 10
-"""One host may have this part of the places in the queue: a host with a million pages leaves room for the others."""
+"""One host may fill at most one tenth of the queue, so that a host with a million pages leaves space for the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreadthLimits:
-    """Each 0 is no bound."""
+    """Limits of a crawl of many hosts. 0 means no limit."""
 
     pages_per_host: int = 0
-    """Requests for pages of one host in a run; robots.txt and the parts of pages do not count."""
+    """Maximum page requests to one host in a run; robots.txt and resources do not count."""
     hosts_per_domain: int = 0
-    """Hosts of one registrable domain whose pages are asked for."""
+    """Maximum hosts of one registrable domain."""
     queued: int = 0
-    """URLs that wait at a time."""
+    """Maximum queued URLs."""
 
     def __bool__(self) -> bool:
         return bool(self.pages_per_host or self.hosts_per_domain or self.queued)
 
-    def room_at_host(self, asked: int, leased: int, wanted: int) -> int:
-        """How many of the wanted pages of a host may be leased, so that even if all in flight count the bound is exact."""
+    def room_at_host(self, requested: int, leased: int, wanted: int) -> int:
+        """How many of the wanted pages of a host may be leased, so that the limit is exact even if all in flight count."""
         if not self.pages_per_host:
             return wanted
-        return max(0, min(wanted, self.pages_per_host - asked - leased))
+        return max(0, min(wanted, self.pages_per_host - requested - leased))
 
-    def is_spent(self, asked: int) -> bool:
-        """Whether a host was asked as often as it may be."""
-        return 0 < self.pages_per_host <= asked
+    def is_spent(self, requested: int) -> bool:
+        """Whether the pages of a host have reached the limit."""
+        return 0 < self.pages_per_host <= requested
 
     @property
     def queued_per_host(self) -> int:
-        """URLs of one host that wait at a time."""
+        """Maximum queued URLs of one host."""
         return max(1, self.queued // QUEUE_DIVISOR) if self.queued else 0

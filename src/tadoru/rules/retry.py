@@ -1,4 +1,4 @@
-"""When a request is worth repeating, how often and how long after. The engine counts and waits; how a host is paced is `pace`."""
+"""When a failed request is repeated, how often and after how long. The engine counts and waits; hosts are paced by `pace`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tadoru.model.web import FailureKind
 MAX_RETRY_AFTER = 24 * 3600.0
 MAX_BACKOFF = 60.0
 LONGEST_WAIT = 3600.0
-"""A crawl does not stay awake for a page that asks for more."""
+"""A page that asks for a longer wait is not retried."""
 
 _SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _TIMEOUTS = frozenset({FailureKind.CONNECT_TIMEOUT, FailureKind.RESPONSE_TIMEOUT, FailureKind.DOWNLOAD_TIMEOUT})
@@ -26,35 +26,35 @@ _RETRIES = {
     FailureKind.BAD_ENCODING: 1,
     FailureKind.PROXY: 1,
 }
-"""What passes with time. The kinds that are missing here would only fail again: certificates, sizes, redirects, the guard."""
+"""Retries of temporary failures. The other kinds would fail again: certificates, sizes, redirects, the guard."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Ask again."""
+    """Repeat the request."""
 
     after: float
-    """Seconds from now, at least."""
+    """Minimum seconds from now."""
     timeout_factor: float = 1.0
-    """By how much to lengthen the original timeout."""
+    """Factor for the original timeout."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The answer stands."""
+    """Do not repeat the request."""
 
     reason: str
 
 
 def parse_retry_after(value: str | None, now: float) -> float | None:
-    """Seconds to wait by a Retry-After header (seconds or an HTTP date), at most a day; None when it says nothing."""
+    """The seconds of a Retry-After header (seconds or an HTTP date), at most a day; None when it is not valid."""
     text = (value or "").strip()
     if _SECONDS.fullmatch(text):
         seconds = float(text)
     else:
         try:
             date = parsedate_to_datetime(text)
-            # HTTP dates are in GMT, also in the old form that does not say so.
+            # HTTP dates are in GMT, also in the old format without a zone.
             seconds = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
@@ -64,7 +64,7 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
 def decide(
     *, status: int | None, failure: FailureKind | None, attempt: int, retry_after: float | None, jitter: float
 ) -> Retry | GiveUp:
-    """Whether to repeat a request that got this answer. `attempt`: retries already done; `jitter`: in [0, 1)."""
+    """Whether to repeat a request with this result. `attempt`: retries already done; `jitter`: in [0, 1)."""
     allowed = _allowed(status, failure)
     what = f"answered {status}" if failure is None else str(failure)
     if allowed == 0:
@@ -78,11 +78,11 @@ def decide(
 
 
 def _allowed(status: int | None, failure: FailureKind | None) -> int:
-    """How many retries an answer is worth."""
+    """The number of retries for a status or failure."""
     if failure is not None:
         return _RETRIES.get(failure, 0)
     if status in (408, 429):
         return 3
-    if status in (501, 505):  # Statements about the server, not about its state.
+    if status in (501, 505):  # Not implemented by the server: it would fail again.
         return 0
     return 2 if status is not None and 500 <= status < 600 else 0

@@ -1,6 +1,6 @@
 """Which URLs belong to the crawl, and the reason for each that does not.
 
-Scope knows sites and patterns only. robots.txt, traps, depth and limits refuse URLs too, each in its own module.
+The scope consists of sites and patterns. robots.txt, traps, depth and limits refuse URLs too, each in its own module.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Admission(StrEnum):
 
     FOLLOW = "follow"
     EXTERNAL = "external"
-    """Another site: recorded, perhaps checked, never followed."""
+    """On another site: recorded, possibly checked, never followed."""
     REFUSED = "refused"
-    """This site, but not wanted."""
+    """On this site, but excluded."""
 
 
 class ScopeDecision(NamedTuple):
@@ -49,16 +49,18 @@ class Scope:
 
     mode: ScopeMode = "host"
     sites: tuple[str, ...] = ()
-    """The start URLs: hosts, domains and paths follow from them."""
+    """The start URLs, which define the hosts, domains and paths."""
     include: tuple[str, ...] = ()
-    """Regular expressions searched in the whole URL; when there are any, one must match."""
+    """Regular expressions for the whole URL; if there are any, one must match."""
     exclude: tuple[str, ...] = ()
-    """Regular expressions searched in the whole URL; none may match, whatever else holds."""
+    """Regular expressions for the whole URL; none may match."""
 
     def __post_init__(self) -> None:
         if self.mode not in get_args(ScopeMode):
-            raise UsageError(f"{quoted(self.mode)} is not a scope: use one of {', '.join(get_args(ScopeMode))}.")
-        # Compiled here so that a bad pattern is refused before the crawl begins.
+            raise UsageError(
+                "{mode} is not a valid scope. Use one of {modes}.", mode=quoted(self.mode), modes=", ".join(get_args(ScopeMode))
+            )
+        # Compiled here so that an invalid pattern is reported before the crawl starts.
         _ = self._included, self._excluded
 
     @cached_property
@@ -71,7 +73,7 @@ class Scope:
 
     @cached_property
     def _keys(self) -> frozenset[str]:
-        """The names of the sites, each as `_key` gives it."""
+        """The keys of the sites by `_key`."""
         return frozenset(map(self._key, self.sites))
 
     @cached_property
@@ -80,7 +82,7 @@ class Scope:
 
     @cached_property
     def _prefixes(self) -> dict[str, tuple[str, ...]]:
-        """The paths of each host that may be crawled in mode `path`."""
+        """The path prefixes of each host in mode `path`."""
         found: dict[str, tuple[str, ...]] = {}
         for site in self.sites:
             key, prefix = host_key(site), _prefix(split_url(site).path)
@@ -92,11 +94,11 @@ class Scope:
         return domain_key(url) if self.mode == "domain" else host_key(url)
 
     def is_internal(self, url: str) -> bool:
-        """Whether the URL is on one of the sites, wanted or not."""
+        """Whether the URL is on one of the sites, excluded or not."""
         return self.mode == "all" or self._key(url) in self._keys
 
     def decide(self, url: str) -> ScopeDecision:
-        """Follow it, or why not."""
+        """Whether to follow the URL, with the reason."""
         if not self.is_internal(url):
             return ScopeDecision(Admission.EXTERNAL, self._external_reason(url))
         if excluded := self._exclusion(url):
@@ -110,7 +112,7 @@ class Scope:
         return _FOLLOW
 
     def decide_start(self, url: str) -> ScopeDecision:
-        """The same of a URL that a person named. With every host in scope they need not be among `sites`: there may be many."""
+        """The decision about a start URL. With every host in scope it need not be in `sites`, because there may be many."""
         return self.decide(url) if self.mode != "all" else self._exclusion(url) or _START
 
     def _exclusion(self, url: str) -> ScopeDecision | None:
@@ -125,7 +127,7 @@ class Scope:
         return f"external: {host_key(url)} is none of the {len(self._keys)} sites"
 
     def _outside_path(self, url: str) -> str:
-        """Why a URL of this host is outside; empty when it is inside."""
+        """Why a URL of this host is outside the path; empty when it is inside."""
         path = split_url(url).path
         prefixes = self._prefixes[host_key(url)]
         for prefix in prefixes:
@@ -134,29 +136,29 @@ class Scope:
         return f"outside the path {' and '.join(prefixes)}"
 
     def moved(self, old_url: str, new_url: str) -> Scope:
-        """The scope after a start URL redirected: where it led is a start too, and its host the site, unless in scope already."""
+        """The scope after a start URL was redirected: the target replaces the start URL, unless it is already in scope."""
         if old_url not in self._starts or self.decide(new_url).admission is Admission.FOLLOW:
             return self
         sites = dict.fromkeys(new_url if site == old_url else site for site in self.sites)
         return replace(self, sites=tuple(sites))
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON can store it."""
+        """As JSON."""
         return {"mode": self.mode, "sites": [*self.sites], "include": [*self.include], "exclude": [*self.exclude]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Scope:
-        """What `to_dict` gave."""
+        """The scope from the result of `to_dict`."""
         return cls(data["mode"], tuple(data["sites"]), tuple(data["include"]), tuple(data["exclude"]))
 
 
 def domain_key(url: str) -> str:
-    """The registrable domain of a canonical URL (with the port, as in `host_key`); the host where there is none."""
+    """The registrable domain of a canonical URL (with the port, as in `host_key`); the host if there is none."""
     return registrable_domain(host_key(url))
 
 
 def registrable_domain(key: str) -> str:
-    """The same of what `host_key` gave."""
+    """The registrable domain of a `host_key`."""
     host, port = split_port(key)
     domain = _registrable(host)
     return domain if port is None else f"{domain}:{port}"
@@ -164,7 +166,7 @@ def registrable_domain(key: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _registrable(host: str) -> str:
-    # The list's rule for unknown endings would take the end of an address for a domain.
+    # The list would treat the last parts of an IP address as a domain.
     if is_ip_address(host) or "." not in host:
         return host
     return _suffixes().privatesuffix(host) or host
@@ -172,7 +174,7 @@ def _registrable(host: str) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes() -> PublicSuffixList:
-    # Imported and read late: it takes 40 ms, and only the scope `domain` needs it.
+    # Imported late: it takes 40 ms, and only the scope `domain` needs it.
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
@@ -182,7 +184,7 @@ _FILE_NAME = re.compile(r"[^/]\.[a-z][a-z0-9]{1,5}$", re.IGNORECASE)
 
 
 def _prefix(path: str) -> str:
-    """What a start URL's path covers: `/docs/` of `/docs/intro.html` and of `/docs/`, `/docs` of `/docs`."""
+    """The path prefix of a start URL: `/docs/` for `/docs/intro.html` and for `/docs/`, `/docs` for `/docs`."""
     if path.endswith("/") or not _FILE_NAME.search(path):
         return path
     return path[: path.rindex("/") + 1]
@@ -192,4 +194,9 @@ def _compiled(pattern: str, option: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except re.error as error:
-        raise UsageError(f"The {option} pattern {quoted(pattern)} is not a valid regular expression: {error}.") from None
+        raise UsageError(
+            "The {option} pattern {pattern} is not a valid regular expression: {error}.",
+            option=option,
+            pattern=quoted(pattern),
+            error=error,
+        ) from None

@@ -1,7 +1,7 @@
-"""Endless URL spaces on one site: calendars, facets, session ids, ever-growing paths.
+"""Crawler traps: endless URL spaces such as calendars, facets, session ids and growing paths.
 
-`shape_refusal` refuses a URL for what it is by itself. `pattern` names the class of URLs it belongs to when that class may
-have no end; the store counts how many of a class are known and the engine refuses what is over the cap. Nothing is counted here.
+`shape_refusal` refuses a URL for its own shape. `pattern` names the class of URLs it belongs to when that class may be endless;
+the store counts the known URLs of each class and the engine refuses those over the limit.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from tadoru.errors import quoted
 from tadoru.rules.url import is_session_name
 
 MAX_URL_LENGTH = 2_083
-"""The longest URL that browsers, proxies and servers commonly took; the longer ones in links are made by mistake."""
+"""The length that browsers, proxies and servers commonly support; longer URLs in links are mistakes."""
 MAX_SEGMENTS = 30
 MAX_SAME_SEGMENT = 3
 MAX_CYCLES = 2
-"""How often a group of segments may follow itself."""
+"""How often a group of segments may repeat."""
 MAX_SAME_PAIR = 2
 MAX_SAME_NAME = 20
-"""Lists are written as a repeated parameter: many values are ordinary, the same value again is not."""
+"""A list is a repeated parameter: many values are common, the same value again is not."""
 SESSION_CAP = 20
 FACET_PARAMETERS = 3
 
 
 def shape_refusal(url: str) -> str | None:
-    """Why a canonical URL looks like one of an endless, ever-growing series; None when it does not."""
+    """Why a canonical URL looks like part of an endless series; None when it does not."""
     if len(url) > MAX_URL_LENGTH:
         return f"longer than {MAX_URL_LENGTH} characters"
     head, _, query = url.partition("?")
@@ -73,19 +73,19 @@ class TrapPattern(NamedTuple):
     """A class of URLs that may be endless."""
 
     key: str
-    """The same for all URLs of the class."""
+    """The key of all URLs of the class."""
     why: str
-    """What kind of class, in words."""
+    """The kind of the class."""
     cap: int
-    """How many of its URLs are enough."""
+    """Maximum URLs of the class that are requested."""
     outer: TrapPattern | None = None
-    """The class of such classes, when they may be endless too: every page of an endless list, each under ever new sessions."""
+    """A wider class, if there may be endless classes too: the pages of an endless list, each under new sessions."""
 
 
 _YEAR, _MONTH, _DAY = r"(?:1[89]|2\d)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _COMPACT = rf"{_YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
 _DASHED = rf"{_YEAR}-(?:W[0-5]\d|{_MONTH}(?:-{_DAY})?)"
-# Only at the end: what follows a date in a path is an article's title.
+# Only at the end: text after a date in a path is the title of an article.
 _PATH_DATE = re.compile(rf"/(?:{_YEAR}/{_MONTH}(?:/{_DAY})?|{_DASHED}|{_COMPACT})(?=(?:\.[a-z]{{2,5}})?/?$)")
 _DATE_VALUE = re.compile(
     rf"(?:{_DASHED}|{_COMPACT}|{_YEAR}(?:/|%2F|\.){_MONTH}(?:(?:/|%2F|\.){_DAY})?|\d\d?(?:/|%2F|[.-])\d\d?(?:/|%2F|[.-]){_YEAR})"
@@ -97,7 +97,7 @@ _MIXED = r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[0-9A-Za-z]{16,}"
 _TOKEN = re.compile(_MIXED)
 _CONTENT_NAME = re.compile(r"(?:.*[_-])?(?:u?u?id|guid|key|v|doc|item|post|product|article|node|hash|file)", re.IGNORECASE)
 _PATH_SESSION = re.compile(r";[A-Za-z]*sess(?:ion)?_?id=[^/;]*", re.IGNORECASE)
-# As a part of its own: /(S(24 letters))/ of ASP.NET, /PHPSESSID=…/, /session/<token>/, /sid-<token>/.
+# As a path segment: /(S(24 letters))/ of ASP.NET, /PHPSESSID=…/, /session/<token>/, /sid-<token>/.
 _SEGMENT_SESSION = re.compile(
     r"/(?:\(S\([a-z0-9]{24}\)\)|(?:php)?sess(?:ion)?_?(?:id)?[=/-]" + _MIXED + r"|sid[=/-]" + _MIXED + r")(?=/|$)",
     re.IGNORECASE,
@@ -105,7 +105,7 @@ _SEGMENT_SESSION = re.compile(
 
 
 def pattern(url: str, cap: int = 500) -> TrapPattern | None:
-    """The possibly endless class a canonical URL belongs to; None for an ordinary one."""
+    """The possibly endless class of a canonical URL; None for an ordinary URL."""
     head, _, query = url.partition("?")
     path, session = _PATH_SESSION.subn(";{session}", head) if ";" in head else (head, 0)
     path, named = _SEGMENT_SESSION.subn("/{session}", path)
@@ -133,7 +133,7 @@ def _numbered(trap: TrapPattern, path: str, pairs: list[tuple[str, str, str]], k
 
 
 def _kind(name: str, value: str) -> str:
-    """What a parameter's value is: a date, a session, a number, or something else (empty)."""
+    """The kind of a parameter: date, session, number, or empty for others."""
     if is_session_name(name):
         return "session"
     if value.isalpha():
@@ -142,7 +142,7 @@ def _kind(name: str, value: str) -> str:
         return "date"
     if _NUMBER.fullmatch(value):
         return "date" if _DATE_NAME.fullmatch(name) else "number"
-    # The likes of ?id=5f2b6c… name one page each for ever; a session's names change with every visit.
+    # Values such as ?id=5f2b6c… name one page each; session ids change with every visit.
     if len(value) >= 16 and _TOKEN.fullmatch(value) and not _CONTENT_NAME.fullmatch(name):
         return "session"
     return ""

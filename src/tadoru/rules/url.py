@@ -1,10 +1,10 @@
-"""URLs: parsing as browsers do (WHATWG, by `ada_url`), and the one canonical form that every other part compares and stores.
+"""URLs: parsing as browsers do (WHATWG, by `ada_url`), and the canonical form that all other parts compare and store.
 
-Canonical: absolute http or https, WHATWG serialisation, no fragment, no user information, no empty query, no dot at the end of
-the host, percent-escapes in upper case and only where they are needed. Because it is so regular, `split_url`, `origin` and
-`host_key` read it by cutting strings, and must be given nothing else.
+Canonical: absolute http or https, WHATWG serialization, without fragment, user information, empty query and dot at the end of the
+host, percent-escapes in upper case and only where they are needed. Because it is so regular, `split_url`, `origin` and `host_key`
+read it by splitting strings, and must be given canonical URLs only.
 
-Which URLs are wanted is not here: see `scope` and `traps`.
+Which URLs are crawled is decided in `scope` and `traps`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _SESSION_NAME = re.compile(
 )
 _PATH_SESSION = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
 
-# An escape right after a stray "%" or "%X" is left alone: decoding it could complete a new escape ("%%341" is not "%41").
+# An escape right after a stray "%" or "%X" is not decoded: it could complete a new escape ("%%341" is not "%41").
 _ESCAPE = re.compile(r"(%|%[0-9A-Fa-f])?%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _DECODED = {f"{byte:02x}": chr(byte) if chr(byte) in _UNRESERVED else f"%{byte:02X}" for byte in range(256)}
 
 LONGEST_URL = 8_000
-"""Characters of a URL, its fragment included: RFC 9110 asks everybody to support so many, and many servers take no more."""
+"""Maximum characters of a URL with its fragment: RFC 9110 asks to support so many, and many servers accept no more."""
 LONGEST_BASE = 2_083
-"""Characters of what references are relative to. Each of them is stored with it: a long one multiplies the bytes of a page."""
+"""Maximum characters of a base URL. Each relative reference is stored with it, so a long one multiplies the size of a page."""
 
 _EDGE = "".join(map(chr, range(0x21)))
-"""C0 controls and space: what the parser strips at both ends."""
+"""C0 controls and space, which the parser strips at both ends."""
 _TABS = {9: None, 10: None, 13: None}
-"""What the parser removes everywhere."""
+"""Characters that the parser removes everywhere."""
 
 
 def is_session_name(name: str) -> bool:
@@ -53,22 +53,22 @@ def is_session_name(name: str) -> bool:
 
 
 def is_tracking_name(name: str) -> bool:
-    """Whether a parameter of this name only tells where the visitor came from."""
+    """Whether a parameter of this name is only used for tracking."""
     return _TRACKING_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class UrlCleaner:
-    """Which parameters that do not change the page are removed."""
+    """Removes parameters that do not change the page."""
 
     strip_tracking: bool = False
     strip_sessions: bool = False
 
     def clean(self, url: str) -> str:
-        """A canonical URL without them."""
+        """A canonical URL without these parameters."""
         head, mark, query = url.partition("?")
         if self.strip_sessions and ";" in head:
-            # Not in the host, where ";" is allowed too. Parsed again for "/a/..;jsessionid=1", whose dots only now are a segment.
+            # Not in the host, where ";" is allowed too. Parsed again: the dots of "/a/..;jsessionid=1" become a segment.
             start = origin(head)
             head = normalize_url(start + _PATH_SESSION.sub("", head[len(start) :]))
         kept = "&".join(pair for pair in query.split("&") if not self._removes(pair.partition("=")[0])) if mark else ""
@@ -82,7 +82,7 @@ NO_CLEANING = UrlCleaner()
 
 
 def canonical(text: str, base: str | None = None, *, cleaning: UrlCleaner = NO_CLEANING) -> str | None:
-    """The canonical form, or None when `text` is no http or https URL (relative to `base`, if there is one) or is too long."""
+    """The canonical form; None when `text` is not an http or https URL (relative to `base`, if given) or is too long."""
     if len(text) > LONGEST_URL:
         return None
     try:
@@ -94,16 +94,16 @@ def canonical(text: str, base: str | None = None, *, cleaning: UrlCleaner = NO_C
 
 
 def canonical_base(text: str, base: str) -> str | None:
-    """What `<base href>` or `xml:base` makes of the base so far; None when it is no http or https URL, or too long for a base."""
+    """The base URL by `<base href>` or `xml:base`; None when it is not an http or https URL, or too long."""
     url = canonical(text, base) if len(text) <= LONGEST_BASE else None
     return None if url is None or len(url) > LONGEST_BASE else url
 
 
 def _normalized(url: str, cleaning: UrlCleaner) -> str | None:
-    """What the WHATWG serialisation (without fragment) leaves to do."""
+    """The canonical form of a WHATWG serialization without fragment."""
     if not url.startswith(("http://", "https://")):
         return None
-    # A special URL has a host and a path, so the first slash from here on ends the authority.
+    # An http URL has a host and a path, so the first slash from here on ends the authority.
     end = url.index("/", 8)
     if url[end - 1] == "." or "@" in url or ".:" in url:
         authority = _normalized_authority(url[:end])
@@ -120,7 +120,7 @@ def _normalized(url: str, cleaning: UrlCleaner) -> str | None:
 
 
 def _normalized_authority(start: str) -> str | None:
-    """`scheme://authority` without user information and the host's last dot; None when that leaves a name with an empty end."""
+    """`scheme://authority` without user information and the last dot of the host; None when the host is still not valid."""
     scheme, _, authority = start.partition("://")
     host, colon, port = authority.rpartition("@")[2].partition(":")
     if host.startswith("["):
@@ -139,19 +139,19 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 class UrlParts(NamedTuple):
-    """A canonical URL in pieces."""
+    """The parts of a canonical URL."""
 
     scheme: str
     host: str
-    """In brackets when it is an IPv6 address."""
+    """In brackets if it is an IPv6 address."""
     port: int
     path: str
     query: str
-    """Without its question mark; empty when there is none."""
+    """Without the question mark; empty when there is none."""
 
 
 def split_url(url: str) -> UrlParts:
-    """The pieces of a canonical URL."""
+    """The parts of a canonical URL."""
     scheme, _, rest = url.partition("://")
     authority, _, tail = rest.partition("/")
     path, _, query = tail.partition("?")
@@ -160,7 +160,7 @@ def split_url(url: str) -> UrlParts:
 
 
 def split_port(host_key: str) -> tuple[str, int | None]:
-    """`("a", 8080)` of `a:8080`, `("[::1]", None)` of `[::1]`."""
+    """`("a", 8080)` for `a:8080`, `("[::1]", None)` for `[::1]`."""
     host, colon, port = host_key.rpartition(":")
     if not colon or host_key[-1] == "]":
         return host_key, None
@@ -168,7 +168,7 @@ def split_port(host_key: str) -> tuple[str, int | None]:
 
 
 def host_key(url: str) -> str:
-    """The site of a canonical URL: its host, with the port when it is not the default of the scheme."""
+    """The host of a canonical URL, with the port when it is not the default of the scheme."""
     return url.split("/", 3)[2]
 
 
@@ -178,24 +178,24 @@ def origin(url: str) -> str:
 
 
 _ROOTED = ("/", "http://", "https://")
-"""References that begin so depend on the base's origin at most."""
+"""References with these prefixes depend at most on the origin of the base."""
 _SAME_SCHEME = re.compile(r" *https?:(?![/\\])", re.IGNORECASE)
-"""`http:?q` against an http base is a relative reference in disguise."""
+"""`http:?q` with an http base is a relative reference."""
 MAX_CACHED_LENGTH = 512
-"""Characters of a URL that caches remember: of longer ones a hundred thousand would take too much memory, and they are rare."""
+"""Maximum characters of a URL in caches: longer ones are rare and would take too much memory."""
 _MOST_FOLDERS_UP = 8
-"""Paths of a thousand folders are made up: what leads further up is left to the parser."""
+"""References to higher folders are left to the parser."""
 _PLAIN = re.compile(r"(/|(?:\.\./)*+)([A-Za-z0-9_~-][A-Za-z0-9._~/-]*+)")
-"""References most pages are made of: folders up or the root, then unreserved characters. They join without a parser."""
+"""The usual references: parent folders or the root, then unreserved characters. They are joined without the parser."""
 
 Resolved = tuple[str, str]
 
 
 class UrlResolver:
-    """Resolves the references of pages, remembering across pages: the links of a site's navigation are the same on most of them.
+    """Resolves references of pages with a cache across pages: the links in the navigation of a site are the same on most pages.
 
-    A reference depends on the base's origin when it begins with a slash or a scheme, on its directory when it is another path,
-    so there is one table for each origin and directory. Their entries together stay below `capacity`.
+    A reference depends on the origin of the base when it starts with a slash or a scheme, and on its directory when it is another
+    path, so there is one table for each origin and directory. Their entries together stay below `capacity`.
     """
 
     def __init__(self, cleaning: UrlCleaner = NO_CLEANING, capacity: int = 50_000) -> None:
@@ -204,24 +204,24 @@ class UrlResolver:
         self._tables: dict[str, dict[str, Resolved]] = {}
         self._size = 0
         self.too_long = 0
-        """How many references were refused because they are, or would become, longer than a URL may be."""
+        """The number of references that were refused because they are too long."""
         self._base: str | None = None
         self._starts: dict[str, str] = {}
-        """What the first part of a plain reference stands for: `""`, `"/"`, `"../"`, `"../../"`…"""
+        """The folder for the first part of a plain reference: `""`, `"/"`, `"../"`, `"../../"`…"""
         self._rooted: dict[str, Resolved] = {}
         self._nearby: dict[str, Resolved] = {}
 
     def __len__(self) -> int:
-        """What counts against the capacity: tables and their entries."""
+        """The number of tables and entries, which is limited by the capacity."""
         return self._size
 
     @cached_property
     def uncleaned(self) -> UrlResolver:
-        """One that removes nothing from URLs: for those by which a page says what it is."""
+        """A resolver that removes no parameters, for URLs by which a page identifies itself."""
         return self if self._cleaning == NO_CLEANING else UrlResolver(capacity=self._capacity)
 
     def resolve(self, href: str, base: str) -> Resolved | None:
-        """(canonical URL, decoded fragment) of a reference on the page `base`, itself canonical; None: nothing to follow."""
+        """The canonical URL and the decoded fragment of a reference on the page `base`; None when it cannot be followed."""
         if len(href) > LONGEST_URL:
             return self._refused(href)
         if base is not self._base:
@@ -229,31 +229,31 @@ class UrlResolver:
         if (plain := _PLAIN.fullmatch(href)) is not None:
             start, rest = plain.groups()
             if (folder := self._starts.get(start)) is not None and "/." not in rest:
-                # Joined faster than remembered.
+                # Joining is faster than the cache.
                 url = folder + rest
                 return (url, "") if len(url) <= LONGEST_URL else self._refused(href)
-        # A fragment begins at the first hash wherever that stands, so what is before it resolves alike for all of them.
+        # A fragment starts at the first hash, so the part before it resolves in the same way for all fragments.
         front, mark, fragment = href.partition("#")
         if mark and href.isprintable():
             fragment = unquote(fragment.rstrip(" ")) if "%" in fragment else fragment.rstrip(" ")
             if not front.rstrip(" "):
                 return base, fragment
-            if not front.endswith(" "):  # Before a fragment it is a part of the path, and not stripped.
+            if not front.endswith(" "):  # Before a fragment it is part of the path and not stripped.
                 found = self.resolve(front, base)
                 return None if found is None else (found[0], fragment)
         found = (self._rooted if href.startswith(_ROOTED) else self._nearby).get(href)
         return found if found is not None else self._missed(href, base)
 
     def _refused(self, href: str) -> Resolved | None:
-        """Count a reference that is too long; an image within the page (`data:`) is as long as it likes, and no reference."""
+        """Count a reference that is too long; a `data:` URL is no reference and may have any length."""
         self.too_long += href[:5].lower() != "data:"
         return None
 
     def _missed(self, href: str, base: str) -> Resolved | None:
         if href[:5].lower() == "data:":
-            # An image within the page, perhaps of many kilobytes, which the parser would read to the end.
+            # An embedded image of possibly many kilobytes, which the parser would read to the end.
             return None
-        # With tabs, newlines, controls or broken text within, only the parser can say what it begins with.
+        # With tabs, newlines, controls or invalid text inside, only the parser knows how it starts.
         start = href.lstrip(" ")[:1] if href.isprintable() else None
         if start in ("", "#"):
             return base, unquote(href.strip(" ")[1:])
@@ -299,38 +299,42 @@ class UrlResolver:
         while self._size > self._capacity // 2:
             oldest = next(iter(self._tables))
             self._size -= 1 + len(self._tables.pop(oldest))
-        # The tables at hand may be among the forgotten ones: look them up again.
+        # The current tables may have been dropped: look them up again.
         self._base = None
 
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _NUMERIC_OPAQUE = frozenset({"tel", "sms", "fax", "callto"})
-"""Schemes whose rest looks like a port."""
-_EXAMPLE = "give one such as https://example.com/"
+"""Schemes that are followed by digits like a port."""
 
 
 def parse_typed_url(text: str) -> str:
-    """The canonical form of a URL as a person types it; a `UsageError` that says what is wrong with it otherwise."""
+    """The canonical form of a URL that the user typed. Raises UsageError with the reason."""
     text = text.translate(_TABS).strip(_EDGE + "\u3000\xa0")
     if not text:
-        raise UsageError(f"The URL is empty: {_EXAMPLE}.")
+        raise UsageError("The URL is empty. Enter a URL such as https://example.com/.")
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise UsageError(f"The URL {quoted(text)} is not UTF-8 text: write it with percent-escapes, or {_EXAMPLE}.")
+        raise UsageError("The URL {url} is not valid UTF-8. Write it with percent-encoding.", url=quoted(text))
     if len(text) > LONGEST_URL:
-        raise UsageError(f"The URL {quoted(text[:60] + '…')} has {len(text):,} characters: give one of at most {LONGEST_URL:,}.")
+        raise UsageError(
+            "The URL {url} has {length} characters. The maximum is {limit}.",
+            url=quoted(text[:60] + "…"),
+            length=f"{len(text):,}",
+            limit=f"{LONGEST_URL:,}",
+        )
     scheme, rest = _typed_scheme(text)
     authority = re.split(r"[/\\?#]", rest, maxsplit=1)[0]
     _check_authority(text, authority)
     url = canonical(f"{scheme or 'http'}://{rest}")
     if url is None:
-        raise UsageError(f"{quoted(authority)} is not a valid host name: check its spelling, or {_EXAMPLE}.")
+        raise UsageError("{host} is not a valid host name. Enter a URL such as https://example.com/.", host=quoted(authority))
     if scheme is None and not _is_local(url, authority):
         url = canonical(f"https://{rest}") or url
     return url
 
 
 def _typed_scheme(text: str) -> tuple[str | None, str]:
-    """(http or https, or None when none was typed; what follows the slashes)."""
+    """The scheme (http, https, or None when none was typed) and what follows the slashes."""
     match = _SCHEME.match(text)
     if match is None:
         rest = text.lstrip("/\\") if text.startswith(("//", "\\\\")) else text
@@ -346,29 +350,36 @@ def _typed_scheme(text: str) -> tuple[str | None, str]:
     else:
         is_host = "@" in authority and name != "mailto"
     if not is_host:
-        raise UsageError(f"{name}: URLs can not be crawled: give one that begins with https:// or http://.")
+        raise UsageError("{scheme}: URLs cannot be crawled. Use a URL that starts with https:// or http://.", scheme=name)
     return None, text
 
 
 def _check_authority(text: str, authority: str) -> None:
-    """Name the usual mistakes before the parser says no more than no."""
+    """Report common mistakes with a reason, which the parser does not give."""
     if not authority:
-        raise UsageError(f"{quoted(text)} has no host: {_EXAMPLE}.")
+        raise UsageError("{url} has no host. Enter a URL such as https://example.com/.", url=quoted(text))
     if "@" in authority:
-        # Without the text: it may hold a password.
-        raise UsageError("A URL must not hold a user name or password: use --auth-type, --auth-username and --auth-password.")
+        # Without the text: it may contain a password.
+        raise UsageError("A URL must not contain a user name or password. Use --auth-type, --auth-username and --auth-password.")
     if authority.startswith("["):
         if canonical(f"http://{authority.partition(']')[0]}]/") is None or "]" not in authority:
-            raise UsageError(f"{quoted(authority)} is not a valid IPv6 address: write it as in http://[2001:db8::1]/.")
+            raise UsageError(
+                "{address} is not a valid IPv6 address. Write it as in http://[2001:db8::1]/.", address=quoted(authority)
+            )
     elif authority.count(":") > 1:
-        raise UsageError(f"{quoted(authority)} has several colons: put an IPv6 address in brackets, as in http://[2001:db8::1]/.")
+        raise UsageError(
+            "{address} has several colons. Put an IPv6 address in brackets, as in http://[2001:db8::1]/.",
+            address=quoted(authority),
+        )
     port = authority.rpartition("]")[2].partition(":")[2]
     if port and not (port.isascii() and port.isdigit() and 0 < int(port[:9]) < 65536):
-        raise UsageError(f"{quoted(port)} in {quoted(authority)} is not a port: give a number from 1 to 65535.")
+        raise UsageError(
+            "{port} in {address} is not a valid port. Use a number from 1 to 65535.", port=quoted(port), address=quoted(authority)
+        )
 
 
 def _is_local(url: str, authority: str) -> bool:
-    """Whether http is the likelier scheme: this machine, an address, or a port (other than that of https) was named."""
+    """Whether http is the more likely scheme: for this machine, an IP address, or a port other than 443."""
     port = authority.rpartition("]")[2].partition(":")[2]
     if port:
         return port != "443"
@@ -382,13 +393,13 @@ def is_ip_address(host: str) -> bool:
 
 
 def with_parameter(url: str, name: str, value: str) -> str:
-    """A URL with one parameter of its query set; the others stay as they are written, the fragment goes."""
+    """A URL with one query parameter set, without its fragment; the other parameters are not changed."""
     start = without_parameters(url.partition("#")[0], lambda other, _: other == name)
     return f"{start}{'&' if '?' in start else '?'}{quote(name, safe='[]')}={quote(value, safe='')}"
 
 
 def without_parameters(url: str, matches: Callable[[str, str], bool]) -> str:
-    """A URL without the parameters of its query whose decoded name and value match; the others stay as they are written."""
+    """A URL without the query parameters whose decoded name and value match; the others are not changed."""
     start, hash_sign, fragment = url.partition("#")
     path, _, query = start.partition("?")
     pairs = [part for part in query.split("&") if part]
