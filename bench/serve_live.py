@@ -32,10 +32,10 @@ from bench.serve import free_port, wait_for
 
 def service(path: str, port: int, clients: int) -> None:
     import uvicorn
+    from tadoru.config.options import ServeOptions
 
     from tadoru.clock import SystemClock
     from tadoru.log import Log
-    from tadoru.options import ServeOptions
     from tadoru.serve.app import build_app
     from tadoru.serve.live import connection as wire
     from tadoru.serve.live.hub import LiveLimits
@@ -45,7 +45,7 @@ def service(path: str, port: int, clients: int) -> None:
     options = ServeOptions(database=path, rate_limit=0, key_rate_limit=0, crawl_private=("*",))
     log = Log(sys.stderr, SystemClock(), level="error")
     app = build_app(Service(store=open_service(path), options=options, log=log))
-    app.state.live.settle(LiveLimits(for_each=clients + 10, from_address=clients + 10))
+    app.state.live.set_limits(LiveLimits(for_each=clients + 10, from_address=clients + 10))
     uvicorn.run(app, port=port, log_level="error", access_log=False, **wire.WEBSOCKET_OPTIONS)
 
 

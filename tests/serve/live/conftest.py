@@ -140,7 +140,7 @@ def opened(database: str, terms: LiveLimits = QUICK, *, clock: Clock | None = No
     log = Log(said, clock, form="json", level="info")
     service = Service(store=store, options=ServeOptions(database=database, **chosen), clock=clock, log=log)
     app = build_app(service, (hub.router,), LIVE_ROUTES)
-    app.state.live.settle(terms)
+    app.state.live.set_limits(terms)
     listening = socket.create_server(("127.0.0.1", 0))
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)  # Little is on its way to who does not read.
     server = _Server(

@@ -222,7 +222,7 @@ async def hear_many(client: Client, count: int) -> list[dict[str, Any]]:
 
 
 async def test_somebody_who_does_not_read_is_cut_off_and_nobody_waits_for_them(database: str) -> None:
-    with opened(database, LiveLimits(every=0.01, patience=1.0)) as hall, socket.socket() as slow:
+    with opened(database, LiveLimits(every=0.01, read_timeout=1.0)) as hall, socket.socket() as slow:
         await asyncio.to_thread(listen_without_reading, hall, slow)
         async with hall.client() as quick:
             await quick.subscribe()
@@ -344,7 +344,7 @@ async def test_when_the_service_stops_it_says_so_and_does_not_wait(database: str
 async def test_nothing_is_read_while_nobody_listens(hall: Hall) -> None:
     async with hall.client() as client:
         await client.subscribe()
-        assert hall.live.news.listening == 1
+        assert hall.live.feed.listening == 1
     hall.said.wait_for('"code": 1000')
-    assert hall.live.news.listening == 0
-    assert hall.live.news._reader is None
+    assert hall.live.feed.listening == 0
+    assert hall.live.feed._reader is None

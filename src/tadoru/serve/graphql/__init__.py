@@ -1,8 +1,8 @@
-"""GraphQL at `/graphql`: the same views as REST, asked for field by field. It only reads; changes are made over REST.
+"""GraphQL at `/graphql`: the views of the REST API, field by field. It is read-only; changes are made over REST.
 
-`types` makes the types of the schema from the models of REST, `schema` has the fields one may begin with, `asking` who asks and
-what they may (each field names the route of REST whose right it needs), `limits` how much one request may ask for, `faults` how a
-failure is told, and `route` the door. There is no page to try it on: the schema answers introspection, for any client.
+`types` builds the schema's types from the models of the API, `schema` has the root fields, `context` the request context and the
+permission of each field (that of a REST route), `limits` the maximum size of a query, `execution` runs queries and formats
+errors, `route` is the HTTP endpoint. There is no query page: any client can use introspection.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who asks, and what they may: each field that not everybody may read names the route of REST whose right it needs.
+"""The context of a GraphQL request, and the permission of each field: that of the REST route that reads the same.
 
-A `Shelf` holds what several fields of one answer want: they say beforehand what they will need, and the first to take something
-has all of it read at once, so that a page of a hundred events costs no hundred questions for their sources.
+A `BatchLoader` collects the IDs that the fields of a response will need and reads them in one query, so that a page of a hundred
+events does not cost a hundred queries for their sources.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ _ROWS = {(row.method, row.path): row for row in ROUTES}
 
 
 def route_for(path: str) -> Route:
-    """The row of the table that says who may read this path. A path that is not there is a fault of ours."""
+    """The row of the route table for GET on this path. Raises KeyError for an unknown path."""
     return _ROWS["GET", path]
 
 
 class BatchLoader:
-    """Things by their id, read together."""
+    """Loads objects by ID, several in one query."""
 
     def __init__(self, read: Callable[[set[int]], dict[int, Document]]) -> None:
         self._read, self._wanted, self._known = read, set[int](), dict[int, Document | None]()
 
     def want(self, ids: Iterable[int | None]) -> None:
-        """These will be asked for."""
+        """Announce IDs that will be taken."""
         self._wanted.update(one for one in ids if one is not None and one not in self._known)
 
     def take(self, one: int | None) -> Document | None:
-        """One of them; None when it is not there."""
+        """The object of an ID, or None."""
         if one is None:
             return None
         if one not in self._known:
@@ -57,7 +57,7 @@ class BatchLoader:
 
 @dataclass(slots=True)
 class GraphqlContext:
-    """One request: the context of every field."""
+    """The context of one request, which every field gets."""
 
     service: Service
     caller: Principal
@@ -67,8 +67,8 @@ class GraphqlContext:
     def __post_init__(self) -> None:
         self.sources, self.events = BatchLoader(self._sources), BatchLoader(self._events)
 
-    def need(self, path: str) -> None:
-        """Go on only when the caller may read this path of REST. Raises HttpProblem."""
+    def require(self, path: str) -> None:
+        """Check that the principal may read this path of the REST API. Raises HttpProblem."""
         row = route_for(path)
         if not self.caller.may(row.role, row.scope):
             raise access_denied(row, self.caller)
@@ -82,7 +82,7 @@ class GraphqlContext:
 
 
 def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBER) -> int:
-    """A number that somebody gave, also as text. Raises HttpProblem."""
+    """An integer argument, also as text. Raises HttpProblem."""
     text = str(value)
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_NUMBER)) and least <= int(text) <= most):
         raise HttpProblem(422, "{name} must be an integer from {least} to {most}.", name=name, least=least, most=most)
@@ -90,7 +90,7 @@ def parse_number(value: Any, name: str, *, least: int = 1, most: int = MAX_NUMBE
 
 
 def parse_choice(value: str, name: str, allowed: tuple[str, ...]) -> Any:
-    """One of a few words. Raises HttpProblem."""
+    """An argument with fixed values. Raises HttpProblem."""
     if value not in allowed:
         raise HttpProblem(422, "{name} must be one of {values}.", name=name, values=", ".join(allowed))
     return value
@@ -109,17 +109,17 @@ FIELD_ROUTES = {
     "CrawlDetail.pages": f"{_CRAWL}/pages", "docsSites": _DOCS, "docsSite": f"{_DOCS}/{{site_id}}",
     "DocsSiteDetail.contents": f"{_DOCS}/{{site_id}}/pages",
 }  # fmt: skip
-"""Each field that reads, by its name or by its type and name, and the path."""
+"""Field (or type and field) → the path of the route whose permission it needs."""
 FieldInfo = Info[GraphqlContext, None]
 
 
 def guarded_field(resolver: Callable[..., Any], kind: Any, right: str) -> Any:
-    """A field that reads. It is null when it fails or is not allowed, so that the others are still told."""
+    """A field with a permission check. It is null if it fails or is not permitted, so that other fields are still returned."""
     path = FIELD_ROUTES[right]
 
     @wraps(resolver)
     def allowed(info: FieldInfo, *given: Any, **named: Any) -> Any:
-        info.context.need(path)
+        info.context.require(path)
         return resolver(info, *given, **named)
 
     return strawberry.field(resolver=allowed, graphql_type=kind | None, description=(resolver.__doc__ or "").strip())

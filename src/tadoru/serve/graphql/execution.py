@@ -1,6 +1,9 @@
-"""A failure as GraphQL tells it: a sentence, and under `extensions` a code and the status that REST would answer with.
+"""Runs queries and formats errors.
 
-What nobody foresaw is told without a word about the inside, and logged without its words, which may hold what somebody typed.
+A query is parsed, measured (`limits`), validated and executed; a query that is rejected before execution gets status 400. The
+measuring of the library follows each fragment wherever it is used, which a short query can make take forever; ours runs before
+validation. An error has a message and, under `extensions`, a code and the status that the REST API would have. Unexpected errors
+are reported without details and logged without their message, which may contain user input.
 """
 
 from __future__ import annotations
@@ -28,14 +31,14 @@ ERROR_CODES = {
     500: "INTERNAL", 503: "UNAVAILABLE",
 }  # fmt: skip
 TOO_MUCH, INVALID = "TOO_MUCH", "INVALID_QUERY"
-"""The codes of queries that are not begun: they ask for too much, or do not fit the schema."""
+"""The codes of rejected queries: too large, or invalid for the schema."""
 _OWN = "Value error, "
 _ARGUMENTS = {"limit": "first", "cursor": "after", "updated_since": "updatedSince"}
-"""What REST calls a parameter, and what it is called here."""
+"""Parameters of the REST API → arguments here."""
 
 
 def format_error(error: GraphQLError, log: Log) -> dict[str, Any]:
-    """One error of an answer."""
+    """One error of a response."""
     status, sentence = _status_and_message(error, log)
     found: dict[str, Any] = {
         "message": sentence,
@@ -49,7 +52,7 @@ def format_error(error: GraphQLError, log: Log) -> dict[str, Any]:
 
 
 def rejected_query(message: str, code: str, locations: list[dict[str, int]] | None = None) -> dict[str, Any]:
-    """An error of a query that was not begun."""
+    """The error of a rejected query."""
     found: dict[str, Any] = {"message": message, "extensions": {"code": code, "status": 400}}
     return found | ({"locations": locations} if locations else {})
 
@@ -83,54 +86,54 @@ def _validation_message(wrong: ValidationError) -> str:
 def _log(error: BaseException, log: Log) -> None:
     where = traceback.extract_tb(error.__traceback__)[-1] if error.__traceback__ else None
     place = f"{where.filename.rpartition('/')[2]}:{where.lineno}" if where else ""
-    log.write("error", f"A field failed: {type(error).__name__}", path="/graphql", where=place)
+    log.write("error", f"field failed: {type(error).__name__}", path="/graphql", where=place)
 
 
 MAX_ERRORS = 50
-"""Errors that an answer tells."""
+"""Maximum errors of a response."""
 
 
 class _Schema(strawberry.Schema):
-    """The library writes what failed into a log of its own, with all that was typed; `faults` writes ours."""
+    """Without the library's own logging of errors, which includes user input."""
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Nothing."""
+        """Log nothing; `format_error` does."""
 
 
 @cache
 def graphql_schema() -> strawberry.Schema:
-    """The schema, made once."""
+    """The schema, built once."""
     return _Schema(Query, config=CONFIG)
 
 
 @cache
 def _core_schema() -> GraphQLSchema:
-    """The schema as the counter reads it."""
+    """The schema for measuring queries."""
     return build_schema(graphql_schema().as_str())
 
 
 @dataclass(frozen=True, slots=True)
 class GraphqlRequest:
-    """What a request asks for."""
+    """A GraphQL request."""
 
     query: str
     variables: dict[str, Any]
     operation: str | None = None
 
 
-def execute_query(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, dict[str, Any]]:
-    """The status and the body of the answer."""
+def execute_query(request: GraphqlRequest, context: GraphqlContext) -> tuple[int, dict[str, Any]]:
+    """The status and the body of the response."""
     try:
-        document = _parse_query(wanted.query)
-        _check_operation(document, wanted.operation)
-        check_query_limits(_core_schema(), document, wanted.variables)
+        document = _parse_query(request.query)
+        _check_operation(document, request.operation)
+        check_query_limits(_core_schema(), document, request.variables)
     except QueryTooLarge as error:
         return 400, {"errors": [rejected_query(str(error), TOO_MUCH)]}
     except GraphQLError as error:
         return 400, {"errors": [_invalid(error)]}
     except RecursionError:
         return 400, {"errors": [rejected_query("The query is nested too deeply. Split it into several requests.", TOO_MUCH)]}
-    return _execute(wanted, asking)
+    return _execute(request, context)
 
 
 def _parse_query(query: str) -> DocumentNode:
@@ -157,16 +160,16 @@ def _check_operation(document: DocumentNode, name: str | None) -> None:
         raise GraphQLError("GraphQL is read-only here. Make changes with the REST API; see /api/docs.")
 
 
-def _execute(wanted: GraphqlRequest, asking: GraphqlContext) -> tuple[int, dict[str, Any]]:
+def _execute(request: GraphqlRequest, context: GraphqlContext) -> tuple[int, dict[str, Any]]:
     result = graphql_schema().execute_sync(
-        wanted.query, variable_values=wanted.variables, context_value=asking, operation_name=wanted.operation
+        request.query, variable_values=request.variables, context_value=context, operation_name=request.operation
     )
     errors = result.errors or []
     if result.data is None and not any(error.path for error in errors):
         return 400, {"errors": [_invalid(error) for error in errors[:MAX_ERRORS]]}
     body: dict[str, Any] = {"data": result.data}
     if errors:
-        body["errors"] = [format_error(error, asking.service.log) for error in errors[:MAX_ERRORS]]
+        body["errors"] = [format_error(error, context.service.log) for error in errors[:MAX_ERRORS]]
     return 200, body
 
 

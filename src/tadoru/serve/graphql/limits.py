@@ -1,8 +1,8 @@
-"""How much one request may ask for, counted before anything is read. Pure.
+"""Limits of the size of a query, measured before anything is read. Pure.
 
-Every field costs 1; what stands below a list costs so many times as the list may have entries: `first` of a page, and a few for
-the lists that have none. A fragment is counted once and then remembered, so that fragments within fragments, which multiply, cost
-nothing to count. What does not fit the schema is not judged here: validation says that.
+Every field costs 1; fields below a list cost as many times as the list may have entries: `first` of a page, or a fixed number for
+other lists. A fragment is measured once, so nested fragments, which multiply, cost nothing to measure. Queries that do not fit
+the schema are left to validation.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from graphql import (
 )
 
 MAX_QUERY_LENGTH = 20_000
-"""Characters of a query."""
+"""Maximum characters of a query."""
 MAX_TOKENS = 2_000
-"""Words and signs of a query."""
+"""Maximum tokens of a query."""
 MAX_DEPTH = 8
-"""Fields within fields."""
+"""Maximum nesting of fields."""
 MAX_ALIASES = 10
 MAX_FIELDS = 400
-"""Fields as they are written, fragments counted once."""
+"""Maximum fields in the text, fragments counted once."""
 MAX_COST = 10_000
 DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE = 20, 200
 ASSUMED_LIST_SIZE = 10
-"""What a list counts for that has no page size."""
+"""Assumed entries of a list without a page size."""
 NODES_FIELD = "nodes"
-"""The field of a page that has its entries."""
+"""The field of a page with its entries."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryMeasure:
-    """What a part of a query asks for."""
+    """The measured size of a part of a query."""
 
     cost: int = 0
     depth: int = 0
@@ -60,11 +60,11 @@ class QueryMeasure:
 
 
 class QueryTooLarge(Exception):
-    """A query asks for more than one request may."""
+    """A query exceeds a limit."""
 
 
 def check_query_limits(schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any]) -> None:
-    """Raises TooMuch, with what to do."""
+    """Check a query against all limits. Raises QueryTooLarge."""
     counting = _QueryCounter(schema, document, variables)
     if counting.written > MAX_FIELDS:
         raise QueryTooLarge(
@@ -91,7 +91,7 @@ def _check_measure(found: QueryMeasure) -> None:
 
 
 class _QueryCounter:
-    """One document, counted."""
+    """Measures one document."""
 
     def __init__(self, schema: GraphQLSchema, document: DocumentNode, variables: Mapping[str, Any]) -> None:
         self._schema, self._variables = schema, variables
@@ -122,14 +122,14 @@ class _QueryCounter:
             return self._known[name]
         fragment = self._fragments.get(name)
         if fragment is None or name in self._under_way:
-            return QueryMeasure()  # Unknown, or within itself: validation says so.
+            return QueryMeasure()  # Unknown or recursive: validation rejects it.
         self._under_way.add(name)
         self._known[name] = self._below(fragment.selection_set, self._schema.get_type(fragment.type_condition.name.value))
         self._under_way.discard(name)
         return self._known[name]
 
     def _field(self, node: FieldNode, kind: Any) -> QueryMeasure:
-        is_own = node.name.value.startswith("__")  # How deep introspection goes is a rule of validation.
+        is_own = node.name.value.startswith("__")  # Validation limits the depth of introspection.
         field = kind.fields.get(node.name.value) if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType) else None
         below = self._below(node.selection_set, _named(field.type) if field is not None else None)
         times = 1 if field is None or node.selection_set is None else self._times(node, field)
@@ -140,11 +140,11 @@ class _QueryCounter:
         )
 
     def _times(self, node: FieldNode, field: GraphQLField) -> int:
-        """How many entries a list may have."""
+        """The maximum number of entries of a list."""
         if "first" in field.args:
             given = next((one.value for one in node.arguments or () if one.name.value == "first"), None)
             return max(1, min(self._number(given), MAX_PAGE_SIZE))
-        # The entries of a page were counted where the page was asked for.
+        # The entries of a page were counted at the page.
         return ASSUMED_LIST_SIZE if _is_list(field.type) and node.name.value != NODES_FIELD else 1
 
     def _number(self, given: Any) -> int:

@@ -1,6 +1,7 @@
-"""The door of GraphQL: one query a request, by GET, or by POST as `application/json`, which a form of another site cannot send.
+"""The HTTP endpoint of GraphQL: one query per request, by GET, or by POST as `application/json`, which a form of another site
+cannot send.
 
-It only reads, so that GET is safe and nothing of it is in the audit log. Neither queries nor variables are logged.
+It is read-only, so GET is safe and nothing is recorded in the audit log. Neither queries nor variables are logged.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _FIELDS = frozenset({"query", "variables", "operationName", "extensions"})
 
 @router.get("/graphql")
 async def query_by_get(request: Request, who: Annotated[Principal, Depends(current_principal)]) -> Response:
-    """A query in the address."""
+    """A query in the URL."""
     given = dict(request.query_params)
     return await _respond(request, who, _request_from(given | {"variables": _object(given.get("variables"))}))
 
@@ -79,5 +80,5 @@ async def _respond(request: Request, who: Principal, wanted: GraphqlRequest) -> 
 def _dump_json(body: dict[str, Any]) -> bytes:
     try:
         return to_json(body)
-    except ValueError:  # Half a character, which somebody sent and an error repeats.
+    except ValueError:  # A lone surrogate of the query in an error message.
         return json.dumps(body).encode()

@@ -1,6 +1,7 @@
-"""What one may begin with: the calendar, and for those who look after it sources, runs, questions; `crawls` has the rest.
+"""The root fields: the calendar; sources, runs and reviews; crawls and documentation sites.
 
-Each field asks what the route of REST asks that it names in `rights`.
+Each field needs the permission of the REST route that `context` names. The results of a crawl are read from its own file, so only
+one crawl has them; a list of crawls has their states.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ def _after(after: str | None) -> int | None:
 
 # ---- One crawl --------------------------------------------------------------------------------------------------------------
 def _runs(info: FieldInfo, root: strawberry.Parent[Any], first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
-    """Its runs, the newest first, with numbers to see a trend by."""
+    """Its runs, newest first, with figures for trends."""
     limit = _size(first)
     found = info.context.service.store.crawl_runs(root["id"], limit=limit + 1, before=_after(after))
     return page_document(list(found[:limit]), found[limit - 1].id if len(found) > limit else None)
 
 
 def _overview(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
-    """What it found, in figures."""
+    """The overview of its results."""
     with open_crawl(info.context.service, root["id"]) as path:
         return crawl_results.read_overview(path)
 
@@ -57,17 +58,25 @@ def _overview(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
 def _findings(
     info: FieldInfo, root: strawberry.Parent[Any], severity: str | None = None, lang: str = "en"
 ) -> Any:  # fmt: skip
-    """The checks that apply somewhere, the gravest first, with why they matter and how to mend it."""
+    """The checks with findings, most severe first, with reasons and fixes."""
     chosen = None if severity is None else parse_choice(severity, "severity", _SEVERITIES)
     with open_crawl(info.context.service, root["id"]) as path:
         return crawl_results.list_findings(path, severity=chosen, every=False, lang=parse_choice(lang, "lang", _LANGUAGES))
 
 
-def _pages(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
-    info: FieldInfo, root: strawberry.Parent[Any], status: str | None = None, q: str | None = None, depth: int | None = None,
-    indexable: bool | None = None, check: str | None = None, sort: str = "url", first: int = DEFAULT_PAGE_SIZE, after: str | None = None,
-) -> Any:  # fmt: skip
-    """Its pages, chosen by filters, in an order."""
+def _pages(  # noqa: PLR0913, PLR0917 - one argument per filter
+    info: FieldInfo,
+    root: strawberry.Parent[Any],
+    status: str | None = None,
+    q: str | None = None,
+    depth: int | None = None,
+    indexable: bool | None = None,
+    check: str | None = None,
+    sort: str = "url",
+    first: int = DEFAULT_PAGE_SIZE,
+    after: str | None = None,
+) -> Any:
+    """Its pages, filtered and sorted."""
     given = {
         "status": status, "q": q, "depth": depth, "indexable": indexable, "check": check, "sort": sort, "limit": first,
         "cursor": after,
@@ -107,28 +116,28 @@ DocsSiteDetail = object_type(
 )
 
 
-# ---- What one may begin with ------------------------------------------------------------------------------------------------
+# ---- Root fields ------------------------------------------------------------------------------------------------------------
 def crawls(info: FieldInfo, job: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
-    """The crawls of the service, the newest first."""
+    """The crawls of the service, newest first."""
     limit, chosen = _size(first), None if job is None else parse_choice(job, "job", _JOBS)
     found = info.context.service.store.crawls(job=chosen, limit=limit + 1, before=_after(after))
     return page_document([crawl_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
 
 
-def crawl(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - what people write
-    """One crawl, the last that was heard of its run, and what it found."""
+def crawl(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual argument name
+    """One crawl, its last progress and its results."""
     return crawl_json(get_crawl(info.context.service, parse_number(id, "id")))
 
 
 def docs_sites(info: FieldInfo, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
-    """The documentation sites, the newest first."""
+    """The documentation sites, newest first."""
     limit = _size(first)
     found = list_docs_sites(info.context.service, limit=limit + 1, before=_after(after))
     return page_document([site_json(one) for one in found[:limit]], found[limit - 1].id if len(found) > limit else None)
 
 
 def docs_site(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
-    """One documentation site, and its pages."""
+    """One documentation site and its pages."""
     return site_json(get_docs_site(info.context.service, parse_number(id, "id")))
 
 
@@ -138,29 +147,29 @@ CRAWL_FIELDS = {
     "docs_sites": guarded_field(docs_sites, page_type(DocsSite), "docsSites"),
     "docs_site": guarded_field(docs_site, DocsSiteDetail, "docsSite"),
 }
-"""The fields that this room adds to what one may begin with."""
+"""The root fields of crawls and documentation sites."""
 
 
-# ---- What leads from one thing to another -----------------------------------------------------------------------------------
+# ---- Fields between types ---------------------------------------------------------------------------------------------------
 def _source_of(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
-    """The source that it is from."""
+    """Its source."""
     return info.context.sources.take(root["source_id"])
 
 
 def _events_of(info: FieldInfo, root: strawberry.Parent[Any]) -> Any:
-    """The events that it is about: who may read a question may read them, whatever their state."""
+    """The events of the review, in any state."""
     found = [info.context.events.take(number) for number in root["candidate_ids"]]
     return _with_sources(info, [one for one in found if one is not None])
 
 
 def _matches_of(root: strawberry.Parent[Any]) -> Any:
-    """Of a list that is searched; one event by itself has none."""
+    """The matches in a search result; a single event has none."""
     return root.get("matches", [])
 
 
 Source = object_type(source_models.SourceOut)
 Match = object_type(models.EventMatchOut)
-MATCHES = strawberry.field(resolver=_matches_of, graphql_type=list_type(Match), description="Where the words of q stand in it.")
+MATCHES = strawberry.field(resolver=_matches_of, graphql_type=list_type(Match), description="The matches of the search words.")
 Event = object_type(models.EventOut, {"source": guarded_field(_source_of, Source, "Event.source"), "matches": MATCHES})
 Run = object_type(source_models.RunOut, {"source": guarded_field(_source_of, Source, "Run.source")})
 Review = object_type(models.ReviewOut, {"events": guarded_field(_events_of, list_type(Event), "Review.events")})
@@ -190,8 +199,8 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     first: int = DEFAULT_PAGE_SIZE,
     after: str | None = None,
 ) -> Any:
-    """Events in the order of time (starts), of change (updated) or the best first (relevance, with q), with a minus the other way
-    around: each once, at the first of its times that fits."""
+    """Events by date (starts), by update (updated) or by relevance (with q); a minus reverses the order. Each event is listed
+    once, at its first matching date."""
     given = {
         "city": city, "from": since, "to": until, "category": category, "q": q, "near": near, "source": source, "sort": sort,
         "updated_since": updated_since, "status": status, "all": every, "limit": first, "cursor": after,
@@ -201,24 +210,24 @@ def events(  # noqa: PLR0913, PLR0917 - the filters of a list, each an argument
     return page_document(_with_sources(info, found.items), found.next_cursor)
 
 
-def event(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - what people write
-    """One event with all of its times, also one that is archived; of one that was merged, the event it is a part of."""
+def event(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002 - the usual argument name
+    """One event with all of its dates, including archived ones; for a merged event, the event it was merged into."""
     return event_json(visible_event(parse_number(id, "id"), info.context.caller, info.context.service))
 
 
 def cities(info: FieldInfo) -> list[str]:
-    """Every city that something takes place in."""
+    """The cities of all events."""
     return list(info.context.service.store.cities())
 
 
 def categories(info: FieldInfo) -> list[str]:
-    """Every category that an event of the calendar has."""
+    """The categories of all events."""
     return list(info.context.service.store.categories())
 
 
-# ---- For those who look after the calendar ----------------------------------------------------------------------------------
+# ---- Administration ---------------------------------------------------------------------------------------------------------
 def sources(info: FieldInfo, enabled: bool | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
-    """The sources by their number."""
+    """The sources by ID."""
     limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
     found = admin_lists.sources_page(info.context.service, info.context.caller, enabled=enabled, limit=limit, cursor=cursor)
     return page_document(found.items, found.next_cursor)
@@ -231,7 +240,7 @@ def source(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
 
 
 def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None) -> Any:
-    """The log of collecting, the newest run first."""
+    """Runs, newest first."""
     source_id, cursor = (
         None if given is None else parse_number(given, name) for given, name in ((source, "source"), (after, "after"))
     )
@@ -241,14 +250,14 @@ def runs(info: FieldInfo, source: strawberry.ID | None = None, first: int = DEFA
 
 
 def run(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
-    """One collection of one source."""
+    """One run of a source."""
     return run_json(admin_lists.get_run(info.context.service, parse_number(id, "id")))
 
 
 def reviews(
     info: FieldInfo, state: str = "open", reason: str | None = None, first: int = DEFAULT_PAGE_SIZE, after: str | None = None
 ) -> Any:  # fmt: skip
-    """Questions for a person, the oldest first."""
+    """The review queue, oldest first."""
     asked = None if reason is None else ReviewReason(parse_choice(reason, "reason", tuple(ReviewReason)))
     which = parse_choice(state, "state", get_args(admin_lists.ReviewState))
     limit, cursor = parse_number(first, "first", most=MAX_PAGE_SIZE), parse_number(after or 0, "after", least=0)
@@ -258,24 +267,30 @@ def reviews(
 
 
 def review(info: FieldInfo, id: strawberry.ID) -> Any:  # noqa: A002
-    """One question."""
+    """One review."""
     found = review_json(admin_lists.get_review(info.context.service, parse_number(id, "id")))
     info.context.events.want(found["candidate_ids"])
     return found
 
 
 def status(info: FieldInfo, days: int = 30) -> Any:
-    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    """The health of the sources: rows, failure rate, duplicate rate, delay."""
     return admin_lists.status_document(info.context.service, parse_number(days, "days", most=90))
 
 
 EVENT_FIELDS = {
-    "events": guarded_field(events, EventPage, "events"), "event": guarded_field(event, Event, "event"),
-    "cities": guarded_field(cities, list_type(str), "cities"), "categories": guarded_field(categories, list_type(str), "categories"),
-    "sources": guarded_field(sources, SourcePage, "sources"), "source": guarded_field(source, Source, "source"),
-    "runs": guarded_field(runs, RunPage, "runs"), "run": guarded_field(run, Run, "run"), "reviews": guarded_field(reviews, ReviewPage, "reviews"),
-    "review": guarded_field(review, Review, "review"), "status": guarded_field(status, Status, "status"),
-}  # fmt: skip
+    "events": guarded_field(events, EventPage, "events"),
+    "event": guarded_field(event, Event, "event"),
+    "cities": guarded_field(cities, list_type(str), "cities"),
+    "categories": guarded_field(categories, list_type(str), "categories"),
+    "sources": guarded_field(sources, SourcePage, "sources"),
+    "source": guarded_field(source, Source, "source"),
+    "runs": guarded_field(runs, RunPage, "runs"),
+    "run": guarded_field(run, Run, "run"),
+    "reviews": guarded_field(reviews, ReviewPage, "reviews"),
+    "review": guarded_field(review, Review, "review"),
+    "status": guarded_field(status, Status, "status"),
+}
 Query = strawberry.type(
-    type("Query", (), EVENT_FIELDS | CRAWL_FIELDS), description="What can be read. Changes are made over REST."
+    type("Query", (), EVENT_FIELDS | CRAWL_FIELDS), description="Read-only queries. Changes are made over REST."
 )

@@ -1,7 +1,7 @@
-"""The types of the schema, made from the models of REST, so that there is one description of everything that is given out.
+"""The types of the schema, built from the models of the REST API, so that every object is described once.
 
-An object's fields are read from the plain objects that REST writes too. Numbers that name something (`id`, `source_id`) are IDs,
-since a number of GraphQL has 32 bits; times are written as REST writes them; what has no fixed fields is JSON.
+Fields are read from the plain objects that the REST API writes too. Numbers that identify an object (`id`, `source_id`) are IDs,
+since a GraphQL integer has 32 bits; times are written as in the REST API; objects without fixed fields are JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Moment = NewType("Moment", str)
 
 
 def read_field(holder: Any, name: str) -> Any:
-    """A field of an object that is given out. Of documentation sites the names are those of their index.json."""
+    """A field of an object. Documentation sites use the names of their index.json."""
     if not isinstance(holder, Mapping):
         return getattr(holder, name)
     return holder[name] if name in holder else holder[to_camel(name)]
@@ -39,7 +39,7 @@ CONFIG = StrawberryConfig(
     default_resolver=read_field,
     scalar_map={
         Moment: strawberry.scalar(
-            name="DateTime", description="A time (RFC 3339): of an event with the offset of its place, of ours in UTC.",
+            name="DateTime", description="A time (RFC 3339): of an event with its local offset, otherwise in UTC.",
             serialize=_format_moment, parse_value=str,
         )
     },
@@ -47,7 +47,7 @@ CONFIG = StrawberryConfig(
 
 
 def object_type(model: type[BaseModel], more: Mapping[str, Any] | None = None, *, name: str = "") -> Any:
-    """The type of what a model describes, with more fields that are worked out when they are asked for."""
+    """The type of a model, with additional resolved fields."""
     added = dict(more or {})
     namespace: dict[str, Any] = {"__annotations__": {}, "__doc__": model.__doc__}
     for field, described in model.model_fields.items():
@@ -59,39 +59,39 @@ def object_type(model: type[BaseModel], more: Mapping[str, Any] | None = None, *
 
 
 def list_type(kind: Any) -> Any:
-    """The type of a list of these."""
+    """The type of a list."""
     return list[kind]
 
 
 def page_type(kind: Any, name: str = "") -> Any:
-    """The type of a part of a list."""
+    """The type of a page of a list."""
     namespace = {
         "__annotations__": {NODES_FIELD: list[kind], "page_info": PageInfo},
-        NODES_FIELD: strawberry.field(description="The entries of this part."),
-        "page_info": strawberry.field(description="Where the list goes on."),
+        NODES_FIELD: strawberry.field(description="The entries of this page."),
+        "page_info": strawberry.field(description="The position of the next page."),
     }
-    return strawberry.type(type(name or f"{kind.__name__}Page", (), namespace), description="A part of a list.")
+    return strawberry.type(type(name or f"{kind.__name__}Page", (), namespace), description="A page of a list.")
 
 
 def page_document(items: list[Any], cursor: str | int | None) -> dict[str, Any]:
-    """A part of a list, given out."""
+    """A page of a list as an object."""
     return {
         NODES_FIELD: items,
         "page_info": {"has_next_page": cursor is not None, "end_cursor": None if cursor is None else str(cursor)},
     }
 
 
-@strawberry.type(description="Where a list goes on.")
+@strawberry.type(description="The position of the next page.")
 class PageInfo:
     has_next_page: bool
-    end_cursor: str | None = strawberry.field(description="Pass it as `after`; null at the end of the list.")
+    end_cursor: str | None = strawberry.field(description="Pass it as `after`; null on the last page.")
 
 
 _made: dict[type[BaseModel], Any] = {}
 
 
 def _graphql_type(annotation: Any, field: str) -> Any:
-    """What a field is in the schema."""
+    """The GraphQL type of a field."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _graphql_type(inner[0], field)

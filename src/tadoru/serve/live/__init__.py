@@ -1,9 +1,8 @@
-"""Live: what happens, told to those who watch while it happens, over a WebSocket at `/ws`.
+"""Live messages over a WebSocket at `/ws`.
 
-`messages` says what may be said, `news` reads it from the database and keeps the newest, `talk` is one connection, `handshake` is
-its guard, `wire` the protocol below, `room` the route and what ends with the service.
+`messages` defines the messages, `message_feed` reads them from the database and caches the newest, `connection` is one connection
+and its protocol, `handshake` its access control, `hub` the route and the connections of a process.
 
-Whoever changes something tells it in the database, in the same transaction (`store.served_crawls.live_messages`), so that a crawl
-in another process, or a worker on another machine, is heard of here too. Each process of the service has one reader, however many
-listen.
+Changes write their message into the database in the same transaction (`store.served_crawls.live_messages`), so that messages of
+crawl processes and of workers on other machines arrive too. Each process of the service has one reader for all connections.
 """

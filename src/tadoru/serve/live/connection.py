@@ -1,8 +1,7 @@
-"""One connection: what it listens to, and what is sent to it, in order and each message once.
+"""One connection: its subscriptions, the messages sent to it, and the WebSocket protocol below.
 
-Only one coroutine sends, so that what is caught up with and what is new cannot overtake each other. Somebody who reads slowly is
-not waited for by others: progress is thinned for them, the rest is sent when they take it, and who takes nothing for a while is
-disconnected.
+Only one coroutine sends, so that old and new messages stay in order. A slow client does not delay others: its progress messages
+are thinned, and it is disconnected if it reads nothing for a while.
 """
 
 from __future__ import annotations
@@ -36,23 +35,23 @@ from tadoru.version import VERSION
 
 GOING_AWAY, NOT_TEXT, TOO_OFTEN, INTERNAL_ERROR, TOO_SLOW, EXPIRED = 1001, 1003, 1008, 1011, 1013, 4401
 CLOSE_CODES = {
-    GOING_AWAY: "The service stops, or starts anew: come back in a moment.",
-    NOT_TEXT: "Something else than text was sent.",
-    1007: "Text was sent that is not UTF-8.",
-    TOO_OFTEN: "Too many messages were sent.",
-    1009: "A message was sent that is too large.",
-    INTERNAL_ERROR: "Something went wrong here, or no answer to a ping came in time.",
-    TOO_SLOW: "Messages were not taken for too long: come back, and go on after the last one seen.",
-    EXPIRED: "The session or the key is over: sign in again.",
+    GOING_AWAY: "The service is shutting down or restarting. Reconnect in a moment.",
+    NOT_TEXT: "Only text messages are accepted.",
+    1007: "The message is not valid UTF-8.",
+    TOO_OFTEN: "Rate limit exceeded.",
+    1009: "The message is too large.",
+    INTERNAL_ERROR: "Something went wrong on our side, or a ping was not answered in time.",
+    TOO_SLOW: "The client reads too slowly. Reconnect and resume after the last message received.",
+    EXPIRED: "The session or API key has expired. Sign in again.",
 }
-"""Why a connection may be closed by the service; the documentation lists them."""
+"""The close codes of the service and their reasons."""
 THIN_THRESHOLD = 100
-"""From so many messages on that wait for somebody, progress is told by its newest only."""
+"""With this many pending messages, only the newest progress of each crawl is sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CloseReason:
-    """Why a connection is closed."""
+    """The reason for closing a connection."""
 
     code: int
 
@@ -62,41 +61,41 @@ class CloseReason:
 
 
 class LiveConnection:
-    """A connection that was let in."""
+    """A connection with permission."""
 
     def __init__(
-        self, socket: WebSocket, caller: Principal, news: MessageFeed, asked: RateLimit, *, name: str, patience: float
+        self, socket: WebSocket, caller: Principal, feed: MessageFeed, limit: RateLimit, *, name: str, timeout: float
     ) -> None:
-        self._socket, self._news, self._limit, self._name = socket, news, asked, name
+        self._socket, self._feed, self._limit, self._name = socket, feed, limit, name
         self.caller = caller
-        self._patience = patience
+        self._timeout = timeout
         self._kinds = visible_kinds(caller)
         self._subjects: set[str] = set()
-        self._asked: list[SubscribeRequest | UnsubscribeRequest | ErrorMessage] = []
+        self._requests: list[SubscribeRequest | UnsubscribeRequest | ErrorMessage] = []
         self._position = 0
-        self._stir = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._ending: CloseReason | None = None
         self._is_gone = False
 
     def wake(self) -> None:
-        """There is something new."""
-        self._stir.set()
+        """Continue: there are new messages or requests."""
+        self._wakeup.set()
 
     def end(self, code: int) -> None:
         """Close the connection soon."""
         self._ending = self._ending or CloseReason(code)
         self.wake()
 
-    async def go(self) -> None:
-        """Talk until one of both has enough."""
-        await self._news.join(self)  # Before it is let in: a database that does not answer is a refusal in words.
-        hearing: asyncio.Task[None] | None = None
+    async def run(self) -> None:
+        """Serve the connection until either side closes it."""
+        await self._feed.join(self)  # Before accepting: a database error is then an HTTP response.
+        receiving: asyncio.Task[None] | None = None
         try:
             await self._socket.accept()
-            hearing = asyncio.create_task(self._hear())
-            self._position = self._news.last
-            await self._say(HelloMessage(version=VERSION, last_id=self._position, kinds=tuple(sorted(self._kinds))))
-            await self._speak()
+            receiving = asyncio.create_task(self._receive())
+            self._position = self._feed.last
+            await self._send_own(HelloMessage(version=VERSION, last_id=self._position, kinds=tuple(sorted(self._kinds))))
+            await self._send_all()
         except TimeoutError:
             self.end(TOO_SLOW)
         except TadoruError:
@@ -104,11 +103,11 @@ class LiveConnection:
         except WebSocketDisconnect:
             self._is_gone = True
         finally:
-            self._news.leave(self)
-            if hearing is not None:
-                hearing.cancel()
+            self._feed.leave(self)
+            if receiving is not None:
+                receiving.cancel()
                 with suppress(asyncio.CancelledError):
-                    await hearing
+                    await receiving
         await self._close()
 
     async def _close(self) -> None:
@@ -116,9 +115,9 @@ class LiveConnection:
             with suppress(WebSocketDisconnect):
                 await self._socket.close(self._ending.code, self._ending.reason)
 
-    # ---- What is heard ------------------------------------------------------------------------------------------------
-    async def _hear(self) -> None:
-        """Take what is sent, and hand it to the one who speaks. Never raises."""
+    # ---- Receiving ----------------------------------------------------------------------------------------------------
+    async def _receive(self) -> None:
+        """Receive requests and pass them to the sending coroutine. Never raises."""
         while self._ending is None:
             message = await self._socket.receive()
             if message["type"] == "websocket.disconnect":
@@ -129,91 +128,91 @@ class LiveConnection:
             elif (text := message.get("text")) is None:
                 self.end(NOT_TEXT)
             else:
-                self._asked.append(self._understood(text))
+                self._requests.append(self._parse(text))
                 self.wake()
         self.wake()
 
-    def _understood(self, text: str) -> SubscribeRequest | UnsubscribeRequest | ErrorMessage:
+    def _parse(self, text: str) -> SubscribeRequest | UnsubscribeRequest | ErrorMessage:
         try:
             return parse_request(text)
         except ValueError as error:
             return ErrorMessage(text=str(error))
 
     # ---- What is said -------------------------------------------------------------------------------------------------
-    async def _speak(self) -> None:
+    async def _send_all(self) -> None:
         while self._ending is None and not self._is_gone:
-            self._stir.clear()
-            while self._asked:
-                await self._answer(self._asked.pop(0))
-            await self._pass_on()
-            await self._stir.wait()
+            self._wakeup.clear()
+            while self._requests:
+                await self._handle_request(self._requests.pop(0))
+            await self._send_new()
+            await self._wakeup.wait()
 
-    async def _answer(self, asked: SubscribeRequest | UnsubscribeRequest | ErrorMessage) -> None:
-        match asked:
+    async def _handle_request(self, request: SubscribeRequest | UnsubscribeRequest | ErrorMessage) -> None:
+        match request:
             case ErrorMessage():
-                await self._say(asked)
+                await self._send_own(request)
             case UnsubscribeRequest():
-                self._subjects.difference_update(asked.subjects)
-                await self._say(SubscribedMessage(subjects=tuple(sorted(self._subjects)), after=self._position))
+                self._subjects.difference_update(request.subjects)
+                await self._send_own(SubscribedMessage(subjects=tuple(sorted(self._subjects)), after=self._position))
             case SubscribeRequest():
-                await self._subscribe(asked)
+                await self._subscribe(request)
 
-    async def _subscribe(self, asked: SubscribeRequest) -> None:
-        new = set(asked.subjects) - self._subjects
-        if hidden := sorted(one for one in new if not self._may_hear_of(one)):
-            await self._say(ErrorMessage(text=f"This key may not hear of {hidden[0]}: use one with the scope for it."))
+    async def _subscribe(self, request: SubscribeRequest) -> None:
+        new = set(request.subjects) - self._subjects
+        if hidden := sorted(one for one in new if not self._may_receive(one)):
+            await self._send_own(ErrorMessage(text=f"No permission for {hidden[0]}. Use an API key with the scope for it."))
             return
         if len(self._subjects) + len(new) > MAX_SUBJECTS:
-            await self._say(
-                ErrorMessage(text=f"A connection listens to {MAX_SUBJECTS} subjects at most: ask for crawl/* or source/*.")
+            await self._send_own(
+                ErrorMessage(text=f"At most {MAX_SUBJECTS} subscriptions per connection. Subscribe to crawl/* or source/*.")
             )
             return
-        if asked.after is not None and asked.after > self._news.last:
-            await self._news.look()  # Another process of the service may have been quicker.
-        await self._pass_on()
-        after = self._position if asked.after is None else asked.after
-        missed = None if after > self._position else await self._news.since(after, self._position)
+        if request.after is not None and request.after > self._feed.last:
+            await self._feed.look()  # Another process of the service may have read further.
+        await self._send_new()
+        after = self._position if request.after is None else request.after
+        missed = None if after > self._position else await self._feed.since(after, self._position)
         old, self._subjects = frozenset(self._subjects), self._subjects | new
         start = after if missed is not None else self._position
-        await self._say(SubscribedMessage(subjects=tuple(sorted(self._subjects)), after=start))
+        await self._send_own(SubscribedMessage(subjects=tuple(sorted(self._subjects)), after=start))
         if missed is None:
-            await self._say(GapMessage(last_id=self._position))
+            await self._send_own(GapMessage(last_id=self._position))
         else:
-            await self._send(one for one in missed if self._is_heard(one, new) and not self._is_heard(one, old))
+            await self._send(one for one in missed if self._is_subscribed(one, new) and not self._is_subscribed(one, old))
 
-    async def _pass_on(self) -> None:
-        """Send what came since the last message that was sent, and what came while that was done."""
-        while self._position < (until := self._news.last):
-            lines = self._news.newer(self._position)
+    async def _send_new(self) -> None:
+        """Send the messages since the last one that was sent."""
+        while self._position < (until := self._feed.last):
+            lines = self._feed.newer(self._position)
             if lines is None:
-                lines = await self._news.since(self._position, until)
+                lines = await self._feed.since(self._position, until)
             if lines is None:
                 self._position = until
-                await self._say(GapMessage(last_id=until))
+                await self._send_own(GapMessage(last_id=until))
                 continue
             if self._subjects:
-                await self._send(one for one in lines if one.id <= until and self._is_heard(one, self._subjects))
+                await self._send(one for one in lines if one.id <= until and self._is_subscribed(one, self._subjects))
             self._position = until
 
-    def _is_heard(self, line: OutgoingMessage, subjects: set[str] | frozenset[str]) -> bool:
+    def _is_subscribed(self, line: OutgoingMessage, subjects: set[str] | frozenset[str]) -> bool:
         return line.kind in self._kinds and (line.subject in subjects or line.every in subjects)
 
-    def _may_hear_of(self, subject: str) -> bool:
+    def _may_receive(self, subject: str) -> bool:
         firsts = ("crawl.",) if subject.startswith("crawl/") else ("run.", "source.")
         return any(kind.startswith(firsts) for kind in self._kinds)
 
     async def _send(self, lines: Iterable[OutgoingMessage]) -> None:
         for line in thin_progress(list(lines)):
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 await self._socket.send({"type": "websocket.send", "text": line.text})
 
-    async def _say(self, message: ConnectionMessage) -> None:
-        async with asyncio.timeout(self._patience):
+    async def _send_own(self, message: ConnectionMessage) -> None:
+        async with asyncio.timeout(self._timeout):
             await self._socket.send({"type": "websocket.send", "text": message.model_dump_json()})
 
 
 def thin_progress(lines: list[OutgoingMessage]) -> list[OutgoingMessage]:
-    """All of it; of many, only the newest progress of each crawl."""
+    """The messages; if they are many, only with the newest progress of each crawl."""
     if len(lines) < THIN_THRESHOLD:
         return lines
     newest = {line.subject: line.id for line in lines if line.is_progress}
@@ -221,18 +220,22 @@ def thin_progress(lines: list[OutgoingMessage]) -> list[OutgoingMessage]:
 
 
 MAX_MESSAGE_BYTES = 16 * 1024
-"""Bytes of a message that is taken."""
+"""Maximum size of a request."""
 CLOSE_TIMEOUT = 3.0
-"""Seconds that a closed connection has to take what was sent."""
+"""Seconds until a closed connection is aborted."""
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """One connection."""
+    """The protocol of uvicorn, with two differences.
+
+    At shutdown the close code is 1001 (going away), not 1012 (service restart); and a client that does not read, not even the
+    close frame, is aborted, so that the service can always end.
+    """
 
     def shutdown(self) -> None:
         if self.handshake_complete and not self.close_sent:
             self.stop_keepalive()
-            self._farewell(GOING_AWAY, CLOSE_CODES[GOING_AWAY])
+            self._send_close(GOING_AWAY, CLOSE_CODES[GOING_AWAY])
             self.transport.close()
         else:
             super().shutdown()
@@ -240,14 +243,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     async def send(self, message: Any) -> None:
         if message["type"] == "websocket.close" and self.handshake_complete and not self.writable.is_set():
-            # Waiting until there is room could take for ever.
+            # Waiting for the send buffer could take forever.
             if not self.close_sent and not self.disconnected:
-                self._farewell(message["code"], message["reason"])
+                self._send_close(message["code"], message["reason"])
             self.loop.call_later(CLOSE_TIMEOUT, self.transport.abort)
             return
         await super().send(message)
 
-    def _farewell(self, code: int, reason: str) -> None:
+    def _send_close(self, code: int, reason: str) -> None:
         self.close_sent = True
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.conn.send_close(code, reason)
@@ -255,6 +258,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
 
 WEBSOCKET_OPTIONS: dict[str, Any] = {
-    "ws": WebSocketProtocol, "ws_max_size": MAX_MESSAGE_BYTES, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0, "ws_per_message_deflate": False,
+    "ws": WebSocketProtocol, "ws_max_size": MAX_MESSAGE_BYTES, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0,
+    "ws_per_message_deflate": False,
 }  # fmt: skip
-"""What uvicorn is told. Messages are small and many: to compress them would cost more memory than it saves."""
+"""Options of uvicorn. Messages are small and many: compression would cost more memory than it saves."""

@@ -1,7 +1,7 @@
-"""The route of the WebSocket, and what all its connections share: places, the reader, and who may stay.
+"""The route of the WebSocket, and the connections of a process: their limits, their reader, and their permissions.
 
-Whether somebody may stay is asked again every half minute, once for each key and session: one that was revoked hears no more.
-Old messages are forgotten here as well.
+Permissions are checked again every half minute, once per API key and session: a revoked one is disconnected. Old messages are
+removed here as well.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from tadoru.serve.problems import HttpProblem
 from tadoru.serve.service import Service
 
 MESSAGE_RETENTION = timedelta(days=1)
-"""How long messages are kept."""
+"""How long messages are stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveLimits:
-    """How much, and how often. Tests and measurements bring their own."""
+    """Limits and intervals of live connections. Tests and benchmarks use their own."""
 
     every: float = 0.4
-    """Seconds between two looks into the database, while somebody listens."""
+    """Seconds between two polls of the database while someone listens."""
     check: float = 30.0
-    """Seconds after which it is asked again whether somebody may stay."""
-    patience: float = 20.0
-    """Seconds that somebody may take nothing of what is sent."""
+    """Seconds between two checks of permissions."""
+    read_timeout: float = 20.0
+    """Seconds after which a client that reads nothing is disconnected."""
     forget: float = 3600.0
-    """Seconds between two times that old messages are forgotten."""
+    """Seconds between two removals of old messages."""
     messages: int = 120
-    """A minute, that somebody may send on one connection."""
+    """Maximum requests per minute on one connection."""
     in_all: int = 2000
     for_each: int = 50
-    """Connections of a person, and of a key."""
+    """Maximum connections of a user or an API key."""
     from_address: int = 200
 
 
@@ -55,21 +55,21 @@ class LiveHub:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.settle(LiveLimits())
-        self._talks: dict[LiveConnection, Credential] = {}
-        self._places: Counter[str] = Counter()
+        self.set_limits(LiveLimits())
+        self._connections: dict[LiveConnection, Credential] = {}
+        self._slots: Counter[str] = Counter()
         self._checked = service.clock.monotonic()
         self._numbers = 0
 
-    def settle(self, terms: LiveLimits) -> None:
-        """Choose other terms, before anybody listens."""
-        self.terms = terms
-        self.news = MessageFeed(self._service, every=terms.every, upkeep=self._check)
-        self._asked = RateLimit(terms.messages, 60, self._service.clock)
+    def set_limits(self, limits: LiveLimits) -> None:
+        """Set the limits, before the first connection."""
+        self.limits = limits
+        self.feed = MessageFeed(self._service, every=limits.every, upkeep=self._check)
+        self._request_limit = RateLimit(limits.messages, 60, self._service.clock)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """For as long as the service runs."""
+        """Remove old messages while the service runs."""
         forgetting = asyncio.create_task(self._forget())
         try:
             yield
@@ -80,44 +80,46 @@ class LiveHub:
 
     @contextmanager
     def connection_slot(self, caller: Principal, address: str) -> Iterator[None]:
-        """One more connection. Raises HttpProblem."""
-        terms = self.terms
+        """Take the slot of one connection. Raises HttpProblem."""
+        limits = self.limits
         whose = f"key {caller.key_id}" if caller.is_key else f"user {caller.user_id}"
-        wanted = {"all": terms.in_all, whose: terms.for_each, f"from {address}": terms.from_address}
-        if any(self._places[name] >= most for name, most in wanted.items()):
+        wanted = {"all": limits.in_all, whose: limits.for_each, f"from {address}": limits.from_address}
+        if any(self._slots[name] >= most for name, most in wanted.items()):
             raise HttpProblem(429, "Too many open connections. Close some, or try again later.", {"Retry-After": "30"})
-        self._places.update(wanted.keys())
+        self._slots.update(wanted.keys())
         try:
             yield
         finally:
             for name in wanted:
-                self._places[name] -= 1
-                if not self._places[name]:
-                    del self._places[name]
+                self._slots[name] -= 1
+                if not self._slots[name]:
+                    del self._slots[name]
 
-    async def talk(self, socket: WebSocket) -> None:
-        """One connection, from its first message to its end."""
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve one connection until it ends."""
         caller: Principal = socket.state.caller
         self._numbers += 1
-        talk = LiveConnection(socket, caller, self.news, self._asked, name=str(self._numbers), patience=self.terms.patience)
-        self._talks[talk] = socket.state.credential
+        limits, name = self.limits, str(self._numbers)
+        connection = LiveConnection(socket, caller, self.feed, self._request_limit, name=name, timeout=limits.read_timeout)
+        self._connections[connection] = socket.state.credential
         try:
-            await talk.go()
+            await connection.run()
         finally:
-            del self._talks[talk]
+            del self._connections[connection]
 
     async def _check(self) -> None:
-        """End the connections of those who are not, or are no longer quite, who they were."""
+        """Disconnect principals whose credential or permissions changed."""
         now = self._service.clock.monotonic()
-        if now - self._checked < self.terms.check:
+        if now - self._checked < self.limits.check:
             return
         self._checked = now
         holders = {
-            one: await run_in_threadpool(principal_of, self._service.store, one) for one in dict.fromkeys(self._talks.values())
+            one: await run_in_threadpool(principal_of, self._service.store, one)
+            for one in dict.fromkeys(self._connections.values())
         }
-        for talk, credential in list(self._talks.items()):
-            if credential in holders and holders[credential] != talk.caller:
-                talk.end(EXPIRED)
+        for connection, credential in list(self._connections.items()):
+            if credential in holders and holders[credential] != connection.caller:
+                connection.end(EXPIRED)
 
     async def _forget(self) -> None:
         store = self._service.store
@@ -125,16 +127,16 @@ class LiveHub:
             try:
                 await run_in_threadpool(lambda: store.delete_old_messages(store.now() - MESSAGE_RETENTION))
             except TadoruError as error:
-                self._service.log.write("error", "old live messages could not be forgotten", why=str(error))
-            await asyncio.sleep(self.terms.forget)
+                self._service.log.write("error", "old live messages not removed", why=str(error))
+            await asyncio.sleep(self.limits.forget)
 
 
 async def live_endpoint(socket: WebSocket) -> None:
-    """Hear what happens while it happens."""
-    live: LiveHub = socket.app.state.live
-    await live.talk(socket)
+    """The endpoint of live messages."""
+    hub: LiveHub = socket.app.state.live
+    await hub.serve(socket)
 
 
 router = APIRouter(include_in_schema=False)
-# Not FastAPI's own kind of route: the guard of requests is no guard of these (see `handshake`).
+# Not FastAPI's own type of route: the guard of requests does not cover WebSockets (see `handshake`).
 router.add_websocket_route("/ws", live_endpoint)

@@ -1,7 +1,7 @@
-"""The news of one process: one reader of the database for all who listen, and the newest messages in memory.
+"""The live messages of one process: one reader of the database for all connections, and a cache of the newest messages.
 
-Nobody has a queue of messages. Who listens remembers the last message that was sent, and takes what came since from here, or from
-the database when that was long ago; so a crowd of listeners, or a slow one, takes no memory. A message is made into text once.
+There are no queues per connection. A connection remembers the last message it sent and takes later ones from the cache, or from
+the database if it is far behind; so many or slow connections take no memory. A message is serialized once.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tadoru.serve.service import Service
 from tadoru.store.served_crawls.schema import LiveMessage
 
 CACHED_MESSAGES = 2000
-"""Messages in memory."""
+"""Messages in the cache."""
 READ_BATCH = 500
-"""Messages of one query."""
+"""Messages per query."""
 MAX_BACKLOG = 5000
-"""Messages that are gone back for somebody who was away."""
+"""Maximum messages that a client can catch up on."""
 WAKE_BATCH = 25
-"""Listeners that are woken together: in between requests have their turn."""
+"""Listeners woken in a row before other tasks run."""
 RETRY_SECONDS = 5.0
-"""Seconds until a database that does not answer is asked again."""
+"""Seconds before a retry after a database error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class OutgoingMessage:
     kind: str
     subject: str
     every: str
-    """All subjects of its sort, such as `crawl/*`."""
+    """The wildcard of its subject, such as `crawl/*`."""
     text: str
 
     @property
@@ -48,23 +48,23 @@ class OutgoingMessage:
 
 
 class FeedListener(Protocol):
-    """Somebody to be woken when there is something new."""
+    """A connection that is woken when there are new messages."""
 
     def wake(self) -> None: ...
 
 
 class MessageFeed:
-    """What was told lately."""
+    """The newest messages."""
 
     def __init__(self, service: Service, *, every: float, upkeep: Callable[[], Awaitable[None]]) -> None:
         self._service = service
         self.every = every
-        """Seconds from one look into the database to the next, while somebody listens."""
+        """Seconds between two polls of the database while someone listens."""
         self._upkeep = upkeep
         self._listeners: set[FeedListener] = set()
         self._lines: deque[OutgoingMessage] = deque(maxlen=CACHED_MESSAGES)
         self._known_from = self.last = 0
-        """Every message after the one, up to the other, is in memory, unless there are more than fit."""
+        """The cache has every message after the first ID up to the second."""
         self._reader: asyncio.Task[None] | None = None
         self._looking = asyncio.Lock()
         self._has_begun = False
@@ -74,22 +74,22 @@ class MessageFeed:
         return len(self._listeners)
 
     async def join(self, listener: FeedListener) -> None:
-        """Listen from now on."""
+        """Add a listener."""
         if not self._listeners:
-            await self.look()  # First: what is old by now need not be passed on.
+            await self.look()  # First, so that older messages are not sent.
         self._listeners.add(listener)
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read())
 
     def leave(self, listener: FeedListener) -> None:
-        """Listen no longer. With the last listener the reader rests."""
+        """Remove a listener; the reader stops with the last one."""
         self._listeners.discard(listener)
         if not self._listeners and self._reader is not None:
             self._reader.cancel()
             self._reader = None
 
     async def look(self) -> None:
-        """Read what is new, now."""
+        """Read new messages now."""
         async with self._looking:
             if not self._has_begun:
                 await self._begin()
@@ -102,7 +102,7 @@ class MessageFeed:
                     return
 
     async def since(self, after: int, until: int) -> list[OutgoingMessage] | None:
-        """What came after a message, up to another; nothing when it is no longer kept, or too much."""
+        """The messages after one ID up to another; None if they are no longer stored, or too many."""
         if after >= self._known_from:
             return [line for line in self._lines if after < line.id <= until]
         first, last = await run_in_threadpool(self._service.store.message_span)
@@ -118,7 +118,7 @@ class MessageFeed:
         return lines
 
     def newer(self, after: int) -> list[OutgoingMessage] | None:
-        """What came after a message, the oldest first, from memory alone; None when the memory does not go back so far."""
+        """The cached messages after an ID, oldest first; None if the cache does not reach back so far."""
         if after < self._known_from:
             return None
         found: list[OutgoingMessage] = []
@@ -152,7 +152,7 @@ class MessageFeed:
     def _line(self, one: LiveMessage) -> OutgoingMessage | None:
         text = serialize_message(one)
         if text is None:
-            self._service.log.write("warning", "A live message was not understood", kind=one.kind, message=one.id)
+            self._service.log.write("warning", "unknown live message", kind=one.kind, message=one.id)
             return None
         return OutgoingMessage(one.id, one.kind, one.subject, f"{one.subject.partition('/')[0]}/*", text)
 
@@ -161,7 +161,7 @@ class MessageFeed:
             try:
                 await self.look()
                 await self._upkeep()
-            except Exception as error:  # Whatever it is: those who listen wait for this loop.
+            except Exception as error:  # All listeners depend on this loop.
                 why = str(error) if isinstance(error, TadoruError) else type(error).__name__
                 self._service.log.write("error", "live messages cannot be read", why=why)
                 await asyncio.sleep(RETRY_SECONDS)

@@ -1,7 +1,7 @@
-"""Every message of a WebSocket at `/ws`, as types: what the service says, and what it understands.
+"""The types of all messages on the WebSocket `/ws`: those of the service, and the requests of clients.
 
-The documentation is generated from here, and nothing is sent that does not fit: a message that another version of Tadoru wrote
-into the database, and that has no place here, is left out.
+The reference documentation is generated from here, and only valid messages are sent: a message in the database that another
+version of Tadoru wrote, and that is unknown here, is skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tadoru.serve.roles import Role
 from tadoru.store.served_crawls.schema import LiveMessage
 
 MAX_SUBJECTS = 200
-"""Subjects that one connection may listen to."""
+"""Maximum subscriptions of one connection."""
 SUBJECT = r"^(crawl|source)/(\*|[1-9][0-9]{0,17})$"
 Subject = Annotated[str, StringConstraints(pattern=SUBJECT)]
 Number = Annotated[int, Field(ge=0, lt=2**62)]
@@ -26,24 +26,24 @@ class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-# ---- What is told of crawls and sources ------------------------------------------------------------------------------
+# ---- Messages about crawls and sources -------------------------------------------------------------------------------
 class CrawlStateBody(_Message):
     crawl_id: Number
     job: str = Field(description="`audit`, `links` or `docs`.")
     name: str
     state: str = Field(description="`queued`, `running`, `paused`, `stopped`, `finished` or `failed`.")
-    wanted: str = Field("", description="`pause` or `stop`, when somebody asked for it and it has not come about yet.")
-    error: str = Field("", description="Why it failed.")
+    wanted: str = Field("", description="`pause` or `stop`, if it was requested and the crawl still runs.")
+    error: str = Field("", description="Reason of the failure.")
 
 
 class CrawlProgressBody(_Message):
     crawl_id: Number
-    pages: Number = Field(0, description="Pages that are done.")
-    errors: Number = Field(0, description="Pages without an answer.")
-    queued: Number = Field(0, description="Pages that wait.")
-    known: Number = Field(0, description="Addresses that are known.")
-    rate: float = Field(0.0, description="Pages a second.")
-    seconds: float = Field(0.0, description="How long the run has taken so far.")
+    pages: Number = Field(0, description="Finished pages.")
+    errors: Number = Field(0, description="Pages without a response.")
+    queued: Number = Field(0, description="Queued pages.")
+    known: Number = Field(0, description="Known URLs.")
+    rate: float = Field(0.0, description="Pages per second.")
+    seconds: float = Field(0.0, description="Duration of the run so far.")
 
 
 class CrawlNoticeBody(_Message):
@@ -60,124 +60,129 @@ class RunBody(_Message):
     run_id: Number
     source_id: Number
     status: str = Field(description="`running`; at the end `success`, `partial` or `fail`.")
-    counts: dict[str, int] = Field(default_factory=dict, description="What was fetched, read, stored and so on.")
-    error: str = Field("", description="What went wrong.")
+    counts: dict[str, int] = Field(
+        default_factory=dict, description="Numbers of documents fetched, items parsed, events stored and so on."
+    )
+    error: str = Field("", description="Error message.")
 
 
 class SourceHealthBody(_Message):
     source_id: Number
     name: str
     status: str = Field(description="`well`, `failing`, `new` or `off`.")
-    failures: Number = Field(0, description="Failed runs in a row.")
-    incidents: Number = Field(0, description="Troubles that are not over.")
-    error: str = Field("", description="What went wrong last.")
+    failures: Number = Field(0, description="Consecutive failed runs.")
+    incidents: Number = Field(0, description="Open incidents.")
+    error: str = Field("", description="Last error message.")
 
 
 class _EventMessage(_Message):
-    id: Number = Field(description="Grows with every message: who was away asks for what came after the last one they saw.")
+    id: Number = Field(description="Increases with every message: a client resumes after the last one it received.")
     at: datetime
     subject: Subject
 
 
 class CrawlStateMessage(_EventMessage):
-    """A crawl was added or renamed, or it is in another state."""
+    """A crawl was added or renamed, or its state changed."""
 
     kind: Literal["crawl.state"]
     body: CrawlStateBody
 
 
 class CrawlProgressMessage(_EventMessage):
-    """How a running crawl goes; about once a second. Who is slow, or was away for long, gets the newest only."""
+    """The progress of a running crawl, about once per second. Slow clients and clients that catch up get only the newest."""
 
     kind: Literal["crawl.progress"]
     body: CrawlProgressBody
 
 
 class CrawlNoticeMessage(_EventMessage):
-    """Something about a running crawl that people may want to know."""
+    """A notice about a running crawl."""
 
     kind: Literal["crawl.notice"]
     body: CrawlNoticeBody
 
 
 class CrawlRemovedMessage(_EventMessage):
-    """A crawl is gone."""
+    """A crawl was removed."""
 
     kind: Literal["crawl.removed"]
     body: CrawlRemovedBody
 
 
 class RunStartedMessage(_EventMessage):
-    """A source is being collected."""
+    """The run of a source started."""
 
     kind: Literal["run.started"]
     body: RunBody
 
 
 class RunEndedMessage(_EventMessage):
-    """A source was collected, or could not be."""
+    """The run of a source ended."""
 
     kind: Literal["run.ended"]
     body: RunBody
 
 
 class SourceHealthMessage(_EventMessage):
-    """A source does better or worse than before, was switched on or off, or has another name."""
+    """The health of a source changed, or it was enabled, disabled or renamed."""
 
     kind: Literal["source.health"]
     body: SourceHealthBody
 
 
-# ---- What the service says of the connection itself ---------------------------------------------------------------------
+# ---- Messages about the connection --------------------------------------------------------------------------------------
 class HelloMessage(_Message):
     """The first message of a connection."""
 
     kind: Literal["hello"] = "hello"
     version: str
-    last_id: Number = Field(description="The newest message there is.")
-    kinds: tuple[str, ...] = Field(description="What you may hear of.")
+    last_id: Number = Field(description="ID of the newest message.")
+    kinds: tuple[str, ...] = Field(description="Kinds of messages that you may receive.")
 
 
 class SubscribedMessage(_Message):
-    """The answer to `subscribe` and `unsubscribe`: what is listened to from here on."""
+    """The response to `subscribe` and `unsubscribe`: the current subscriptions."""
 
     kind: Literal["subscribed"] = "subscribed"
     subjects: tuple[Subject, ...]
-    after: Number = Field(description="What came after this message follows.")
+    after: Number = Field(description="Messages after this ID follow.")
 
 
 class GapMessage(_Message):
-    """What you asked for is no longer kept, or too much: read the present state anew. The messages go on after `last_id`."""
+    """The requested messages are no longer stored, or too many: read the current state over REST. Messages continue after
+    `last_id`."""
 
     kind: Literal["gap"] = "gap"
     last_id: Number
 
 
 class ErrorMessage(_Message):
-    """Something you sent was not understood, or is not for you."""
+    """A request is invalid or not permitted."""
 
     kind: Literal["error"] = "error"
     text: str
 
 
-# ---- What the service understands -------------------------------------------------------------------------------------
+# ---- Requests of clients ----------------------------------------------------------------------------------------------
 class _ClientRequest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class SubscribeRequest(_ClientRequest):
-    """Listen to more subjects."""
+    """Subscribe to subjects."""
 
     kind: Literal["subscribe"]
     subjects: list[Subject] = Field(max_length=MAX_SUBJECTS, description="Such as `crawl/12`, `crawl/*`, `source/*`.")
-    after: Number | None = Field(None, description="The last message you saw: what came since follows first. Else from now on.")
+    after: Number | None = Field(
+        None, description="ID of the last message you received: later ones follow first. Without it, messages start now."
+    )
 
 
 class UnsubscribeRequest(_ClientRequest):
-    """Listen to these no longer."""
+    """Unsubscribe from subjects."""
 
     kind: Literal["unsubscribe"]
-    subjects: list[Subject] = Field(max_length=MAX_SUBJECTS, description="As they were subscribed to.")
+    subjects: list[Subject] = Field(max_length=MAX_SUBJECTS, description="Subjects as in `subscribe`.")
 
 
 EVENT_MESSAGES: tuple[type[_EventMessage], ...] = (
@@ -195,7 +200,7 @@ ClientRequest = SubscribeRequest | UnsubscribeRequest
 ConnectionMessage = HelloMessage | SubscribedMessage | GapMessage | ErrorMessage
 
 _SCOPES = {"crawl": "crawls:read", "run": "runs:read", "source": "sources:read"}
-"""The first word of a kind → what a key must have to hear of it."""
+"""The first word of a kind → the scope that an API key needs to receive it."""
 _EVENT_MESSAGES: dict[str, type[_EventMessage]] = {
     get_args(one.model_fields["kind"].annotation)[0]: one for one in EVENT_MESSAGES
 }
@@ -204,12 +209,12 @@ PROGRESS_KIND = "crawl.progress"
 
 
 def visible_kinds(caller: Principal) -> frozenset[str]:
-    """What somebody may hear of: a key by its scopes, a person whatever a viewer sees."""
+    """The kinds of messages that a principal may receive: an API key by its scopes, a user those of a viewer."""
     return frozenset(kind for kind in _EVENT_MESSAGES if caller.may(Role.VIEWER, _SCOPES[kind.partition(".")[0]]))
 
 
 def serialize_message(message: LiveMessage) -> str | None:
-    """A message of the database as it is sent; nothing when it is none of ours."""
+    """A message of the database as JSON; None if it is unknown or invalid."""
     kind = _EVENT_MESSAGES.get(message.kind)
     if kind is None:
         return None
@@ -221,20 +226,20 @@ def serialize_message(message: LiveMessage) -> str | None:
 
 
 def parse_request(text: str) -> ClientRequest:
-    """What somebody asks for. Raises ValueError with a sentence."""
+    """The request in a text. Raises ValueError with a message."""
     try:
         return _CLIENT_REQUEST.validate_json(text)
     except ValidationError as error:
         first: Any = error.errors(include_url=False, include_input=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"][:4])
-        raise ValueError(f"That was not understood{f' ({where})' if where else ''}: {first['msg']}.") from None
+        raise ValueError(f"Invalid request{f' ({where})' if where else ''}: {first['msg']}.") from None
     except RecursionError:
-        raise ValueError("That was not understood: it is nested too deeply.") from None
+        raise ValueError("Invalid request: it is nested too deeply.") from None
 
 
 def message_schema() -> dict[str, Any]:
-    """Every message that the service sends, as a JSON schema."""
-    told: TypeAdapter[Any] = TypeAdapter(
+    """The JSON schema of every message of the service."""
+    sent: TypeAdapter[Any] = TypeAdapter(
         Annotated[
             CrawlStateMessage
             | CrawlProgressMessage
@@ -247,4 +252,4 @@ def message_schema() -> dict[str, Any]:
             Field(discriminator="kind"),
         ]
     )
-    return told.json_schema(mode="serialization")
+    return sent.json_schema(mode="serialization")
