@@ -120,7 +120,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("source, problem", BROKEN.values(), ids=BROKEN)
-def test_a_plugin_that_can_not_be_used_is_named_in_one_sentence(source: str, problem: str, installed: Path) -> None:
+def test_a_plugin_that_cannot_be_used_is_named_in_one_sentence(source: str, problem: str, installed: Path) -> None:
     plugin(installed, "tadoru-bad", source)
     with pytest.raises(ConfigError) as refused:
         plugins.load_checks()
@@ -184,7 +184,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("run, told", FAILING.values(), ids=FAILING)
-def test_a_check_that_fails_on_a_page_says_so_and_others_go_on(run: Callable[[Any], Any], told: str) -> None:
+def test_a_check_that_fails_on_a_page_reports_so_and_others_go_on(run: Callable[[Any], Any], told: str) -> None:
     good = CheckGroup((CHECK,), lambda context: iter([CHECK.on(context.url, "found")]))
     first, failed = of(run, good.run).run(CONTEXT)
     assert (first.check_id, first.detail) == ("mine-own", "found")

@@ -8,7 +8,7 @@ from tadoru.jobs.audit.catalogue import CheckCatalogue
 from tadoru.jobs.audit.context import Limits, PageContext
 from tadoru.model.finding import Finding
 from tadoru.model.web import Answer, Failure, FailureKind, Headers, Response, Timings
-from tadoru.parse.html import Document
+from tadoru.parse.html import HtmlDocument
 from tadoru.parse.page import PageView, read_page
 from tadoru.rules.url import UrlResolver
 
@@ -106,7 +106,7 @@ def response_to(change: Change) -> Response:
 
 
 def view_of(response: Response) -> PageView:
-    return read_page(Document.parse(response.body, response.header("content-type")), response, UrlResolver())
+    return read_page(HtmlDocument.parse(response.body, response.header("content-type")), response, UrlResolver())
 
 
 def findings(change: Change, limits: dict[str, float] | None = None) -> list[Finding]:

@@ -159,7 +159,7 @@ SILENT: dict[str, tuple[str, World]] = {
         "hreflang-missing-return",
         site({"/a": Page(hreflang={"en": "/a", "x-default": "/"})}),
     ),
-    "a translation that is broken can not link back": (
+    "a translation that is broken cannot link back": (
         "hreflang-missing-return",
         site({"/a": Page(hreflang=LANGUAGES), "/b": Page(status=404)}),
     ),

@@ -9,7 +9,7 @@ from hashlib import sha256
 from tadoru.jobs.audit.context import Limits
 from tadoru.jobs.audit.run import analyse
 from tadoru.jobs.audit.site_checks import SITE_CHECKS
-from tadoru.parse.content import normalised
+from tadoru.parse.content import normalise_content
 from tadoru.rules.minhash import sketch
 from tadoru.rules.url import host_key
 from tadoru.store.crawl.interface import (
@@ -212,7 +212,7 @@ class Crawling:
     def _facts(self, path: str, page: Page) -> PageFacts:
         if page.status != 200 or not page.type.startswith("text/html"):
             return PageFacts(status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0)
-        content = normalised(page.text if page.text is not None else words(path))
+        content = normalise_content(page.text if page.text is not None else words(path))
         return PageFacts(
             status_code=page.status, content_type=page.type, ttfb_ms=page.ttfb_ms, download_time_ms=1.0,
             response_size_bytes=page.size, title=page.title or f"About {path}",
@@ -237,7 +237,7 @@ class Crawling:
         reason = _indexability(path, page)
         if page.status != 200 or page.redirect or page.failure or page.forbidden or not page.type.startswith("text/html"):
             return PageRecords(indexable=reason == "indexable", indexability=reason)
-        content = normalised(page.text if page.text is not None else words(path))
+        content = normalise_content(page.text if page.text is not None else words(path))
         names = [name for name, said in (("noindex", page.noindex), ("nofollow", page.nofollow)) if said]
         return PageRecords(
             indexable=reason == "indexable", indexability=reason, language=page.language, h1=page.h1 or f"Heading of {path}",

@@ -73,15 +73,15 @@ class Shuffled(Crawling):
 
 
 async def test_the_order_of_a_crawl_does_not_show_in_its_analysis() -> None:
-    told = []
+    result = []
     for seed in range(4):
         store = SqliteStore(":memory:", FakeClock())
         await Shuffled(store, PROBLEMS, seed).crawl()
         await judge(store)
         order = [url for (url,) in store.sql.execute("SELECT url FROM pages ORDER BY id")]
-        told.append((contents(store), tuple(order)))
-    assert len({order for _, order in told}) > 1
-    assert all(one == told[0][0] for one, _ in told)
+        result.append((contents(store), tuple(order)))
+    assert len({order for _, order in result}) > 1
+    assert all(one == result[0][0] for one, _ in result)
 
 
 async def test_findings_of_pages_stay_and_those_of_the_site_go() -> None:
@@ -126,9 +126,9 @@ async def test_a_crawl_of_nothing_can_be_analysed() -> None:
 
 async def test_a_crawl_that_was_stopped_tells_what_is_broken_but_not_what_is_missing() -> None:
     world = site({"/a": Page(links=["/gone", "/z"]), "/z": Page(linked=False), "/lost": Page(linked=False)}, unfinished=True)
-    told = found(await analysed(world))
-    assert {("link-broken", "/a"), ("page-broken-linked", "/gone")} <= told
-    assert not {check for check, _ in told} & {"page-orphan", "inlinks-single", "inlinks-nofollow-only"}
+    result = found(await analysed(world))
+    assert {("link-broken", "/a"), ("page-broken-linked", "/gone")} <= result
+    assert not {check for check, _ in result} & {"page-orphan", "inlinks-single", "inlinks-nofollow-only"}
 
 
 async def recrawl(store: SqliteStore, path: str, page: Page, world: World) -> None:
@@ -200,10 +200,10 @@ async def test_pages_have_their_counts_and_scores() -> None:
     rows = store.sql.execute(
         "SELECT url, inlinks, unique_inlinks, outlinks, external_outlinks, link_score FROM audited_pages ORDER BY url"
     )
-    told = {url.removeprefix(ORIGIN): numbers for url, *numbers in rows}
-    assert {path: numbers[:4] for path, numbers in told.items()} == {"/": [1, 1, 3, 1], "/a": [3, 2, 1, 0], "/b": [1, 1, 1, 0]}
-    assert max(numbers[4] for numbers in told.values()) == 100
-    assert all(0 <= numbers[4] <= 100 for numbers in told.values())
+    result = {url.removeprefix(ORIGIN): numbers for url, *numbers in rows}
+    assert {path: numbers[:4] for path, numbers in result.items()} == {"/": [1, 1, 3, 1], "/a": [3, 2, 1, 0], "/b": [1, 1, 1, 0]}
+    assert max(numbers[4] for numbers in result.values()) == 100
+    assert all(0 <= numbers[4] <= 100 for numbers in result.values())
 
 
 async def test_near_duplicates_share_the_smallest_id_of_their_cluster() -> None:
@@ -276,12 +276,12 @@ async def test_a_locked_database_is_one_sentence(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_each_step_is_told() -> None:
+async def test_each_step_is_reported() -> None:
     from tadoru.jobs.audit.context import Limits
     from tadoru.jobs.audit.run import analyse
     from tadoru.jobs.audit.site_checks import GROUPS, SITE_CHECKS
 
-    told: list[str] = []
-    note: Callable[[str], None] = told.append
+    result: list[str] = []
+    note: Callable[[str], None] = result.append
     await analyse(await crawled(site()), Limits(SITE_CHECKS.values()), notify=note)
-    assert told == [*[group.name for group in GROUPS], "written", "scored"]
+    assert result == [*[group.name for group in GROUPS], "written", "scored"]

@@ -74,7 +74,7 @@ def test_a_file_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
             ask(str(tmp_path / "none.json"))
 
 
-async def test_a_crawl_is_told_from_a_list_by_its_content(tmp_path: Path) -> None:
+async def test_a_crawl_is_reported_from_a_list_by_its_content(tmp_path: Path) -> None:
     name = await audited(tmp_path / "odd.json", SITE)
     (tmp_path / "odd.db").write_text("[]")
     assert is_database(name)

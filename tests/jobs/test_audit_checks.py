@@ -131,19 +131,19 @@ def test_what_only_looks_like_a_fault_is_none(name: str) -> None:
     assert found(HARMLESS[name]) == set()
 
 
-def test_a_page_kept_out_of_the_index_is_not_judged_by_its_words() -> None:
+def test_a_page_kept_out_of_the_index_is_not_checked_by_its_words() -> None:
     change = Change(
         "<title>Rye bread from a stone oven | Village bakery</title>", "<title>Rye</title><meta name=robots content=noindex>"
     )
     assert found(change) == {"directive-noindex"}
 
 
-def test_an_error_page_is_not_judged_by_its_head() -> None:
+def test_an_error_page_is_not_checked_by_its_head() -> None:
     change = Change("<title>Rye bread from a stone oven | Village bakery</title>", "", status=404)
     assert found(change) == {"response-client-error"}
 
 
-def test_a_page_that_only_sends_on_is_not_judged_by_its_words() -> None:
+def test_a_page_that_only_sends_on_is_not_checked_by_its_words() -> None:
     markup = '<title>Moved</title><meta http-equiv="refresh" content="0;url=/bread">'
     change = Change("<title>Rye bread from a stone oven | Village bakery</title>", markup)
     assert found(change) == {"redirect-meta-refresh"}

@@ -33,7 +33,7 @@ def criteria(*fail_on: str, suppress: str = "", baseline: str | None = None) -> 
     return AuditCriteria(gates=gates, suppressions=FindingSuppressions.parse(suppress), baseline=baseline)
 
 
-async def verdict(database: str, *fail_on: str, **options: Any) -> GateResult:
+async def evaluate(database: str, *fail_on: str, **options: Any) -> GateResult:
     return await criteria(*fail_on, **options).evaluate_async(database)
 
 
@@ -51,45 +51,45 @@ async def recrawled(path: Path, **options: Any) -> str:
 
 async def test_everything_counts_without_a_baseline(tmp_path: Path) -> None:
     name = await audited(tmp_path / "site.db", LATER, stray=STRAY, score=66.0)
-    told = await verdict(name, "error", "warning>50%", "score<70", "p99>49ms", "pages<7", "titles>2")
-    assert told.exceeded == [
+    result = await evaluate(name, "error", "warning>50%", "score<70", "p99>49ms", "pages<7", "titles>2")
+    assert result.exceeded == [
         "severity error: 3 findings, none allowed.",
         "titles: 3 findings, at most 2 allowed.",
         "The score is 66.0, at least 70 required.",
         "Response time p99 is 50 ms, at most 49 ms allowed.",
         "6 pages, at least 7 required.",
     ]
-    assert counts(told) == {"title-missing": 2, "title-too-long": 1, "description-missing": 2, "sitemap-missing": 1}
-    assert {each.url for each in told.found} == {url("a"), url("b"), "https://x.example/1"}
+    assert counts(result) == {"title-missing": 2, "title-too-long": 1, "description-missing": 2, "sitemap-missing": 1}
+    assert {each.url for each in result.found} == {url("a"), url("b"), "https://x.example/1"}
 
 
 async def test_a_part_of_the_pages_leaves_out_what_was_not_requested(tmp_path: Path) -> None:
     site = changed(SITE, gone=replace(OK, refused="robots.txt line 1: Disallow: /gone", found=("title-missing",)))
     name = await audited(tmp_path / "site.db", site)
-    [told] = (await verdict(name, "title-missing>10%")).exceeded
-    assert "of 5 pages" in told
+    [result] = (await evaluate(name, "title-missing>10%")).exceeded
+    assert "of 5 pages" in result
 
 
 async def test_what_is_accepted_does_not_count(tmp_path: Path) -> None:
     name = await audited(tmp_path / "site.db", LATER, stray=STRAY)
-    told = await verdict(
+    result = await evaluate(
         name, "error",
         suppress="title-*  https://a.example/a  # known\nsitemap-missing *  # there is none\n",
     )  # fmt: skip
-    assert told.exceeded == ["severity error: 1 finding, none allowed."]
-    assert counts(told) == {"title-missing": 1, "description-missing": 2}
+    assert result.exceeded == ["severity error: 1 finding, none allowed."]
+    assert counts(result) == {"title-missing": 1, "description-missing": 2}
 
 
 async def test_only_what_is_not_in_the_baseline_counts(tmp_path: Path) -> None:
     before = await audited(tmp_path / "before.db", SITE, stray=STRAY)
     name = await audited(tmp_path / "site.db", LATER, stray={**STRAY, "https://x.example/2": "sitemap-missing"})
-    told = await verdict(name, "title-missing", "warning", "new-error", baseline=before)
-    assert told.exceeded == [
+    result = await evaluate(name, "title-missing", "warning", "new-error", baseline=before)
+    assert result.exceeded == [
         "title-missing: 1 finding, none allowed.",
         "severity warning or higher: 3 findings, none allowed.",
         "severity error: 2 new findings, none allowed.",
     ]
-    assert counts(told) == {"title-missing": 1, "description-missing": 1, "sitemap-missing": 1}
+    assert counts(result) == {"title-missing": 1, "description-missing": 1, "sitemap-missing": 1}
 
 
 async def test_a_list_of_findings_is_a_baseline_too(tmp_path: Path) -> None:
@@ -99,21 +99,21 @@ async def test_a_list_of_findings_is_a_baseline_too(tmp_path: Path) -> None:
         {"check": "sitemap-missing", "url": "https://x.example/1", "subject": "https://x.example/1"},
     ]
     (tmp_path / "list.json").write_text(json.dumps({"findings": listed}))
-    told = await verdict(name, "error", baseline=str(tmp_path / "list.json"))
-    assert told.exceeded == ["severity error: 1 finding, none allowed."]
+    result = await evaluate(name, "error", baseline=str(tmp_path / "list.json"))
+    assert result.exceeded == ["severity error: 1 finding, none allowed."]
 
 
 async def test_an_earlier_run_can_be_the_baseline(tmp_path: Path) -> None:
     name = await recrawled(tmp_path / "site.db")
     for baseline in (f"{name}@1", name):
-        told = await verdict(name, "error", "new", baseline=baseline)
-        assert told.exceeded == ["severity error: 1 finding, none allowed.", "all checks: 2 new findings, none allowed."]
+        result = await evaluate(name, "error", "new", baseline=baseline)
+        assert result.exceeded == ["severity error: 1 finding, none allowed.", "all checks: 2 new findings, none allowed."]
 
 
 async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
     name = await recrawled(tmp_path / "site.db")
-    told = await verdict(name, "error", "new-error", "new-warning")
-    assert told.exceeded == [
+    result = await evaluate(name, "error", "new-error", "new-warning")
+    assert result.exceeded == [
         "severity error: 2 findings, none allowed.",
         "severity error: 1 new finding, none allowed.",
         "severity warning or higher: 2 new findings, none allowed.",
@@ -121,20 +121,20 @@ async def test_new_is_what_the_last_run_did_not_have(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options, told",
+    "options, result",
     [
         ({"fail_on": ("eror",)}, "Did you mean “error”?"),
         ({"fail_on": ("new",)}, "has nothing to compare with"),
         ({"baseline": "none.db"}, "Cannot read --baseline none.db: No such file or directory. Check the file name."),
         ({"baseline": "other.db@4"}, "Run 4 not found in other.db. Available runs: 1."),
-        ({"baseline": "site.db"}, "--baseline site.db is the crawl itself. Use another crawl, or an earlier run of it: site.db@1."),
+        ({"baseline": "site.db"}, "--baseline site.db is the crawl itself. Use another crawl, or an earlier run of it"),
         ({"baseline": "broken.json"}, "--baseline broken.json is neither a crawl nor a list of findings"),
         ({"suppress": "none.txt"}, "none.txt cannot be read"),
     ],
     ids=str,
 )  # fmt: skip
 async def test_invalid_criteria_are_refused_before_anything_is_requested(
-    options: dict[str, Any], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], result: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     await audited(tmp_path / "site.db", SITE)
@@ -142,7 +142,7 @@ async def test_invalid_criteria_are_refused_before_anything_is_requested(
     (tmp_path / "broken.json").write_text("{")
     with pytest.raises(UsageError) as refused:
         await AuditCriteria.parse_async(AuditOptions(database="site.db", **options))
-    assert told in str(refused.value)
+    assert result in str(refused.value)
 
 
 async def test_a_crawl_that_will_be_repeated_has_something_to_compare_with(
@@ -164,12 +164,12 @@ def found(name: str, severity: str, count: int) -> CheckCount:
 
 def test_annotations_are_one_a_check_and_no_more_than_github_shows() -> None:
     many = [found(f"check-{number}", "error", number) for number in range(1, 13)]
-    told = list(format_annotations([*many, found("mild", "warning", 7), found("small", "notice", 9)]))
-    assert told[0] == "::error title=Title of check-12::12 findings (check-12), first https://a.example/%250A"
-    assert "::warning title=Title of mild::7 findings (mild), first https://a.example/%250A" in told
-    assert sum(line.startswith("::error") for line in told) == 10
-    assert not [line for line in told if "small" in line]
-    assert told[-1] == "::notice title=More checks::2 more checks have findings. The report lists all of them."
+    result = list(format_annotations([*many, found("mild", "warning", 7), found("small", "notice", 9)]))
+    assert result[0] == "::error title=Title of check-12::12 findings (check-12), first https://a.example/%250A"
+    assert "::warning title=Title of mild::7 findings (mild), first https://a.example/%250A" in result
+    assert sum(line.startswith("::error") for line in result) == 10
+    assert not [line for line in result if "small" in line]
+    assert result[-1] == "::notice title=More checks::2 more checks have findings. The report lists all of them."
     out = io.StringIO()
     write_annotations([found("one", "error", 1)], out, lang="ja")
     assert out.getvalue() == "::error title=oneの題::問題 1 件（one）、最初のURL: https://a.example/%250A\n"

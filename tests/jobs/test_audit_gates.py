@@ -66,7 +66,7 @@ def exceeded(*texts: str, score: float | None = 80.0, p90: float | None = 700.0)
     ],
     ids=lambda value: value if len(value) < 25 else "",
 )
-def test_an_exceeded_gate_says_by_how_much(text: str, sentence: str) -> None:
+def test_an_exceeded_gate_reports_by_how_much(text: str, sentence: str) -> None:
     assert exceeded(text) == [sentence]
 
 
@@ -76,13 +76,17 @@ def test_an_exceeded_gate_says_by_how_much(text: str, sentence: str) -> None:
      "p90>700ms", "p90>=0.71s", "info>=7"],
     ids=str,
 )  # fmt: skip
-def test_a_gate_that_is_kept_says_nothing(text: str) -> None:
+def test_a_gate_that_is_kept_reports_nothing(text: str) -> None:
     assert exceeded(text) == []
 
 
 def test_gates_are_repeated_or_separated_by_commas_and_reported_in_their_order() -> None:
-    told = exceeded("score<90, title-missing", "error>1,p50>1s")
-    assert [sentence.split(":")[0].split(",")[0] for sentence in told] == ["title-missing", "severity error", "The score is 80.0"]
+    result = exceeded("score<90, title-missing", "error>1,p50>1s")
+    assert [sentence.split(":")[0].split(",")[0] for sentence in result] == [
+        "title-missing",
+        "severity error",
+        "The score is 80.0",
+    ]
 
 
 def test_a_site_without_an_answer_has_no_score_and_no_times() -> None:
@@ -158,13 +162,13 @@ def _expressions(document: str) -> list[str]:
 
 @given(st.text(alphabet="abcerowtpns-*?<>=%.,0123456789 m", max_size=20))
 def test_any_text_is_read_or_refused_in_one_sentence(text: str) -> None:
-    told = ""
+    result = ""
     try:
         gates = AuditGates.parse([text], ALL, has_earlier=True)
     except UsageError as refused:
-        told = str(refused)
-    if told:
-        assert "--fail-on" in told
-        assert "\n" not in told
+        result = str(refused)
+    if result:
+        assert "--fail-on" in result
+        assert "\n" not in result
     else:
         assert len(gates.gates) + len(gates.figures) == text.count(",") + 1

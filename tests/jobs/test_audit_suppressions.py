@@ -56,20 +56,20 @@ def test_an_entry_covers_what_it_names_and_nothing_else(line: str, check: str, u
         pytest.param("title-missing garden.example # known", "is neither a URL nor a /regular expression/", id="no scheme"),
     ],
 )
-def test_what_can_not_be_read_is_told_with_its_line(line: str, words: str) -> None:
+def test_what_cannot_be_read_is_reported_with_its_line(line: str, words: str) -> None:
     with pytest.raises(UsageError, match=re.escape(words)) as caught:
         FindingSuppressions.parse(f"# first\n{line}", "known.txt")
     assert str(caught.value).startswith("known.txt, line 2: ")
 
 
-def test_entries_that_covered_nothing_are_told() -> None:
+def test_entries_that_covered_nothing_are_reported() -> None:
     suppressions = FindingSuppressions.parse("a * # one\n\nb * # two")
     first, second = suppressions.entries
     assert suppressions.unused([first]) == (second,)
     assert (second.line, second.text, second.reason) == (3, "b * # two", "two")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"suppression file .*/none cannot be read \(No such file or directory\)"):
         FindingSuppressions.read(str(tmp_path / "none"))
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")

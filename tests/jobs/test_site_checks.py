@@ -44,7 +44,7 @@ async def test_the_check_is_silent_about(case: str) -> None:
 
 
 @pytest.mark.parametrize("check", SITE_CHECKS.values(), ids=lambda check: check.id)
-def test_a_check_has_words_in_both_languages(check: Check) -> None:
+def test_a_check_has_texts_in_both_languages(check: Check) -> None:
     english, japanese = translator("en").check(check), translator("ja").check(check)
     for text in english:
         assert text[0].isupper() or text.startswith(("hreflang", "robots", "rel="))
@@ -73,11 +73,11 @@ async def test_a_finding_names_some_of_the_others_and_counts_them_all() -> None:
     assert json.loads(data) == {"count": 8, "examples": [f"{ORIGIN}/{number}" for number in (1, 2, 3, 4, 5)]}
 
 
-async def test_a_broken_link_is_told_with_its_targets_and_the_target_with_its_sources() -> None:
+async def test_a_broken_link_is_reported_with_its_targets_and_the_target_with_its_sources() -> None:
     store = await analysed(site({"/a": Page(links=["/", "/gone", "/gone"]), "/b": Page(links=["/", "/gone", "/lost"])}))
     rows = store.sql.execute("SELECT check_id, url, data FROM findings WHERE check_id GLOB '*broken*' ORDER BY check_id, url")
-    told = {(check, url.removeprefix(ORIGIN)): json.loads(data) for check, url, data in rows}
-    assert told == {
+    reported = {(check, url.removeprefix(ORIGIN)): json.loads(data) for check, url, data in rows}
+    assert reported == {
         ("link-broken", "/a"): {"count": 1, "examples": [f"{ORIGIN}/gone"]},
         ("link-broken", "/b"): {"count": 2, "examples": [f"{ORIGIN}/gone", f"{ORIGIN}/lost"]},
         ("page-broken-linked", "/gone"): {"count": 2, "examples": [f"{ORIGIN}/a", f"{ORIGIN}/b"]},
@@ -113,7 +113,7 @@ async def test_a_threshold_can_be_chosen() -> None:
     assert ("page-deep", "/3") in found(await analysed(world, page_deep=3))
 
 
-async def test_a_check_that_the_crawl_is_not_judged_by_is_left_out() -> None:
+async def test_a_check_that_the_crawl_is_not_checked_by_is_left_out() -> None:
     store = await crawled(TRIGGERS["title-duplicate"].world)
     store.sql.execute("DELETE FROM checks WHERE id = 'title-duplicate'")
     await judge(store)

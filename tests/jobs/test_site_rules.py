@@ -1,4 +1,4 @@
-"""The small rules that site checks decide by: dates of sitemaps, types of files, fragments, spellings of one address."""
+"""The small rules that site checks decide by: dates of sitemaps, types of files, fragments, spellings of one URL."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_feed_may_write_dates_as_mail_does() -> None:
 
 
 @given(st.text(), st.sampled_from(["urlset", "feed", None]))
-def test_whatever_is_written_is_judged(text: str, kind: str | None) -> None:
+def test_whatever_is_written_is_checked(text: str, kind: str | None) -> None:
     assert _check_lastmod(text, kind, NOW) in (None, LASTMOD_INVALID, LASTMOD_FUTURE)
 
 
@@ -94,11 +94,11 @@ SPELLINGS = [
 
 
 @pytest.mark.parametrize("one, other", SPELLINGS)
-def test_spellings_of_one_address_come_to_the_same(one: str, other: str) -> None:
+def test_spellings_of_one_url_come_to_the_same(one: str, other: str) -> None:
     assert _normalise_all(one) == _normalise_all(other)
 
 
-def test_other_addresses_stay_apart() -> None:
+def test_other_urls_stay_apart() -> None:
     assert _normalise_all("https://a/x") != _normalise_all("https://a/xy")
     assert _without_slash("https://a/x/?y/") == "https://a/x?y/"
     assert _without_index("https://a/index.html?x") == "https://a/?x"
