@@ -131,5 +131,5 @@ def exported(store: SqliteStore, form: str, output: Path | str | None = None, **
     """Run an export; what was written, and what went to stdout."""
     stdout = BytesIO()
     wanted = ExportRequest(form=form, output=None if output is None else str(output), **order)  # type: ignore[arg-type]
-    wrote = Exporter(store, wanted, name="site", stdout=stdout, now=NOW, watch=lambda what, number: None).run()
+    wrote = Exporter(store, wanted, name="site", stdout=stdout, now=NOW, on_progress=lambda what, number: None).run()
     return wrote, stdout.getvalue()

@@ -69,7 +69,7 @@ def test_a_named_file_in_a_folder_and_a_folder_alone(store: SqliteStore, tmp_pat
 def test_the_database_is_never_written_over(tmp_path: Path) -> None:
     crawl = asyncio.run(audited(tmp_path / "pages.csv"))
     for output in (tmp_path / "pages.csv", tmp_path):
-        with pytest.raises(UsageError, match=r"pages\.csv is the database itself"):
+        with pytest.raises(UsageError, match=r"pages\.csv is the database of the crawl"):
             exported(crawl, "csv", output)
     asyncio.run(crawl.close())
     assert (tmp_path / "pages.csv").read_bytes().startswith(b"SQLite format 3")

@@ -54,7 +54,7 @@ def test_a_folder_gets_a_file_of_the_usual_name(store: SqliteStore, tmp_path: Pa
 
 def test_too_many_urls_make_several_files_and_an_index(tmp_path: Path) -> None:
     pages = [(f"https://a.example/{number}", None) for number in range(7)]
-    files = written(tmp_path, pages, most_urls=3)
+    files = written(tmp_path, pages, max_urls=3)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sitemap-1.xml", "sitemap-2.xml", "sitemap-3.xml", "sitemap.xml"]
     index = sitemap(files[0])
     assert (index.kind, index.sitemaps) == ("index", tuple(f"{BASE}/sitemap-{number}.xml" for number in (1, 2, 3)))
@@ -65,7 +65,7 @@ def test_too_many_urls_make_several_files_and_an_index(tmp_path: Path) -> None:
 
 def test_too_many_bytes_do_the_same_and_count_before_compression(tmp_path: Path) -> None:
     pages = [(f"https://a.example/{number}/{'x' * 500}", None) for number in range(10)]
-    files = written(tmp_path, pages, "map.xml.gz", most_bytes=2000, compressed=True)
+    files = written(tmp_path, pages, "map.xml.gz", max_bytes=2000, compressed=True)
     assert [path.name for path in files] == ["map.xml.gz", *[f"map-{number}.xml.gz" for number in range(1, 5)]]
     sizes = [len(gzip.decompress(path.read_bytes())) for path in files[1:]]
     assert max(sizes) <= 2000 < min(sizes[:-1]) + 600
@@ -73,12 +73,12 @@ def test_too_many_bytes_do_the_same_and_count_before_compression(tmp_path: Path)
 
 
 def test_exactly_full_is_one_file(tmp_path: Path) -> None:
-    assert written(tmp_path, [("https://a.example/", None)] * 3, most_urls=3) == [tmp_path / "sitemap.xml"]
+    assert written(tmp_path, [("https://a.example/", None)] * 3, max_urls=3) == [tmp_path / "sitemap.xml"]
     assert [path.name for path in tmp_path.iterdir()] == ["sitemap.xml"]
 
 
 def test_a_site_without_pages_has_no_sitemap(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="nothing for a sitemap"):
+    with pytest.raises(UsageError, match="no indexable HTML page"):
         written(tmp_path, [])
     assert list(tmp_path.iterdir()) == []
 
@@ -105,13 +105,13 @@ def test_a_date_that_is_none_is_left_out(when: str, tmp_path: Path) -> None:
     paths=st.lists(
         st.text(st.characters(codec="ascii", min_codepoint=33, exclude_characters="#?\\"), min_size=1), min_size=1, max_size=8
     ),
-    most_urls=st.integers(1, 4),
+    max_urls=st.integers(1, 4),
 )
 def test_whatever_the_urls_each_is_there_once_and_in_order(
-    paths: list[str], most_urls: int, tmp_path_factory: pytest.TempPathFactory
+    paths: list[str], max_urls: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     pages = [(f"https://a.example/{number}?{path}", None) for number, path in enumerate(paths)]
-    files = written(tmp_path_factory.mktemp("maps"), pages, most_urls=most_urls)
+    files = written(tmp_path_factory.mktemp("maps"), pages, max_urls=max_urls)
     parts = files[1:] or files
     assert [raw for path in parts for raw in _locations(path)] == [page for page, _ in pages]
 

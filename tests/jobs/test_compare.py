@@ -257,12 +257,12 @@ async def test_what_can_not_be_compared_is_refused_with_what_to_do(tmp_path: Pat
     empty = str(tmp_path / "empty.db")
     await SqliteStore(empty, FakeClock()).close()
     for names, told in (
-        ([one], "holds no earlier run to compare with: give two databases, or crawl again with `tadoru audit -d"),
+        ([one], "has no earlier run to compare with. Compare two databases, or crawl again with `tadoru audit -d"),
         ([one, f"{one}@1"], "Both are run 1 of"),
-        ([two, f"{two}@7"], "There is no run 7 in"),
-        ([f"{one}@2", two], "it holds run 1."),
-        ([two, f"{two}@3"], "it holds the runs 1, 2."),
-        ([one, empty], "holds no crawl yet"),
+        ([two, f"{two}@7"], "Run 7 not found in"),
+        ([f"{one}@2", two], "Available runs: 1."),
+        ([two, f"{two}@3"], "Available runs: 1, 2."),
+        ([one, empty], "contains no crawl yet"),
         ([one, str(tmp_path / "none.db")], "There is no crawl in"),
     ):
         with pytest.raises(UsageError) as refused:

@@ -46,7 +46,8 @@ CHANGES = [
     pytest.param(redirect("x"), redirect("x"), [], id="redirected as before"),
     pytest.param(redirect("x"), PAGE, [(ChangeKind.STATUS, "301", "200")], id="no redirect any more"),
     pytest.param(
-        PAGE, BLOCKED, [(ChangeKind.STATUS, "200", "not requested"), (ChangeKind.DEINDEXED, "indexable", "blocked by robots.txt")],
+        PAGE, BLOCKED,
+        [(ChangeKind.STATUS, "200", "not requested"), (ChangeKind.DEINDEXED, "indexable", "blocked by robots.txt")],
         id="robots.txt forbids it now",
     ),
     pytest.param(

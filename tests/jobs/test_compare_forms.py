@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from tadoru.cli.compare import FORMS as OFFERED
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare.changes import ChangeKind
 from tadoru.jobs.audit.compare.job import COMPARE_FORMATS, CompareJob, CompareRequest
-from tadoru.jobs.audit.compare.report_formats import ENGLISH, JAPANESE
+from tadoru.jobs.audit.compare.report_formats import CHANGE_NAMES
 from tadoru.store.crawl.runs import RunOutcome
 from tadoru.store.crawl.sqlite import SqliteStore
 from tests.contract.crawls import url
@@ -51,24 +52,24 @@ async def test_the_text_begins_with_what_is_compared_and_the_worst_comes_first(t
     before, after = await pair(tmp_path)
     text = await written(before, after)
     assert text.splitlines()[:6] == [
-        f"before  {before}, run 1, 14 November 2023, 22:13 UTC, 6 pages",
-        f"after   {after}, run 1, 14 November 2023, 22:13 UTC, 6 pages",
-        "score   80.0 → 72.2 (-7.8)",
+        f"Before  {before}, run 1, 14 November 2023, 22:13 UTC, 6 pages",
+        f"After   {after}, run 1, 14 November 2023, 22:13 UTC, 6 pages",
+        "Score   80.0 → 72.2 (-7.8)",
         "",
-        "Broken (1)",
-        "  https://a.example/b  200 → no answer",
+        "Newly broken (1)",
+        "  https://a.example/b  200 → No response",
     ]
     headings = [line for line in text.splitlines() if line and not line.startswith(" ")][3:]
     assert headings == [
-        "Broken (1)", "No longer indexable (1)", "Newly redirected (1)", "Title changed (1)", "Robots directives changed (1)",
-        "Content changed (1)", "Slower (1)", "Larger (1)", "Findings  1 new, 1 fixed",
+        "Newly broken (1)", "No longer indexable (1)", "Newly redirected (1)", "Title changed (1)",
+        "Robots directives changed (1)", "Content changed (1)", "Slower (1)", "Larger (1)", "Finding changes  1 new, 1 fixed",
     ]  # fmt: skip
     for line in (
         "  https://a.example/c  Indexable → noindex",
         "  https://a.example/old  https://a.example/a → https://a.example/",
         "  https://a.example/a  “Page A” → “Another title”",
         "  https://a.example/c  none → “noindex”",
-        "  https://a.example/a  words: 100 → words: 7",
+        "  https://a.example/a  100 words → 7 words",
         "  https://a.example/a  50 ms → 900 ms",
         "  https://a.example/a  5,000 bytes → 90,000 bytes",
         "  Notice: title-too-long in English (title-too-long): 1 fixed, 1 → 0",
@@ -81,7 +82,7 @@ async def test_the_text_begins_with_what_is_compared_and_the_worst_comes_first(t
 async def test_nothing_changed_is_said_in_every_form(tmp_path: Path) -> None:
     before, after = await pair(tmp_path, after=SITE)
     for form in ("text", "markdown", "html"):
-        assert "Nothing has changed." in await written(before, after, form)
+        assert "No changes." in await written(before, after, form)
         assert "変化はありません。" in await written(before, after, form, lang="ja")
     assert json.loads(await written(before, after, "json"))["changes"] == []
 
@@ -90,7 +91,7 @@ async def test_colours_are_only_for_those_who_want_them(tmp_path: Path) -> None:
     before, after = await pair(tmp_path)
     plain, coloured = await written(before, after), await written(before, after, colour=True)
     assert "\x1b" not in plain
-    assert "\x1b[31mBroken (1)\x1b[0m" in coloured
+    assert "\x1b[31mNewly broken (1)\x1b[0m" in coloured
     assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
 
 
@@ -104,9 +105,9 @@ async def test_a_stopped_crawl_is_said_to_be_one(form: str, tmp_path: Path) -> N
         assert data["totals"]["removed"] == 0
     else:
         text = text.replace("\\", "")
-        assert "stopped at its limit of pages" in text
-        assert "a page that only the first one has seen is not called removed" in text
-        assert "Seen by one crawl only, and left out: 5 pages." in text
+        assert "stopped at the page limit" in text
+        assert "Pages that only the first crawl has are not counted as removed." in text
+        assert "5 pages that only one crawl has were ignored." in text
 
 
 async def test_the_json_holds_every_change_and_the_sums(tmp_path: Path) -> None:
@@ -190,7 +191,7 @@ async def test_what_strangers_wrote_does_nothing_anywhere(tmp_path: Path) -> Non
             assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
         if form == "markdown":
             assert "<script" not in re.sub(r"\\<", "", text)
-            assert not re.search(r"(?<!\\)\|.*alert", text.replace("\\|", "")[: text.find("Findings")])
+            assert not re.search(r"(?<!\\)\|.*alert", text.replace("\\|", "")[: text.find("Finding changes")])
 
 
 async def test_the_html_is_one_file_that_loads_and_runs_nothing(tmp_path: Path) -> None:
@@ -211,7 +212,7 @@ async def test_the_markdown_has_a_table_of_what_changed_and_lists_that_open(tmp_
     before, after = await pair(tmp_path)
     text = await written(before, after, "markdown")
     assert text.startswith("## Crawl comparison\n")
-    assert "| Broken | 1 |" in text
+    assert "| Newly broken | 1 |" in text
     assert "| Notice | title\\-too\\-long in English (`title-too-long`) | 0 | 1 | 1 → 0 |" in text
     assert text.count("<details>") == text.count("</details>") == 8
 
@@ -219,21 +220,28 @@ async def test_the_markdown_has_a_table_of_what_changed_and_lists_that_open(tmp_
 async def test_japanese_speaks_japanese_throughout(tmp_path: Path) -> None:
     before, after = await pair(tmp_path)
     text = await written(before, after, lang="ja")
-    assert text.startswith(f"前回    {before}, 1回目, 2023年11月14日")
+    assert text.startswith(f"前回    {before}, 1回目のクロール, 2023年11月14日")
     assert "リンク切れになったページ (1)" in text
     assert "  https://a.example/b  200 → 応答なし" in text
-    assert "注意: title-too-longの日本語 (title-too-long): 1 解消, 1 → 0" in text
+    assert "注意: title-too-longの日本語 (title-too-long): 解消1件, 1 → 0" in text
 
 
 def test_the_command_offers_every_form() -> None:
     assert OFFERED == COMPARE_FORMATS
 
 
-def test_both_languages_have_a_word_for_everything() -> None:
-    for say in (ENGLISH, JAPANESE):
-        assert set(say.kinds) == set(ChangeKind)
-        assert all(say.kinds.values())
-        assert set(say.stopped) == {"", *(str(outcome) for outcome in RunOutcome if outcome is not RunOutcome.COMPLETE)}
+def test_every_kind_of_change_has_a_name_in_both_languages() -> None:
+    assert set(CHANGE_NAMES) == set(ChangeKind)
+    names = [translator("ja")(name) for name in CHANGE_NAMES.values()]
+    assert not set(names) & set(CHANGE_NAMES.values())
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in RunOutcome if outcome is not RunOutcome.COMPLETE])
+async def test_why_a_run_is_incomplete_is_shown(outcome: RunOutcome, tmp_path: Path) -> None:
+    before, after = await pair(tmp_path, after={"": SITE[""]}, limit=1, ended=outcome)
+    reason = {"limit": "stopped at the page limit", "time": "stopped at the time limit", "interrupted": "interrupted"}[outcome]
+    assert f", {reason}\n" in await written(before, after)
 
 
 async def test_runs_of_one_file_are_told_apart_in_the_title(tmp_path: Path) -> None:
@@ -242,4 +250,4 @@ async def test_runs_of_one_file_are_told_apart_in_the_title(tmp_path: Path) -> N
     await audit(store, SITE)
     await audit(store, LATER, again=True)
     await store.close()
-    assert "<title>site.db@1 and site.db@2 compared</title>" in await written(f"{name}@1", name, "html")
+    assert "<title>Comparison of site.db@1 and site.db@2</title>" in await written(f"{name}@1", name, "html")

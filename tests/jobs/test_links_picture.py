@@ -22,10 +22,10 @@ def chosen(given: LinksReport) -> DrawnPages:
 
 
 def drawn(given: LinksReport) -> GraphPicture:
-    short = lambda url: url.removeprefix(HOME[:-1])  # noqa: E731
+    def short(url: str) -> str:
+        return url.removeprefix(HOME[:-1])
+
     picture = draw_site(given.result, LinksFigures.of(given.result), given.edges, short, translator("en"))
-        given.result, LinksFigures.of(given.result), given.edges, lambda url: url.removeprefix(HOME[:-1]), translator("en")
-    )
     assert picture is not None
     return picture
 

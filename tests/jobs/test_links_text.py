@@ -45,7 +45,7 @@ Summary
   Status    200: 2   301: 1   404: 1   not requested: 1
   Failed    2
   Links     1 broken, 1 blocked
-  Time      2.5 s, 1.6 pages per second
+  Duration  2.5 s, 1.6 pages per second
   Depth 0   ███████████ 1
   Depth 1   ████████████████████████████████ 3
   Depth 2   ███████████ 1

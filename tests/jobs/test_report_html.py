@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.report.check_filter import CheckFilter
 from tadoru.jobs.audit.report.html import SCRIPT, STYLE
 from tadoru.jobs.audit.report.html_findings import MAX_PRINTED
-from tadoru.jobs.audit.report.messages import LANGUAGES
 from tadoru.jobs.reporting.html_page import html_head
 from tests.jobs.audit_crawls import BROKEN, HOME, HOSTILE, LONG, Crawl, hostile, large, small, told
 
@@ -61,8 +61,8 @@ def test_the_head_of_the_page_says_what_it_is_about(tmp_path: Path) -> None:
     assert words(tree.css_first(".grade")) == "Good"
     assert "14 November 2023" in words(tree.css_first("header"))
     formula = words(tree.css_first(".how p"))
-    assert "with an error on it 0, with a warning at worst 0.7, with a notice at worst 0.95" in formula
-    assert "5 points are taken away when it is an error, 2 when it is a warning and 0.5 when it is a notice" in formula
+    assert "with an error 0, with a warning at worst 0.7, with a notice at worst 0.95" in formula
+    assert "subtracts points: 5 for an error, 2 for a warning, 0.5 for a notice" in formula
     assert [words(card) for card in tree.css(".cards > div")] == [
         "Pages 4", "Indexable 2 50 %", "Errors 1 1 page", "Warnings 2 2 pages", "Notices 1 1 page", "Links 5",
     ]  # fmt: skip
@@ -70,7 +70,7 @@ def test_the_head_of_the_page_says_what_it_is_about(tmp_path: Path) -> None:
 
 def test_an_unfinished_crawl_says_so_on_top(tmp_path: Path) -> None:
     tree = parsed(small(tmp_path / "site.db", outcome=None, score=None))
-    assert words(tree.css_first("header .alert")).startswith("This crawl is not finished")
+    assert words(tree.css_first("header .alert")).startswith("The crawl is not finished")
     assert tree.css(".dial") == []
     assert "No score yet" in words(tree.css_first("header"))
 
@@ -89,7 +89,7 @@ def test_a_check_opens_to_what_it_means_and_where_it_is(tmp_path: Path) -> None:
         "404 /about/team 404 / Who we are /about Our team"
     )
     assert "Threshold: 60 characters" in words(checks[1].css_first(".inside"))
-    assert "Us · count 3, among them We · They" in words(checks[2].css_first(".inside"))
+    assert "Us · 3 occurrences, e.g. We · They" in words(checks[2].css_first(".inside"))
 
 
 def test_the_first_hundred_pages_are_shown_and_the_rest_is_counted_with_its_command(tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ def test_the_first_hundred_pages_are_shown_and_the_rest_is_counted_with_its_comm
     path = crawl.save()
     tree = parsed(path)
     assert len(tree.css(".check tbody tr")) == 100
-    assert words(tree.css_first(".check .note:last-child")) == f"30 more, listed by tadoru report {path} --check test-long"
+    assert (
+        words(tree.css_first(".check .note:last-child")) == f"30 more. To list them, run: tadoru report {path} --check test-long"
+    )
 
 
 def test_on_paper_a_few_pages_of_each_check_are_enough(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ def test_on_paper_a_few_pages_of_each_check_are_enough(tmp_path: Path) -> None:
         crawl.find(LONG, crawl.page(f"{number:03}", 1))
     crawl.find(BROKEN, 1)
     tree = parsed(crawl.save())
-    assert [words(note) for note in tree.css(".note.paper")] == ["On paper the first 10 are shown."]
+    assert [words(note) for note in tree.css(".note.paper")] == ["Only the first 10 are printed."]
     assert f".inside tr:nth-child(n + {MAX_PRINTED + 1}) {{ display: none; }}" in STYLE
 
 
@@ -137,23 +139,23 @@ def test_very_long_urls_do_not_make_a_page_that_nobody_can_open(tmp_path: Path) 
     assert len(text) < 500_000
     shown = len(LexborHTMLParser(text).css(".check tbody tr"))
     assert 3 < shown < 20
-    assert f"{130 - shown} more, listed by" in text
+    assert f"{130 - shown} more. To list them, run:" in text
 
 
 def test_what_is_suppressed_is_told(tmp_path: Path) -> None:
     known = tmp_path / "known.txt"
     known.write_text("test-long https://garden.example/ # the <board> likes it\n")
     tree = parsed(small(tmp_path / "site.db"), suppress=str(known))
-    assert "1 finding suppressed: the <board> likes it" in words(tree.css_first("#check-test-long"))
-    assert "1 finding suppressed as known and accepted." in words(tree.css_first("#traps"))
+    assert "1 suppressed: the <board> likes it" in words(tree.css_first("#check-test-long"))
+    assert "1 known finding suppressed." in words(tree.css_first("#traps"))
 
 
 def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "site.db")
     crawl.page("", 0, ms=1.0)
     tree = parsed(crawl.save(100.0))
-    assert words(tree.css_first("#findings .panel")) == "Nothing was found."
-    assert "5 checks found nothing." in words(tree.css_first("#passed"))
+    assert words(tree.css_first("#findings .panel")) == "No issues found."
+    assert "5 checks found no issues." in words(tree.css_first("#passed"))
 
 
 def test_a_crawl_without_a_page_is_a_page_too(tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_charts_say_what_they_show_to_whoever_does_not_see_them(tmp_path: Path) 
     assert len(pictures) > 10
     assert all(picture.attributes["role"] == "img" and picture.attributes["aria-label"] for picture in pictures)
     (times,) = (panel for panel in tree.css("#figures .panel") if words(panel).startswith("Response times"))
-    assert "50 % of the pages within" in words(times)
+    assert "50 % of pages within this time" in words(times)
     assert len(times.css("rect.column")) == 7
 
 
@@ -176,7 +178,7 @@ def test_the_picture_draws_the_site(tmp_path: Path) -> None:
     dots = tree.css(".graph .dot")
     assert len(dots) == 300
     hint = words(dots[0].css_first("title"))
-    assert hint == "Garden Society of the North garden.example 200 · depth 0 · link score 100 · 1 link"
+    assert hint == "Garden Society of the North garden.example 200 · depth 0 · link score 100 · 1 inlink"
     assert "300 of 800 pages are drawn" in words(tree.css_first("#graph .note"))
 
 
@@ -185,10 +187,10 @@ def test_lists_are_there(tmp_path: Path) -> None:
     assert words(tree.css_first("#slowest tbody tr")) == "/about/team 900 ms 910 ms 100 B"
     assert words(tree.css_first("#largest tbody tr")) == "/about About us 120 ms 130 ms 4.1 kB"
     assert words(tree.css_first("#redirects tbody tr")) == "301 /old 200 /about 1"
-    assert "They name 3 pages: 1 not indexable, 0 that no link leads to. 0 pages indexable in no sitemap." in words(
+    assert "Listed: 3 pages; not indexable: 1; without inlinks: 0. Indexable but in no sitemap: 0 pages." in words(
         tree.css_first("#sitemaps")
     )
-    assert words(tree.css_first("#duplicates .cluster")) == "2 pages that are nearly the same: /about /about /old"
+    assert words(tree.css_first("#duplicates .cluster")) == "2 nearly identical pages: /about /about /old"
 
 
 def test_a_chosen_group_stands_alone(tmp_path: Path) -> None:
@@ -203,10 +205,13 @@ def test_it_is_japanese_from_head_to_foot(tmp_path: Path) -> None:
     assert html is not None
     assert html.attributes["lang"] == "ja"
     shown = words(tree.body)
-    english, japanese = LANGUAGES["en"], LANGUAGES["ja"]
-    for name in ("score", "findings", "why", "fix", "linked_from", "graph", "sitemaps", "duplicates", "passed", "indexability"):
-        assert getattr(japanese, name) in shown
-        assert getattr(english, name) not in shown
+    _ = translator("ja")
+    for heading in (
+        "Health score", "Findings", "Why it matters", "How to fix it", "Linked from", "Site structure", "Sitemaps",
+        "Near duplicates", "Passed checks", "Indexability",
+    ):  # fmt: skip
+        assert _(heading) in shown
+        assert heading not in shown
 
 
 def assert_harmless(tree: LexborHTMLParser) -> None:

@@ -98,7 +98,7 @@ def test_more_pages_than_are_shown_are_counted_with_the_command_that_lists_them(
     path = crawl.save()
     failure = case(read(told(path, "junit")), LONG.id)[0]
     assert (failure.text or "").count("https://") == 100
-    assert (failure.text or "").endswith(f"20 more, listed by tadoru report {path} --check test-long\n")
+    assert (failure.text or "").endswith(f"20 more. To list them, run: tadoru report {path} --check test-long\n")
     assert (case(read(told(path, "junit", list_all=True)), LONG.id)[0].text or "").count("https://") == 120
 
 

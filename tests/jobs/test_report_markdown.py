@@ -20,9 +20,9 @@ Crawled on 14 November 2023, 22\\:13 UTC · took 0.00 s
 - Health score: **82 of 100** (Good)
 - Pages: 4 (2xx: 2, 3xx: 1, 4xx: 1, Not requested: 1)
 - Indexable: 2
-- Findings: Errors: 1, Warnings: 2, Notices: 1, Good to know: 1
+- Findings: Errors: 1, Warnings: 2, Notices: 1, Info: 1
 
-| Severity | Check | Group | Found |
+| Severity | Check | Group | Count |
 |---|---|---|---:|
 | 🔴 Error | Broken page | Response codes | 1 |
 | 🟠 Warning | Long title | Page titles | 2 |
@@ -54,10 +54,10 @@ def test_more_pages_than_are_shown_are_counted_with_the_command_that_lists_them(
     path = crawl.save()
     text = told(path, "markdown")
     assert len(re.findall(r"^- \[", text, re.MULTILINE)) == PAGES
-    assert f"\n5 more, listed by `tadoru report {path} --check test-long`\n" in text
+    assert f"\n5 more. To list them, run: `tadoru report {path} --check test-long`\n" in text
     everything = told(path, "markdown", list_all=True)
     assert len(re.findall(r"^- \[", everything, re.MULTILINE)) == PAGES + 5
-    assert "more are listed" not in everything
+    assert "more. To list" not in everything
 
 
 def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
 
 def test_an_unfinished_crawl_says_so_on_top(tmp_path: Path) -> None:
     text = told(small(tmp_path / "site.db", outcome=None, score=None), "markdown")
-    assert text.splitlines()[4].startswith("> ⚠️ This crawl is not finished")
+    assert text.splitlines()[4].startswith("> ⚠️ The crawl is not finished")
 
 
 def test_hostile_text_is_only_text(tmp_path: Path) -> None:
@@ -119,6 +119,6 @@ def test_a_url_that_is_no_web_address_is_no_link(tmp_path: Path) -> None:
 def test_it_fits_into_a_comment(tmp_path: Path) -> None:
     text = told(large(tmp_path / "site.db", 600), "markdown")
     assert len(text) < 65_536
-    found = re.search(r"\n(\d+) checks more, listed by `tadoru report \S+ --all`\n", text)
+    found = re.search(r"\n(\d+) more checks. To list everything, run: `tadoru report \S+ --all`\n", text)
     assert found is not None
     assert text.count("<details>") + int(found[1]) == len(re.findall(r"^\| [🔴🟠🔵⚪]", text, re.MULTILINE)) > 80

@@ -148,7 +148,7 @@ def test_the_crawl_itself_as_baseline_is_its_last_run(tmp_path: Path) -> None:
 
 def test_a_crawl_of_one_run_is_no_baseline_of_itself(tmp_path: Path) -> None:
     path = small(tmp_path / "site.db")
-    with pytest.raises(UsageError, match="is the crawl itself, and it has no earlier run"):
+    with pytest.raises(UsageError, match="is this crawl, which has no earlier run"):
         read(path, baseline=str(path))
 
 

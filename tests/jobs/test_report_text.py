@@ -32,7 +32,7 @@ Notices (1)
   ·       1  Plain title  test-plain
               /about
 
-Good to know (1)
+Info (1)
   i       1  Calm URL     test-calm
               /sitemap.xml
 
@@ -51,11 +51,11 @@ Response times  p50 50 ms   p90 910 ms   p99 910 ms
      ≤ 5 s  0
      > 5 s  0
 
-What was left out
-  1 URL not requested: robots.txt: Disallow: /late.
+Excluded
+  1 URL skipped: robots.txt: Disallow: /late.
 
-A page to read and to send: tadoru report '{path}' --format html -o report.html
-Every page of a check, and where it is linked: tadoru report '{path}' --check test-broken
+Shareable report: tadoru report '{path}' --format html -o report.html
+All pages of a check, with their inlinks: tadoru report '{path}' --check test-broken
 """
 
 
@@ -78,14 +78,12 @@ def test_columns_stand_below_each_other_in_japanese(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "outcome, waiting, words",
     [
-        pytest.param(None, 1, "This crawl is not finished: 1 URL still to be requested.", id="killed"),
-        pytest.param(None, 0, "This crawl is not finished: 0 URLs still to be requested.", id="killed at the end"),
-        pytest.param("interrupted", 2, "The crawl was interrupted: 2 URLs still to be requested.", id="interrupted"),
-        pytest.param(
-            "limit", 3, "The crawl ended at its limit of pages: 3 URLs more, known and not requested.", id="at its limit"
-        ),
-        pytest.param("time", 1, "The crawl ended at its time limit: 1 URL more, known and not requested.", id="out of time"),
-        pytest.param("complete", 2, "This crawl is not finished: 2 URLs still", id="ended, and joined by another"),
+        pytest.param(None, 1, "The crawl is not finished; 1 known URL not crawled yet.", id="killed"),
+        pytest.param(None, 0, "The crawl is not finished; 0 known URLs not crawled yet.", id="killed at the end"),
+        pytest.param("interrupted", 2, "The crawl was interrupted; 2 known URLs not crawled.", id="interrupted"),
+        pytest.param("limit", 3, "Stopped at the page limit; 3 known URLs not crawled.", id="at its limit"),
+        pytest.param("time", 1, "Stopped at the time limit; 1 known URL not crawled.", id="out of time"),
+        pytest.param("complete", 2, "The crawl is not finished; 2 known URLs not", id="ended, and joined by another"),
     ],
 )
 def test_an_unfinished_crawl_says_so_on_top(tmp_path: Path, outcome: str | None, waiting: int, words: str) -> None:
@@ -137,7 +135,7 @@ def test_a_site_without_a_fault_is_told_so(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path / "site.db")
     crawl.page("", 0)
     text = told(crawl.save(100.0))
-    assert "\nNothing was found.\n" in text
+    assert "\nNo issues found.\n" in text
     assert "100 of 100  Very good" in text
     assert "--check" not in text
 
@@ -162,10 +160,10 @@ def test_only_what_was_chosen_is_shown(tmp_path: Path, choice: CheckFilter, show
 @pytest.mark.parametrize(
     "choice, words",
     [
-        pytest.param(CheckFilter(checks=("test-brokn",)), "no check “test-brokn”: did you mean test-broken?", id="a slip"),
-        pytest.param(CheckFilter(checks=("zzz",)), "`tadoru report DB --format json` lists them all.", id="a stranger"),
-        pytest.param(CheckFilter(groups=("title",)), "no group “title”: did you mean titles?", id="a slip in a group"),
-        pytest.param(CheckFilter(groups=("zzz",)), "there are responses, titles, urls.", id="a strange group"),
+        pytest.param(CheckFilter(checks=("test-brokn",)), "“test-brokn” in this crawl. Did you mean test-broken?", id="a slip"),
+        pytest.param(CheckFilter(checks=("zzz",)), "List all checks with `tadoru report DB --format json`.", id="a stranger"),
+        pytest.param(CheckFilter(groups=("title",)), "“title” in this crawl. Did you mean titles?", id="a slip in a group"),
+        pytest.param(CheckFilter(groups=("zzz",)), "Choose one of responses, titles, urls.", id="a strange group"),
     ],
 )
 def test_a_name_that_is_unknown_is_told_with_one_that_is_not(tmp_path: Path, choice: CheckFilter, words: str) -> None:
@@ -180,10 +178,10 @@ def test_what_is_suppressed_is_counted_and_told(tmp_path: Path) -> None:
     path = small(tmp_path / "site.db")
     text = told(path, suppress=str(known))
     assert "Warnings (1)" in text
-    assert "  1 finding suppressed as known and accepted.\n" in text
+    assert "  1 known finding suppressed.\n" in text
     listed = told(path, suppress=str(known), choice=CheckFilter(checks=("test-long",)), list_all=True)
     assert "/about\n" not in listed
-    assert listed.endswith("  1 finding suppressed: the board likes it\n")
+    assert listed.endswith("  1 suppressed: the board likes it\n")
 
 
 def test_no_text_of_a_page_reaches_the_terminal_as_a_command(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`tadoru export DB`: the command around the exports. Data to stdout or to files, progress to stderr."""
+"""`tadoru export DB`: writes a crawl in another format to stdout or to files, with progress on stderr."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tadoru.cli.help import DocumentedCommand
+from tadoru.cli.output import _
 from tadoru.clock import Clock, SystemClock, to_datetime
-from tadoru.errors import TadoruError, UsageError
+from tadoru.errors import Message, TadoruError, UsageError
 from tadoru.jobs.audit.export.exporter import EXPORT_FORMATS, ExportRequest, parse_statuses, parse_tables
 from tadoru.log import Log
 from tadoru.model.finding import Severity
@@ -25,63 +26,61 @@ if TYPE_CHECKING:
     from tadoru.store.crawl.sqlite import SqliteStore
 
 FIRST_LINE_AFTER, LINE_EVERY = 2.0, 10.0
-"""Seconds to the first line about how far it is, and between two of them."""
+"""Seconds until the first progress line, and between two lines."""
 
 EXAMPLES = (
-    ("tadoru export site.db -f csv > pages.csv", "every page, one a line"),
+    ("tadoru export site.db -f csv > pages.csv", "all pages, one per line"),
     ("tadoru export site.db -f csv -t links --status 4xx", "broken links"),
     ("tadoru export site.db -f xlsx -t pages,findings -o site.xlsx", "a workbook"),
-    ("tadoru export site.db -f parquet -t all -o tables/", "everything"),
-    ("tadoru export site.db -f sitemap -o sitemap.xml", "what is indexable"),
+    ("tadoru export site.db -f parquet -t all -o tables/", "all tables"),
+    ("tadoru export site.db -f sitemap -o sitemap.xml", "all indexable pages"),
 )
 
 
 @click.command(
-    cls=DocumentedCommand, examples=EXAMPLES, short_help="Write a crawl in another form.",
+    cls=DocumentedCommand, examples=EXAMPLES, short_help="Export a crawl.",
     sections={
-        "What to write": ["form", "table", "output"],
-        "Only some of it": ["status", "check", "severity", "internal", "url"],
-        "How to write it": ["gzip", "raw", "bom", "base_url", "limit_nodes"],
+        "Output": ["form", "table", "output"],
+        "Filters": ["status", "check", "severity", "internal", "url"],
+        "Format options": ["gzip", "raw", "bom", "base_url", "limit_nodes"],
     },
 )  # fmt: skip
 @click.argument("database", metavar="DB")
-@click.option("-f", "--format", "form", type=click.Choice(tuple(EXPORT_FORMATS)), required=True, help="The form.")
-@click.option("-t", "--table", multiple=True, metavar="NAME[,NAME]", help=f"Which tables [pages]: all, or {', '.join(TABLES)}.")
-@click.option("-o", "--output", metavar="FILE|DIR", help="Write here instead of stdout; a folder for several tables.")
+@click.option("-f", "--format", "form", type=click.Choice(tuple(EXPORT_FORMATS)), required=True, help="Output format.")
+@click.option("-t", "--table", multiple=True, metavar="NAME[,NAME]", help=f"Tables: all, or {', '.join(TABLES)}. [pages]")
+@click.option("-o", "--output", metavar="FILE|DIR", help="Write to a file instead of stdout; a folder for several tables.")
 @click.option(
     "--status",
     multiple=True,
     metavar="CODES",
-    help="Only what answered so: 404, 4xx, 300..399, or a state such as skipped. Of links: their targets.",
+    help="Only URLs with these status codes: 404, 4xx, 300..399, or a state such as skipped. For links: of the target.",
 )
-@click.option("--check", multiple=True, metavar="ID", help="Only findings of this check, or pages that have one.")
+@click.option("--check", multiple=True, metavar="ID", help="Only findings of this check, or pages with such findings.")
 @click.option(
     "--severity",
     multiple=True,
     type=click.Choice([severity.value for severity in Severity]),
-    help="Only findings as grave as this, or such pages.",
+    help="Only findings of this severity, or pages with such findings.",
 )
-@click.option(
-    "--internal/--external", default=None, help="Only what is of the site, or only what is not. Of links: their targets."
-)
-@click.option("--url", metavar="PATTERN", help="Only these URLs; * stands for anything. Of links: where they are.")
+@click.option("--internal/--external", default=None, help="Only internal or only external URLs. For links: of the target.")
+@click.option("--url", metavar="PATTERN", help="Only URLs that match; * matches anything. For links: of the page.")
 @click.option("--gzip", is_flag=True, help="Compress csv, jsonl, sitemap or dot.")
-@click.option("--raw", is_flag=True, help="csv: every text as it is, also when a spreadsheet would take it for a formula.")
-@click.option("--bom", is_flag=True, help="csv: begin with the mark by which Excel knows UTF-8.")
-@click.option("--base-url", metavar="URL", help="sitemap: the folder of the site that it will be served from. [its root]")
+@click.option("--raw", is_flag=True, help="csv: do not escape texts that a spreadsheet would read as a formula.")
+@click.option("--bom", is_flag=True, help="csv: begin with a byte order mark, for Excel.")
+@click.option("--base-url", metavar="URL", help="sitemap: URL of the folder that it will be served from. [the root of the site]")
 @click.option(
     "--limit-nodes",
     type=click.IntRange(min=1),
     default=ExportRequest.__dataclass_fields__["limit_nodes"].default,
     metavar="N",
-    help="dot: at most so many pages, those that most leads to. [2000]",
+    help="dot: maximum pages, the most linked first. [2000]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress, no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 def export(database: str, form: str, table: tuple[str, ...], status: tuple[str, ...], quiet: bool, **values: Any) -> int:
-    """Write a crawl as csv, jsonl, parquet, xlsx, sitemap, warc or dot, whatever its size.
+    """Export a crawl of any size as csv, jsonl, parquet, xlsx, sitemap, warc or dot.
 
-    In csv a text that begins with = + - @ gets an apostrophe in front, so that no spreadsheet takes it for a formula; --raw
-    leaves it as it is.
+    In csv, an apostrophe is put before texts that begin with = + - @, so that spreadsheets do not read them as formulas; --raw
+    turns this off.
     """
     codes, states = parse_statuses(status)
     chosen = ExportSelection(
@@ -111,11 +110,13 @@ def _base_url(url: str | None) -> str | None:
 def _check_output(order: ExportRequest) -> None:
     if order.output is None or order.to_stdout:
         if order.compressed and sys.stdout.isatty():
-            raise UsageError("--gzip is nothing to read on a terminal: give -o and the name of a file, or a pipe.")
+            raise UsageError("--gzip cannot be written to a terminal: give -o FILE, or use a pipe.")
         return
     folder = Path(order.output).resolve().parent
     if not folder.is_dir():
-        raise UsageError(f"-o {order.output} can not be written: there is no folder {folder}.")
+        raise UsageError(
+            "{option} {path} cannot be written: folder {folder} not found.", option="-o", path=order.output, folder=folder
+        )
 
 
 @contextmanager
@@ -134,33 +135,38 @@ def _write(store: SqliteStore, order: ExportRequest, database: str, progress: Ex
 
     name, now = Path(database).stem, to_datetime(clock.now())
     try:
-        return Exporter(store, order, name=name, stdout=sys.stdout.buffer, now=now, watch=progress).run()
+        return Exporter(store, order, name=name, stdout=sys.stdout.buffer, now=now, on_progress=progress).run()
     except BrokenPipeError:
         raise
     except OSError as error:
-        what = f"-o {order.output}" if order.output else "the export"
+        what = f"-o {order.output}" if order.output else Message("the export")
         raise TadoruError(
-            f"Could not write {what} ({error.strerror or error}): mend that, and run the same command again."
+            "Cannot write {output} ({reason}): fix the cause, then rerun the command.",
+            output=what,
+            reason=error.strerror or error,
         ) from None
 
 
 class ExportProgress:
-    """How far the export is: a line on stderr now and then."""
+    """Progress lines of an export on stderr."""
 
     def __init__(self, clock: Clock, *, quiet: bool) -> None:
         self._clock, self._quiet = clock, quiet
         self._log = Log(sys.stderr, clock)
-        self._say_at = clock.monotonic() + FIRST_LINE_AFTER
+        self._next_line_at = clock.monotonic() + FIRST_LINE_AFTER
 
     def __call__(self, what: str, number: int) -> None:
-        if not self._quiet and self._clock.monotonic() >= self._say_at:
-            self._say_at = self._clock.monotonic() + LINE_EVERY
-            self._log.line(f"{what}: {number:,} so far")
+        if not self._quiet and self._clock.monotonic() >= self._next_line_at:
+            self._next_line_at = self._clock.monotonic() + LINE_EVERY
+            self._log.line(_("{table}: {count} so far", table=what, count=f"{number:,}"))
 
     def end(self, wrote: ExportResult) -> None:
-        """What was written; nothing about stdout, where it can be seen."""
+        """Report the files that were written; nothing for stdout."""
         if self._quiet or not wrote.files:
             return
         counts = ", ".join(f"{what} {number:,}" for what, number in wrote.counts.items())
         first, *more = wrote.files
-        self._log.line(f"Wrote {first}{f' and {len(more)} more' if more else ''} ({counts}).")
+        if more:
+            self._log.line(_("Wrote {file} and {more} more ({counts}).", file=first, more=len(more), counts=counts))
+        else:
+            self._log.line(_("Wrote {file} ({counts}).", file=first, counts=counts))

@@ -65,7 +65,7 @@ def test_a_sitemap_is_one_file_or_an_archive_of_several(audited: Path, monkeypat
     one = crawl_results.export_crawl(audited, "sitemap", now=NOW)
     assert (one.suffix, b"".join(one.chunks).count(b"<loc>")) == (".xml", 3)
     # A site of fifty thousand pages would take a minute.
-    monkeypatch.setattr(sitemap.write_sitemaps, "__kwdefaults__", {**sitemap.write_sitemaps.__kwdefaults__, "most_urls": 2})
+    monkeypatch.setattr(sitemap.write_sitemaps, "__kwdefaults__", {**sitemap.write_sitemaps.__kwdefaults__, "max_urls": 2})
     several = crawl_results.export_crawl(audited, "sitemap", now=NOW)
     with zipfile.ZipFile(io.BytesIO(b"".join(several.chunks))) as archive:
         assert (several.suffix, archive.namelist()) == (".zip", ["sitemap.xml", "sitemap-1.xml", "sitemap-2.xml"])
@@ -74,13 +74,13 @@ def test_a_sitemap_is_one_file_or_an_archive_of_several(audited: Path, monkeypat
 @pytest.mark.parametrize(
     "form, tables, chosen, words",
     [
-        ("csv", ("../../etc/passwd",), ExportSelection(), "no table"),
-        ("csv", ("pages; DROP TABLE pages",), ExportSelection(), "no table"),
+        ("csv", ("../../etc/passwd",), ExportSelection(), "Unknown table"),
+        ("csv", ("pages; DROP TABLE pages",), ExportSelection(), "Unknown table"),
         ("csv", ("pages", "links"), ExportSelection(), "one table"),
         ("dot", ("links",), ExportSelection(), "whole crawl"),
         ("sitemap", ("pages",), ExportSelection(checks=("a",)), "whole crawl"),
-        ("csv", ("runs",), ExportSelection(codes=((404, 404),)), "status means nothing"),
-        ("csv", ("pages",), ExportSelection(checks=("none",)), "no check"),
+        ("csv", ("runs",), ExportSelection(codes=((404, 404),)), "status does not apply"),
+        ("csv", ("pages",), ExportSelection(checks=("none",)), "Unknown check|is not an audit"),
     ],
 )
 def test_an_export_that_makes_no_sense_is_refused_before_it_begins(

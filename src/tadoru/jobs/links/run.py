@@ -15,6 +15,7 @@ from tadoru.config.options import LinksOptions
 from tadoru.engine.notifications import CrawlNotification, Notify
 from tadoru.engine.url_filter import UrlFilter
 from tadoru.errors import Message, StoreError, UsageError
+from tadoru.i18n.translation import N_
 from tadoru.jobs import launch
 from tadoru.jobs.crawl_setup import (
     StartFailure,
@@ -188,7 +189,7 @@ async def links_async(url: str, *, notify: Notify | None = None, **options: Any)
         if ended.stopped:
             stopped = Message("time limit") if ended.out_of_time else Message("interrupted")
         elif ended.limit_reached:
-            one, many = "limit of {limit} page", "limit of {limit} pages"
+            one, many = N_("limit of {limit} page"), N_("limit of {limit} pages")
             stopped = Message(one if chosen.limit == 1 else many, limit=f"{chosen.limit:,}")
         return await read_result(chosen, prepared, duration=clock.monotonic() - began, stopped=stopped, load=True)
 

@@ -73,8 +73,8 @@ def _header(result: CrawlComparison, _: Translator) -> Iterator[str]:
     over = escape(_("Crawl comparison"))
     yield f'<header>\n<p class="over">{over}</p>\n<h1>{escape(_title(result, _))}</h1>\n'
     for name, handle, pages in (
-        (_("Before"), result.before, result.pages_before),
-        (_("After"), result.after, result.pages_after),
+        (_.pgettext("comparison", "Before"), result.before, result.pages_before),
+        (_.pgettext("comparison", "After"), result.after, result.pages_after),
     ):
         run = describe_run(replace(handle, name=_file_name(handle)), pages, _)
         yield f'<p class="over">{escape(name)}: {escape(run)}</p>\n'

@@ -166,8 +166,8 @@ def write_text(result: CrawlComparison, _: Translator, out: TextIO, *, colour: b
 
 def _text_lines(result: CrawlComparison, _: Translator, paint: Palette) -> Iterator[str]:
     facts = (
-        (_("Before"), describe_run(result.before, result.pages_before, _)),
-        (_("After"), describe_run(result.after, result.pages_after, _)),
+        (_.pgettext("comparison", "Before"), describe_run(result.before, result.pages_before, _)),
+        (_.pgettext("comparison", "After"), describe_run(result.after, result.pages_after, _)),
         (_("Score"), format_score_change(result, _)),
     )
     width = max(display_width(name) for name, text in facts) + 2
@@ -230,8 +230,9 @@ def write_markdown(result: CrawlComparison, _: Translator, out: TextIO) -> None:
 
 def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
     yield from ("## " + _("Crawl comparison"), "")
-    yield "- **" + _("Before") + f"**: {escape_markdown(describe_run(result.before, result.pages_before, _))}"
-    yield "- **" + _("After") + f"**: {escape_markdown(describe_run(result.after, result.pages_after, _))}"
+    before, after = describe_run(result.before, result.pages_before, _), describe_run(result.after, result.pages_after, _)
+    yield "- **" + _.pgettext("comparison", "Before") + f"**: {escape_markdown(before)}"
+    yield "- **" + _.pgettext("comparison", "After") + f"**: {escape_markdown(after)}"
     yield "- **" + _("Score") + f"**: {format_score_change(result, _)}"
     for limit in describe_limits(result, _):
         yield from ("", f"> {escape_markdown(limit)}")
@@ -239,7 +240,7 @@ def _markdown_lines(result: CrawlComparison, _: Translator) -> Iterator[str]:
     if not kinds:
         yield from ("", _("No changes."))
         return
-    yield from ("", "| " + _("Change") + " | " + _("Count") + " |", "|---|---:|")
+    yield from ("", "| " + _("Kind of change") + " | " + _("Count") + " |", "|---|---:|")
     yield from (f"| {_(CHANGE_NAMES[kind])} | {_.number(result.counts[kind])} |" for kind in kinds)
     for kind in kinds:
         if kind not in FINDING_CHANGES:

@@ -1,7 +1,7 @@
-"""Figures that take a pass over a whole crawl are counted once, and kept for as long as its files stay as they are.
+"""Caches figures of a crawl until its database changes.
 
-A crawl that ended is looked at again and again. SQLite writes to the database or to the log beside it (`-wal`); when neither has
-another size or another time, nothing was written.
+Such figures take a pass over the whole crawl, and a finished crawl is read again and again. SQLite writes to the database or to
+its log (`-wal`); if neither has another size or time, nothing was written.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 _CACHE_SIZE = 64
-"""How many answers are kept of each function: they are small."""
+"""Results cached of each function; they are small."""
 
 
 def cached_while_unchanged(read: Callable[..., T]) -> Callable[..., T]:
-    """For a function that reads a crawl by its path, and returns what nobody changes."""
+    """Caches a function that reads a crawl by its path and returns an immutable value."""
 
     @lru_cache(maxsize=_CACHE_SIZE)
-    def kept(seen: tuple[object, ...], path: str, *more: Any, **options: Any) -> T:
+    def cached(state: tuple[object, ...], path: str, *more: Any, **options: Any) -> T:
         return read(path, *more, **options)
 
     @wraps(read)
-    def looked_up(path: Path | str, *more: Any, **options: Any) -> T:
-        # Looked at before it is read: what is written meanwhile makes the next answer another one.
-        return kept(file_state(path), str(path), *more, **options)
+    def look_up(path: Path | str, *more: Any, **options: Any) -> T:
+        # The state is read first: a write during the call makes the next result another one.
+        return cached(file_state(path), str(path), *more, **options)
 
-    return looked_up
+    return look_up
 
 
 def file_state(path: Path | str) -> tuple[object, ...]:
-    """What tells one state of a database from the next."""
+    """The state of a database file; it differs after a write."""
     return tuple(_state(Path(f"{path}{ending}")) for ending in ("", "-wal"))
 
 

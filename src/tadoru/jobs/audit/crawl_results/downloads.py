@@ -1,7 +1,7 @@
-"""A crawl in another form, as a stream of bytes: read at one moment, and never more than a part of it in memory.
+"""A crawl in another format as a stream of bytes, read in one transaction and never completely in memory.
 
-Tables as csv and jsonl are made while they are sent. The other forms are known only when they are whole; they are written to a
-temporary file without a name first, which is gone however the sending ends.
+Tables as CSV and JSONL are made while they are sent. The other formats are written to a temporary file without a name first,
+which disappears however the sending ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple, cast
 
-from tadoru.errors import UsageError
+from tadoru.errors import UsageError, quoted
 from tadoru.jobs.audit.export.atomic_files import AtomicFiles, text_stream
 from tadoru.jobs.audit.export.exporter import check_check_ids
 from tadoru.jobs.reporting.escape import url_origin
@@ -26,12 +26,12 @@ from tadoru.store.crawl.export_tables import TABLES
 from tadoru.store.crawl.read_only import ReadOnlyCrawl
 
 _ROWS = 500
-"""Rows that are made into text together."""
+"""Rows that are formatted together."""
 _CHUNK = 1 << 16
 
 
 class DownloadFormat(NamedTuple):
-    """A form, for those who receive it."""
+    """A format as the receiver sees it."""
 
     suffix: str
     media_type: str
@@ -50,19 +50,19 @@ DOWNLOAD_FORMATS: dict[str, DownloadFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """An export to be sent. Whoever has it reads `chunks` to the end, or closes it."""
+    """An export to send. The receiver reads `chunks` to the end, or closes it."""
 
     suffix: str
     media_type: str
     chunks: Iterator[bytes]
     size: int | None
-    """In bytes, when it is known beforehand."""
+    """In bytes, if it is known beforehand."""
 
 
 def export_crawl(
     path: Path | str, form: str, tables: Sequence[str] = ("pages",), chosen: ExportSelection | None = None, *, now: datetime
 ) -> Download:
-    """A crawl in a form of `DOWNLOAD_FORMATS`; several tables are for xlsx only. Raises UsageError before anything is sent."""
+    """A crawl in one of `DOWNLOAD_FORMATS`; only xlsx may have several tables. Raises UsageError before anything is sent."""
     chosen = chosen or ExportSelection()
     _check(form, tables, chosen)
     with ExitStack() as stack:
@@ -73,7 +73,7 @@ def export_crawl(
         kind = DOWNLOAD_FORMATS[form]
         if form in ("csv", "jsonl"):
             parts = _rows(form, crawl.dump(tables[0], chosen), stack.pop_all())
-            # Begun here, so that a file which cannot be read is told before anything is sent, and is closed in any case.
+            # Started here, so that a file that cannot be read raises an error before anything is sent, and is closed in any case.
             return Download(kind.suffix, kind.media_type, chain([next(parts)], parts), None)
         if form == "sitemap":
             return _sitemaps(crawl)
@@ -81,34 +81,36 @@ def export_crawl(
 
 
 def back_up_crawl(path: Path | str) -> Download:
-    """The whole database as it is at one moment, also while the crawl runs."""
+    """A copy of the whole database, also while the crawl runs."""
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
         crawl = ReadOnlyCrawl(path)
         copy = Path(folder, "crawl.db")
         with closing(crawl.sql):
             crawl.copy_to(copy)
-        # Open, it can be read to its end although its name is gone.
+        # An open file can be read to its end although its name is gone.
         return _sent(copy.open("rb"), ".db", "application/vnd.sqlite3")
 
 
 def _check(form: str, tables: Sequence[str], chosen: ExportSelection) -> None:
     if not DOWNLOAD_FORMATS[form].of_tables:
         if tuple(tables) != ("pages",) or chosen != ExportSelection():
-            raise UsageError(f"{form} is made of the whole crawl: leave out the table and the filters.")
+            raise UsageError("The format {form} contains the whole crawl. Remove the table and the filters.", form=form)
         return
     if len(tables) != 1 and form != "xlsx":
-        raise UsageError(f"{form} has one table: name one, or take xlsx for several.")
+        raise UsageError("The format {form} has one table. Choose one, or use xlsx for several.", form=form)
     for name in tables:
         if name not in TABLES:
-            raise UsageError(f"There is no table “{name}”: choose one of {', '.join(TABLES)}.")
+            raise UsageError("Unknown table {name}. Choose one of {tables}.", name=quoted(name), tables=", ".join(TABLES))
         for flag in unused_filters(name, chosen):
             raise UsageError(
-                f"{flag.removeprefix('--')} means nothing to the table {name}: leave it out, or choose another table."
+                "The filter {filter} does not apply to the table {table}. Remove it, or choose another table.",
+                filter=flag.removeprefix("--"),
+                table=name,
             )
 
 
 def _rows(form: str, grid: ExportGrid, stack: ExitStack) -> Iterator[bytes]:
-    """A table in parts. The database is closed at the end, or when nobody wants the rest."""
+    """A table in chunks. The database is closed at the end, or when the generator is closed."""
     from tadoru.jobs.audit.export.csv_jsonl import write_csv, write_jsonl, write_rows
 
     def text(rows: Sequence[tuple[object, ...]], write: Callable[[ExportGrid, io.StringIO], None]) -> bytes:
@@ -141,7 +143,7 @@ def _write(crawl: ReadOnlyCrawl, form: str, tables: Sequence[str], chosen: Expor
 
 
 def _sitemaps(crawl: ReadOnlyCrawl) -> Download:
-    """One file, or, when the site has more pages than a sitemap may have, all of them in an archive."""
+    """One file, or an archive if the site has more pages than a sitemap may have."""
     from tadoru.jobs.audit.export.sitemap import write_sitemaps
 
     with tempfile.TemporaryDirectory(prefix="tadoru-") as folder:
@@ -160,7 +162,7 @@ def _sitemaps(crawl: ReadOnlyCrawl) -> Download:
 
 
 def _whole(form: DownloadFormat, write: Callable[[BinaryIO], None]) -> Download:
-    file = tempfile.TemporaryFile(prefix="tadoru-")  # noqa: SIM115 - it is closed when it was sent
+    file = tempfile.TemporaryFile(prefix="tadoru-")  # noqa: SIM115 - it is closed after it was sent
     try:
         write(cast(BinaryIO, file))
     except BaseException:

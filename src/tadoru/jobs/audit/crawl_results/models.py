@@ -1,4 +1,4 @@
-"""What is read of a crawl, as plain values. Times are aware; a length is in milliseconds unless its name says else."""
+"""The values that are read from a crawl. Times have a time zone; durations are in milliseconds unless their name says otherwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tadoru.store.crawl.browse_links import LinkListRow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFigures:
-    """One run that the crawl's own database knows."""
+    """A run in the database of the crawl."""
 
     number: int
     kind: str
@@ -20,7 +20,7 @@ class RunFigures:
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    """`complete`, `limit`, `time`, `interrupted`; None while it runs, and when it was killed."""
+    """`complete`, `limit`, `time`, `interrupted`; None while it runs, or if it was killed."""
     score: float | None
     kept: bool
     """Whether it can still be compared with."""
@@ -28,20 +28,20 @@ class RunFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeFigures:
-    """How long the answers of the site took, in milliseconds."""
+    """The response times of the site, in milliseconds."""
 
     count: int
     p50: int | None
     p90: int | None
     p99: int | None
     bounds: tuple[int, ...]
-    """Upper ends of the classes, of which the last is open."""
+    """Upper bounds of the classes; the last class has none."""
     classes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexabilityCount:
-    """Why pages may, or may not, be shown by a search engine."""
+    """A reason why pages are indexable or not, and their number."""
 
     reason: str
     indexable: bool
@@ -56,12 +56,12 @@ class SeverityFigures:
     checks: int
     findings: int
     pages: int
-    """Pages with one of them."""
+    """Pages with such a finding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedCount:
-    """Why URLs of the site were not requested."""
+    """A reason why URLs of the site were not requested, and their number."""
 
     reason: str
     urls: int
@@ -69,13 +69,13 @@ class SkippedCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrawlCharts:
-    """What the charts of a crawl are drawn from."""
+    """The data of the charts of a crawl."""
 
     classes: Mapping[str, int]
-    """The site's URLs by how they answered: `2xx` to `5xx`, `no answer`, `not requested`, `waiting`."""
+    """URLs of the site by response: `2xx` to `5xx`, `no answer`, `not requested`, `waiting`."""
     times: TimeFigures
     depths: tuple[tuple[int, int], ...]
-    """Depth, and pages that answered there."""
+    """Depth, and number of pages that responded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,32 +86,32 @@ class CrawlOverview:
     started_at: datetime | None
     ended_at: datetime | None
     seconds: float | None
-    """How long its last run took; None while it runs."""
+    """Duration of the last run; None while it runs."""
     outcome: str | None
     score: float | None
     states: Mapping[str, int]
     """URLs of the site by status."""
     codes: Mapping[int, int]
-    """Answers of the site by status code."""
+    """Responses of the site by status code."""
     pages: int
-    """URLs of the site that were requested to the end."""
+    """URLs of the site whose request is complete."""
     waiting: int
     external: int
     """Known URLs of other sites."""
     unlinked: int
-    """Pages that answered and to which no link leads."""
+    """Pages that responded and have no inlinks."""
     indexable: int
     indexability: tuple[IndexabilityCount, ...]
     skipped: tuple[SkippedCount, ...]
     severities: tuple[SeverityFigures, ...]
-    """Of an audit, the gravest first; else empty."""
+    """Of an audit, most severe first; else empty."""
     charts: CrawlCharts
     runs: tuple[RunFigures, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSummary:
-    """A check of the catalogue, in one language, and how often it applies."""
+    """A check in one language, and the number of its findings."""
 
     id: str
     group: str
@@ -126,7 +126,7 @@ class CheckSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AffectedPage:
-    """A page that a check applies to, or something that is no page."""
+    """A page, or something else, that a check applies to."""
 
     page_id: int | None
     url: str
@@ -150,7 +150,7 @@ class PageSummary:
     status_code: int | None
     title: str | None
     depth: int | None
-    """None: no link leads to it."""
+    """None if it has no inlinks."""
     content_type: str | None
     indexable: bool | None
     indexability: str | None
@@ -168,7 +168,7 @@ class PageSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkSummary:
-    """A link with both its ends."""
+    """A link with its source and target."""
 
     source_id: int
     source_url: str
@@ -206,7 +206,7 @@ class PageHeading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageImage:
-    """An image of a page, as the page names it."""
+    """An image of a page."""
 
     src: str
     alt: str | None
@@ -214,7 +214,7 @@ class PageImage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAlternate:
-    """A page in another language, as a page names it."""
+    """An alternate of a page in another language."""
 
     language: str
     url: str
@@ -232,7 +232,7 @@ class StructuredDataItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResponseHeader:
-    """A header field of the answer."""
+    """A header field of the response."""
 
     name: str
     value: str
@@ -250,28 +250,28 @@ class PageFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkList:
-    """Some links, and where the list goes on."""
+    """Some links, and the cursor of the rest."""
 
     items: tuple[LinkSummary, ...]
     next: str | None
     total: int | None
-    """None while nobody has counted."""
+    """None if they were not counted yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageDetail:
-    """Everything that is known of one page."""
+    """All data of one page."""
 
     summary: PageSummary
     facts: Mapping[str, Any]
-    """What is one value: texts, directives, timings, the answer, by the names of `FACTS`."""
+    """Single values: texts, directives, timings and the response, by the names of `FACTS`."""
     headings: tuple[PageHeading, ...]
     images: tuple[PageImage, ...]
     hreflang: tuple[PageAlternate, ...]
     structured_data: tuple[StructuredDataItem, ...]
     headers: tuple[ResponseHeader, ...]
     redirects: tuple[RedirectStep, ...]
-    """The steps from this page on, when it redirects."""
+    """The redirects that start at this page."""
     extracted: Mapping[str, Any]
     findings: tuple[PageFinding, ...]
     inlinks: LinkList
@@ -280,7 +280,7 @@ class PageDetail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphPage:
-    """A page in the picture of a site."""
+    """A page of the site graph."""
 
     id: int
     url: str
@@ -295,7 +295,7 @@ class GraphPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteGraph:
-    """The part of a site that is drawn: pages by depth and URL, and which of them link to which."""
+    """The pages of the site graph by depth and URL, and the links between them."""
 
     start_url: str
     nodes: tuple[GraphPage, ...]

@@ -55,7 +55,7 @@ _CLASSES = ("2xx", "3xx", "4xx", "5xx", "no answer", "not requested", "waiting")
 
 @cached_while_unchanged
 def read_overview(path: Path | str) -> CrawlOverview:
-    """The figures of a crawl."""
+    """The figures of a crawl: states, responses, findings and runs."""
     with looking_at(path) as crawl:
         standing, counted = crawl.standing()
         of_site = [one for one in standing if one.internal]
@@ -90,7 +90,7 @@ def read_overview(path: Path | str) -> CrawlOverview:
 
 @cached_while_unchanged
 def read_charts(path: Path | str) -> CrawlCharts:
-    """Only what charts are drawn from."""
+    """Only the data of the charts."""
     with looking_at(path) as crawl:
         standing, counted = crawl.standing()
     return _chart_figures([one for one in standing if one.internal], counted)
@@ -104,7 +104,7 @@ def _chart_figures(of_site: Sequence[CrawlTotals], counted: Sequence[tuple[int, 
 
 
 def time_figures(counts: Sequence[tuple[int, int]]) -> TimeFigures:
-    """The distribution of times that were counted by milliseconds, the fastest first."""
+    """The distribution of times, given as milliseconds and count, fastest first."""
     total = sum(count for _, count in counts)
     wanted = [max(1, ceil(share * total)) for share in (0.5, 0.9, 0.99)]
     reached: list[int | None] = [None, None, None]
@@ -170,7 +170,7 @@ _SEVERITIES = tuple(Severity)
 def list_findings(
     path: Path | str, *, severity: str | None = None, check: str | None = None, lang: str = "en", every: bool = False
 ) -> list[CheckSummary]:
-    """The checks that apply somewhere, the gravest and most frequent first. `every`: also those that found nothing."""
+    """The checks with findings, most severe and most frequent first; with `every` also those without."""
     found = [
         (each, count)
         for each, count in count_by_check(path)
@@ -182,7 +182,7 @@ def list_findings(
 
 @cached_while_unchanged
 def count_by_check(path: Path | str) -> tuple[tuple[StoredCheck, int], ...]:
-    """The catalogue that the crawl is judged by, and how many findings there are of each check."""
+    """The checks of the crawl, and the number of findings of each."""
     with looking_at(path) as crawl:
         catalogue = crawl.stored_checks()
         counts, _ = crawl.finding_counts()
@@ -192,7 +192,7 @@ def count_by_check(path: Path | str) -> tuple[tuple[StoredCheck, int], ...]:
 def list_affected(
     path: Path | str, check: str, *, limit: int = 50, cursor: str | None = None
 ) -> tuple[list[AffectedPage], str | None] | None:
-    """What a check applies to, and where the list goes on; None when the crawl knows no such check."""
+    """The pages of a check, and the cursor of the rest; None if the crawl does not have the check."""
     with looking_at(path) as crawl:
         number = next((each.number for each in crawl.stored_checks() if each.check.id == check), None)
         if number is None:
@@ -220,14 +220,14 @@ def list_pages(
     limit: int = 50,
     cursor: str | None = None,
 ) -> tuple[list[PageSummary], str | None]:
-    """Pages in an order of `ORDERS` (`falls`: the largest first), and where the list goes on."""
+    """Pages in one of `ORDERS` (`falls`: largest first), and the cursor of the rest."""
     with looking_at(path) as crawl:
         lines, more = crawl.page_lines(chosen or PageFilter(), sort=sort, falls=falls, limit=limit, cursor=cursor)
     return [summarize_page(line) for line in lines], more
 
 
 def count_pages(path: Path | str, chosen: PageFilter) -> int:
-    """How many pages there are of these."""
+    """The number of pages of a filter."""
     with looking_at(path) as crawl:
         return crawl.page_count(chosen)
 
@@ -235,29 +235,29 @@ def count_pages(path: Path | str, chosen: PageFilter) -> int:
 def list_links(
     path: Path | str, chosen: LinkFilter | None = None, *, limit: int = 50, cursor: str | None = None
 ) -> tuple[list[LinkSummary], str | None]:
-    """Links, and where the list goes on."""
+    """Links, and the cursor of the rest."""
     with looking_at(path) as crawl:
         lines, more = crawl.link_lines(chosen or LinkFilter(), limit=limit, cursor=cursor)
     return [LinkSummary.of(line) for line in lines], more
 
 
 def summarize_page(line: PageListRow) -> PageSummary:
-    """A line of the store as others know it."""
+    """A page of a list."""
     return PageSummary(**line._asdict() | {"crawled_at": parse_utc(line.crawled_at)})
 
 
 def parse_utc(text: str | None) -> datetime | None:
-    """A time of the database, which is UTC."""
+    """A time of the database, which is in UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC) if text else None
 
 
 MAX_LISTED = 500
-"""Of headings, images, alternates, items and header fields no more are told: a page may have any number."""
+"""Maximum number of headings, images, alternates, items and header fields each: a page may have any number."""
 _LISTS = ("headers", "headings", "images", "directives", "extracted", "rendering")
 
 
 def read_page(path: Path | str, which: int | str, *, lang: str = "en", links: int = 25) -> PageDetail | None:
-    """A page by its number or its URL, with so many of its links; None when the crawl does not know it."""
+    """A page by its number or URL, with some of its links; None if the crawl does not have it."""
     with looking_at(path) as crawl:
         number = crawl.page_id(which) if isinstance(which, str) else which
         line = crawl.page_line(number) if number is not None else None
@@ -334,7 +334,7 @@ _COLOURS: dict[str, dict[str, str]] = {
 
 
 def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
-    """The pages that most leads to, some that are broken, and the way to each."""
+    """The pages with the highest link score, some broken pages, and the path to each."""
     start, nodes, links = _read_graph(path, min(most, MAX_NODES))
     return SiteGraph(
         start_url=start,
@@ -350,13 +350,13 @@ def read_graph(path: Path | str, *, most: int = DEFAULT_NODES) -> SiteGraph:
 
 
 def draw_site_graph(path: Path | str, *, most: int = DEFAULT_NODES, lang: str = "en") -> GraphDrawing | None:
-    """The picture; None when there is no page yet. Its colours come from a style sheet, by class names."""
+    """The drawing of the site graph; None if there is no page yet. A style sheet colours it by class name."""
     start, nodes, links = _read_graph(path, min(most, MAX_NODES))
     return draw_page_graph(PageGraph(tuple(nodes), tuple(links)), start, translator(lang)) if nodes else None
 
 
 def standalone_svg(svg: str) -> str:
-    """The picture as a file of its own: with its colours in it, as attributes, because a style would not be allowed."""
+    """The drawing as a separate file, with colours as attributes because inline styles are not allowed."""
     colours = re.sub(r'class="([a-z ]+)"', lambda found: f"{found[0]}{_colour_attributes(found[1].split())}", svg)
     return colours.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 

@@ -1,7 +1,7 @@
-"""Two crawls, or two runs of one, side by side: what broke, what was mended, what changed, with the first of each kind.
+"""Compares two crawls, or two runs of one, and keeps the first changes of each kind.
 
-It walks through both once, in the order of their URLs (`jobs.audit.compare_crawls`), so a large site takes some seconds, and hardly
-any memory. What came of it is kept while nothing is written to either.
+Both are read once in the order of their URLs, which takes some seconds for a large site and little memory. The result is cached
+until either database changes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pathlib import Path
 from threading import Lock
 
 from tadoru.errors import UsageError
+from tadoru.i18n.translation import translator
 from tadoru.jobs.audit.compare import comparison
 from tadoru.jobs.audit.compare.changes import REGRESSIONS, ChangeKind, PageChange
+from tadoru.jobs.audit.compare.report_formats import check_title
 from tadoru.jobs.audit.compare.run_handles import RunHandle
 from tadoru.jobs.audit.crawl_results.cache import file_state
 from tadoru.model.finding import Severity
@@ -25,33 +27,33 @@ from tadoru.store.crawl.runs import StoredRun
 
 MAX_SHOWN = 100
 _CACHE_SIZE = 8
-_ONE_AT_A_TIME = Lock()
-"""Whoever asks for what is being compared already waits for it, and finds it kept."""
+_COMPARISON_LOCK = Lock()
+"""A request for a comparison that is running waits for it and finds it in the cache."""
 _RunOfCrawl = tuple[str, int | None]
-"""A database, and a run of it; None is the last."""
+"""A database and the number of a run; None for the last run."""
 
 
 class NothingToCompare(UsageError):
-    """There is no earlier run, or both sides are the same."""
+    """There is no earlier run, or both runs are the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """One side of a comparison."""
+    """One of the two runs of a comparison."""
 
     run: int
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
     partial: bool
-    """It may not have come to all pages: what only the other side has is not counted as added or removed."""
+    """It is incomplete: pages that only the other run has are not counted as added or removed."""
     score: float | None
     pages: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedPage:
-    """One change of one URL; of a finding, `check` names what was found."""
+    """A change of a URL; `check` is the check of a finding."""
 
     kind: str
     url: str
@@ -62,7 +64,7 @@ class ChangedPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedCheck:
-    """What became of the findings of one check, with the first changes."""
+    """The changes of the findings of one check, with the first examples."""
 
     check: str
     group: str
@@ -73,48 +75,48 @@ class ChangedCheck:
     new: int
     fixed: int
     gone: int
-    """Went together with the page."""
+    """Findings of pages that were removed or do not respond any more."""
     examples: tuple[ChangedPage, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonResult:
-    """What a comparison came to."""
+    """The result of a comparison."""
 
     before: ComparedRun
     after: ComparedRun
     compared: int
     """Pages that both have."""
     unseen: int
-    """Pages that only one of them came to, because the other was stopped."""
+    """Pages that only one run has, because the other was stopped."""
     totals: Mapping[str, int]
-    """How many changes there are of each kind that occurs, the kind that matters most first."""
+    """The number of changes of each kind that occurs, most important first."""
     regressions: int
-    """Pages that broke, vanished or are no longer indexable, and new errors."""
+    """Pages that broke, disappeared or are no longer indexable, and new errors."""
     changes: Mapping[str, tuple[ChangedPage, ...]]
     """The first changes of pages, by kind."""
     checks: tuple[ChangedCheck, ...]
 
 
 def compare_crawls(before: Path | str, after: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:
-    """The last runs of two crawls. Raises NothingToCompare."""
+    """Compares the last runs of two crawls. Raises NothingToCompare."""
     if Path(before).resolve() == Path(after).resolve():
-        raise NothingToCompare("Both are the same crawl: name another one, or compare with the run before.")
+        raise NothingToCompare("Both are the same crawl. Choose another one, or compare with the previous run.")
     return _compare((str(before), None), (str(after), None), lang, shown)
 
 
 def compare_with_previous(path: Path | str, *, lang: str = "en", shown: int = 20) -> ComparisonResult:
-    """The last run of a crawl with the one before it. Raises NothingToCompare."""
+    """Compares the last run of a crawl with the previous one. Raises NothingToCompare."""
     crawl = ReadOnlyCrawl(path)
     with closing(crawl.sql):
         kept = [run.number for run in at_once(crawl.runs()) if run.kept]
     if len(kept) < 2:
-        raise NothingToCompare("This crawl has no earlier run to compare with: run it again first.")
+        raise NothingToCompare("This crawl has no earlier run to compare with. Run it again first.")
     return _compare((str(path), kept[-2]), (str(path), kept[-1]), lang, shown)
 
 
 def _compare(before: _RunOfCrawl, after: _RunOfCrawl, lang: str, shown: int) -> ComparisonResult:
-    with _ONE_AT_A_TIME:
+    with _COMPARISON_LOCK:
         return _cached_comparison((file_state(before[0]), file_state(after[0])), before, after, lang, min(shown, MAX_SHOWN))
 
 
@@ -129,7 +131,7 @@ def _cached_comparison(_: object, before: _RunOfCrawl, after: _RunOfCrawl, lang:
 def _open_run(crawl: ReadOnlyCrawl, number: int | None) -> RunHandle:
     runs = at_once(crawl.runs())
     if not runs:
-        raise NothingToCompare("One of the crawls has not found anything yet: wait for it.")
+        raise NothingToCompare("One of the crawls has no results yet. Try again later.")
     run = runs[-1] if number is None else next(one for one in runs if one.number == number)
     return RunHandle(crawl.path, crawl, run, run.number == runs[-1].number)
 
@@ -165,7 +167,7 @@ def _changed(change: PageChange) -> ChangedPage:
 def _changed_check(one: comparison.CheckChange, lang: str) -> ChangedCheck:
     check = one.check
     return ChangedCheck(
-        check=check.id, group=check.group, severity=check.severity, title=check.title_ja if lang == "ja" else check.title,
+        check=check.id, group=check.group, severity=check.severity, title=check_title(check, translator(lang)),
         before=one.before, after=one.after, new=one.new, fixed=one.fixed, gone=one.gone,
         examples=tuple(_changed(change) for change in one.examples),
     )  # fmt: skip

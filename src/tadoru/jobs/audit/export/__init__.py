@@ -1,5 +1,5 @@
-"""Exports of a crawl: csv, jsonl, parquet, xlsx, sitemap, warc, dot.
+"""Exports of a crawl as CSV, JSONL, Parquet, XLSX, sitemap, WARC and DOT.
 
-`choose` knows the forms and what may be asked of them, `run` writes an export, `output` is where it goes; each form is in a file
-of its own, which is imported when it is asked for: some bring large libraries along, and those are optional.
+`exporter` checks and runs an export, `atomic_files` writes its files. Each format is imported when it is used: some need large
+optional libraries.
 """

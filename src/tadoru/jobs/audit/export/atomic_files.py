@@ -1,7 +1,7 @@
-"""Where an export goes: files that appear whole or not at all, or stdout.
+"""The files of an export: they appear together when all are complete, or not at all.
 
-All files of one export are written under temporary names beside their own and get them together at the end, so that nobody ever
-reads half of one, and what was there before stays when something goes wrong.
+They are written under temporary names beside their own and renamed at the end, so that nobody reads an incomplete file, and
+existing files stay if something fails.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _BUFFER = 1 << 20
 
 
 class AtomicFiles:
-    """The files of an export. Leave it without an error and they are there."""
+    """The files of an export, as a context manager: they appear when it ends without an error."""
 
-    def __init__(self, spared: Path | None = None) -> None:
-        self._spared = spared and spared.resolve()
-        """What must not be written over, whatever the person says: the database itself."""
+    def __init__(self, protected: Path | None = None) -> None:
+        self._protected = protected and protected.resolve()
+        """The database, which must not be overwritten."""
         self._files: dict[Path, Path] = {}
-        """Where a file belongs → what it is called until then."""
+        """The final path of each file → its temporary path."""
         self._folder: Path | None = None
 
     def make_folder(self, folder: Path) -> None:
-        """Make the folder that the files go to, unless it is there. It goes again when the export fails."""
+        """Creates the folder of the files unless it exists. It is removed again if the export fails."""
         if not folder.is_dir():
             folder.mkdir()
             self._folder = folder
 
     @contextmanager
     def binary(self, path: Path, *, compressed: bool = False) -> Iterator[BinaryIO]:
-        """A file to write bytes to; a pipe or a device as it is."""
+        """A file for bytes; a pipe or a device is written to directly."""
         with self._reserved(path).open("wb", buffering=_BUFFER) as out:
             if compressed:
                 with gzip_stream(out) as inner:
@@ -48,19 +48,19 @@ class AtomicFiles:
 
     @contextmanager
     def text(self, path: Path, *, compressed: bool = False) -> Iterator[TextIO]:
-        """A file to write UTF-8 to, line ends as they are given."""
-        with self.binary(path, compressed=compressed) as out, text_stream(out) as words:
-            yield words
+        """A file for UTF-8 text; line ends stay as they are."""
+        with self.binary(path, compressed=compressed) as out, text_stream(out) as text:
+            yield text
 
     def rename(self, path: Path, final: Path) -> None:
-        """A file of this parcel is to be called otherwise."""
+        """Changes the final path of a file."""
         self._files[final] = self._files.pop(path)
 
     def _reserved(self, path: Path) -> Path:
         path = path.resolve()
-        if path == self._spared:
-            raise UsageError(f"{path.name} is the database itself: give -o another name.")
-        # Putting a file in the place of a pipe or a device would destroy it.
+        if path == self._protected:
+            raise UsageError("{name} is the database of the crawl. Choose another name for -o.", name=path.name)
+        # Replacing a pipe or a device by a file would destroy it.
         if path.exists() and not path.is_file():
             return path
         self._files[path] = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -85,22 +85,22 @@ class AtomicFiles:
 
 @contextmanager
 def gzip_stream(out: BinaryIO) -> Iterator[BinaryIO]:
-    """Compressed by gzip: the same bytes for the same content, whenever it is written."""
+    """A stream that compresses by gzip; the same content always makes the same bytes."""
     with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=out, mtime=0) as inner:
         yield cast(BinaryIO, inner)
 
 
 @contextmanager
 def text_stream(out: BinaryIO) -> Iterator[TextIO]:
-    """UTF-8 into bytes."""
-    # What no text can hold, a foreign database may.
-    words = io.TextIOWrapper(cast(BinaryIO, _UnclosedStream(out)), encoding="utf-8", errors="backslashreplace", newline="")
-    yield words
-    words.flush()
+    """A text stream that writes UTF-8 to a stream of bytes."""
+    # A foreign database may contain characters that UTF-8 cannot encode.
+    text = io.TextIOWrapper(cast(BinaryIO, _UnclosedStream(out)), encoding="utf-8", errors="backslashreplace", newline="")
+    yield text
+    text.flush()
 
 
 class _UnclosedStream(io.BufferedIOBase):
-    """Somebody else's stream: it stays open when the text that was written to it is forgotten, which would close it."""
+    """A stream that stays open when the text stream around it is garbage collected."""
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out

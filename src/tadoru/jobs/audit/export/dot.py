@@ -1,7 +1,7 @@
-"""The DOT form: how the site's pages link to each other, for Graphviz, a cluster for each folder.
+"""The DOT format: the links between the pages of a site for Graphviz, with a cluster for each folder.
 
-Graphviz cannot draw a million pages and nobody could read them, so only those are drawn that most leads to; how many were left
-out is said in a comment. What is held in memory are those pages.
+Graphviz cannot draw a million pages, so only the pages with the most inlinks are written; a comment has the number of the
+others. Only those pages are kept in memory.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from tadoru.store.crawl.export_reader import ExportNode
 
 DEFAULT_NODES = 2000
 _FILLS = ((200, "#d7ebe4"), (300, "#f6e3b5"), (400, "#f4c4bb"))
-"""From which status code on a node has which colour."""
+"""The colour of a node by its lowest status code."""
 _UNREAD = "#eceeec"
 
 
 def write_dot(
     nodes: Sequence[ExportNode], total: int, edges: Callable[[int], Iterable[tuple[int, bool]]], start: str, out: TextIO
 ) -> int:
-    """Writes a `digraph`; how many links it has. `edges`: the targets of a page, and whether its links there are `nofollow`."""
+    """Writes a `digraph`; returns the number of links. `edges`: the targets of a page, and whether the links are `nofollow`."""
     site = url_origin(start)
     out.write(f"digraph {quote_dot(start)} {{\n")
     if total > len(nodes):
-        out.write(f"  // {total - len(nodes)} of {total} pages are left out: those that least leads to.\n")
+        out.write(f"  // {total - len(nodes)} of {total} pages are left out: those with the fewest inlinks.\n")
     out.write('  graph [rankdir=LR, overlap=false, fontname="sans-serif"];\n')
     out.write('  node [shape=box, style="rounded,filled", fontname="sans-serif", fontsize=10, color="#8a979b"];\n')
     out.write('  edge [color="#8a979b80", arrowsize=0.6];\n')
@@ -58,7 +58,7 @@ def _write_clusters(nodes: Sequence[ExportNode], site: str, out: TextIO) -> None
 
 
 def _folder(url: str) -> str:
-    """Where a page lies: its site and the first folder of its path."""
+    """The folder of a page: its site and the first folder of its path."""
     return f"{url_origin(url)}{first_directory(url)}"
 
 
@@ -68,12 +68,12 @@ def _label(text: str) -> str:
 
 
 def _tooltip(node: ExportNode) -> str:
-    words = [str(node.status_code or "no answer")]
+    facts = [str(node.status_code or "no response")]
     if node.title:
-        words.append(node.title)
+        facts.append(node.title)
     if node.link_score is not None:
-        words.append(f"link score {node.link_score:.1f}")
-    return " · ".join(words)
+        facts.append(f"link score {node.link_score:.1f}")
+    return " · ".join(facts)
 
 
 def _fill(code: int | None) -> str:

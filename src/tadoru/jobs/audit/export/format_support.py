@@ -13,7 +13,7 @@ from tadoru.extras import not_installed
 
 
 def parse_time(text: str) -> datetime | None:
-    """A time of the database, which is UTC; None for what is none."""
+    """A time of the database, which is in UTC; None for invalid text."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -22,12 +22,12 @@ def parse_time(text: str) -> datetime | None:
 
 
 def iso_time(text: str) -> str:
-    """`2024-01-31 12:00:00.000` so that nobody takes it for a local time."""
+    """A time of the database in ISO 8601, marked as UTC."""
     return f"{text.replace(' ', 'T', 1)}Z"
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text; the text itself when it is none."""
+    """The value of a JSON text; the text itself if it is invalid."""
     try:
         return json.loads(text)
     except ValueError:
@@ -41,7 +41,7 @@ def join_values(values: Sequence[Any]) -> str:
 
 @contextmanager
 def optional_library(form: str) -> Iterator[None]:
-    """Around the import of a library that comes with the extra of the form's name. Raises UsageError."""
+    """Wraps the import of a library of the extra with the name of the format. Raises UsageError if it is not installed."""
     try:
         yield
     except ImportError:

@@ -1,4 +1,4 @@
-"""The Parquet form: typed columns, in groups of rows that are written as they fill. Needs pyarrow, an optional extra."""
+"""The Parquet format: typed columns in row groups that are streamed. Needs pyarrow, an optional extra."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tadoru.store.crawl.export_reader import ExportGrid, Row
 from tadoru.store.crawl.export_tables import ColumnKind
 
 _AT_ONCE = 500
-"""Rows that are turned into columns together."""
+"""Rows that are converted together."""
 GROUP_BYTES = 16 * 1024 * 1024
-"""A group of rows is written when it has grown to this: the larger, the better it compresses and the more memory it takes."""
+"""Size of a row group: larger ones compress better and take more memory."""
 
 
 def write_parquet(grid: ExportGrid, out: BinaryIO, *, group_bytes: int = GROUP_BYTES) -> None:
-    """Writes the table."""
+    """Writes a table."""
     with optional_library("parquet"):
         pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
     schema = _schema(pa, grid)
@@ -66,7 +66,7 @@ def _arrays(pa: Any, schema: Any, grid: ExportGrid, rows: list[Row]) -> Iterator
 
 
 def convert_cell(kind: ColumnKind, value: Any) -> Any:
-    """A cell as the type of its column, whatever SQLite keeps in it: its columns take any value."""
+    """A cell converted to the type of its column: a column of SQLite may contain any value."""
     match kind:
         case ColumnKind.TIME:
             return parse_time(value)

@@ -1,7 +1,7 @@
-"""The sitemap form: what search engines should know of the site, as sitemaps.org has it.
+"""The sitemap format: the indexable pages of a site, as sitemaps.org defines it.
 
-One file while it is small enough; beyond the protocol's limits several files, and an index of them under the name that was asked
-for. The limits count before compression.
+One file while it is small enough; beyond the limits of the protocol several files, and an index of them under the requested name.
+The limits count before compression.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ _OPEN_INDEX, _CLOSE_INDEX = f'<sitemapindex xmlns="{_NAMESPACE}">\n'.encode(), b
 
 def write_sitemaps(
     pages: Iterator[tuple[str, str | None]],
-    parcel: AtomicFiles,
+    files_out: AtomicFiles,
     path: Path,
     base_url: str,
     *,
     compressed: bool = False,
-    most_urls: int = MAX_URLS,
-    most_bytes: int = MAX_BYTES,
+    max_urls: int = MAX_URLS,
+    max_bytes: int = MAX_BYTES,
 ) -> list[Path]:
-    """Writes `path`, and `NAME-1.xml`, `NAME-2.xml`, … beside it when there is too much for one; all the files.
+    """Writes `path`, and `NAME-1.xml`, `NAME-2.xml`, … beside it if one file is not enough; returns all files.
 
-    `base_url`: the folder on the site that they will be served from.
+    `base_url`: the folder on the site that serves them.
     """
-    entries = _UrlEntries(pages, most_urls, most_bytes)
+    entries = _UrlEntries(pages, max_urls, max_bytes)
     if not entries:
-        raise UsageError("No page of this crawl is HTML that search engines may show, so there is nothing for a sitemap.")
+        raise UsageError("This crawl has no indexable HTML page for a sitemap.")
     files: list[Path] = []
     while entries:
         file = numbered_path(path, len(files) + 1)
-        with parcel.binary(file, compressed=compressed) as out:
+        with files_out.binary(file, compressed=compressed) as out:
             entries.fill(out)
         files.append(file.resolve())
     if len(files) == 1:
-        parcel.rename(files[0], path.resolve())
+        files_out.rename(files[0], path.resolve())
         return [path]
-    with parcel.binary(path, compressed=compressed) as out:
+    with files_out.binary(path, compressed=compressed) as out:
         out.write(_HEAD + _OPEN_INDEX)
         for file in files:
-            place = f"{base_url.rstrip('/')}/{quote(file.name)}"
-            out.write(f"  <sitemap><loc>{escape(place)}</loc></sitemap>\n".encode())
+            location = f"{base_url.rstrip('/')}/{quote(file.name)}"
+            out.write(f"  <sitemap><loc>{escape(location)}</loc></sitemap>\n".encode())
         out.write(_CLOSE_INDEX)
     return [path, *files]
 
@@ -65,23 +65,23 @@ def numbered_path(path: Path, number: int) -> Path:
 
 
 class _UrlEntries:
-    """The pages as XML, handed out in files of the right size."""
+    """The pages as XML, split into files of the allowed size."""
 
-    def __init__(self, pages: Iterator[tuple[str, str | None]], most_urls: int, most_bytes: int) -> None:
+    def __init__(self, pages: Iterator[tuple[str, str | None]], max_urls: int, max_bytes: int) -> None:
         self._pages = (_entry(*page) for page in pages)
-        self._most_urls = most_urls
-        self._room = most_bytes - len(_HEAD + _OPEN + _CLOSE)
+        self._max_urls = max_urls
+        self._available = max_bytes - len(_HEAD + _OPEN + _CLOSE)
         self._next = next(self._pages, None)
 
     def __bool__(self) -> bool:
-        """Whether there are more."""
+        """Whether there are more pages."""
         return self._next is not None
 
     def fill(self, out: BinaryIO) -> None:
-        """One file, as full as it may be."""
+        """Writes one file, up to the limits."""
         out.write(_HEAD + _OPEN)
         urls = used = 0
-        while self._next is not None and urls < self._most_urls and (not urls or used + len(self._next) <= self._room):
+        while self._next is not None and urls < self._max_urls and (not urls or used + len(self._next) <= self._available):
             out.write(self._next)
             urls += 1
             used += len(self._next)

@@ -1,7 +1,7 @@
-"""The WARC form: the stored answers as an archive (WARC 1.1) that replay tools can open. Needs warcio, an optional extra.
+"""The WARC format: the stored responses as an archive (WARC 1.1) for replay tools. Needs warcio, an optional extra.
 
-Each record is compressed by itself. A body that was already written is referred to, not repeated. Bodies are kept as they were
-after decoding, so the header fields about how they came over the wire are renamed, and the length is that of what is there.
+Each record is compressed separately. A body that was already written is referred to, not repeated. Bodies are stored decoded, so
+the header fields about their transfer are renamed, and the length is that of the stored body.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BREAKS = re.compile(r"[\r\n\0]+")
 
 
 def write_warc(pages: Iterable[StoredPage], out: BinaryIO, *, name: str, now: datetime) -> None:
-    """Writes the archive. `name`: what it will be called."""
+    """Writes the archive. `name`: its file name."""
     with optional_library("warc"):
         writers, fields = import_module("warcio.warcwriter"), import_module("warcio.statusandheaders")
     writer = writers.WARCWriter(out, gzip=True, warc_version="1.1")
@@ -61,7 +61,7 @@ def _record(writer: Any, fields: Any, page: StoredPage) -> Any:
 
 
 def stored_headers(headers: Iterable[tuple[str, str]], length: int) -> list[tuple[str, str]]:
-    """The header fields that fit the body as it is kept."""
+    """The header fields that fit the stored body."""
     kept = [
         (f"X-Crawler-{name}" if name.lower() in _TRANSFER_HEADERS else name, _BREAKS.sub(" ", value))
         for name, value in headers
@@ -74,7 +74,7 @@ def _body(page: StoredPage) -> bytes:
     try:
         return zlib.decompress(page.body) if page.body is not None else b""
     except zlib.error:
-        raise StoreError(f"The database is damaged: the stored body of {page.url} cannot be read.") from None
+        raise StoreError("The database is damaged: the stored body of {url} cannot be read.", url=page.url) from None
 
 
 def _status(code: int) -> str:

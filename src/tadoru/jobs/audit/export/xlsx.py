@@ -1,7 +1,7 @@
-"""The Excel form: a sheet for each table, written row by row. Needs XlsxWriter, an optional extra.
+"""The Excel format: a sheet for each table, written row by row. Needs XlsxWriter, an optional extra.
 
-What Excel cannot hold is cut to what it can: a sheet has 1,048,576 rows, and what is more goes on in a next one; a cell has
-32,767 characters. No text becomes a formula or a hyperlink, of which a sheet could have 65,530 only.
+Data is cut to the limits of Excel: a sheet has 1,048,576 rows, and a table continues on the next sheet; a cell has 32,767
+characters. No text becomes a formula, or a hyperlink, of which a sheet may have only 65,530.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDTHS = {
 def write_xlsx(
     grids: Iterable[ExportGrid], out: BinaryIO, *, folder: Path, now: datetime, rows_of_a_sheet: int = MAX_ROWS
 ) -> None:
-    """Writes the tables. `folder`: where there is room for as much again while it is written."""
+    """Writes the tables. `folder`: for temporary files of the same size."""
     with optional_library("xlsx"):
         library = import_module("xlsxwriter")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".tadoru-") as scratch:
@@ -49,14 +49,14 @@ def write_xlsx(
         except library.exceptions.FileCreateError as error:
             raise error.args[0] from None
         finally:
-            # It keeps a file open for each sheet, and complains when it was not closed because something failed.
+            # The library keeps a file open for each sheet, and complains if it was not closed because of an error.
             book.fileclosed = True
             for sheet in book.worksheets():
                 sheet.row_data_fh.close()
 
 
 class _Sheets:
-    """One table, on as many sheets as it takes."""
+    """One table, on as many sheets as it needs."""
 
     def __init__(self, book: Any, grid: ExportGrid, formats: dict[str, Any], rows_of_a_sheet: int) -> None:
         self._book, self._grid, self._formats, self._most = book, grid, formats, rows_of_a_sheet
@@ -102,19 +102,19 @@ class _Sheets:
 
         def time(row: int, at: int, value: Any) -> object:
             found = parse_time(value)
-            # A spreadsheet knows no time zones, and no days before 1900; all times are UTC.
+            # A spreadsheet has no time zones, and no dates before 1900; all times are UTC.
             if found is None or found.year < 1900:
                 return text(row, at, value)
             return self._sheet.write_datetime(row, at, found.replace(tzinfo=None), self._formats["time"])
 
-        own = {ColumnKind.INTEGER: number, ColumnKind.REAL: number, ColumnKind.TRUTH: truth, ColumnKind.TIME: time}
-        return own.get(kind, text)
+        writers = {ColumnKind.INTEGER: number, ColumnKind.REAL: number, ColumnKind.TRUTH: truth, ColumnKind.TIME: time}
+        return writers.get(kind, text)
 
 
 def fit_cell(text: str) -> str:
-    """The text as a cell can hold it. Excel counts the halves of a character beyond the first 65,536 as two."""
+    """The text as a cell can contain it. Excel counts UTF-16 code units."""
     if not text.isprintable():
         text = _NOT_IN_XML.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if len(text) * 2 > _CELL and len(halves := text.encode("utf-16-le")) > _CELL * 2:
-        return halves[: (_CELL - 1) * 2].decode("utf-16-le", errors="ignore") + "…"
+    if len(text) * 2 > _CELL and len(encoded := text.encode("utf-16-le")) > _CELL * 2:
+        return encoded[: (_CELL - 1) * 2].decode("utf-16-le", errors="ignore") + "…"
     return text

@@ -82,7 +82,7 @@ def _contents(sections: list[tuple[str, str, str]], _: Translator) -> str:
 
 
 def _header(summary: AuditSummary, _: Translator) -> Iterator[str]:
-    start, over = summary.crawl.start_url, escape(_("Site audit"))
+    start, over = summary.crawl.start_url, escape(_("Site audit report"))
     yield f'<header>\n<div class="top"><div>\n<p class="over">{over}</p>\n<h1>{escape(site_name(summary))}</h1>\n'
     yield f'<p class="over">{link_html(start, readable_url(start))} · {escape(describe_crawl(summary, _))}</p>\n'
     if warning := describe_unfinished(summary, _):

@@ -40,7 +40,7 @@ def _page_table(summary: AuditSummary, _: Translator, pages: Sequence[PageFigure
     name = _name_of(summary)
     first_byte, page_head = escape(_("First byte")), escape(_("Page"))
     heads = f'<th class="number extra">{first_byte}</th>'
-    heads += "".join(f'<th class="number">{escape(each)}</th>' for each in (_("Time"), _("Size")))
+    heads += "".join(f'<th class="number">{escape(each)}</th>' for each in (_("Response time"), _("Size")))
     yield f'<div class="panel scroll"><table class="figures sortable"><thead><tr><th>{page_head}</th>{heads}</tr>'
     yield "</thead>\n<tbody>\n"
     for page in pages:

@@ -202,7 +202,7 @@ class _TextWriter:
         if report.checked or report.broken:
             yield _("Links"), _link_counts(report, _)
         duration, rate = format_duration(result.crawl_duration, _), f"{self._figures.rate:.1f}"
-        yield _("Time"), _("{duration}, {rate} pages per second", duration=duration, rate=rate)
+        yield _("Duration"), _("{duration}, {rate} pages per second", duration=duration, rate=rate)
         for trap in result.traps:
             yield _("Trap"), describe_trap(trap, _)
         if result.stopped:
