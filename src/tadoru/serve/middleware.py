@@ -159,6 +159,6 @@ class _HttpExchange:
         took = round((self._service.clock.monotonic() - self._began) * 1000, 1)
         who = {"who": self._caller.name} if self._caller is not ANONYMOUS else {}
         self._service.log.write(
-            "info", "request", method=self._method, path=self._scope["path"], status=self._status, ms=took, bytes=self._sent_bytes,
-            address=client_address(self._request), **who, request=self._id,
+            "info", "request", method=self._method, path=self._scope["path"], status=self._status, ms=took,
+            bytes=self._sent_bytes, address=client_address(self._request), **who, request=self._id,
         )  # fmt: skip

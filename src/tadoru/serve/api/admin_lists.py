@@ -1,4 +1,4 @@
-"""What those who look after the calendar may read, a page at a time, as plain objects: REST and GraphQL ask the same here."""
+"""Lists of sources, runs and reviews as plain objects, for REST and GraphQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IS_OPEN: dict[ReviewState, bool | None] = {"open": True, "answered": False, "al
 
 @dataclass(frozen=True, slots=True)
 class ListPart:
-    """A part of a list, and the number after which it goes on."""
+    """A page of a list, and the cursor of the next page."""
 
     items: list[dict[str, Any]]
     next_cursor: int | None
@@ -32,25 +32,25 @@ def _list_part(found: Sequence[Any], limit: int, items: list[dict[str, Any]]) ->
 
 
 def sources_page(service: Service, caller: Principal, *, enabled: bool | None, limit: int, cursor: int) -> ListPart:
-    """The sources by their number, with what collecting them has taught."""
+    """Sources by ID, with their state."""
     found = [one for one in service.store.sources(enabled=enabled) if one.id > cursor]
     return _list_part(found, limit, source_documents(service, found[:limit], caller))
 
 
 def source_documents(service: Service, sources: Sequence[records.EventSource], caller: Principal) -> list[dict[str, Any]]:
-    """Sources with their states, which are read at once. One that was removed in between is left out."""
+    """Sources with their states, read in one query. A source that was removed in between is skipped."""
     states = service.store.states(one.id for one in sources)
     return [visible_source(one, caller) | {"state": state_json(states[one.id])} for one in sources if one.id in states]
 
 
 def runs_page(service: Service, *, source_id: int | None, limit: int, cursor: int | None) -> ListPart:
-    """The log of collecting, the newest run first."""
+    """Runs, newest first."""
     found = service.store.runs(source_id=source_id, limit=limit + 1, before=cursor)
     return _list_part(found, limit, [run_json(one) for one in found[:limit]])
 
 
 def get_run(service: Service, run_id: int) -> records.RunLog:
-    """A run that is there. Raises HttpProblem."""
+    """The run of an ID. Raises HttpProblem."""
     try:
         return service.store.run(run_id)
     except UsageError:
@@ -58,13 +58,13 @@ def get_run(service: Service, run_id: int) -> records.RunLog:
 
 
 def reviews_page(service: Service, *, state: ReviewState, reason: ReviewReason | None, limit: int, cursor: int) -> ListPart:
-    """Questions for a person, the oldest first."""
+    """Reviews, oldest first."""
     found = service.store.reviews(is_open=_IS_OPEN[state], reason=reason, limit=limit + 1, after=cursor)
     return _list_part(found, limit, [review_json(one) for one in found[:limit]])
 
 
 def get_review(service: Service, review_id: int) -> records.ReviewItem:
-    """A question that is there. Raises HttpProblem."""
+    """The review of an ID. Raises HttpProblem."""
     try:
         return service.store.review(review_id)
     except UsageError:
@@ -72,6 +72,6 @@ def get_review(service: Service, review_id: int) -> records.ReviewItem:
 
 
 def status_document(service: Service, days: int) -> dict[str, Any]:
-    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    """The health of the sources: rows, failure rate, duplicate rate, delay."""
     store = service.store
     return {"totals": totals_json(store.totals()), "sources": list(sources_health(store, days))}

@@ -1,4 +1,4 @@
-"""What goes out of the part of the REST interface that is about the cluster; `models` has the rules that hold for all of them."""
+"""The cluster over REST: workers, crawls, queue and hosts with problems. Read-only; `tadoru cluster` changes crawls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXAMPLE: Json = {
 
 
 class ClusterWorkerOut(ResponseModel):
-    """A worker, as it last said."""
+    """A worker, as last reported."""
 
     name: str = Field(examples=["den-1"])
     machine: str = Field(examples=["den"])
@@ -42,62 +42,62 @@ class ClusterWorkerOut(ResponseModel):
     started_at: datetime
     seen_at: datetime
     is_alive: bool
-    hosts: int = Field(description="Hosts that it asks now.")
-    pages: int = Field(description="Since it started.")
-    rate: float = Field(description="Pages a second, lately.")
+    hosts: int = Field(description="Hosts it is crawling now.")
+    pages: int = Field(description="Pages since its start.")
+    rate: float = Field(description="Pages per second.")
 
 
 class ClusterCrawlOut(ResponseModel):
-    """A crawl that the workers do, or did."""
+    """A crawl of the cluster."""
 
     name: str = Field(examples=["shops"])
     job: str = Field(examples=["audit"])
     state: str = Field(description="open, stopped, done or failed.", examples=["open"])
-    error: str = Field(description="Why it failed.")
+    error: str = Field(description="Reason of the failure.")
     added_at: datetime
     ended_at: datetime | None
-    has_data: bool = Field(description="False before anything was written for it.")
+    has_data: bool = Field(description="False before its first result.")
     done: int
     queued: int
     in_flight: int
     errors: int
-    hosts_waiting: int = Field(description="Hosts that have something left to ask for; of a crawl that is open.")
+    hosts_waiting: int = Field(description="Hosts with queued URLs; of an open crawl.")
 
 
 class ClusterQueueOut(ResponseModel):
-    """The pieces of work, by how they stand."""
+    """The tasks by state."""
 
     waiting: int
-    again: int = Field(description="Failed, and waiting to be tried once more.")
+    again: int = Field(description="Failed and waiting for a retry.")
     running: int
-    stalled: int = Field(description="Begun by a worker that is gone; others take them.")
-    failed: int = Field(description="Given up.")
+    stalled: int = Field(description="Started by a worker that is gone; others take them over.")
+    failed: int = Field(description="Failed permanently.")
 
 
 class ClusterHostOut(ResponseModel):
-    """A host that is asked slowly, or that something is wrong with."""
+    """A slow or failing host."""
 
     name: str = Field(examples=["slow.example"])
     crawl: str = Field(examples=["shops"])
     trouble: str = Field(description="failed, robots, slowed, or empty.", examples=["slowed"])
     queued: int | None
     gap: float | None = Field(description="Seconds between two requests.")
-    latency: float | None = Field(description="Seconds that an answer takes.")
-    wait: float | None = Field(description="Seconds until it may be asked again.")
-    attempts: int = Field(description="How often a piece of work on it failed.")
+    latency: float | None = Field(description="Response time in seconds.")
+    wait: float | None = Field(description="Seconds until the next request.")
+    attempts: int = Field(description="Failed tasks of this host.")
 
 
 class ClusterOut(ResponseModel):
-    """The cluster in the service's database; empty when there is none. Times are those of the database."""
+    """The cluster in the service's database; empty if there is none. Times are those of the database."""
 
-    is_there: bool = Field(description="False on SQLite, and before the first worker was started on PostgreSQL.")
+    is_there: bool = Field(description="False on SQLite, and on PostgreSQL before the first worker started.")
     at: datetime | None
-    alive: int = Field(description="Workers that were heard of lately.")
-    rate: float = Field(description="Pages a second of all workers together.")
+    alive: int = Field(description="Live workers.")
+    rate: float = Field(description="Pages per second of all workers.")
     workers: list[ClusterWorkerOut]
-    crawls: list[ClusterCrawlOut] = Field(description="Open ones first, then those that ended last; 50 at most.")
+    crawls: list[ClusterCrawlOut] = Field(description="Open crawls first, then the latest; at most 50.")
     queue: ClusterQueueOut
-    hosts: list[ClusterHostOut] = Field(description="The worst first; 10 at most.")
+    hosts: list[ClusterHostOut] = Field(description="Worst first; at most 10.")
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -113,7 +113,6 @@ _NONE: dict[str, Any] = {
     "/api/v1/cluster", response_model=ClusterOut, responses=NOT_MODIFIED | problem_responses(), summary="Read the cluster"
 )
 def read_cluster(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """The workers, crawls and queue of the cluster in the service's own database, and the hosts that are slow or fail. A look is
-    a few seconds old at most."""
+    """Workers, crawls, queue, and slow or failing hosts of the cluster in the service's database. At most a few seconds old."""
     found = cluster_status(service)
     return json_response(request, who, _NONE if found is None else {"is_there": True, **found.document()})

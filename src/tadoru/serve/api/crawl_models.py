@@ -1,5 +1,6 @@
-"""What goes in and out of the part of the REST interface that is about crawls themselves. What they found is in
-`models_crawled`; `models` has the rules that hold for all of them.
+"""Models of crawls in the API: the crawls themselves, and their results (overview, findings, pages, links, graph, comparison).
+
+The fields of the results are those of `jobs.audit.crawl_results`; a test checks the responses against these models.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from tadoru.serve.crawl_runner.crawl_options import MAX_INTERVAL, MAX_LISTED_URL
 
 Job = Literal["audit", "links", "docs"]
 State = Literal["queued", "running", "paused", "stopped", "finished", "failed"]
-Every = Annotated[WholeNumber, Field(ge=MIN_INTERVAL, le=MAX_INTERVAL, description="Seconds from one run to the next.")]
-Webhook = Annotated[
-    str, Field(max_length=2000, description="Told when a run finds the site worse, or well again; empty for none.")
-]
+Every = Annotated[WholeNumber, Field(ge=MIN_INTERVAL, le=MAX_INTERVAL, description="Seconds between runs.")]
+Webhook = Annotated[str, Field(max_length=2000, description="URL notified of regressions and recoveries; empty for none.")]
 _CRAWL_EXAMPLE: Json = {
     "id": 12, "name": "Garden Society", "job": "audit", "starts": ["https://garden.example/"], "options": {"limit": 10_000},
     "state": "running", "wanted": "", "error": "", "every": 604_800, "next_at": None, "has_webhook": False, "has_own_files": True,
@@ -27,43 +26,43 @@ _CRAWL_EXAMPLE: Json = {
 
 
 class CrawlOut(ResponseModel):
-    """A crawl that the service knows."""
+    """A crawl of the service."""
 
     id: int
     name: str
     job: Job
     starts: list[str]
-    options: Json = Field(description="What was chosen, by the names of the job's options.")
+    options: Json = Field(description="Chosen options by name.")
     state: State
-    wanted: Literal["", "pause", "stop"] = Field(description="What a running crawl was asked for, until it has done so.")
-    error: str = Field(description="Why it failed.")
-    every: int | None = Field(description="Seconds from one run to the next, of a crawl that repeats itself.")
+    wanted: Literal["", "pause", "stop"] = Field(description="Requested action of a running crawl.")
+    error: str = Field(description="Reason of the failure.")
+    every: int | None = Field(description="Seconds between runs of a repeating crawl.")
     next_at: datetime | None
     has_webhook: bool
-    has_own_files: bool = Field(description="False for a crawl that an operator added by its path: its files are never removed.")
+    has_own_files: bool = Field(description="False for a crawl that an operator added by path: its files are never removed.")
     created_at: datetime
     created_by: str
     started_at: datetime | None
     ended_at: datetime | None
-    progress: Json = Field(description="The last that was heard of its run: pages, errors, queued, known, rate, seconds.")
+    progress: Json = Field(description="Last progress: pages, errors, queued, known, rate, seconds.")
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [_CRAWL_EXAMPLE]})
 
 
 class CrawlPageOut(ResponseModel):
-    """A part of the register, the newest first."""
+    """A page of crawls, newest first."""
 
     items: list[CrawlOut]
     next: str | None
 
 
 class NewCrawl(RequestModel):
-    """A crawl to be run as soon as there is room."""
+    """A new crawl."""
 
     job: Job
-    starts: Annotated[list[ShortText], Field(min_length=1, max_length=MAX_LISTED_URLS)] = Field(description="Where it starts.")
-    name: Annotated[str, Field(max_length=200)] | None = Field(None, description="Without one it is called as its start.")
-    options: Json = Field(default_factory=dict, description="What was chosen; see /api/v1/crawl-options.")
+    starts: Annotated[list[ShortText], Field(min_length=1, max_length=MAX_LISTED_URLS)] = Field(description="Start URLs.")
+    name: Annotated[str, Field(max_length=200)] | None = Field(None, description="Name; default: the start URL.")
+    options: Json = Field(default_factory=dict, description="Options by name; see /api/v1/crawl-options.")
     every: Every | None = None
     webhook: Webhook | None = None
 
@@ -74,7 +73,7 @@ class NewCrawl(RequestModel):
 
 
 class CrawlEdit(RequestModel):
-    """What is to be changed of a crawl; `every: null` ends its rhythm, `webhook: null` takes that away."""
+    """Changes of a crawl; `every: null` ends the repetition, `webhook: null` removes the webhook."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     every: Every | None = None
@@ -84,25 +83,25 @@ class CrawlEdit(RequestModel):
 
 
 class CrawlRunOut(ResponseModel):
-    """One run of a crawl, as trends know it."""
+    """One run of a crawl, for trends."""
 
     id: int
     started_at: datetime
     ended_at: datetime | None
     outcome: Literal["", "finished", "paused", "stopped", "failed"] = Field(description="Empty while it runs.")
-    figures: Json = Field(description="Numbers to compare runs by.")
-    changes: Json = Field(description="What is different from the run before, and whether that is a regression.")
+    figures: Json = Field(description="Figures to compare runs by.")
+    changes: Json = Field(description="Differences from the previous run, and whether they are a regression.")
 
 
 class CrawlRunPageOut(ResponseModel):
-    """The runs of a crawl, the newest first."""
+    """A page of runs, newest first."""
 
     items: list[CrawlRunOut]
     next: str | None
 
 
 class CrawlNoticeOut(ResponseModel):
-    """Something that a crawl said about itself."""
+    """A notice of a crawl."""
 
     at: datetime
     level: str = Field(description="info, warning or error.", examples=["info"])
@@ -116,20 +115,20 @@ class CrawlNoticesOut(ResponseModel):
 
 
 class CrawlOptionOut(ResponseModel):
-    """One thing to choose for a crawl."""
+    """One option of a crawl."""
 
     name: str
     kind: Literal["whole", "seconds", "flag", "one", "text", "texts"]
     default: Any
     least: float | None
     most: float | None
-    values: list[str] = Field(description="What can be chosen, when it is one of these.")
-    admin: bool = Field(description="Only an admin may choose it.")
+    values: list[str] = Field(description="Allowed values, if they are fixed.")
+    admin: bool = Field(description="Only an administrator may set it.")
     what: str
 
 
 class CrawlOptionsOut(ResponseModel):
-    """What may be chosen for a crawl, by job."""
+    """The options of crawls by job."""
 
     audit: list[CrawlOptionOut]
     links: list[CrawlOptionOut]
@@ -141,26 +140,26 @@ Counts = dict[str, int]
 
 
 class CrawlTimesOut(ResponseModel):
-    """How long the answers of the site took, in milliseconds."""
+    """Response times of the site in milliseconds."""
 
     count: int
     p50: int | None
     p90: int | None
     p99: int | None
-    bounds: list[int] = Field(description="Upper ends of the classes, of which the last is open.")
+    bounds: list[int] = Field(description="Upper bounds of the classes; the last class is open.")
     classes: list[int]
 
 
 class CrawlChartsOut(ResponseModel):
-    """What charts are drawn from."""
+    """Data of charts."""
 
-    classes: Counts = Field(description="The site's URLs by how they answered.", examples=[{"2xx": 412, "4xx": 3}])
+    classes: Counts = Field(description="URLs of the site by status class.", examples=[{"2xx": 412, "4xx": 3}])
     times: CrawlTimesOut
-    depths: list[tuple[int, int]] = Field(description="Depth, and pages that answered there.", examples=[[[0, 1], [1, 12]]])
+    depths: list[tuple[int, int]] = Field(description="Depth and number of pages.", examples=[[[0, 1], [1, 12]]])
 
 
 class CrawlReasonOut(ResponseModel):
-    """Why pages may, or may not, be shown by a search engine."""
+    """A reason why pages are indexable or not."""
 
     reason: str
     indexable: bool
@@ -168,7 +167,7 @@ class CrawlReasonOut(ResponseModel):
 
 
 class CrawlSkippedOut(ResponseModel):
-    """Why URLs of the site were not requested."""
+    """A reason why URLs of the site were skipped."""
 
     reason: str
     urls: int
@@ -184,7 +183,7 @@ class CrawlSeverityOut(ResponseModel):
 
 
 class CrawlHistoryOut(ResponseModel):
-    """A run that the crawl's own database knows."""
+    """A run in the crawl's database."""
 
     number: int
     kind: str
@@ -192,11 +191,11 @@ class CrawlHistoryOut(ResponseModel):
     ended_at: datetime | None
     outcome: str | None
     score: float | None
-    kept: bool = Field(description="Whether it can still be compared with.")
+    kept: bool = Field(description="Whether it can still be compared.")
 
 
 class CrawlOverviewOut(ResponseModel):
-    """A crawl in figures."""
+    """The overview of a crawl."""
 
     start_url: str
     started_at: datetime | None
@@ -205,21 +204,21 @@ class CrawlOverviewOut(ResponseModel):
     outcome: str | None = Field(description="complete, limit, time or interrupted; null while it runs.")
     score: float | None
     states: Counts = Field(description="URLs of the site by status.", examples=[{"completed": 412, "queued": 230}])
-    codes: Counts = Field(description="Answers of the site by status code.", examples=[{"200": 409, "404": 3}])
-    pages: int = Field(description="URLs of the site that were requested to the end.")
+    codes: Counts = Field(description="Responses of the site by status code.", examples=[{"200": 409, "404": 3}])
+    pages: int = Field(description="Finished URLs of the site.")
     waiting: int
-    external: int = Field(description="Known URLs of other sites.")
-    unlinked: int = Field(description="Pages that answered and to which no link leads.")
+    external: int = Field(description="Known external URLs.")
+    unlinked: int = Field(description="Pages without inlinks.")
     indexable: int
     indexability: list[CrawlReasonOut]
     skipped: list[CrawlSkippedOut]
-    severities: list[CrawlSeverityOut] = Field(description="Of an audit; else empty.")
+    severities: list[CrawlSeverityOut] = Field(description="Findings by severity; empty if the crawl is no audit.")
     charts: CrawlChartsOut
     runs: list[CrawlHistoryOut]
 
 
 class CrawlCheckOut(ResponseModel):
-    """A check, and how often it applies."""
+    """A check and its number of findings."""
 
     id: str
     group: str
@@ -233,15 +232,15 @@ class CrawlCheckOut(ResponseModel):
 
 
 class CrawlFindingsOut(ResponseModel):
-    """What an audit found, the gravest first."""
+    """The findings of an audit, most severe first."""
 
     items: list[CrawlCheckOut]
 
 
 class CrawlAffectedOut(ResponseModel):
-    """What a check applies to."""
+    """A subject of a finding."""
 
-    page_id: int | None = Field(description="Null when it is no page.")
+    page_id: int | None = Field(description="Null if the subject is not a page.")
     url: str
     subject: str
     detail: str
@@ -253,7 +252,7 @@ class CrawlAffectedOut(ResponseModel):
 
 
 class CrawlAffectedPageOut(ResponseModel):
-    """A check, and a part of what it applies to."""
+    """A check and a page of its findings."""
 
     check: CrawlCheckOut
     items: list[CrawlAffectedOut]
@@ -269,13 +268,13 @@ class CrawledPageOut(ResponseModel):
     status: Literal["discovered", "queued", "processing", "skipped", "completed", "error"]
     status_code: int | None
     title: str | None
-    depth: int | None = Field(description="Null: no link leads to it.")
+    depth: int | None = Field(description="Null if it has no inlinks.")
     content_type: str | None
     indexable: bool | None
     indexability: str | None
     response_ms: float | None
     size: int | None
-    inlinks: int | None = Field(description="Null: not counted yet.")
+    inlinks: int | None = Field(description="Null if not counted yet.")
     link_score: float | None
     findings: int
     redirect_url: str | None
@@ -286,14 +285,14 @@ class CrawledPageOut(ResponseModel):
 
 
 class CrawledPagesOut(ResponseModel):
-    """A part of the pages."""
+    """A page of the list of pages."""
 
     items: list[CrawledPageOut]
     next: str | None
 
 
 class CrawledLinkOut(ResponseModel):
-    """A link with both its ends."""
+    """A link with its source and target."""
 
     source_id: int
     source_url: str
@@ -310,14 +309,14 @@ class CrawledLinkOut(ResponseModel):
 
 
 class CrawledLinksOut(ResponseModel):
-    """A part of the links."""
+    """A page of links."""
 
     items: list[CrawledLinkOut]
     next: str | None
 
 
 class LinksOfPageOut(CrawledLinksOut):
-    """The first links of a page; `next` is where the list of links goes on."""
+    """The first links of a page; `next` continues the list."""
 
     total: int | None
 
@@ -330,14 +329,14 @@ class CrawledHeadingOut(ResponseModel):
 
 
 class CrawledImageOut(ResponseModel):
-    """An image, as the page names it."""
+    """An image of the page."""
 
     src: str
     alt: str | None
 
 
 class CrawledAlternateOut(ResponseModel):
-    """The page in another language, as it names it."""
+    """An hreflang alternate of the page."""
 
     language: str
     url: str
@@ -353,21 +352,21 @@ class CrawledItemOut(ResponseModel):
 
 
 class CrawledHeaderOut(ResponseModel):
-    """A header field of the answer."""
+    """A header of the response."""
 
     name: str
     value: str
 
 
 class CrawledHopOut(ResponseModel):
-    """A step of a redirect."""
+    """A step of a redirect chain."""
 
     url: str
     status_code: int | None
 
 
 class CrawledFindingOut(ResponseModel):
-    """A check that applies to the page."""
+    """A finding of the page."""
 
     check: CrawlCheckOut
     subject: str
@@ -376,11 +375,11 @@ class CrawledFindingOut(ResponseModel):
 
 
 class CrawledPageDetailOut(ResponseModel):
-    """Everything that is known of one page."""
+    """All data of one page."""
 
     summary: CrawledPageOut
     facts: Json = Field(
-        description="What is one value, by name: texts, directives, timings in milliseconds, the answer.",
+        description="Single values by name: texts, directives, timings in milliseconds, the response.",
         examples=[{"meta_description": "All about us.", "h1": "About us", "ttfb_ms": 41.5, "server": "nginx", "word_count": 380}],
     )
     headings: list[CrawledHeadingOut]
@@ -388,7 +387,7 @@ class CrawledPageDetailOut(ResponseModel):
     hreflang: list[CrawledAlternateOut]
     structured_data: list[CrawledItemOut]
     headers: list[CrawledHeaderOut]
-    redirects: list[CrawledHopOut] = Field(description="The steps from this page on, when it redirects.")
+    redirects: list[CrawledHopOut] = Field(description="The redirect chain from this page.")
     extracted: Json
     findings: list[CrawledFindingOut]
     inlinks: LinksOfPageOut
@@ -396,7 +395,7 @@ class CrawledPageDetailOut(ResponseModel):
 
 
 class CrawlNodeOut(ResponseModel):
-    """A page in the picture of a site."""
+    """A page in the graph of a site."""
 
     id: int
     url: str
@@ -410,11 +409,11 @@ class CrawlNodeOut(ResponseModel):
 
 
 class CrawlGraphOut(ResponseModel):
-    """The part of a site that is drawn."""
+    """The graph of a site."""
 
     start_url: str
     nodes: list[CrawlNodeOut]
-    edges: list[tuple[int, int]] = Field(description="Which page links to which.", examples=[[[1, 2], [2, 3]]])
+    edges: list[tuple[int, int]] = Field(description="Links as pairs of page IDs.", examples=[[[1, 2], [2, 3]]])
 
 
 class ComparedSideOut(ResponseModel):
@@ -424,7 +423,7 @@ class ComparedSideOut(ResponseModel):
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None
-    partial: bool = Field(description="It may not have come to all pages.")
+    partial: bool = Field(description="It may not have reached all pages.")
     score: float | None
     pages: int
 
@@ -440,7 +439,7 @@ class ComparedPageOut(ResponseModel):
 
 
 class ComparedCheckOut(ResponseModel):
-    """What became of the findings of one check."""
+    """Changes of the findings of one check."""
 
     check: str
     group: str
@@ -455,13 +454,13 @@ class ComparedCheckOut(ResponseModel):
 
 
 class CrawlComparisonOut(ResponseModel):
-    """Two crawls, or two runs of one, side by side."""
+    """A comparison of two crawls or two runs."""
 
     before: ComparedSideOut
     after: ComparedSideOut
-    compared: int = Field(description="Pages that both have.")
-    unseen: int = Field(description="Pages that only one of them came to, because the other was stopped.")
-    totals: Counts = Field(description="How many changes there are of each kind.", examples=[{"broken": 2, "title": 14}])
+    compared: int = Field(description="Pages in both.")
+    unseen: int = Field(description="Pages that only one of them reached, because the other was stopped.")
+    totals: Counts = Field(description="Number of changes by kind.", examples=[{"broken": 2, "title": 14}])
     regressions: int
-    changes: dict[str, list[ComparedPageOut]] = Field(description="The first changes of each kind.")
+    changes: dict[str, list[ComparedPageOut]] = Field(description="First changes of each kind.")
     checks: list[ComparedCheckOut]

@@ -1,6 +1,7 @@
-"""What somebody asks of a crawl: the parameters of its lists and exports, and the filters they stand for. Pure.
+"""The results of a crawl over REST, also while it runs: overview, findings, pages, links, comparison, graph, exports, backup.
 
-A parameter with a slip of the pen is told, not ignored.
+`jobs.audit.crawl_results` reads them from the crawl's own file, which no parameter of a request names. Names of downloads consist
+of the crawl's ID and fixed words, never of user input. Unknown parameters are errors.
 """
 
 from __future__ import annotations
@@ -47,9 +48,7 @@ ExportFormat = Literal["csv", "jsonl", "parquet", "xlsx", "sitemap", "dot"]
 CrawlPageSort = Literal["url", "depth", "found", "title", "status_code", "response_ms", "size", "inlinks", "link_score"]
 PageParam = Annotated[int, Field(ge=1, le=MAX_NUMBER)]
 CheckName = Annotated[str, Field(max_length=100)]
-_STATUS = Field(
-    None, max_length=200, description="What stands or answered so: 404, 4xx, 300..399, skipped.", examples=["4xx,error"]
-)
+_STATUS = Field(None, max_length=200, description="Status codes or states: 404, 4xx, 300..399, skipped.", examples=["4xx,error"])
 _TABLES: dict[str, Any] = {"items": {"type": "string", "enum": list(TABLES)}}
 _WHOSE: dict[str, bool | None] = {"site": True, "others": False, "all": None}
 
@@ -71,30 +70,30 @@ class _StatusQuery(_StrictQuery):
         return value
 
     def standing(self) -> dict[str, Any]:
-        """Ranges of codes and names of states, as filters take them."""
+        """The status filter: code ranges and states."""
         codes, states = parse_statuses([self.status or ""])
         return {"codes": codes, "statuses": states}
 
 
 class _ListQuery(BaseModel):
-    limit: int = Field(50, ge=1, le=200, description="At most so many.")
-    cursor: str | None = Field(None, max_length=LONGEST, description="Where the list goes on, as `next` says.")
+    limit: int = Field(50, ge=1, le=200, description="Maximum number of results.")
+    cursor: str | None = Field(None, max_length=LONGEST, description="Position in the list, from `next`.")
 
 
 class CrawlPagesQuery(_StatusQuery, _ListQuery):
-    """Which pages, how many, and in what order."""
+    """Filters, order and size of a list of pages."""
 
-    of: Literal["site", "others", "all"] = Field("site", description="URLs of the site, of other sites, or all.")
-    q: str | None = Field(None, max_length=200, description="With this text in their URL or title.", examples=["about"])
-    depth: int | None = Field(None, ge=0, le=1000, description="At this depth; 1000: no link leads there.")
-    indexable: bool | None = Field(None, description="What a search engine may show, or may not.")
-    content_type: str | None = Field(None, max_length=100, description="How it begins.", examples=["text/html"])
-    check: CheckName | None = Field(None, description="With a finding of this check.", examples=["title-missing"])
-    sort: CrawlPageSort = Field("url", description="The order.")
-    order: Literal["up", "down"] | None = Field(None, description="The smallest or the largest first.")
+    of: Literal["site", "others", "all"] = Field("site", description="URLs of the site, external URLs, or all.")
+    q: str | None = Field(None, max_length=200, description="Text in the URL or title.", examples=["about"])
+    depth: int | None = Field(None, ge=0, le=1000, description="Link depth; 1000 for pages without inlinks.")
+    indexable: bool | None = Field(None, description="Indexable pages, or others.")
+    content_type: str | None = Field(None, max_length=100, description="Prefix of the content type.", examples=["text/html"])
+    check: CheckName | None = Field(None, description="Pages with a finding of this check.", examples=["title-missing"])
+    sort: CrawlPageSort = Field("url", description="Sort key.")
+    order: Literal["up", "down"] | None = Field(None, description="Ascending or descending.")
 
     def filter(self) -> PageFilter:
-        """What is read."""
+        """The filter of the reader."""
         return PageFilter(
             internal=_WHOSE[self.of], q=self.q or "", depth=self.depth, indexable=self.indexable, check=self.check or "",
             content_type=self.content_type or "", **self.standing(),
@@ -102,17 +101,17 @@ class CrawlPagesQuery(_StatusQuery, _ListQuery):
 
 
 class CrawlLinksQuery(_ListQuery, _StrictQuery):
-    """Which links, and how many."""
+    """Filters and size of a list of links."""
 
-    source: PageParam | None = Field(None, description="From this page.")
-    target: PageParam | None = Field(None, description="To this page.")
-    internal: bool | None = Field(None, description="Those that stay on the site, or that leave it.")
-    broken: bool = Field(False, description="Only those whose target does not answer, or with an error.")
-    nofollow: bool | None = Field(None, description="Those that say nofollow, or do not.")
-    q: str | None = Field(None, max_length=200, description="With this text in their target or in their words.")
+    source: PageParam | None = Field(None, description="ID of the source page.")
+    target: PageParam | None = Field(None, description="ID of the target page.")
+    internal: bool | None = Field(None, description="Internal links, or external ones.")
+    broken: bool = Field(False, description="Broken links only.")
+    nofollow: bool | None = Field(None, description="Links with nofollow, or without.")
+    q: str | None = Field(None, max_length=200, description="Text in the target URL or anchor text.")
 
     def filter(self) -> LinkFilter:
-        """What is read."""
+        """The filter of the reader."""
         return LinkFilter(
             source=self.source, target=self.target, internal=self.internal, broken=self.broken, nofollow=self.nofollow,
             q=self.q or "",
@@ -120,18 +119,18 @@ class CrawlLinksQuery(_ListQuery, _StrictQuery):
 
 
 class CrawlExportQuery(_StatusQuery):
-    """Which form, of what."""
+    """Format and filters of an export."""
 
-    form: ExportFormat = Field(alias="format", description="The form.")
+    form: ExportFormat = Field(alias="format", description="File format.")
     table: list[str] = Field(
-        ["pages"], min_length=1, max_length=len(TABLES), description="Which table; several for xlsx.", json_schema_extra=_TABLES
+        ["pages"], min_length=1, max_length=len(TABLES), description="Table; several for xlsx.", json_schema_extra=_TABLES
     )
-    severity: Severity | None = Field(None, description="Findings of this severity, or pages that have one.")
-    check: CheckName | None = Field(None, description="Findings of this check, or pages that have one.")
-    internal: bool | None = Field(None, description="What is of the site, or what is not.")
+    severity: Severity | None = Field(None, description="Findings of this severity, or pages with one.")
+    check: CheckName | None = Field(None, description="Findings of this check, or pages with one.")
+    internal: bool | None = Field(None, description="Internal URLs, or external ones.")
 
     def selection(self) -> ExportSelection:
-        """What is read."""
+        """The filter of the reader."""
         return ExportSelection(
             checks=(self.check,) if self.check else (), severities=(self.severity,) if self.severity else (),
             internal=self.internal, **self.standing(),
@@ -140,34 +139,32 @@ class CrawlExportQuery(_StatusQuery):
 
 router = APIRouter(tags=["crawls"])
 Lang = Annotated[Literal["en", "ja"], Query(description="The language of titles and explanations.")]
-Cursor = Annotated[str | None, Query(max_length=LONGEST, description="Where the list goes on, as `next` says.")]
+Cursor = Annotated[str | None, Query(max_length=LONGEST, description="Position in the list, from `next`.")]
 CheckId = Annotated[str, Path(max_length=100, description="The id of a check.", examples=["title-missing"])]
-PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The number of a page within its crawl.")]
+PageId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of a page within its crawl.")]
 READ_RESPONSES = NOT_MODIFIED | problem_responses(404, 409)
 
 
 @router.get(
-    CRAWL_PATH + "/overview", response_model=models.CrawlOverviewOut, responses=READ_RESPONSES, summary="Read a crawl in figures"
+    CRAWL_PATH + "/overview", response_model=models.CrawlOverviewOut, responses=READ_RESPONSES, summary="Read the overview"
 )
 def read_overview(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """States, answers, response times, indexability, findings by severity, and the runs that can be compared."""
+    """States, status codes, response times, indexability, findings by severity, and runs."""
     with open_crawl(service, crawl_id) as path:
         return json_response(request, who, crawl_results.read_overview(path))
 
 
-@router.get(
-    CRAWL_PATH + "/findings", response_model=models.CrawlFindingsOut, responses=READ_RESPONSES, summary="List what was found"
-)
+@router.get(CRAWL_PATH + "/findings", response_model=models.CrawlFindingsOut, responses=READ_RESPONSES, summary="List findings")
 def list_findings(
     request: Request,
     crawl_id: CrawlId,
     who: CurrentPrincipal,
     service: CurrentService,
-    severity: Annotated[models.Severity | None, Query(description="Only of this severity.")] = None,
-    every: Annotated[bool, Query(alias="all", description="Also checks that found nothing.")] = False,
+    severity: Annotated[models.Severity | None, Query(description="Findings of this severity.")] = None,
+    every: Annotated[bool, Query(alias="all", description="Include checks without findings.")] = False,
     lang: Lang = "en",
 ) -> Response:
-    """The checks that apply somewhere, the gravest first, with why they matter and how to mend it."""
+    """The checks with findings, most severe first, with reasons and fixes."""
     with open_crawl(service, crawl_id) as path:
         return json_response(
             request, who, {"items": crawl_results.list_findings(path, severity=severity, every=every, lang=lang)}
@@ -178,13 +175,19 @@ def list_findings(
     CRAWL_PATH + "/findings/{check}",
     response_model=models.CrawlAffectedPageOut,
     responses=READ_RESPONSES,
-    summary="List where a check applies",
+    summary="List the pages of a finding",
 )
 def list_affected(
-    request: Request, crawl_id: CrawlId, check: CheckId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: Cursor = None,
+    request: Request,
+    crawl_id: CrawlId,
+    check: CheckId,
+    who: CurrentPrincipal,
+    service: CurrentService,
+    limit: Limit = 50,
+    cursor: Cursor = None,
     lang: Lang = "en",
-) -> Response:  # fmt: skip
-    """The pages that a check applies to, with the evidence."""
+) -> Response:
+    """The affected pages of a check, with evidence."""
     with open_crawl(service, crawl_id) as path:
         known = crawl_results.list_findings(path, check=check, every=True, lang=lang)
         found = crawl_results.list_affected(path, check, limit=limit, cursor=cursor) if known else None
@@ -206,7 +209,7 @@ def list_pages(
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
-    """The pages of a crawl, chosen by filters, in an order. `next` leads on without counting through what was seen."""
+    """The pages of a crawl, filtered and sorted."""
     falls = None if asked.order is None else asked.order == "down"
     with open_crawl(service, crawl_id) as path:
         found, more = crawl_results.list_pages(
@@ -224,9 +227,9 @@ def list_pages(
 )
 def read_page(
     request: Request, crawl_id: CrawlId, page_id: PageId, who: CurrentPrincipal, service: CurrentService, lang: Lang = "en",
-    links: Annotated[int, Query(ge=0, le=200, description="How many links to it, and from it.")] = 25,
+    links: Annotated[int, Query(ge=0, le=200, description="Maximum inlinks and outlinks.")] = 25,
 ) -> Response:  # fmt: skip
-    """Everything that is known of a page: facts, headings, structured data, headers, redirects, findings, links."""
+    """All data of a page: facts, headings, structured data, headers, redirects, findings, links."""
     with open_crawl(service, crawl_id) as path:
         found = crawl_results.read_page(path, page_id, lang=lang, links=links)
     if found is None:
@@ -244,7 +247,7 @@ def list_links(
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
-    """The links of a crawl with both their ends and their text."""
+    """The links of a crawl with source, target and anchor text."""
     with open_crawl(service, crawl_id) as path:
         found, more = crawl_results.list_links(path, asked.filter(), limit=asked.limit, cursor=asked.cursor)
     next_url = next_page_url(request, more)
@@ -259,12 +262,12 @@ def compare_crawl(
     crawl_id: CrawlId,
     who: CurrentPrincipal,
     service: CurrentService,
-    other: Annotated[int | None, Query(alias="with", ge=1, le=MAX_NUMBER, description="The number of an earlier crawl.")] = None,
-    run: Annotated[Literal["previous"] | None, Query(description="Compare with the run before.")] = None,
+    other: Annotated[int | None, Query(alias="with", ge=1, le=MAX_NUMBER, description="ID of an earlier crawl.")] = None,
+    run: Annotated[Literal["previous"] | None, Query(description="Compare with the previous run.")] = None,
     lang: Lang = "en",
-    shown: Annotated[int, Query(ge=0, le=100, description="How many changes of each kind to show.")] = 20,
+    shown: Annotated[int, Query(ge=0, le=100, description="Maximum changes of each kind.")] = 20,
 ) -> Response:
-    """What broke, was mended, came, went and changed since another crawl, or since the run before (which is the default)."""
+    """What broke, was fixed, added, removed or changed since another crawl or since the previous run (default)."""
     if other is not None and run is not None:
         raise HttpProblem(422, "Use either “with” or “run”, not both.")
     with open_crawl(service, crawl_id) as path:
@@ -276,7 +279,7 @@ def compare_crawl(
 
 @contextmanager
 def open_crawl(service: Service, crawl_id: int) -> Iterator[FilePath]:
-    """The database of a crawl; what cannot be read of it is told in a sentence."""
+    """The database of a crawl; errors of its reader become HttpProblem."""
     crawl = get_crawl(service, crawl_id)
     try:
         yield crawl_database(service, crawl)
@@ -298,7 +301,7 @@ def _nothing_yet(crawl: ServedCrawl) -> Message | None:
 
 SVG = "image/svg+xml"
 _ALONE = "default-src 'none'; sandbox"
-"""A picture that is opened by itself may do nothing at all."""
+"""The policy of a drawing that is opened by itself: nothing is allowed."""
 
 
 @router.get(
@@ -312,10 +315,10 @@ def read_graph(
     crawl_id: CrawlId,
     who: CurrentPrincipal,
     service: CurrentService,
-    most: Annotated[int, Query(ge=1, le=MAX_NODES, description="At most so many pages.")] = DEFAULT_NODES,
+    most: Annotated[int, Query(ge=1, le=MAX_NODES, description="Maximum number of pages.")] = DEFAULT_NODES,
     lang: Lang = "en",
 ) -> Response:
-    """The pages that most leads to and the links between them; with `Accept: image/svg+xml` as a picture."""
+    """The pages with the highest link score and the links between them; with `Accept: image/svg+xml` as a drawing."""
     with open_crawl(service, crawl_id) as path:
         if not _prefers_svg(request):
             return json_response(request, who, crawl_results.read_graph(path, most=most))
@@ -330,7 +333,7 @@ def read_graph(
 
 
 def _content(*types: str) -> dict[int | str, dict[str, Any]]:
-    """What an answer may be, for OpenAPI."""
+    """The media types of a response for OpenAPI."""
     return {
         200: {"description": "The file.", "content": {one.partition(";")[0]: {"schema": {"type": "string"}} for one in types}}
     }
@@ -344,7 +347,7 @@ def _content(*types: str) -> dict[int | str, dict[str, Any]]:
     summary="Export a crawl",
 )
 def export_crawl(crawl_id: CrawlId, asked: Annotated[CrawlExportQuery, Query()], service: CurrentService) -> Response:
-    """The crawl as a file, of any size. A sitemap of more pages than one may have is an archive of several."""
+    """The crawl as a file, streamed. A large sitemap is an archive of several."""
     with open_crawl(service, crawl_id) as path:
         made = crawl_results.export_crawl(path, asked.form, asked.table, asked.selection(), now=to_datetime(service.clock.now()))
     tables = asked.table[0] if len(asked.table) == 1 else "tables"
@@ -356,10 +359,10 @@ def export_crawl(crawl_id: CrawlId, asked: Annotated[CrawlExportQuery, Query()],
     CRAWL_PATH + "/backup",
     response_class=StreamingResponse,
     responses=problem_responses(404, 409) | _content("application/vnd.sqlite3"),
-    summary="Back a crawl up",
+    summary="Back up a crawl",
 )
 def back_up_crawl(crawl_id: CrawlId, service: CurrentService) -> Response:
-    """The whole database of a crawl as it is at one moment, also while it runs: a SQLite file that every command reads."""
+    """A consistent copy of the crawl's database, also while it runs: a SQLite file that every command can read."""
     with open_crawl(service, crawl_id) as path:
         made = crawl_results.back_up_crawl(path)
     return _download(made, f"crawl-{crawl_id}{made.suffix}")

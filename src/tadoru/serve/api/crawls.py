@@ -1,5 +1,6 @@
-"""Crawls over REST: which there are, adding, running, pausing, stopping, changing and removing them. What they found is read in
-`crawls_reading` and taken away in `crawls_files`; what a person may ask for is decided in `serve.crawl_runner`.
+"""Crawls over REST: list, add, run, pause, stop, edit, remove.
+
+`crawl_results` reads and exports their results; `crawl_runner.control` validates what a user may request.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from tadoru.store.served_crawls.schema import CrawlRun, ServedCrawl
 router = APIRouter(tags=["crawls"])
 CRAWLS_PATH = "/api/v1/crawls"
 CRAWL_PATH = CRAWLS_PATH + "/{crawl_id}"
-CrawlId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The crawl's number.")]
-Limit = Annotated[int, Query(ge=1, le=200, description="At most so many.")]
-Before = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+CrawlId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the crawl.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of results.")]
+Before = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
 @router.get(CRAWLS_PATH, response_model=models.CrawlPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List crawls")
@@ -33,11 +34,11 @@ def list_crawls(
     request: Request,
     who: CurrentPrincipal,
     service: CurrentService,
-    job: Annotated[models.Job | None, Query(description="Only of this job.")] = None,
+    job: Annotated[models.Job | None, Query(description="Crawls of this job.")] = None,
     limit: Limit = 50,
     cursor: Before = None,
 ) -> Response:
-    """The crawls of the service, the newest first."""
+    """The crawls of the service, newest first."""
     found = service.store.crawls(job=job, limit=limit + 1, before=cursor)
     next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
     return json_response(request, who, {"items": [crawl_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
@@ -47,10 +48,10 @@ def list_crawls(
     "/api/v1/crawl-options",
     response_model=models.CrawlOptionsOut,
     responses=NOT_MODIFIED | problem_responses(),
-    summary="List what to choose",
+    summary="List crawl options",
 )
 def list_options(request: Request, who: CurrentPrincipal) -> Response:
-    """What may be chosen for a crawl of each job: names, kinds, bounds and defaults."""
+    """The options of a crawl by job: names, kinds, limits and defaults."""
     names = ("name", "kind", "default", "least", "most", "values", "admin")
     body = {
         job: [{name: getattr(one, name) for name in names} | {"what": one.description} for one in choices]
@@ -63,7 +64,7 @@ def list_options(request: Request, who: CurrentPrincipal) -> Response:
     CRAWLS_PATH, status_code=201, response_model=models.CrawlOut, responses=problem_responses(409), summary="Add a crawl"
 )
 def add_crawl(request: Request, given: models.NewCrawl, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """A new crawl. It runs as soon as there is room, within its site and never at private addresses."""
+    """Add a crawl and queue it. It stays within its site and never requests private addresses."""
     crawl = control.add(
         service, actor_of(request), name=given.name or "", job=given.job, starts=given.starts, options=given.options,
         every=given.every, webhook=given.webhook, role=who.role,
@@ -73,13 +74,13 @@ def add_crawl(request: Request, given: models.NewCrawl, who: CurrentPrincipal, s
 
 @router.get(CRAWL_PATH, response_model=models.CrawlOut, responses=NOT_MODIFIED | problem_responses(404), summary="Read a crawl")
 def one_crawl(request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One crawl, and the last that was heard of its run."""
+    """One crawl and its last progress."""
     return json_response(request, who, crawl_json(get_crawl(service, crawl_id)))
 
 
-@router.patch(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(404, 409), summary="Change a crawl")
+@router.patch(CRAWL_PATH, response_model=models.CrawlOut, responses=problem_responses(404, 409), summary="Edit a crawl")
 def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, service: CurrentService) -> Response:
-    """Give a crawl another name, rhythm or webhook; what is not given stays."""
+    """Change the name, interval or webhook; other fields stay."""
     sent = given.model_fields_set
     if not sent or (sent == {"name"} and given.name is None):
         raise HttpProblem(422, "Nothing to change. Send at least one field.")
@@ -93,7 +94,7 @@ def change_crawl(request: Request, crawl_id: CrawlId, given: models.CrawlEdit, s
 
 @router.delete(CRAWL_PATH, status_code=204, responses=problem_responses(404, 409), summary="Remove a crawl")
 def remove_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """Forget a crawl that does not run, with all that it found. Files that an operator added by their path stay."""
+    """Remove a crawl that does not run, and its results. Files that an operator added by path stay."""
     control.remove(service, actor_of(request), crawl_id)
     return Response(status_code=204)
 
@@ -103,11 +104,11 @@ _ACCEPTED: dict[str, Any] = {"status_code": 202, "response_model": models.CrawlO
 
 @router.post(CRAWL_PATH + "/run", summary="Run a crawl", **_ACCEPTED)
 def run_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """Go on with a crawl that was paused, stopped or failed; one that finished asks for everything again."""
+    """Resume a crawl that was paused, stopped or failed; a finished crawl starts again."""
     return _accepted(control.run(service, actor_of(request), crawl_id))
 
 
-@router.post(CRAWL_PATH + "/resume", summary="Go on with a crawl", **_ACCEPTED)
+@router.post(CRAWL_PATH + "/resume", summary="Resume a crawl", **_ACCEPTED)
 def resume_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
     """The same as run."""
     return _accepted(control.run(service, actor_of(request), crawl_id))
@@ -115,13 +116,13 @@ def resume_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -
 
 @router.post(CRAWL_PATH + "/pause", summary="Pause a crawl", **_ACCEPTED)
 def pause_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """Let a crawl rest: what is in flight is finished first."""
+    """Pause a crawl; requests in flight finish first."""
     return _accepted(control.pause(service, actor_of(request), crawl_id))
 
 
 @router.post(CRAWL_PATH + "/stop", summary="Stop a crawl", **_ACCEPTED)
 def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> Response:
-    """End a crawl. What it found stays, and it can be gone on with."""
+    """Stop a crawl. Its results are kept, and it can be resumed."""
     return _accepted(control.stop(service, actor_of(request), crawl_id))
 
 
@@ -134,7 +135,7 @@ def stop_crawl(request: Request, crawl_id: CrawlId, service: CurrentService) -> 
 def list_runs(
     request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: Before = None
 ) -> Response:
-    """The runs of a crawl, the newest first, with numbers to see a trend by."""
+    """The runs of a crawl, newest first, with figures for trends."""
     get_crawl(service, crawl_id)
     found = service.store.crawl_runs(crawl_id, limit=limit + 1, before=cursor)
     next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
@@ -145,12 +146,12 @@ def list_runs(
     CRAWL_PATH + "/notices",
     response_model=models.CrawlNoticesOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="Read what a crawl said",
+    summary="List crawl notices",
 )
 def list_notices(
     request: Request, crawl_id: CrawlId, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50
 ) -> Response:
-    """The last that a crawl said about itself, the oldest first. It is kept for a while only; `/ws` tells it live."""
+    """The last notices of a crawl, oldest first. They are stored for a day; `/ws` sends them live."""
     get_crawl(service, crawl_id)
     found = service.store.notices_about(f"crawl/{crawl_id}", limit=limit)
     items = [{"at": one.at, "level": one.body.get("level", "info"), "text": one.body.get("text", "")} for one in found]
@@ -158,7 +159,7 @@ def list_notices(
 
 
 def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
-    """A crawl that is there. Raises HttpProblem."""
+    """The crawl of an ID. Raises HttpProblem."""
     try:
         return service.store.crawl(crawl_id)
     except CrawlNotFound as error:
@@ -166,7 +167,7 @@ def get_crawl(service: Service, crawl_id: int) -> ServedCrawl:
 
 
 def crawl_json(crawl: ServedCrawl) -> dict[str, Any]:
-    """A crawl without what is nobody's business: where its files are, and the address of its webhook, which may be a secret."""
+    """A crawl as JSON, without the path of its files and the URL of its webhook, which may be a secret."""
     return {
         "id": crawl.id, "name": crawl.name, "job": crawl.job, "starts": crawl.starts, "options": crawl.options,
         "state": crawl.state.value, "wanted": crawl.wanted, "error": crawl.error, "every": crawl.every, "next_at": crawl.next_at,

@@ -1,4 +1,4 @@
-"""What goes out of the part of the REST interface that is about documentation sites. Names are those of a site's index.json."""
+"""Models of documentation sites in the API. Field names are those of a site's index.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = Literal["added", "changed", "removed"]
 
 
 class DocsFileOut(ResponseModel):
-    """A file that can be downloaded."""
+    """A file for download."""
 
     name: str = Field(examples=["full.md"])
     bytes: int
@@ -22,18 +22,18 @@ class DocsFileOut(ResponseModel):
 
 
 class DocsSiteOut(ResponseModel):
-    """A documentation site that was made into Markdown."""
+    """A documentation site as Markdown."""
 
     id: int
     name: str = Field(examples=["Kettle handbook"])
-    url: str = Field(description="Where its crawl begins.", examples=["https://docs.example/kettle/"])
+    url: str = Field(description="Start URL of its crawl.", examples=["https://docs.example/kettle/"])
     title: str = Field(examples=["The Kettle Handbook"])
     pages: int
     tokens: int
-    crawled_at: datetime | None = Field(alias="crawledAt", description="When something in it last changed.")
-    last_checked: datetime | None = Field(alias="lastChecked", description="When it was last looked at.")
+    crawled_at: datetime | None = Field(alias="crawledAt", description="Time of the last change.")
+    last_checked: datetime | None = Field(alias="lastChecked", description="Time of the last crawl.")
     state: STATES
-    error: str = Field(description="Why its last run failed, when it did.", examples=[""])
+    error: str = Field(description="Reason of the last failure.", examples=[""])
 
 
 class DocsSiteDetailOut(DocsSiteOut):
@@ -43,7 +43,7 @@ class DocsSiteDetailOut(DocsSiteOut):
 
 
 class DocsSitePageOut(ResponseModel):
-    """A part of the list of sites."""
+    """A page of sites."""
 
     items: list[DocsSiteOut]
     next: str | None = Field(examples=["/api/v1/docs-sites?cursor=3"])
@@ -52,11 +52,11 @@ class DocsSitePageOut(ResponseModel):
 class DocsEntryOut(ResponseModel):
     """A page of a site, without its text."""
 
-    number: int = Field(description="Its own for ever.")
+    number: int = Field(description="Permanent number of the page.")
     url: str = Field(examples=["https://docs.example/kettle/install"])
     title: str = Field(examples=["Install"])
     tokens: int
-    crawled_at: datetime | None = Field(alias="crawledAt", description="When it last changed.")
+    crawled_at: datetime | None = Field(alias="crawledAt", description="Time of its last change.")
     hash: str = Field(
         description="SHA-256 of its Markdown.", examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"]
     )
@@ -64,7 +64,7 @@ class DocsEntryOut(ResponseModel):
 
 
 class DocsEntriesOut(ResponseModel):
-    """Pages in reading order."""
+    """A page of the table of contents, in reading order."""
 
     items: list[DocsEntryOut]
     next: str | None = Field(examples=["/api/v1/docs-sites/3/pages?cursor=100"])
@@ -74,18 +74,18 @@ class DocsHeadingOut(ResponseModel):
     """A heading of a page."""
 
     level: int
-    path: list[str] = Field(description="The headings above it, and its own.", examples=[["Install", "Windows"]])
-    anchor: str | None = Field(description="The fragment the site gives it.", examples=["windows"])
+    path: list[str] = Field(description="The parent headings and its own.", examples=[["Install", "Windows"]])
+    anchor: str | None = Field(description="Fragment of the heading on the site.", examples=["windows"])
 
 
 class DocsVersionOut(ResponseModel):
-    """What a page said before."""
+    """An earlier version of a page."""
 
     id: int
     title: str = Field(examples=["Install"])
     hash: str = Field(examples=["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"])
     since: datetime
-    until: datetime | None = Field(description="Null while it says so.")
+    until: datetime | None = Field(description="Null for the current version.")
 
 
 class DocsPageOut(DocsEntryOut):
@@ -93,43 +93,45 @@ class DocsPageOut(DocsEntryOut):
 
     markdown: str = Field(examples=["# Install\n\nFill the kettle.\n"])
     headings: list[DocsHeadingOut]
-    previous: int | None = Field(description="The page that is read before it.")
-    next: int | None = Field(description="The page that is read after it.")
-    versions: list[DocsVersionOut] = Field(description="What it said before, the newest first.")
+    previous: int | None = Field(description="Previous page in reading order.")
+    next: int | None = Field(description="Next page in reading order.")
+    versions: list[DocsVersionOut] = Field(description="Earlier versions, newest first.")
 
 
 class DocsHitOut(ResponseModel):
-    """A section that answers a query."""
+    """A section that matches a query."""
 
     site: int
-    number: int = Field(description="Of its page.")
-    url: str = Field(description="With the fragment of its heading.", examples=["https://docs.example/kettle/install#windows"])
+    number: int = Field(description="Number of its page.")
+    url: str = Field(
+        description="URL with the fragment of the heading.", examples=["https://docs.example/kettle/install#windows"]
+    )
     title: str = Field(examples=["Install"])
     path: list[str] = Field(examples=[["Install", "Windows"]])
-    snippet: str = Field(description="Plain text around what was found.", examples=["… fill the kettle with cold water …"])
+    snippet: str = Field(description="Plain text around the match.", examples=["… fill the kettle with cold water …"])
 
 
 class DocsHitsOut(ResponseModel):
-    """The best first."""
+    """Search results, best first."""
 
-    how: Literal["all", "any", "text"] = Field(description="With all words, with any of them, or looked for as they stand.")
+    how: Literal["all", "any", "text"] = Field(description="Match with all words, with any word, or as exact text.")
     items: list[DocsHitOut]
 
 
 class DocsChangeOut(ResponseModel):
-    """A page that came, changed or went."""
+    """A page that was added, changed or removed."""
 
     kind: KINDS
     number: int | None
     url: str = Field(examples=["https://docs.example/kettle/install"])
     title: str = Field(examples=["Install"])
     diff: str | None = Field(
-        description="Where the difference is, when there is one to show.", examples=["/api/v1/docs-sites/3/pages/2/diff"]
+        description="URL of the difference, if there is one.", examples=["/api/v1/docs-sites/3/pages/2/diff"]
     )
 
 
 class DocsCountsOut(ResponseModel):
-    """How many pages."""
+    """Numbers of pages."""
 
     added: int
     changed: int
@@ -137,16 +139,16 @@ class DocsCountsOut(ResponseModel):
 
 
 class DocsRunOut(ResponseModel):
-    """What one run found different from the run before."""
+    """The changes of one run."""
 
     run: int
     at: datetime
     counts: DocsCountsOut
-    pages: list[DocsChangeOut] = Field(description="At most 1,000; `counts` has them all.")
+    pages: list[DocsChangeOut] = Field(description="At most 1,000; `counts` has all.")
 
 
 class DocsRunsOut(ResponseModel):
-    """The runs that changed something, the newest first."""
+    """Runs with changes, newest first."""
 
     items: list[DocsRunOut]
     next: str | None = Field(examples=["/api/v1/docs-sites/3/changes?cursor=4"])
@@ -155,14 +157,14 @@ class DocsRunsOut(ResponseModel):
 class DocsLineOut(ResponseModel):
     """A line of a difference."""
 
-    kind: Literal[" ", "-", "+"] = Field(description="In both, only before, only after.")
-    old: int | None = Field(description="Its number before.")
-    new: int | None = Field(description="Its number now.")
+    kind: Literal[" ", "-", "+"] = Field(description="In both versions, only before, only after.")
+    old: int | None = Field(description="Line number before.")
+    new: int | None = Field(description="Line number after.")
     text: str = Field(examples=["Fill the kettle with cold water."])
 
 
 class DocsHunkOut(ResponseModel):
-    """Lines that belong together."""
+    """A hunk of a difference."""
 
     old_start: int = Field(alias="oldStart")
     new_start: int = Field(alias="newStart")
@@ -170,13 +172,13 @@ class DocsHunkOut(ResponseModel):
 
 
 class DocsDifferenceOut(ResponseModel):
-    """What became of a page since an earlier version of it."""
+    """The difference between a page and an earlier version."""
 
     number: int
     title: str = Field(examples=["Install"])
     before: DocsVersionOut
-    after: DocsVersionOut | None = Field(description="Null when the page is gone.")
-    added: int = Field(description="Lines.")
-    removed: int = Field(description="Lines.")
+    after: DocsVersionOut | None = Field(description="Null if the page was removed.")
+    added: int = Field(description="Added lines.")
+    removed: int = Field(description="Removed lines.")
     is_cut: bool = Field(alias="isCut", description="Only the first lines were compared.")
     hunks: list[DocsHunkOut]

@@ -1,4 +1,4 @@
-"""Documentation sites over REST: which there are, their pages as JSON or Markdown, search, changes, files, and a new crawl."""
+"""Documentation sites over REST: list, pages as JSON or Markdown, search, changes, downloads, refresh."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ router = APIRouter(tags=["docs-sites"])
 SITES_PATH = "/api/v1/docs-sites"
 MARKDOWN = "text/markdown"
 MAX_CHANGES = 1_000
-SiteId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The site's number.")]
-PageNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The page's number.")]
-Limit = Annotated[int, Query(ge=1, le=500, description="At most so many.")]
+SiteId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the site.")]
+PageNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="Number of the page.")]
+Limit = Annotated[int, Query(ge=1, le=500, description="Maximum number of results.")]
 SearchParam = Annotated[
     str, Query(min_length=1, max_length=400, description='Words, "exact phrases", -without.', examples=["install"])
 ]
-PositionParam = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
-BeforeParam = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
-HitLimit = Annotated[int, Query(ge=1, le=100, description="At most so many.")]
+PositionParam = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Position in the list, from `next`.")]
+BeforeParam = Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")]
+HitLimit = Annotated[int, Query(ge=1, le=100, description="Maximum number of results.")]
 
 
 @router.get(
@@ -62,7 +62,7 @@ HitLimit = Annotated[int, Query(ge=1, le=100, description="At most so many.")]
 def list_sites(
     request: Request, who: CurrentPrincipal, service: CurrentService, limit: Limit = 50, cursor: BeforeParam = None
 ) -> Response:
-    """The documentation sites, the newest first."""
+    """The documentation sites, newest first."""
     found = list_docs_sites(service, limit=limit + 1, before=cursor)
     next_url = next_page_url(request, found[limit - 1].id if len(found) > limit else None)
     return json_response(request, who, {"items": [site_json(one) for one in found[:limit]], "next": next_url}, next_url=next_url)
@@ -77,7 +77,7 @@ def list_sites(
 def search_all(
     request: Request, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
 ) -> Response:
-    """The sections of all sites that answer a query; the best of each site come first."""
+    """The sections of all sites that match a query, best first per site."""
     return json_response(
         request, who, _hits(reading.search_sites(list_docs_sites(service, limit=reading.MAX_SEARCHED_SITES), q, limit))
     )
@@ -90,7 +90,7 @@ def search_all(
     summary="Read a site",
 )
 def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One documentation site, and its files."""
+    """One documentation site and its files."""
     site = get_docs_site(service, site_id)
     files = [{"name": name, "bytes": size, "url": f"{SITES_PATH}/{site.id}/download/{name}"} for name, size in list_files(site)]
     return json_response(request, who, site_json(site) | {"files": files})
@@ -100,7 +100,7 @@ def one_site(request: Request, site_id: SiteId, who: CurrentPrincipal, service: 
     SITES_PATH + "/{site_id}/pages",
     response_model=models.DocsEntriesOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="List its pages",
+    summary="List the pages of a site",
 )
 def list_pages(
     request: Request,
@@ -139,7 +139,7 @@ def one_page(request: Request, site_id: SiteId, number: PageNumber, who: Current
     SITES_PATH + "/{site_id}/pages/{number}/diff",
     response_model=models.DocsDifferenceOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="Compare a page with what it was",
+    summary="Compare a page with an earlier version",
 )
 def page_diff(
     request: Request,
@@ -149,7 +149,7 @@ def page_diff(
     service: CurrentService,
     version: BeforeParam = None,
 ) -> Response:
-    """What became of a page since an earlier version of it; without `version`, since the newest. A page that is gone lost all."""
+    """The difference between a page and an earlier version; default: the latest earlier one. A removed page lost all lines."""
     return json_response(request, who, _compared(compare_page(get_docs_site(service, site_id), number, version)))
 
 
@@ -162,7 +162,7 @@ def page_diff(
 def search_one(
     request: Request, site_id: SiteId, q: SearchParam, who: CurrentPrincipal, service: CurrentService, limit: HitLimit = 20
 ) -> Response:
-    """The sections of a site that answer a query, the best first."""
+    """The sections of a site that match a query, best first."""
     return json_response(request, who, _hits(reading.search_sites([get_docs_site(service, site_id)], q, limit)))
 
 
@@ -170,17 +170,17 @@ def search_one(
     SITES_PATH + "/{site_id}/changes",
     response_model=models.DocsRunsOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="Read what changed",
+    summary="Read the changes",
 )
 def site_changes(
     request: Request,
     site_id: SiteId,
     who: CurrentPrincipal,
     service: CurrentService,
-    limit: Annotated[int, Query(ge=1, le=50, description="At most so many runs.")] = 10,
+    limit: Annotated[int, Query(ge=1, le=50, description="Maximum number of runs.")] = 10,
     cursor: BeforeParam = None,
 ) -> Response:
-    """What the last runs added, changed and removed, the newest first. The first crawl of a site changes nothing."""
+    """Pages that the last runs added, changed and removed, newest first. The first crawl has no changes."""
     site = get_docs_site(service, site_id)
     with open_site_history(site) as history:
         found = history.changes(runs=limit + 1, pages=MAX_CHANGES, before=cursor)
@@ -217,17 +217,17 @@ def download_file(
     response_class=Response,
     responses=NOT_MODIFIED
     | problem_responses(404)
-    | {200: {"description": "The piece.", "content": {MARKDOWN: {"schema": {"type": "string"}}}}},
+    | {200: {"description": "The chunk.", "content": {MARKDOWN: {"schema": {"type": "string"}}}}},
     summary="Download a chunk",
 )
 def download_chunk(
     request: Request,
     site_id: SiteId,
-    number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The chunk's number.")],
+    number: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="Number of the chunk.")],
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
-    """A piece of the site, in the size that the crawl was asked for."""
+    """A chunk of the site, in the chunk size of its crawl."""
     return file_response(request, who, find_chunk(get_docs_site(service, site_id), number))
 
 
@@ -236,19 +236,19 @@ def download_chunk(
     status_code=202,
     response_model=models.DocsSiteOut,
     responses=problem_responses(404, 409),
-    summary="Refresh it",
+    summary="Refresh a site",
 )
 def refresh_site(request: Request, site_id: SiteId, service: CurrentService) -> Response:
-    """Crawl a site again, only for what changed, and do not wait for it."""
+    """Crawl a site again for changes, without waiting for it."""
     site = start_refresh(request, get_docs_site(service, site_id))
     return uncached_response(site_json(site), status=202, headers={"Location": f"{SITES_PATH}/{site.id}"})
 
 
-# ---- what is told ------------------------------------------------------------------------------------------------------
+# ---- JSON --------------------------------------------------------------------------------------------------------------
 
 
 def site_json(site: DocsSite) -> dict[str, Any]:
-    """A site as programs are told of it."""
+    """A site as JSON."""
     return {
         "id": site.id, "name": site.name, "url": site.url, "title": site.title, "pages": site.pages, "tokens": site.tokens,
         "crawledAt": site.crawled_at or None, "lastChecked": site.last_checked or None, "state": site.crawl.state.value,
@@ -257,7 +257,7 @@ def site_json(site: DocsSite) -> dict[str, Any]:
 
 
 def page_json(row: IndexedPage) -> dict[str, Any]:
-    """A page in a list."""
+    """A page of a list as JSON."""
     return {
         "number": row.number, "url": row.url, "title": row.title, "tokens": row.tokens, "crawledAt": row.crawled_at or None,
         "hash": row.hash, "breadcrumbs": list(row.crumbs),
@@ -308,7 +308,7 @@ def _compared(found: PageComparison) -> dict[str, Any]:
 
 
 def prefers_markdown(request: Request) -> bool:
-    """Does the caller name Markdown, and not JSON before it?"""
+    """Whether the request accepts Markdown before JSON."""
     kinds = [part.partition(";")[0].strip().lower() for part in request.headers.get("accept", "").split(",")]
     return MARKDOWN in kinds and ("application/json" not in kinds or kinds.index(MARKDOWN) < kinds.index("application/json"))
 
@@ -323,7 +323,7 @@ def markdown_response(request: Request, who: Principal, markdown: str) -> Respon
 
 
 def file_response(request: Request, who: Principal, found: SiteFile) -> Response:
-    """A file to keep, or 304."""
+    """A download, or 304."""
     stat = found.path.stat()
     headers = cache_headers(who, entity_tag(f"{stat.st_mtime_ns} {stat.st_size}".encode()), None)
     if is_not_modified(request, headers["ETag"], None):

@@ -1,7 +1,8 @@
-"""A few threads for what is asked thousands of times a second.
+"""Lists of events for REST and GraphQL, fast enough for many parallel requests.
 
-Python runs one thread at a time, so that a thread for each request only makes them wait for one another: with four a request
-for the list of events costs a fifth less than with forty. The way there and back is as short as it can be.
+On SQLite a short list is read in the event loop itself: passing the query to a thread costs more than the query. Everything else
+goes to a few threads. Python runs one thread at a time, so a thread per request only adds contention: with four threads a request
+costs a fifth less than with forty.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _Task = tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[..., Any]
 
 
 class ThreadPool:
-    """So many threads, started with the first call. They end with `close`, or with the process."""
+    """A fixed number of threads, started with the first call. They end with `close` or with the process."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -44,7 +45,7 @@ class ThreadPool:
         self._started: list[threading.Thread] = []
 
     async def run(self, call: Callable[..., T], *given: Any) -> T:
-        """What a function gives back, or what it raises."""
+        """Call a function in a thread and return its result."""
         if not self._started:
             self._start()
         loop = asyncio.get_running_loop()
@@ -53,7 +54,7 @@ class ThreadPool:
         return await future
 
     def close(self) -> None:
-        """Let the threads end when they have done what they were given."""
+        """End the threads after their queued calls."""
         for _ in self._started:
             self._tasks.put(None)
         for thread in self._started:
@@ -72,13 +73,13 @@ class ThreadPool:
                 result, error = call(*given), None
             except BaseException as raised:
                 result, error = None, raised
-            with suppress(RuntimeError):  # The loop has ended, and nobody waits.
+            with suppress(RuntimeError):  # The loop has ended.
                 loop.call_soon_threadsafe(_set_result, future, result, error)
             del task, loop, future, call, given, result, error
 
 
 def _set_result(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
-    if future.done():  # Who asked has gone.
+    if future.done():  # The request was cancelled.
         return
     if error is not None:
         future.set_exception(error)
@@ -87,13 +88,13 @@ def _set_result(future: asyncio.Future[Any], result: Any, error: BaseException |
 
 
 LIST_THREADS = 4
-"""More of them would be slower."""
+"""More threads would be slower."""
 MAX_INLINE_PAGE = 50
-"""Events of a page that the loop makes, at most."""
+"""Maximum page size that is read in the event loop."""
 
 
 class EventListReader:
-    """What reads the lists of a service for those who ask most; ends with it."""
+    """Reads the event lists of a service; it closes with the service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -108,7 +109,7 @@ class EventListReader:
             self._quick.close()
 
     async def read(self, asked: EventListQuery, who: Principal) -> DocumentPage:
-        """As `read_event_page`."""
+        """A page of events, as `read_event_page`."""
         if not self._is_opened:
             self._is_opened = True
             self._quick = await self._threads.run(FastPageReader, self._service.store)
@@ -124,7 +125,7 @@ class EventListReader:
 
 
 def list_reader_of(request: Request) -> EventListReader:
-    """Those of the service that a request is for; made with the first."""
+    """The list reader of a request's service, created on first use."""
     lists: EventListReader | None = getattr(request.app.state, "lists", None)
     if lists is None:
         request.app.state.lists = lists = EventListReader(service_of(request))
@@ -132,7 +133,7 @@ def list_reader_of(request: Request) -> EventListReader:
 
 
 def read_event_page(asked: EventListQuery, who: Principal, service: Service) -> DocumentPage:
-    """A page of events. A city that nothing takes place in may be half a name."""
+    """A page of events. A city without events is tried as a part of a name."""
     store, chosen = service.store, event_filter(asked, who, service)
     with usage_errors_as(422):
         page = _read_sorted(asked, store, chosen)
@@ -142,7 +143,7 @@ def read_event_page(asked: EventListQuery, who: Principal, service: Service) -> 
 
 
 def _read_sorted(asked: EventListQuery, store: EventQueries, chosen: EventFilter) -> DocumentPage:
-    """In the order that is asked for. What is in quarantine may have no time, and is listed by its changes."""
+    """A page in the requested order. Quarantined events may have no date and are sorted by update."""
     if asked.order == "relevance":
         return page_by_relevance(store, chosen, limit=asked.limit, cursor=asked.cursor)
     by_change = asked.order == "updated" or asked.status == "quarantine"

@@ -1,6 +1,6 @@
-"""What somebody asks of the calendar: the parameters of lists and feeds, and the filter they stand for.
+"""Query parameters of event lists and feeds, and the database filter they stand for.
 
-Without `from` a list begins today, in the time zone of the installation; `all` shows also what is over or archived.
+Without `from` a list starts today in the time zone of the installation; `all` includes past and archived events.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from tadoru.store.calendar.listing import EventFilter, EventQueries
 from tadoru.store.calendar.search_conditions import GeoCircle
 
 FIRST_DAY, LAST_DAY = date(1, 2, 1), date(9999, 11, 30)
-"""Days that a time zone cannot push out of what a calendar knows."""
+"""The range of dates that stays valid in every time zone."""
 _BEGINS_WITH_A_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _written(value: Any) -> Any:
-    """A day or a time as people write it; a bare number could be seconds of some clock, or a slip of the pen."""
+    """Refuse numbers as dates: they may be timestamps or typos."""
     if isinstance(value, str) and _BEGINS_WITH_A_DAY.match(value) is None:
         raise ValueError("Use the format 2026-08-01, or 2026-08-01T10:00:00Z for a time.")
     return value
 
 
 def _near(day: date) -> date:
-    """A day that can be counted with. Said in a sentence: a schema has no bounds for days."""
+    """Check the range of a date: a JSON schema has no bounds for dates."""
     if not FIRST_DAY <= day <= LAST_DAY:
         raise ValueError(f"The date must be from {FIRST_DAY} to {LAST_DAY}.")
     return day
@@ -66,29 +66,27 @@ EventSort = Literal[
 
 
 class EventQuery(BaseModel):
-    """Which events."""
+    """Filters of events."""
 
-    city: ShortText | None = Field(None, description="Only in this city; 盛岡 finds 盛岡市.", examples=["盛岡市"])
-    since: DayParam | None = Field(None, alias="from", description="From this day on, local to the event; without it from today.")
-    until: DayParam | None = Field(None, alias="to", description="Until this day, included.")
-    category: ShortText | None = Field(None, description="Only of this category.", examples=["music"])
-    q: Annotated[str, Field(max_length=200)] | None = Field(None, description="Only with all of these words in them.")
-    near: str | None = Field(
-        None, max_length=80, description="lat,lon,km: within so many kilometres.", examples=["39.70,141.15,10"]
-    )
-    source: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Only what this source speaks of.")
-    updated_since: MomentParam | None = Field(None, description="Only what changed at or after this time.")
+    city: ShortText | None = Field(None, description="City; 盛岡 matches 盛岡市.", examples=["盛岡市"])
+    since: DayParam | None = Field(None, alias="from", description="First date, local to the event; default: today.")
+    until: DayParam | None = Field(None, alias="to", description="Last date, included.")
+    category: ShortText | None = Field(None, description="Category.", examples=["music"])
+    q: Annotated[str, Field(max_length=200)] | None = Field(None, description="Search words; all must match.")
+    near: str | None = Field(None, max_length=80, description="lat,lon,km: within this distance.", examples=["39.70,141.15,10"])
+    source: int | None = Field(None, ge=1, le=MAX_NUMBER, description="Events of this source ID.")
+    updated_since: MomentParam | None = Field(None, description="Events updated at or after this time.")
     status: Literal["active", "hidden", "quarantine"] | None = Field(
-        None, description="For who is signed in: what was hidden, or lacks something."
+        None, description="Status; other than active only after sign-in."
     )
-    every: bool = Field(False, alias="all", description="Also what is over or archived.")
+    every: bool = Field(False, alias="all", description="Include past and archived events.")
 
     model_config = ConfigDict(populate_by_name=True)
 
     @model_validator(mode="before")
     @classmethod
     def _said(cls, given: Any) -> Any:
-        """A field of a form that was left empty says nothing."""
+        """Drop empty form fields."""
         return {name: value for name, value in given.items() if value != ""} if isinstance(given, dict) else given
 
     @field_validator("near")
@@ -115,19 +113,19 @@ class EventQuery(BaseModel):
 
 
 class EventListQuery(EventQuery):
-    """Which events, how many, and in what order."""
+    """Filters, page size and order of events."""
 
     sort: EventSort = Field(
         "starts",
-        description="The order: of time, of the last change (for who keeps a copy; it takes no from, to or all), or the best "
-        "first (relevance, with q). A minus turns it around: the last first. The names of the fields mean the same: -starts_at.",
+        description="Order: by start, by update (for syncing; without from, to or all), or by relevance (with q). A minus "
+        "reverses it. Field names work too: -starts_at.",
     )
-    limit: int = Field(20, ge=1, le=200, description="At most so many.")
-    cursor: str | None = Field(None, max_length=200, description="Where the list goes on, as `next` says.")
+    limit: int = Field(20, ge=1, le=200, description="Maximum number of results.")
+    cursor: str | None = Field(None, max_length=200, description="Position in the list, from `next`.")
 
     @property
     def order(self) -> Literal["starts", "updated", "relevance"]:
-        """By what it is sorted, in whichever direction."""
+        """The sort key without direction."""
         by: Any = self.sort.removeprefix("-").removesuffix("_at")
         return by  # type: ignore[no-any-return]
 
@@ -147,13 +145,13 @@ class EventListQuery(EventQuery):
 
 
 class StrictQuery(EventListQuery):
-    """The same, and nothing else: a parameter with a slip of the pen is told, not ignored."""
+    """The same; unknown parameters are errors."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
 
 def parse_circle(text: str) -> GeoCircle:
-    """`lat,lon,km`. Raises ValueError."""
+    """The circle of `lat,lon,km`. Raises ValueError."""
     try:
         lat, lon, km = (float(part) for part in text.split(","))
     except ValueError:
@@ -164,7 +162,7 @@ def parse_circle(text: str) -> GeoCircle:
 
 
 def event_filter(chosen: EventQuery, caller: Principal, service: Service) -> EventFilter:
-    """What the database is asked."""
+    """The database filter of a query. Raises HttpProblem."""
     statuses = (EventStatus(chosen.status or "active"),)
     if statuses != (EventStatus.ACTIVE,) and not caller.may(Role.VIEWER, "events:read"):
         raise HttpProblem(403, "Hidden and quarantined events are available after sign-in only. Sign in or remove “status”.")
@@ -182,12 +180,12 @@ def event_filter(chosen: EventQuery, caller: Principal, service: Service) -> Eve
 
 
 def local_today(service: Service) -> date:
-    """The day it is, where the installation is."""
+    """Today in the time zone of the installation."""
     return service.store.now().astimezone(zone_or_utc(service.options.timezone)).date()
 
 
 def resolve_city(store: EventQueries, chosen: EventFilter) -> EventFilter:
-    """The same with the city's whole name, when people said less."""
+    """The filter with the full name of its city."""
     if chosen.city is None:
         return chosen
     return replace(chosen, city=find_city(chosen.city, store.cities()) or chosen.city)

@@ -1,8 +1,5 @@
-"""A route that is called thousands of times a second, without what FastAPI does for any route.
-
-FastAPI solves the dependencies of a route anew for each request, which takes longer than the query of a list. Such a route has
-none but those that every route has: the guard, who calls, and the service. They are handed to it here.
-"""
+"""Events over REST: lists, one event, adding, editing and hiding. `GET /events` and `GET /events/{id}` return the page to
+browsers."""
 
 from __future__ import annotations
 
@@ -42,10 +39,13 @@ from tadoru.store.calendar.event_records import EventRecord, find_event_record
 
 
 class DirectRoute(APIRoute):
-    """Its function takes the request, the caller and the service."""
+    """A route without FastAPI's dependency resolution, which takes longer than the query of a list.
+
+    Its function takes the request, the principal and the service.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """The request handler."""
         endpoint: Callable[..., Coroutine[Any, Any, Response]] = self.endpoint
 
         async def handle(request: Request) -> Response:
@@ -57,13 +57,13 @@ class DirectRoute(APIRoute):
 
 router = APIRouter(tags=["events"])
 list_router = APIRouter(tags=["events"], route_class=DirectRoute)
-"""Looked at before all others: the list that is asked for most."""
-EventId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The event's number.")]
+"""Matched before all other routes: the most frequent request."""
+EventId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the event.")]
 CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
 
 
 class EventIdConvertor(IntegerConvertor):
-    """A number in a path. Python reads no more than 4,300 digits, and Starlette would take any number of them."""
+    """An ID in a path, of limited length: Python refuses to parse more than 4,300 digits."""
 
     regex = "[0-9]{1,19}"
 
@@ -72,27 +72,30 @@ register_url_convertor("int", EventIdConvertor())
 
 
 async def current_service(request: Request) -> Service:
-    """The service, without a thread for it: a plain function would be given one for each request."""
+    """The service; async, since FastAPI runs a plain function in a thread."""
     return service_of(request)
 
 
 CurrentService = Annotated[Service, Depends(current_service)]
-MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was merged into the one at Location."}}
+MOVED: dict[int | str, dict[str, Any]] = {307: {"description": "The event was merged into the event at Location."}}
 
 
 @list_router.get(
     "/api/v1/events", response_model=EventPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List events"
 )
 async def list_events(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Events in the order of time, of change, or of how well they fit: each once, at the first of its times that fits."""
+    """Events by date, by update or by relevance. Each event is listed once, at its first matching date."""
     return _list_response(request, await list_reader_of(request).read(_list_query(request, StrictQuery), who), who)
 
 
 @router.get(
-    "/events", response_model=EventPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List events, or show the page"
+    "/events",
+    response_model=EventPageOut,
+    responses=NOT_MODIFIED | problem_responses(),
+    summary="List events (page for browsers)",
 )
 def seed_events(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """The same list; a browser gets the page, which reads the form by itself."""
+    """The same list; browsers get the page."""
     from tadoru.serve.web.calendar import pages
 
     if prefers_html(request):
@@ -101,7 +104,7 @@ def seed_events(request: Request, who: CurrentPrincipal, service: CurrentService
 
 
 def _list_query(request: Request, kind: type[EventListQuery]) -> EventListQuery:
-    """The parameters, read at once: FastAPI would read them one by one, which takes longer than the query."""
+    """The query parameters, validated at once: FastAPI's own way takes longer than the database query."""
     try:
         return kind.model_validate(dict(request.query_params))
     except ValidationError as error:
@@ -122,7 +125,7 @@ def _list_response(request: Request, page: DocumentPage, who: Principal) -> Resp
     summary="Read an event",
 )
 def one_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One event with all of its times, also one that is archived."""
+    """One event with all of its dates, including archived ones."""
     return _event_response(request, event_id, who, service)
 
 
@@ -130,10 +133,10 @@ def one_event(request: Request, event_id: EventId, who: CurrentPrincipal, servic
     "/events/{event_id:int}",
     response_model=EventOut,
     responses=NOT_MODIFIED | MOVED | problem_responses(404),
-    summary="Read or show",
+    summary="Read an event (page for browsers)",
 )
 def seed_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """The same event; a browser gets the page."""
+    """The same event; browsers get the page."""
     from tadoru.serve.web.calendar import pages
 
     return pages.event_page(request, event_id) if prefers_html(request) else _event_response(request, event_id, who, service)
@@ -148,7 +151,7 @@ def _event_response(request: Request, event_id: int, who: Principal, service: Se
 
 
 def visible_event(event_id: int, who: Principal, service: Service) -> EventRecord:
-    """An event that the caller may see; of one that was merged, the event it is a part of. Raises HttpProblem."""
+    """The event if the principal may see it; for a merged event, the event it was merged into. Raises HttpProblem."""
     found, seen = find_event_record(service.store, event_id), set[int]()
     while found is not None and found.event.merged_into is not None and found.event.id not in seen:
         seen.add(found.event.id)
@@ -163,10 +166,10 @@ def visible_event(event_id: int, who: Principal, service: Service) -> EventRecor
     "/api/v1/events/{event_id}/story",
     response_model=EventStoryOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="Read an event's story",
+    summary="Read the history of an event",
 )
 def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One event, and where everything about it comes from: sources, people, merges, questions, changes."""
+    """One event with its values by source, edits, merges, reviews and changes."""
     found = _existing_event(service, event_id)
     names = {source.id: source.name for source in service.store.sources()}
     return json_response(
@@ -178,7 +181,7 @@ def event_story(request: Request, event_id: EventId, who: CurrentPrincipal, serv
     "/api/v1/events", status_code=201, response_model=EventOut, responses=problem_responses(), summary="Add an event"
 )  # fmt: skip
 def add_event(request: Request, given: NewEvent, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """An event of your own. It is compared with no other: what you add is in the calendar."""
+    """Add an event. It is published without a check for duplicates."""
     store = service.store
     with usage_errors_as(422):
         draft = parse_new_event(written_values(given), service.options.timezone, store.now())
@@ -188,12 +191,12 @@ def add_event(request: Request, given: NewEvent, who: CurrentPrincipal, service:
 
 
 @router.patch(
-    "/api/v1/events/{event_id}", response_model=EventOut, responses=problem_responses(404, 409), summary="Change an event"
+    "/api/v1/events/{event_id}", response_model=EventOut, responses=problem_responses(404, 409), summary="Edit an event"
 )  # fmt: skip
 def change_event(
     request: Request, event_id: EventId, given: EventChange, who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """Change fields of an event: each is yours from then on, and no source overwrites it until it is released."""
+    """Edit fields of an event. Your edits override sources until you release them."""
     store, event = service.store, _unmerged_event(service, event_id).event
     values = written_values(given)
     with usage_errors_as(422):
@@ -219,7 +222,7 @@ def change_event(
     "/api/v1/events/{event_id}/hide", response_model=EventOut, responses=problem_responses(404, 409), summary="Hide an event"
 )
 def hide_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Take an event out of the calendar. It stays known, so that no source brings it back."""
+    """Hide an event. Sources do not publish it again."""
     _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
     with usage_errors_as(409):
         service.store.hide_event(event_id, who.name)
@@ -228,10 +231,10 @@ def hide_event(request: Request, event_id: EventId, who: CurrentPrincipal, servi
 
 
 @router.post(
-    "/api/v1/events/{event_id}/unhide", response_model=EventOut, responses=problem_responses(404, 409), summary="Show it again"
+    "/api/v1/events/{event_id}/unhide", response_model=EventOut, responses=problem_responses(404, 409), summary="Unhide an event"
 )
 def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Put an event back into the calendar."""
+    """Publish a hidden event again."""
     _check_not_quarantined(_unmerged_event(service, event_id).event.status, event_id)
     with usage_errors_as(409):
         service.store.unhide_event(event_id, who.name)
@@ -241,7 +244,7 @@ def unhide_event(request: Request, event_id: EventId, who: CurrentPrincipal, ser
 
 @router.get("/api/v1/cities", response_model=NameListOut, responses=NOT_MODIFIED | problem_responses(), summary="List cities")
 def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Every city that something takes place in."""
+    """The cities of all events."""
     return json_response(request, who, {"items": list(service.store.cities())})
 
 
@@ -249,12 +252,12 @@ def cities(request: Request, who: CurrentPrincipal, service: CurrentService) -> 
     "/api/v1/categories", response_model=NameListOut, responses=NOT_MODIFIED | problem_responses(), summary="List categories"
 )
 def categories(request: Request, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Every category that an event of the calendar has."""
+    """The categories of all events."""
     return json_response(request, who, {"items": list(service.store.categories())})
 
 
 def written_values(given: NewEvent) -> dict[str, str]:
-    """Fields as a person would write them; null empties one, and says nothing where there is only yes or no."""
+    """The sent fields as text; null clears a field, except for flags, where it is ignored."""
     named = {resolve_field(name): getattr(given, name) for name in given.model_fields_set if name != "release"}
     named = {name: value for name, value in named.items() if value is not None or name not in FLAGS}
     return {name: _written(value) for name, value in named.items()}
@@ -272,7 +275,7 @@ def _written(value: Any) -> str:
 
 
 def _existing_event(service: Service, event_id: int) -> EventRecord:
-    """An event that is there, whatever became of it. Raises HttpProblem."""
+    """The event of an ID in any state. Raises HttpProblem."""
     found = find_event_record(service.store, event_id)
     if found is None:
         raise HttpProblem(404, "Event {id} not found.", id=event_id)
@@ -280,7 +283,7 @@ def _existing_event(service: Service, event_id: int) -> EventRecord:
 
 
 def _unmerged_event(service: Service, event_id: int) -> EventRecord:
-    """An event that is there and was not merged. Raises HttpProblem."""
+    """The event of an ID if it was not merged. Raises HttpProblem."""
     found = _existing_event(service, event_id)
     if found.event.merged_into is not None:
         raise HttpProblem(

@@ -1,8 +1,8 @@
-"""Feeds: the calendar for programs that subscribe to it or take it away. ICS, RSS, CSV and JSON-LD, each with its sources.
+"""Feeds: the calendar as ICS, RSS, CSV and JSON-LD, with sources.
 
-They are written while they are read, so that a calendar of any size costs no memory. Their entity tag is made of the last change
-in the database and of what was asked for: who has it is told so without a list being read. The parameters are those of the lists
-(`rest.asked`), and a parameter that we do not know is not minded: programs add their own.
+They are streamed, so a calendar of any size takes little memory. Their entity tag is derived from the last change in the database
+and the query, so that 304 needs no list. The parameters are those of event lists; unknown parameters are ignored, since programs
+add their own.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from tadoru.version import VERSION
 
 router = APIRouter(tags=["feeds"])
 KEPT_SECONDS = 300
-"""How long a program may show a feed without asking again."""
+"""How long a client may cache a feed."""
 PIECE = 16_384
-"""Characters that are sent at a time, about."""
+"""Approximate size of a chunk in characters."""
 Lang = Literal["en", "ja"]
 ICS, RSS, CSV, JSON_LD = "text/calendar; charset=utf-8", "application/rss+xml; charset=utf-8", "text/csv; charset=utf-8", "application/ld+json"  # fmt: skip  # noqa: E501
 
 
 class FeedQuery(EventQuery):
-    """Which events, and in what language our own words are."""
+    """Filters of events, and the language of labels."""
 
-    lang: Lang | None = Field(None, description="The language of our own words; without it the installation's.")
+    lang: Lang | None = Field(None, description="Language of labels; default: that of the installation.")
 
 
 class RssQuery(FeedQuery):
-    """Which events, and how many."""
+    """Filters of events, and their number."""
 
-    limit: int = Field(100, ge=1, le=500, description="At most so many.")
+    limit: int = Field(100, ge=1, le=500, description="Maximum number of results.")
 
 
 class CsvQuery(EventQuery):
-    """Which events."""
+    """Filters of events, and the encoding."""
 
-    bom: bool = Field(False, description="Begin with a byte order mark, which Excel needs.")
+    bom: bool = Field(False, description="Start with a byte order mark, for Excel.")
 
 
 def _feed_responses(media: str, words: str) -> dict[int | str, dict[str, Any]]:
@@ -71,7 +71,7 @@ def _feed_responses(media: str, words: str) -> dict[int | str, dict[str, Any]]:
 def events_ics(
     request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """The calendar for calendar programs. Each event keeps its UID; what was cancelled is there as cancelled."""
+    """The calendar for calendar apps. Each event keeps its UID; cancelled events are marked as cancelled."""
     chosen, lang = _feed_filter(asked, service), _lang(asked, service)
 
     def write() -> Iterator[str]:
@@ -82,9 +82,9 @@ def events_ics(
     return _feed(request, who, service, ICS, "events.ics", write)
 
 
-@router.get("/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="Read as news")
+@router.get("/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="RSS feed")
 @router.get(
-    "/api/v1/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="Read as news"
+    "/api/v1/events.rss", response_class=Response, responses=_feed_responses(RSS, "A feed (RSS 2.0)."), summary="RSS feed"
 )
 def events_rss(request: Request, asked: Annotated[RssQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
     """The next events for feed readers."""
@@ -99,17 +99,15 @@ def events_rss(request: Request, asked: Annotated[RssQuery, Query()], who: Curre
     return _feed(request, who, service, RSS, "events.rss", write)
 
 
-@router.get(
-    "/events.csv", response_class=Response, responses=_feed_responses(CSV, "A table (RFC 4180)."), summary="Take as a table"
-)
+@router.get("/events.csv", response_class=Response, responses=_feed_responses(CSV, "A table (RFC 4180)."), summary="CSV table")
 @router.get(
     "/api/v1/events.csv",
     response_class=Response,
     responses=_feed_responses(CSV, "A table (RFC 4180)."),
-    summary="Take as a table",
+    summary="CSV table",
 )
 def events_csv(request: Request, asked: Annotated[CsvQuery, Query()], who: CurrentPrincipal, service: CurrentService) -> Response:
-    """The events for spreadsheets, a row an event; its columns are the fields of the JSON."""
+    """The events for spreadsheets, one row per event; the columns are the JSON fields."""
     chosen = _feed_filter(asked, service)
     return _feed(
         request,
@@ -123,15 +121,15 @@ def events_csv(request: Request, asked: Annotated[CsvQuery, Query()], who: Curre
 
 
 @router.get(
-    "/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="Read as schema.org"
+    "/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="schema.org JSON-LD"
 )
 @router.get(
-    "/api/v1/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="Read as schema.org"
+    "/api/v1/events.jsonld", response_class=Response, responses=_feed_responses(JSON_LD, "A graph."), summary="schema.org JSON-LD"
 )
 def events_json_ld(
     request: Request, asked: Annotated[FeedQuery, Query()], who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """The events in the words of schema.org."""
+    """The events as schema.org JSON-LD."""
     chosen, site = _feed_filter(asked, service), request_origin(request)
     return _feed(
         request, who, service, JSON_LD, "events.jsonld", lambda: schema_org_graph(iterate_events(service.store, chosen), site)
@@ -145,7 +143,7 @@ def events_json_ld(
 def event_ics(
     request: Request, event_id: EventId, who: CurrentPrincipal, service: CurrentService, lang: Lang | None = None
 ) -> Response:
-    """One event for a calendar program, with all of its times."""
+    """One event for calendar apps, with all of its dates."""
     told = visible_event(event_id, ANONYMOUS, service)
     event = told.event
     if event.starts_at is None:
@@ -160,7 +158,7 @@ def event_ics(
 
 
 def _feed_filter(asked: EventQuery, service: Service) -> EventFilter:
-    """What a feed holds: always what everybody may see, whoever asks."""
+    """The filter of a feed: always public events, whoever the principal is. Raises HttpProblem."""
     if asked.status not in (None, EventStatus.ACTIVE.value):
         raise HttpProblem(422, "Feeds contain public events only. Remove “status”.")
     return resolve_city(service.store, event_filter(asked, ANONYMOUS, service))
@@ -182,11 +180,11 @@ def _feed(
     request: Request, who: Principal, service: Service, media: str, name: str, write: Callable[[], Iterator[str]], *,
     attached: bool = False, modified: datetime | None = None,
 ) -> Response:  # fmt: skip
-    """A stream of pieces, or 304."""
+    """A streamed response, or 304."""
     store = service.store
     changed, day = modified or store.last_change(), local_today(service)
     if modified is None:
-        # A list that begins today is another one tomorrow.
+        # A list that starts today differs tomorrow.
         midnight = datetime.combine(day, time(), zone_or_utc(service.options.timezone))
         changed = max(changed, midnight) if changed else midnight
     facts = (VERSION, str(changed), store.runs_state() if modified is None else "", str(day), str(request.url))
@@ -201,7 +199,7 @@ def _feed(
 
 
 def _in_chunks(pieces: Iterator[str]) -> Iterator[bytes]:
-    """Some kilobytes at a time: a piece an event would cost more to send than to write."""
+    """Chunks of some kilobytes: sending each event alone would cost more than writing it."""
     parts, size = [], 0
     for piece in pieces:
         parts.append(piece)

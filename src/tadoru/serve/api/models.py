@@ -1,7 +1,7 @@
-"""What goes in and out of the REST interface, described once: OpenAPI is made of these.
+"""Models of the API: base classes, problems, events and reviews. OpenAPI and GraphQL are generated from them.
 
-Answers are written from plain objects (`jobs.events.publish`) and are not built from these classes, which would cost more than
-the query; the tests hold every answer to them instead. Every object says all of its fields.
+Responses are written from plain objects (`jobs.events.publish`) and not built from these classes, which would cost more than the
+query; tests check every response against them. Every object has all of its fields.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 LongText = Annotated[str, Field(max_length=20_000)]
 ShortText = Annotated[str, Field(max_length=1_000)]
 MAX_NUMBER = 2**53 - 1
-"""The largest number that every reader of JSON knows exactly."""
+"""The largest integer that every JSON parser reads exactly."""
 
 
 def _a_number(value: Any) -> Any:
-    """36.0 is a whole number of JSON; false and "36" are none."""
+    """Accept 36.0 as an integer, but not false or "36"."""
     if isinstance(value, bool | str):
-        raise ValueError("Write a whole number.")
+        raise ValueError("Use an integer.")
     return value
 
 
 WholeNumber = Annotated[int, BeforeValidator(_a_number)]
 RealNumber = Annotated[float, Strict()]
 Flag = Annotated[bool, Strict()]
-"""What a body says is taken as it is written: false is no number, and "yes" is a text."""
+"""Values of a body are strict: false is not a number, and "yes" is a string."""
 IdNumber = Annotated[WholeNumber, Field(ge=1, le=MAX_NUMBER)]
 Json = dict[str, Any]
 
@@ -51,28 +51,31 @@ class RequestModel(_Published):
 
 
 class InvalidValueOut(ResponseModel, published="Wrong"):
-    """One value that does not fit."""
+    """An invalid value."""
 
-    where: list[str] = Field(description="The way to it: body or query, then names and places.")
+    where: list[str] = Field(description="Path of the value: body or query, then names and indexes.")
     what: str
 
 
 class ProblemOut(BaseModel):
-    """What went wrong (RFC 9457)."""
+    """An error (RFC 9457)."""
 
     type: str
     title: str
     status: int
+    code: str = Field(description="Stable code of the error.")
     detail: str | None = None
-    errors: list[InvalidValueOut] | None = Field(None, description="With 422: each value that does not fit.")
+    params: dict[str, str] | None = Field(None, description="The values in the text of `detail`.")
+    errors: list[InvalidValueOut] | None = Field(None, description="With 422: each invalid value.")
 
     model_config = ConfigDict(title="Problem", json_schema_extra={"examples": [
-        {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "There is no event 12."},
+        {"type": "about:blank", "title": "Not Found", "status": 404, "code": "not_found", "detail": "Event 12 not found.",
+         "params": {"id": "12"}},
     ]})  # fmt: skip
 
 
 class EventTimeOut(ResponseModel, published="Time"):
-    """One time at which an event takes place."""
+    """A date of an event."""
 
     starts_at: datetime | None
     ends_at: datetime | None
@@ -81,12 +84,12 @@ class EventTimeOut(ResponseModel, published="Time"):
 
 
 class EventOut(ResponseModel):
-    """An event. `starts_at` and `ends_at` are local, with their offset; of whole days the end is the midnight after the last."""
+    """An event. `starts_at` and `ends_at` are local with offset; an all-day event ends at midnight after its last day."""
 
     id: int
     title: str
     description: str = Field(description="Sanitised HTML, or plain text.")
-    starts_at: datetime | None = Field(description="The first time that fits what was asked for; null only in quarantine.")
+    starts_at: datetime | None = Field(description="First matching date; null only in quarantine.")
     ends_at: datetime | None
     all_day: bool
     has_time: bool
@@ -101,7 +104,7 @@ class EventOut(ResponseModel):
     organizer: str
     url: str
     image: str
-    source_url: str = Field(description="Where it can be read: its own page, or else the source.")
+    source_url: str = Field(description="Page of the event, or of its source.")
     source_id: int | None
     licence: str
     terms_url: str
@@ -115,7 +118,7 @@ class EventOut(ResponseModel):
     archived_at: datetime | None
     recurrence: str
     when_note: str
-    occurrences: list[EventTimeOut] = Field(description="All times of a series; empty for a single event.")
+    occurrences: list[EventTimeOut] = Field(description="All dates of a series; empty for a single event.")
     uid: str
     sequence: int
     extra: Json
@@ -133,18 +136,18 @@ class EventOut(ResponseModel):
 
 
 class TextMarkOut(ResponseModel, published="Mark"):
-    """A part of a text: its first character, and the one behind its last."""
+    """A range of a text: start and end (exclusive)."""
 
     start: int
     end: int
 
 
 class EventMatchOut(ResponseModel, published="Match"):
-    """A field of an event in which words of `q` stand."""
+    """A field of an event that matches `q`."""
 
     field: Literal["title", "venue", "address", "city", "category", "organizer", "description"]
-    text: str = Field(description="The field or a part of it, as plain text: escape it where you show it.")
-    marks: list[TextMarkOut] = Field(description="Where the words stand in the text.")
+    text: str = Field(description="The field or a part of it as plain text; escape it before display.")
+    marks: list[TextMarkOut] = Field(description="Ranges of the matches.")
 
     model_config = ConfigDict(json_schema_extra={"examples": [
         {"field": "title", "text": "夏の花火大会", "marks": [{"start": 2, "end": 4}]},
@@ -154,18 +157,18 @@ class EventMatchOut(ResponseModel, published="Match"):
 class ListedEventOut(EventOut):
     """An event of a list."""
 
-    matches: list[EventMatchOut] = Field(description="Where the words of q stand; empty without q.")
+    matches: list[EventMatchOut] = Field(description="Matches of q; empty without q.")
 
 
 class EventPageOut(ResponseModel):
-    """A part of a list."""
+    """A page of events."""
 
     items: list[ListedEventOut]
-    next: str | None = Field(description="Where the list goes on; null at its end.")
+    next: str | None = Field(description="URL of the next page; null on the last.")
 
 
 class FieldOwnerOut(ResponseModel, published="Owner"):
-    """Who says what a field holds."""
+    """The origin of a field's value."""
 
     owner: Literal["source", "person"]
     source_id: int | None
@@ -174,7 +177,7 @@ class FieldOwnerOut(ResponseModel, published="Owner"):
 
 
 class SightingOut(ResponseModel):
-    """What one source says about an event."""
+    """The data of one source about an event."""
 
     id: int
     source_id: int | None
@@ -193,7 +196,7 @@ class SightingOut(ResponseModel):
 
 
 class MergeOut(ResponseModel):
-    """Two events that were made one."""
+    """A merge of two events."""
 
     id: int
     kept_id: int
@@ -207,7 +210,7 @@ class MergeOut(ResponseModel):
 
 
 class ReviewOut(ResponseModel):
-    """A question for a person."""
+    """A review: a case for a person to decide."""
 
     id: int
     candidate_ids: list[int]
@@ -221,14 +224,14 @@ class ReviewOut(ResponseModel):
 
 
 class ReviewPageOut(ResponseModel):
-    """A part of the queue."""
+    """A page of the review queue."""
 
     items: list[ReviewOut]
     next: str | None
 
 
 class ReviewRowOut(ResponseModel):
-    """What a source says in the row that a question is about."""
+    """A source row of a review."""
 
     id: int
     source_id: int | None
@@ -240,14 +243,14 @@ class ReviewRowOut(ResponseModel):
 
 
 class ReviewDetailOut(ReviewOut, published="ReviewWhole"):
-    """A question with what it is about."""
+    """A review with its events and source rows."""
 
     events: list[EventOut]
     rows: list[ReviewRowOut]
 
 
 class EventHistoryOut(ResponseModel, published="Change"):
-    """One change of an event."""
+    """A change of an event."""
 
     at: datetime
     by: str
@@ -255,7 +258,7 @@ class EventHistoryOut(ResponseModel, published="Change"):
 
 
 class EventStoryOut(EventOut, published="Story"):
-    """An event, and where everything about it comes from."""
+    """An event with its history."""
 
     merged_into: int | None
     owners: dict[str, FieldOwnerOut]
@@ -266,7 +269,7 @@ class EventStoryOut(EventOut, published="Story"):
 
 
 class NewEvent(RequestModel):
-    """An event of a person's own. Dates are read in any form that sources use."""
+    """A new event. Dates are accepted in every format that sources use."""
 
     title: ShortText
     starts_at: ShortText
@@ -293,16 +296,16 @@ class NewEvent(RequestModel):
 
 
 class EventChange(NewEvent):
-    """What is to be changed of an event: each field that is given is a person's from then on; null empties it."""
+    """Changes of an event. Each field overrides sources from then on; null clears it."""
 
     title: ShortText | None = None  # type: ignore[assignment]
     starts_at: ShortText | None = None  # type: ignore[assignment]
-    release: list[ShortText] = Field(default=[], max_length=20, description="Fields that are given back to the sources.")
+    release: list[ShortText] = Field(default=[], max_length=20, description="Fields to revert to the sources.")
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"venue": "市民会館", "release": ["price"]}]})
 
 
 class NameListOut(ResponseModel, published="Names"):
-    """Names that a filter takes."""
+    """Values for a filter."""
 
     items: list[str]

@@ -1,7 +1,7 @@
-"""The description of the interface (OpenAPI): what FastAPI gathers, and what it cannot know.
+"""The OpenAPI description: what FastAPI collects, with permissions, headers and examples.
 
-Who may call an operation is read from the table of `roles`; every parameter, body and answer gets an example (`examples`); what
-an answer says in its headers is told once for all. `/api/docs` shows this document to people; the tests hold the service to it.
+Permissions come from the table of `roles`. Every parameter, body and response gets an example: that of its model, or one composed
+from its fields by their names and types. `/api/docs` shows this document; tests check the service against it.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from fastapi.openapi.utils import get_openapi
 
 from tadoru.serve.api.event_queries import EventQuery, StrictQuery
 from tadoru.serve.api.models import ProblemOut
-from tadoru.serve.problems import MEDIA_TYPE
+from tadoru.serve.problems import CODES, MEDIA_TYPE
 from tadoru.version import VERSION
 
-_ABOUT = """Events, collected from many sources: cleaned, without duplicates, each with its source and licence.
+_ABOUT = """Events from many sources: cleaned, deduplicated, each with its source and licence.
 
-Lists have `items` and `next`; errors are `application/problem+json` (RFC 9457). Reads carry an ETag and answer If-None-Match.
-Reading events is open to anybody; everything else needs a key: `Authorization: Bearer tdr_…`."""
-_KEY = {"type": "http", "scheme": "bearer", "description": "A key that an admin made."}
+Lists have `items` and `next`. All errors use one format, `application/problem+json` (RFC 9457). Reads have an ETag and support
+If-None-Match. Reading events is public; everything else needs an API key: `Authorization: Bearer tdr_…`."""
+_KEY = {"type": "http", "scheme": "bearer", "description": "An API key, created by an administrator."}
 TAGS = {
-    "events": "The calendar: lists, one event, and what a person does to them.",
-    "feeds": "The calendar for programs that subscribe to it or take it away.",
-    "sources": "Where events are collected from.",
-    "runs": "The log of collecting, and how the sources do.",
-    "reviews": "Questions that only a person can answer.",
-    "crawls": "Crawls of sites: start, watch, stop and read them.",
-    "cluster": "Several machines that crawl together: workers, crawls, queue.",
-    "docs-sites": "Documentation sites that were made into Markdown.",
-    "search": "Finding things by their words.",
+    "events": "The calendar: list, read, add and edit events.",
+    "feeds": "The calendar as ICS, RSS, CSV and JSON-LD.",
+    "sources": "Sources of events.",
+    "runs": "Runs of sources, and source health.",
+    "reviews": "The review queue: uncertain cases for a person.",
+    "crawls": "Crawls of sites: start, stop, and read their results.",
+    "cluster": "The cluster: workers, crawls, queue.",
+    "docs-sites": "Documentation sites as Markdown.",
+    "search": "Full-text search.",
 }
-"""What each part of the interface is about. A tag that is not here is told without words."""
-_NO_WORDS = "Successful Response"
-"""What FastAPI says of an answer that nobody described."""
+"""Descriptions of the tags."""
+_DEFAULT_DESCRIPTION = "Successful Response"
+"""FastAPI's description of a response without one."""
 LIST_PATHS = ("/events", "/api/v1/events")
-"""These read their parameters by themselves."""
+"""Routes that validate their parameters themselves."""
 _LENIENT = frozenset({field.alias or name for name, field in EventQuery.model_fields.items()})
-"""Parameters of lists and feeds that may be left empty, as a form does."""
+"""Parameters of lists and feeds that may be empty, as in a form."""
 
 
 def _header(words: str, example: str, **schema: Any) -> dict[str, Any]:
     return {"description": words, "schema": {"type": "string", **schema}, "example": example}
 
 
-_TAG = _header("What this answer is; send it as If-None-Match.", '"5f0c2b7a9d1e4c30aa11bb22"')
-_NEXT = _header("Where the list goes on, with rel=next; not at its end.", '</api/v1/events?cursor=…>; rel="next"')
-_PLACE = _header("Where it is.", "/api/v1/events/12")
-_WAIT = _header("Seconds until it is worth trying again.", "5", pattern=r"^\d+$")
-_SIGN_IN = _header("How to say who you are.", "Bearer")
+_TAG = _header("Entity tag of the response, for If-None-Match.", '"5f0c2b7a9d1e4c30aa11bb22"')
+_NEXT = _header("URL of the next page with rel=next, unless it is the last.", '</api/v1/events?cursor=…>; rel="next"')
+_LOCATION = _header("URL of the resource.", "/api/v1/events/12")
+_WAIT = _header("Seconds to wait before a retry.", "5", pattern=r"^\d+$")
+_SIGN_IN = _header("Authentication scheme.", "Bearer")
 
 
 def install_openapi(app: FastAPI) -> None:
-    """Let the application describe itself this way."""
+    """Use this description for an application."""
 
     def describe() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -83,16 +83,16 @@ def build_openapi(app: FastAPI) -> dict[str, Any]:
         for method, operation in operations.items():
             if path in LIST_PATHS and method == "get":
                 operation["parameters"] = _list_parameters()
-            _say_who(operation, rows.get((method, path)))
-            _give_parameters(operation, schemas)
-            _give_answers(operation, method, schemas)
+            _add_permission(operation, rows.get((method, path)))
+            _add_parameter_examples(operation, schemas)
+            _complete_responses(operation, method, schemas)
     used = {tag for operations in found["paths"].values() for one in operations.values() for tag in one.get("tags", ())}
     found["tags"] = [{"name": tag, "description": words} for tag, words in TAGS.items() if tag in used]
     return found
 
 
 def _name_bounds(node: Any) -> None:
-    """Bounds of values that are looked at before they are read have the names of Python; here they get those of JSON Schema."""
+    """Rename the bounds of values with a validator (`ge`, `le`) to those of JSON Schema."""
     if isinstance(node, dict):
         if node.get("type") in ("integer", "number"):
             node.update({new: node.pop(old) for old, new in (("ge", "minimum"), ("le", "maximum")) if old in node})
@@ -104,7 +104,7 @@ def _name_bounds(node: Any) -> None:
 
 
 def _list_parameters() -> list[dict[str, Any]]:
-    """The parameters of a list of events, as FastAPI would write them."""
+    """The parameters of a list of events in FastAPI's format."""
     every = StrictQuery.model_json_schema(by_alias=True)["properties"]
     return [
         {"name": name, "in": "query", "required": False, "description": schema.pop("description", name), "schema": schema}
@@ -112,8 +112,8 @@ def _list_parameters() -> list[dict[str, Any]]:
     ]
 
 
-def _say_who(operation: dict[str, Any], row: Any) -> None:
-    """Who may call it. What is open to anybody may still show more to who has a key."""
+def _add_permission(operation: dict[str, Any], row: Any) -> None:
+    """Add the required permission. A public operation may still return more with a key."""
     if row is None or not row.role:
         operation["security"] = [{}, {"key": []}]
         return
@@ -121,7 +121,7 @@ def _say_who(operation: dict[str, Any], row: Any) -> None:
     operation["x-role"], operation["x-scope"] = row.role.label, row.scope
 
 
-def _give_parameters(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
+def _add_parameter_examples(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", ()):
         schema = parameter["schema"]
         if parameter["in"] == "query":
@@ -136,7 +136,7 @@ def _give_parameters(operation: dict[str, Any], schemas: dict[str, Any]) -> None
 
 
 def _without_null(schema: dict[str, Any]) -> None:
-    """An address has no null: what is not said is left out. Its title is its name again."""
+    """Remove null, which a URL cannot express, and the redundant title."""
     schema.pop("title", None)
     if schema.get("default", "") is None:
         del schema["default"]
@@ -148,10 +148,10 @@ def _without_null(schema: dict[str, Any]) -> None:
         schema["anyOf"] = said
 
 
-def _give_answers(operation: dict[str, Any], method: str, schemas: dict[str, Any]) -> None:
+def _complete_responses(operation: dict[str, Any], method: str, schemas: dict[str, Any]) -> None:
     for code, answer in operation["responses"].items():
         status = int(code)
-        if answer["description"] == _NO_WORDS:
+        if answer["description"] == _DEFAULT_DESCRIPTION:
             answer["description"] = schemas.get(_name(answer), {}).get("description", "Done.")
         for media, body in answer.get("content", {}).items():
             if media == MEDIA_TYPE:
@@ -167,10 +167,10 @@ def _give_answers(operation: dict[str, Any], method: str, schemas: dict[str, Any
 
 
 _HEADERS: dict[int, dict[str, dict[str, Any]]] = {
-    200: {"ETag": _TAG, "Link": _NEXT}, 201: {"Location": _PLACE}, 202: {"Location": _PLACE}, 304: {"ETag": _TAG},
-    307: {"Location": _PLACE}, 401: {"WWW-Authenticate": _SIGN_IN}, 429: {"Retry-After": _WAIT}, 503: {"Retry-After": _WAIT},
+    200: {"ETag": _TAG, "Link": _NEXT}, 201: {"Location": _LOCATION}, 202: {"Location": _LOCATION}, 304: {"ETag": _TAG},
+    307: {"Location": _LOCATION}, 401: {"WWW-Authenticate": _SIGN_IN}, 429: {"Retry-After": _WAIT}, 503: {"Retry-After": _WAIT},
 }  # fmt: skip
-"""What an answer says in its headers, by its status; of those with 200, what reading says."""
+"""Response headers by status; those of 200 for GET only."""
 
 
 def _is_list(answer: dict[str, Any], schemas: dict[str, Any]) -> bool:
@@ -179,23 +179,23 @@ def _is_list(answer: dict[str, Any], schemas: dict[str, Any]) -> bool:
 
 
 def _name(answer: dict[str, Any]) -> str:
-    """What the model of a JSON answer is called."""
+    """The model name of a JSON response."""
     reference: str = answer.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
     return reference.rpartition("/")[2]
 
 
 Json = dict[str, Any]
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _MOMENT, _DAY, _WEB = "2026-08-01T00:00:00Z", "2026-08-01", "https://town.example/"
-_PLACE_IN_A_LIST = "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"
+_CURSOR = "WyIyMDI2LTA4LTAxVDAxOjAwOjAwKzAwOjAwIiwgMTJd"
 _NAMED: dict[str, Any] = {
     "name": "盛岡市の催し", "title": "星まつり", "url": f"{_WEB}events.ics", "source_url": f"{_WEB}events.ics", "q": "音楽",
     "city": "盛岡市", "venue": "市民会館", "category": "祭り", "timezone": "Asia/Tokyo", "licence": "CC BY 4.0", "lang": "ja",
     "by": "mia", "who": "mia", "position": "row 3", "row_key": "a1", "field": "frequency", "near": "39.70,141.15,10",
-    "cursor": _PLACE_IN_A_LIST, "release": ["price"], "event_ids": [12], "candidate_ids": [12, 13], "lat": 39.7, "lon": 141.15,
+    "cursor": _CURSOR, "release": ["price"], "event_ids": [12], "candidate_ids": [12, 13], "lat": 39.7, "lon": 141.15,
     "score": 0.97, "failure_rate": 0.0, "duplicate_rate": 0.12,
 }  # fmt: skip
-"""By the name of a field; taken when it fits the field's kind."""
+"""Examples by field name, used if they have the field's type."""
 _KINDS: dict[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float), "array": (list,), "boolean": (bool,), "object": (dict,),
 }  # fmt: skip
@@ -207,33 +207,40 @@ _TEXTS = {
     "text/markdown": "# Title\n\nText.\n",
     "text/html": "<!doctype html>",
 }  # fmt: skip
-_SAYS = {
-    400: "The request cannot be carried out.",
-    401: "Sign in, or send a key as “Authorization: Bearer …”.",
-    403: "This key lacks the scope events:write: use one that has it.",
-    404: "There is no event 12.",
-    405: "This address does not take that method: see the header Allow.",
-    409: "Event 12 was merged into 11: use that one, or undo the merge.",
-    413: "The request is too large: at most 2,048 KiB are taken.",
+_DETAILS = {
+    400: "Some values are invalid.",
+    401: "Sign in, or send an API key as “Authorization: Bearer …”.",
+    403: "The API key needs the scope events:write. Use a key with that scope.",
+    404: "Event 12 not found.",
+    405: "Method not allowed. The Allow header lists the methods of this URL.",
+    409: "Event 12 was merged into event 11. Use that event, or undo the merge.",
+    413: "The request is too large. The maximum is 2,048 KiB.",
     415: "Send the body as application/json.",
-    422: "Some of the values do not fit: see errors.",
-    429: "That was too often: wait a little, then go on.",
-    500: "Something went wrong here. The log has more under 5f0c2b7a9d1e4c30.",
-    503: "The database does not answer just now: try again later.",
+    422: "Some values are invalid. See errors.",
+    429: "Rate limit exceeded. Retry after 12 seconds.",
+    500: "Something went wrong on our side. If it keeps happening, report request ID 5f0c2b7a9d1e4c30.",
+    503: "The database is unavailable. Try again later.",
 }
 
 
 def problem_example(status: int) -> Json:
-    """What an answer with this status says."""
+    """The example of a problem with this status."""
     title = HTTPStatus(status).phrase
-    found: Json = {"type": "about:blank", "title": title, "status": status, "detail": _SAYS.get(status, f"{title}.")}
+    code = CODES.get(status, "error")
+    found: Json = {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "code": code,
+        "detail": _DETAILS.get(status, f"{title}."),
+    }
     if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         found["errors"] = [{"where": ["query", "limit"], "what": "Input should be less than or equal to 200"}]
     return found
 
 
 def content_example(media: str, schema: Json, schemas: Json) -> Any:
-    """What a body of this type may look like."""
+    """The example of a body of this media type."""
     return example_of(schema, schemas) if media == "application/json" else _TEXTS.get(media, "…")
 
 
@@ -255,7 +262,7 @@ def example_of(schema: Json, schemas: Json, name: str = "", depth: int = 0) -> A
 
 
 def _whole(example: Any, schema: Json, schemas: Json, depth: int) -> Any:
-    """An example with what it lacks: nulls are lost on its way here, and a model that is made from another has more fields."""
+    """Complete an example: nulls are dropped before, and a derived model has more fields."""
     missing = [name for name in schema.get("required", ()) if isinstance(example, dict) and name not in example]
     if not missing:
         return example
@@ -282,7 +289,7 @@ def _by_kind(schema: Json, schemas: Json, name: str, depth: int) -> Any:
         case "object":
             return _object(schema, schemas, depth)
         case "array":
-            return [] if depth > _DEEPEST else [example_of(schema.get("items", {}), schemas, name.removesuffix("s"), depth + 1)]
+            return [] if depth > _MAX_DEPTH else [example_of(schema.get("items", {}), schemas, name.removesuffix("s"), depth + 1)]
         case "integer" | "number":
             least = schema.get("minimum", 0)
             return max(least, 12 if name.endswith("id") else 3) if schema.get("maximum", 12) >= 12 else least
@@ -295,7 +302,7 @@ def _by_kind(schema: Json, schemas: Json, name: str, depth: int) -> Any:
 
 def _object(schema: Json, schemas: Json, depth: int) -> Json:
     fields: Json = schema.get("properties", {})
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         fields = {name: one for name, one in fields.items() if name in schema.get("required", ())}
     return {name: example_of(one, schemas, name, depth + 1) for name, one in fields.items()}
 
@@ -309,7 +316,7 @@ def _text(schema: Json, name: str) -> str:
         case "uri" | "url":
             return _WEB
     if name == "next":
-        return f"/api/v1/events?cursor={_PLACE_IN_A_LIST}"
+        return f"/api/v1/events?cursor={_CURSOR}"
     if name.endswith("_url"):
         return f"{_WEB}terms"
     return "x" * int(schema.get("minLength", 0))

@@ -1,7 +1,7 @@
-"""How the interface answers: JSON with an entity tag, 304 to who has it already, and the way to the next page.
+"""Responses of the API: JSON with an entity tag, 304 if the client has it, the link to the next page, and streams.
 
-The tag is a hash of the very bytes, so that it never lies; to make it costs some microseconds. Streams (`feeds`) bring a tag of
-their own, which is known before they are written.
+The tag is a hash of the body, so it is always right; it costs microseconds. Streams (`feeds`) have a tag that is known before
+they are written.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from tadoru.serve.roles import Role
 VARY = "Accept, Authorization, Cookie"
 _PLAIN = re.compile(r"[A-Za-z0-9%=&_.~+-]*")
 _DESCRIPTIONS = {
-    400: "The request cannot be carried out.", 401: "Nobody is signed in.", 403: "The caller may not do this.",
-    404: "There is no such thing.", 405: "The address does not take that method.", 409: "Something stands against it.",
-    413: "The request is too large.", 415: "The body is not of a type that is read here.", 422: "Some of the values do not fit.",
-    429: "Too many requests.", 500: "Something failed in the service.", 503: "The service cannot answer just now.",
+    400: "Bad request.", 401: "Not signed in.", 403: "Not permitted.",
+    404: "Not found.", 405: "Method not allowed.", 409: "Conflict.",
+    413: "The request is too large.", 415: "Unsupported media type.", 422: "Some values are invalid.",
+    429: "Rate limit exceeded.", 500: "Internal error.", 503: "Temporarily unavailable.",
 }  # fmt: skip
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems of an operation for OpenAPI; those that any may have are always there."""
+    """The error responses of an operation for OpenAPI, including those of every operation."""
     content = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
     every = sorted({400, 401, 403, 422, 429, 500, 503, *statuses})
     return {status: {"description": _DESCRIPTIONS[status], **content} for status in every}
 
 
-NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "What the caller has is still right."}}
+NOT_MODIFIED: dict[int | str, dict[str, Any]] = {304: {"description": "Not modified."}}
 
 
 def entity_tag(*parts: bytes) -> str:
-    """A tag for these bytes."""
+    """The entity tag of these bytes."""
     digest = blake2b(digest_size=12)
     for part in parts:
         digest.update(part)
@@ -58,7 +58,7 @@ def entity_tag(*parts: bytes) -> str:
 def json_response(
     request: Request, caller: Principal, body: Any, *, modified: datetime | None = None, next_url: str | None = None
 ) -> Response:
-    """What was asked for, or 304."""
+    """A JSON response with an entity tag, or 304."""
     data = to_json(body)
     headers = cache_headers(caller, entity_tag(data), modified)
     if next_url is not None:
@@ -69,14 +69,14 @@ def json_response(
 
 
 def uncached_response(body: Any, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """What became of a change."""
+    """The JSON response to a change, which must not be cached."""
     return Response(
         to_json(body), status, headers={"Cache-Control": "no-store", **(headers or {})}, media_type="application/json"
     )
 
 
 def cache_headers(caller: Principal, tag: str, modified: datetime | None) -> dict[str, str]:
-    """Headers for who keeps an answer: ask again each time, and do not hand on what somebody signed in was told."""
+    """Cache headers: revalidate each time; responses to signed-in principals are private."""
     kept = "no-cache" if caller.role is Role.PUBLIC else "private, no-cache"
     headers = {"ETag": tag, "Cache-Control": kept, "Vary": VARY}
     if modified is not None:
@@ -85,7 +85,7 @@ def cache_headers(caller: Principal, tag: str, modified: datetime | None) -> dic
 
 
 def is_not_modified(request: Request, tag: str, modified: datetime | None) -> bool:
-    """Has the caller this very thing? A tag is believed before a date (RFC 9110)."""
+    """Whether the client has this version. A tag takes precedence over a date (RFC 9110)."""
     known = request.headers.get("if-none-match")
     if known is not None:
         tags = {one.strip().removeprefix("W/") for one in known.split(",")}
@@ -101,11 +101,11 @@ def is_not_modified(request: Request, tag: str, modified: datetime | None) -> bo
 
 
 def next_page_url(request: Request, cursor: str | int | None) -> str | None:
-    """The same address, further on."""
+    """The URL of the next page, or None."""
     if cursor is None:
         return None
     asked: str = request.scope["query_string"].decode("latin-1")
-    if "cursor" not in asked and _PLAIN.fullmatch(asked):  # Nothing in it has to be written anew.
+    if "cursor" not in asked and _PLAIN.fullmatch(asked):  # Nothing needs to be escaped again.
         return f"{request.scope['path']}?{asked}{'&' if asked else ''}cursor={cursor}"
     rest = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
     return f"{request.url.path}?{urlencode([*rest, ('cursor', str(cursor))])}"
@@ -113,7 +113,7 @@ def next_page_url(request: Request, cursor: str | int | None) -> str | None:
 
 @contextmanager
 def usage_errors_as(status: int) -> Iterator[None]:
-    """What the store or a reader refuses, with this status."""
+    """Turn a UsageError into an HttpProblem with this status."""
     try:
         yield
     except UsageError as error:
@@ -121,7 +121,7 @@ def usage_errors_as(status: int) -> Iterator[None]:
 
 
 class StreamResponse(StreamingResponse):
-    """A stream. Whoever listens may hang up, and the service may stop, in the middle of it."""
+    """A streamed response that closes its source at the end, also if the client disconnects: it may hold a database snapshot."""
 
     def __init__(self, pieces: Iterator[bytes], *, media_type: str, headers: Mapping[str, str]) -> None:
         super().__init__(pieces, media_type=media_type, headers=headers)

@@ -1,4 +1,4 @@
-"""Questions for a person over REST, the five ways to answer them, and taking a merge back."""
+"""The review queue over REST: list, read, and the five ways to resolve a review; undo of merges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tadoru.store.calendar import records
 
 router = APIRouter(tags=["reviews"])
 REVIEWS_PATH = "/api/v1/admin/reviews"
-ReviewId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The review's number.")]
+ReviewId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the review.")]
 
 
 @router.get(REVIEWS_PATH, response_model=ReviewPageOut, responses=NOT_MODIFIED | problem_responses(), summary="List reviews")
@@ -40,12 +40,12 @@ def list_reviews(
     request: Request,
     who: CurrentPrincipal,
     service: CurrentService,
-    state: Annotated[ReviewState, Query(description="Those that wait, or others.")] = "open",
-    reason: Annotated[ReviewReason | None, Query(description="Only for this reason.")] = None,
+    state: Annotated[ReviewState, Query(description="State of the reviews.")] = "open",
+    reason: Annotated[ReviewReason | None, Query(description="Reviews for this reason.")] = None,
     limit: Limit = 50,
     cursor: Cursor = 0,
 ) -> Response:
-    """Questions for a person, the oldest first."""
+    """The review queue, oldest first."""
     found = reviews_page(service, state=state, reason=reason, limit=limit, cursor=cursor)
     next_url = next_page_url(request, found.next_cursor)
     return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
@@ -58,7 +58,7 @@ def list_reviews(
     summary="Read a review",
 )
 def one_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One question with the events it is about, and the rows when it is about rows."""
+    """One review with its events and source rows."""
     return json_response(request, who, review_document(service.store, the_review(service, review_id)))
 
 
@@ -66,12 +66,12 @@ def one_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, ser
     REVIEWS_PATH + "/{review_id}/merge",
     response_model=EventIdsOut,
     responses=problem_responses(404, 409),
-    summary="They are one event",
+    summary="Merge",
 )
 def merge_review(
     request: Request, review_id: ReviewId, given: MergeIn, who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """They are one event. Nothing is lost: the merge can be undone."""
+    """Merge the events. The merge can be undone."""
     _open_review(service, review_id)
     with usage_errors_as(409):
         kept = service.store.review_merge(review_id, EventMatcher(), who.name, keep=given.keep)
@@ -83,10 +83,10 @@ def merge_review(
     REVIEWS_PATH + "/{review_id}/keep-apart",
     response_model=EventIdsOut,
     responses=problem_responses(404, 409),
-    summary="They are different",
+    summary="Keep separate",
 )
 def keep_apart(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """They are different events, whatever a comparison says."""
+    """Keep the events separate permanently."""
     _open_review(service, review_id)
     with usage_errors_as(409):
         ids = service.store.review_keep_apart(review_id, EventMatcher(), who.name)
@@ -98,12 +98,12 @@ def keep_apart(request: Request, review_id: ReviewId, who: CurrentPrincipal, ser
     REVIEWS_PATH + "/{review_id}/fix",
     response_model=RowAnswerOut,
     responses=problem_responses(404, 409),
-    summary="Say what is missing",
+    summary="Fill in missing fields",
 )
 def fix_review(
     request: Request, review_id: ReviewId, given: RowFixIn, who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """Say what a row lacks; it becomes an event. What you say is yours, the rest stays the source's."""
+    """Fill in missing fields and publish the event. Your values override the source; the others follow it."""
     raw = _review_row(service, review_id)
     with usage_errors_as(422):
         draft = parse_completed_row(raw, written_values(given), _source_rules(service, review_id))
@@ -117,10 +117,10 @@ def fix_review(
     REVIEWS_PATH + "/{review_id}/retry",
     response_model=RowAnswerOut,
     responses=problem_responses(404, 409),
-    summary="Read the row again",
+    summary="Re-parse",
 )
 def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Read a row again, with the settings that its source has now."""
+    """Parse the item again with the current settings of its source."""
     raw = _review_row(service, review_id)
     with usage_errors_as(409):
         is_event = service.store.review_retry(
@@ -130,11 +130,9 @@ def retry_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, s
     return uncached_response({"event_id": the_review(service, review_id).candidate_ids[0], "is_event": is_event})
 
 
-@router.post(
-    REVIEWS_PATH + "/{review_id}/dismiss", status_code=204, responses=problem_responses(404, 409), summary="Leave it as it is"
-)
+@router.post(REVIEWS_PATH + "/{review_id}/dismiss", status_code=204, responses=problem_responses(404, 409), summary="Dismiss")
 def dismiss_review(request: Request, review_id: ReviewId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Leave everything as it is, and do not ask again until something changes."""
+    """Dismiss the review until something changes."""
     _open_review(service, review_id)
     with usage_errors_as(409):
         service.store.review_dismiss(review_id, who.name)
@@ -150,11 +148,11 @@ def dismiss_review(request: Request, review_id: ReviewId, who: CurrentPrincipal,
 )
 def undo_merge(
     request: Request,
-    merge_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The merge's number.")],
+    merge_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the merge.")],
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
-    """Take a merge back. The two are kept apart from now on."""
+    """Undo a merge. The events stay separate."""
     if not service.store.has_merge(merge_id):
         raise HttpProblem(404, "Merge {id} not found.", id=merge_id)
     with usage_errors_as(409):
@@ -171,7 +169,7 @@ def _open_review(service: Service, review_id: int) -> records.ReviewItem:
 
 
 def _review_row(service: Service, review_id: int) -> RawEvent:
-    """The row that a question is about. Raises HttpProblem."""
+    """The source row of a review. Raises HttpProblem."""
     _open_review(service, review_id)
     raw = service.store.review_raw(review_id)
     if raw is None:

@@ -1,4 +1,4 @@
-"""The log of collecting, and how things are, over REST."""
+"""Runs of sources and source health over REST."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def list_runs(
     request: Request,
     who: CurrentPrincipal,
     service: CurrentService,
-    source: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Only of this source.")] = None,
+    source: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Runs of this source.")] = None,
     limit: Limit = 50,
-    cursor: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")] = None,
+    cursor: Annotated[int | None, Query(ge=1, le=MAX_NUMBER, description="Position in the list, from `next`.")] = None,
 ) -> Response:
-    """The log of collecting, the newest run first."""
+    """Runs, newest first."""
     found = admin_lists.runs_page(service, source_id=source, limit=limit, cursor=cursor)
     next_url = next_page_url(request, found.next_cursor)
     return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
@@ -37,23 +37,21 @@ def list_runs(
 )
 def one_run(
     request: Request,
-    run_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The run's number.")],
+    run_id: Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the run.")],
     who: CurrentPrincipal,
     service: CurrentService,
 ) -> Response:
-    """One collection of one source."""
+    """One run of a source."""
     found = admin_lists.get_run(service, run_id)
     return json_response(request, who, run_json(found), modified=found.finished_at or found.started_at)
 
 
-@router.get(
-    "/api/v1/admin/status", response_model=StatusOut, responses=NOT_MODIFIED | problem_responses(), summary="How things are"
-)
+@router.get("/api/v1/admin/status", response_model=StatusOut, responses=NOT_MODIFIED | problem_responses(), summary="Status")
 def status(
     request: Request,
     who: CurrentPrincipal,
     service: CurrentService,
-    days: Annotated[int, Query(ge=1, le=90, description="Count runs of so many days.")] = 30,
+    days: Annotated[int, Query(ge=1, le=90, description="Days of runs to count.")] = 30,
 ) -> Response:
-    """How the sources do: what they hold, how often they fail, how much others say too, how late they are."""
+    """The health of the sources: rows, failure rate, duplicate rate, delay."""
     return json_response(request, who, admin_lists.status_document(service, days))

@@ -1,10 +1,13 @@
-"""The register of sources for people who are not at the machine: less may be said over the network than on the command line.
+"""Operations on sources over the network: add, edit, remove, run and test. The API and the pages call these.
 
-Somebody who signs in must not reach what only the machine reaches. So a private address is refused unless the operator allowed
-it (`--allow-private`, `--crawl-private`), when a source is saved and again when it is collected here; the variable that holds a
-secret is named on the command line only; and a source that has one, or that may reach a private address, does not change what is
-read. The values of a source's headers may be secrets too: they are shown only to those who may change them, and one that comes
-back hidden stays what it was. Routes and pages both come through here.
+Less is allowed than on the command line, since a user must not reach what only this machine can reach. A private address is
+refused unless the operator allowed it (`--allow-private`, `--crawl-private`), when a source is saved and again when it runs. The
+variable of a secret can only be set on the command line, and a source with a secret or with access to a private address cannot
+change its URL, type or settings. Header values may be secrets: only users who may change them see them, and a hidden value that
+is sent back stays.
+
+A run uses a thread with its own event loop, and the leases, pace and robots rules of `tadoru events run --source`. At shutdown,
+runs in progress finish and no new ones start.
 """
 
 from __future__ import annotations
@@ -32,11 +35,11 @@ from tadoru.store.files import FileStore, beside, open_files
 _LOCATION_FIELDS = frozenset({"url", "type", "settings"})
 _COMMAND_LINE_FIELDS = frozenset({"secret", "allow_private", "named_host"})
 HIDDEN = "***"
-"""What stands for a value that the caller may not see."""
+"""Replaces a value that the principal may not see."""
 
 
 def visible_settings(settings: Mapping[str, Any], caller: Principal) -> dict[str, Any]:
-    """Settings as a caller may see them."""
+    """Settings as a principal may see them."""
     if "headers" not in settings or caller.may(Role.EDITOR, "sources:write"):
         return dict(settings)
     headers = settings["headers"]
@@ -44,12 +47,12 @@ def visible_settings(settings: Mapping[str, Any], caller: Principal) -> dict[str
 
 
 def visible_source(source: EventSource, caller: Principal) -> dict[str, Any]:
-    """A source as a caller may see it."""
+    """A source as a principal may see it."""
     return source_json(source) | {"settings": visible_settings(source.settings, caller)}
 
 
 def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
-    """A change of a source as a caller may see it."""
+    """A change of a source as a principal may see it."""
     shown = change_json(one)
     if one.field == "settings":
         sides = {side: shown[side] for side in ("old", "new")}
@@ -58,7 +61,7 @@ def visible_change(one: SourceFieldChange, caller: Principal) -> dict[str, Any]:
 
 
 def get_source(service: Service, source_id: int) -> EventSource:
-    """A source that is there. Raises HttpProblem."""
+    """The source of an ID. Raises HttpProblem."""
     try:
         return service.store.source(source_id)
     except UsageError:
@@ -66,19 +69,19 @@ def get_source(service: Service, source_id: int) -> EventSource:
 
 
 def allowed_addresses(service: Service) -> Exemptions:
-    """The private addresses that sources may reach when they are collected here: not those that are stored with a source."""
+    """The private addresses that sources may access in this service; those stored with a source do not count."""
     return Exemptions.from_list(service.options.crawl_private) | Exemptions(allow_all=service.events.allow_private)
 
 
 def add_source(service: Service, values: Mapping[str, Any], by: str) -> EventSource:
-    """Save a new source. Raises HttpProblem."""
-    return _saved(service, _with_hidden(values, {}), partial(source_registry.add_source, service.store, by=by))
+    """Add a source. Raises HttpProblem."""
+    return _save(service, _restore_hidden(values, {}), partial(source_registry.add_source, service.store, by=by))
 
 
 def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by: str) -> EventSource:
-    """Change a source. Raises HttpProblem."""
+    """Edit a source. Raises HttpProblem."""
     before = get_source(service, source_id)
-    values = _with_hidden(values, before.settings)
+    values = _restore_hidden(values, before.settings)
     changed = {name for name, value in values.items() if getattr(before, name, None) != value}
     if before.secret and changed & _LOCATION_FIELDS:
         raise HttpProblem(
@@ -88,11 +91,11 @@ def edit_source(service: Service, source_id: int, values: Mapping[str, Any], by:
         )
     if (before.allow_private or before.named_host) and changed & _LOCATION_FIELDS and not allowed_addresses(service).allow_all:
         raise HttpProblem(409, "Source {id} may access a private address. Change it on the command line.", id=source_id)
-    return _saved(service, values, partial(source_registry.edit_source, service.store, source_id, by=by))
+    return _save(service, values, partial(source_registry.edit_source, service.store, source_id, by=by))
 
 
-def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with the headers that came back hidden as they were. Raises HttpProblem."""
+def _restore_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with the stored values of hidden headers. Raises HttpProblem."""
     given = dict(values)
     headers = given["settings"].get("headers") if isinstance(given.get("settings"), Mapping) else None
     if isinstance(headers, Mapping) and HIDDEN in headers.values():
@@ -108,18 +111,18 @@ def _with_hidden(values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[s
 
 
 def remove_source(service: Service, source_id: int, by: str) -> None:
-    """Forget a source and its snapshots; its events stay. Raises HttpProblem."""
+    """Remove a source and its snapshots; its events stay. Raises HttpProblem."""
     get_source(service, source_id)
     paths = service.store.remove_source(source_id, by)
     source_files(service).delete(paths)
 
 
 def source_files(service: Service) -> FileStore:
-    """Where snapshots and run logs are kept: beside the database, unless it is said."""
+    """The storage of snapshots and run logs: beside the database unless configured."""
     return open_files(service.events.files or beside(service.store.database))
 
 
-def _saved(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
+def _save(service: Service, values: Mapping[str, Any], save: Callable[..., Coroutine[Any, Any, EventSource]]) -> EventSource:
     if refused := sorted(values.keys() & _COMMAND_LINE_FIELDS):
         raise HttpProblem(422, "{field} can only be set on the command line. Remove it.", field=refused[0])
 
@@ -131,11 +134,11 @@ def _saved(service: Service, values: Mapping[str, Any], save: Callable[..., Coro
 
 
 MAX_COLLECTIONS = 8
-"""Collections of one process at a time."""
+"""Maximum parallel runs of one process."""
 
 
 class SourceCollector:
-    """The collections that this process has under way."""
+    """The runs in progress in this process."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -145,7 +148,7 @@ class SourceCollector:
         self._is_stopping = False
 
     def start(self, source: EventSource) -> None:
-        """Begin to collect a source. Raises HttpProblem when it is under way, or too many are."""
+        """Start a run in a thread. Raises HttpProblem if the source is running or too many are."""
         newest = self._service.store.runs(source_id=source.id, limit=1)
         with self._lock:
             if self._is_stopping:
@@ -161,7 +164,7 @@ class SourceCollector:
             thread.start()
 
     def stop(self) -> None:
-        """Begin nothing more, and wait for what was begun."""
+        """Start no more runs, and wait for those in progress."""
         with self._lock:
             self._is_stopping = True
             crews, threads = list(self._crews.values()), list(self._threads.values())
@@ -171,7 +174,7 @@ class SourceCollector:
             thread.join()
 
     def wait(self) -> None:
-        """Wait for what was begun; for tests."""
+        """Wait for the runs in progress; for tests."""
         with self._lock:
             threads = list(self._threads.values())
         for thread in threads:
@@ -181,7 +184,7 @@ class SourceCollector:
         try:
             run_loop(self._collect(source))
         except TadoruError as error:
-            self._service.log.write("error", f"collecting {source.name} failed", source_id=source.id, error=str(error))
+            self._service.log.write("error", "run failed", source_id=source.id, error=str(error))
         finally:
             with self._lock:
                 self._threads.pop(source.id, None)
@@ -210,7 +213,7 @@ _making = threading.Lock()
 
 
 def start_run(service: Service, source_id: int) -> None:
-    """Begin to collect a source, enabled or not, and do not wait for it. Raises HttpProblem."""
+    """Start a run of a source, enabled or not, without waiting for it. Raises HttpProblem."""
     with _making:
         if service.collecting is None:
             service.collecting = SourceCollector(service)
@@ -219,6 +222,6 @@ def start_run(service: Service, source_id: int) -> None:
 
 
 def preview_source(service: Service, source_id: int) -> SourceTrial:
-    """Fetch a source once and say what would be read. Raises HttpProblem."""
+    """Test a source: fetch it once and return what would be parsed. Raises HttpProblem."""
     get_source(service, source_id)
     return run_loop(try_source(service.store, source_files(service), service.events, source_id, allowed_addresses(service)))

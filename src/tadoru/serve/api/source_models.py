@@ -1,6 +1,4 @@
-"""What goes in and out of the part of the REST interface that is about collecting: sources, runs, answers to questions, the state
-of things. `models` has the rest, and the rules that hold for all of them.
-"""
+"""Models of sources, runs, the resolution of reviews, and source health."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ from tadoru.serve.api.models import (
 
 
 class SourceStateOut(ResponseModel):
-    """What collecting a source has taught."""
+    """The state of a source."""
 
     last_attempt: datetime | None
     last_success: datetime | None
@@ -36,7 +34,7 @@ class SourceStateOut(ResponseModel):
 
 
 class SourceOut(ResponseModel):
-    """A place that events are collected from."""
+    """A source of events."""
 
     id: int
     name: str
@@ -48,7 +46,7 @@ class SourceOut(ResponseModel):
     notes: str
     created_at: datetime
     updated_at: datetime
-    settings: Json = Field(description="The values of `headers` are `***` for who may not change sources.")
+    settings: Json = Field(description="The values of `headers` are `***` without permission to change sources.")
     timezone: str
     priority: int
     depends_on: int | None
@@ -56,26 +54,26 @@ class SourceOut(ResponseModel):
     terms_url: str
     allow_private: bool
     low_hours: int
-    secret: str = Field(description="The name of the variable that holds its secret, never the secret.")
+    secret: str = Field(description="Name of the variable with its secret, never the secret.")
     state: SourceStateOut
 
 
 class SourcePageOut(ResponseModel):
-    """A part of the register."""
+    """A page of sources."""
 
     items: list[SourceOut]
     next: str | None
 
 
 class SourceFields(RequestModel):
-    """What can be said about a source."""
+    """The editable fields of a source."""
 
     city: ShortText | None = None
     frequency: Literal["high", "normal", "low"] | None = None
     enabled: Flag | None = None
     notes: LongText | None = None
     settings: Json | None = Field(
-        None, description="For its reader: a mapping, selectors and so on. A header whose value is `***` stays as it is."
+        None, description="Parser settings: mapping, selectors and so on. A header with the value `***` stays unchanged."
     )
     timezone: ShortText | None = None
     priority: WholeNumber | None = Field(None, ge=-1000, le=1000)
@@ -98,7 +96,7 @@ class NewSource(SourceFields):
 
 
 class SourceEdit(SourceFields):
-    """What is to be changed of a source; `depends_on: null` takes the dependency away."""
+    """Changes of a source; `depends_on: null` removes the dependency."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     type: Literal["rss", "ics", "api", "html", "csv"] | None = None
@@ -108,7 +106,7 @@ class SourceEdit(SourceFields):
 
 
 class SourceChangeOut(ResponseModel):
-    """One field of a source, changed once."""
+    """A change of one field of a source."""
 
     at: datetime
     by: str
@@ -118,13 +116,13 @@ class SourceChangeOut(ResponseModel):
 
 
 class SourceHistoryOut(ResponseModel):
-    """Every change of a source, the oldest first."""
+    """The changes of a source, oldest first."""
 
     items: list[SourceChangeOut]
 
 
 class TrialEventOut(ResponseModel):
-    """An event that would be read."""
+    """An event that would be parsed."""
 
     position: str
     title: str
@@ -138,7 +136,7 @@ class TrialEventOut(ResponseModel):
 
 
 class TrialRowOut(ResponseModel):
-    """A row that lacks something."""
+    """An incomplete item."""
 
     position: str
     title: str | None
@@ -147,7 +145,7 @@ class TrialRowOut(ResponseModel):
 
 
 class TrialOut(ResponseModel):
-    """What a source would give. Nothing of it is stored."""
+    """The result of a test of a source. Nothing is stored."""
 
     source_id: int
     error: str | None
@@ -159,7 +157,7 @@ class TrialOut(ResponseModel):
 
 
 class RunOut(ResponseModel):
-    """One collection of one source; without `status` it is under way."""
+    """A run of a source; without `status` it is in progress."""
 
     id: int
     source_id: int
@@ -175,48 +173,48 @@ class RunOut(ResponseModel):
 
 
 class RunPageOut(ResponseModel):
-    """A part of the log, the newest run first."""
+    """A page of runs, newest first."""
 
     items: list[RunOut]
     next: str | None
 
 
 class AcceptedOut(ResponseModel):
-    """A collection that was begun."""
+    """A started run."""
 
     source_id: int
-    runs: str = Field(description="Where its run appears.")
+    runs: str = Field(description="URL of its runs.")
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"source_id": 3, "runs": "/api/v1/admin/runs?source=3"}]})
 
 
 class MergeIn(RequestModel, published="Keep"):
-    """How to merge."""
+    """Options of a merge."""
 
-    keep: IdNumber | None = Field(None, description="The event that stays; without it the oldest.")
+    keep: IdNumber | None = Field(None, description="ID of the event to keep; default: the oldest.")
 
 
 class EventIdsOut(ResponseModel, published="Kept"):
-    """Events, as they are after an answer."""
+    """Events after a review was resolved."""
 
-    event_ids: list[int] = Field(description="After a merge the one that is kept; after keep-apart and undo all of them.")
+    event_ids: list[int] = Field(description="After a merge the kept event; after keep-apart and undo all events.")
 
 
 class RowFixIn(EventChange, published="Fix"):
-    """What a row should have said."""
+    """Missing fields of an item."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"starts_at": "2026-08-01 10:00"}]})
 
 
 class RowAnswerOut(ResponseModel, published="Answered"):
-    """What became of a row."""
+    """The result of resolving an item."""
 
     event_id: int
-    is_event: bool = Field(description="False: it still lacks something, and the question stays open.")
+    is_event: bool = Field(description="False if it is still incomplete and the review stays open.")
 
 
 class SourceHealthOut(ResponseModel):
-    """How one source does."""
+    """The health of a source."""
 
     source_id: int
     name: str
@@ -250,7 +248,7 @@ class TotalsOut(ResponseModel):
 
 
 class StatusOut(ResponseModel):
-    """How things are."""
+    """Totals and source health."""
 
     totals: TotalsOut
     sources: list[SourceHealthOut]

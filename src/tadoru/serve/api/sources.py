@@ -1,4 +1,4 @@
-"""The register of sources over REST. What may be said about a source over the network is in `register`."""
+"""Sources over REST. `source_actions` decides what may be changed over the network."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from tadoru.store.calendar import records
 
 router = APIRouter(tags=["sources"])
 SOURCES_PATH = "/api/v1/admin/sources"
-SourceId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="The source's number.")]
-Limit = Annotated[int, Query(ge=1, le=200, description="At most so many.")]
-Cursor = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Where the list goes on, as `next` says.")]
+SourceId = Annotated[int, Path(ge=1, le=MAX_NUMBER, description="ID of the source.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="Maximum number of results.")]
+Cursor = Annotated[int, Query(ge=0, le=MAX_NUMBER, description="Position in the list, from `next`.")]
 
 
 @router.get(SOURCES_PATH, response_model=SourcePageOut, responses=NOT_MODIFIED | problem_responses(), summary="List sources")
@@ -45,7 +45,7 @@ def list_sources(
     limit: Limit = 100,
     cursor: Cursor = 0,
 ) -> Response:
-    """The sources by their number, with what collecting them has taught."""
+    """Sources by ID, with their state."""
     found = sources_page(service, who, enabled=enabled, limit=limit, cursor=cursor)
     next_url = next_page_url(request, found.next_cursor)
     return json_response(request, who, {"items": found.items, "next": next_url}, next_url=next_url)
@@ -56,7 +56,7 @@ def list_sources(
     "/admin/sources", status_code=201, response_model=SourceOut, responses=problem_responses(409), summary="Add a source"
 )
 def add_source(request: Request, given: NewSource, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """A new source. It is collected when its time comes, which is at once."""
+    """Add a source. Its first run is due immediately."""
     source = source_actions.add_source(service, _sent_fields(given), who.name)
     note_change(request, f"source {source.id}", name=source.name, url=source.url)
     return uncached_response(_source_json(service, source, who), status=201, headers={"Location": f"{SOURCES_PATH}/{source.id}"})
@@ -69,18 +69,18 @@ def add_source(request: Request, given: NewSource, who: CurrentPrincipal, servic
     summary="Read a source",
 )
 def one_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """One source, with what collecting it has taught."""
+    """One source with its state."""
     found = source_actions.get_source(service, source_id)
     return json_response(request, who, _source_json(service, found, who), modified=found.updated_at)
 
 
 @router.patch(
-    SOURCES_PATH + "/{source_id}", response_model=SourceOut, responses=problem_responses(404, 409), summary="Change a source"
+    SOURCES_PATH + "/{source_id}", response_model=SourceOut, responses=problem_responses(404, 409), summary="Edit a source"
 )
 def change_source(
     request: Request, source_id: SourceId, given: SourceEdit, who: CurrentPrincipal, service: CurrentService
 ) -> Response:
-    """Change fields of a source; those that are not given stay."""
+    """Change fields of a source; other fields stay."""
     changes = _sent_fields(given)
     if not changes:
         raise HttpProblem(422, "Nothing to change. Send at least one field.")
@@ -91,7 +91,7 @@ def change_source(
 
 @router.delete(SOURCES_PATH + "/{source_id}", status_code=204, responses=problem_responses(404), summary="Remove a source")
 def remove_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Forget a source and its snapshots. Its events and its history stay."""
+    """Remove a source and its snapshots. Its events and its history stay."""
     name = source_actions.get_source(service, source_id).name
     source_actions.remove_source(service, source_id, who.name)
     note_change(request, f"source {source_id}", name=name)
@@ -99,10 +99,10 @@ def remove_source(request: Request, source_id: SourceId, who: CurrentPrincipal, 
 
 
 @router.post(
-    SOURCES_PATH + "/{source_id}/enable", response_model=SourceOut, responses=problem_responses(404), summary="Collect it again"
+    SOURCES_PATH + "/{source_id}/enable", response_model=SourceOut, responses=problem_responses(404), summary="Enable source"
 )
 def enable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Collect a source again, beginning now."""
+    """Enable a source; its next run is due immediately."""
     source_actions.get_source(service, source_id)
     source = service.store.enable_source(source_id, who.name)
     service.store.schedule(source_id, 0.0)
@@ -111,10 +111,10 @@ def enable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, 
 
 
 @router.post(
-    SOURCES_PATH + "/{source_id}/disable", response_model=SourceOut, responses=problem_responses(404), summary="Leave it alone"
+    SOURCES_PATH + "/{source_id}/disable", response_model=SourceOut, responses=problem_responses(404), summary="Disable source"
 )
 def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Leave a source alone; its events stay."""
+    """Disable a source; its events stay."""
     source_actions.get_source(service, source_id)
     source = service.store.disable_source(source_id, who.name)
     note_change(request, f"source {source_id}")
@@ -125,10 +125,10 @@ def disable_source(request: Request, source_id: SourceId, who: CurrentPrincipal,
     SOURCES_PATH + "/{source_id}/history",
     response_model=SourceHistoryOut,
     responses=NOT_MODIFIED | problem_responses(404),
-    summary="Read its history",
+    summary="Read the change history",
 )
 def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal, service: CurrentService) -> Response:
-    """Who changed what about a source, and when; of a removed source too."""
+    """The changes of a source, also of a removed one."""
     changes = service.store.source_history(source_id)
     if not changes:
         raise HttpProblem(404, "Source {id} not found.", id=source_id)
@@ -136,10 +136,10 @@ def source_history(request: Request, source_id: SourceId, who: CurrentPrincipal,
 
 
 @router.post(
-    SOURCES_PATH + "/{source_id}/test", response_model=TrialOut, responses=problem_responses(404), summary="Try a source"
+    SOURCES_PATH + "/{source_id}/test", response_model=TrialOut, responses=problem_responses(404), summary="Test a source"
 )
 def try_out(request: Request, source_id: SourceId, service: CurrentService, limit: Limit = 20) -> Response:
-    """Fetch a source and tell what would be read, without storing it. The next run uses what was fetched, for an hour."""
+    """Fetch a source and return what would be parsed, without storing it. The next run within an hour uses this fetch."""
     trial = preview_source(service, source_id)
     found = trial.to_dict()
     counts = {name: len(found[name]) for name in ("events", "quarantined", "missing")}
@@ -152,10 +152,10 @@ def try_out(request: Request, source_id: SourceId, service: CurrentService, limi
     status_code=202,
     response_model=AcceptedOut,
     responses=problem_responses(404, 409),
-    summary="Collect it now",
+    summary="Run a source now",
 )
 def run_source(request: Request, source_id: SourceId, service: CurrentService) -> Response:
-    """Begin to collect a source, enabled or not, and do not wait for it."""
+    """Start a run of a source, enabled or not, without waiting for it."""
     start_run(service, source_id)
     note_change(request, f"source {source_id}")
     runs = f"/api/v1/admin/runs?source={source_id}"
@@ -163,7 +163,7 @@ def run_source(request: Request, source_id: SourceId, service: CurrentService) -
 
 
 def _sent_fields(given: SourceFields) -> dict[str, Any]:
-    """The fields that were sent; null is nothing said, but of `depends_on`, which it empties."""
+    """The sent fields; null is ignored, except for `depends_on`, which it clears."""
     sent = given.model_dump(exclude_unset=True)
     return {name: value for name, value in sent.items() if value is not None or name == "depends_on"}
 
